@@ -82,6 +82,8 @@ export const malformedAuthorization = apiError("authorization_malformed", noBear
 export const unknownKey = apiError("unknown_key", "Unknown or revoked API key")
 export const notScoped = (scope: string): ApiError => apiError("scope_missing", `This key is not scoped to ${scope}`)
 export const insufficientBalance = apiError("insufficient_balance", "Insufficient balance")
+export const dailySpendCapReached = apiError("daily_spend_cap_reached", "Daily spend cap reached")
+export const weeklySpendCapReached = apiError("weekly_spend_cap_reached", "Weekly spend cap reached")
 export const spendCapReached = apiError("monthly_spend_cap_reached", "Monthly spend cap reached")
 
 const unexpected = "An unexpected error occurred"

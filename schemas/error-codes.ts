@@ -127,6 +127,18 @@ const codes = {
     meaning: "The balance of the account does not cover the call.",
     advice: "Add credits in the console, or switch on auto-recharge."
   },
+  daily_spend_cap_reached: {
+    status: 402,
+    type: "insufficient_balance",
+    meaning: "The key has spent its daily budget, or the rest of it does not cover the call.",
+    advice: "Raise the key's daily budget in the console, or wait for the next day (UTC)."
+  },
+  weekly_spend_cap_reached: {
+    status: 402,
+    type: "insufficient_balance",
+    meaning: "The key has spent its weekly budget, or the rest of it does not cover the call.",
+    advice: "Raise the key's weekly budget in the console, or wait for Monday (UTC)."
+  },
   monthly_spend_cap_reached: {
     status: 402,
     type: "insufficient_balance",

@@ -260,7 +260,7 @@ describe("the examples of the OpenAPI document", () => {
     assert.deepStrictEqual(messages("getBrandedFood", "404"), ["Unknown branded food: <id>"])
     assert.deepStrictEqual(
       Object.keys(document.components.responses.InsufficientBalance?.content["application/json"].examples ?? {}),
-      ["Insufficient balance", "Monthly spend cap reached"]
+      ["Insufficient balance", "Daily spend cap reached", "Weekly spend cap reached", "Monthly spend cap reached"]
     )
   })
   it("may have null only in a field that allows it", () => {

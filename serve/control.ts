@@ -39,7 +39,7 @@ const handlersOf = (
   people: PeopleAdministration["Service"]
 ): ReadonlyMap<string, Handler> => {
   const { account, backup, book, createAccount, createKey, creditAccount, editKey, entriesBefore } = administration
-  const { entriesOf, listAccounts, listKeys, revokeKey, summedUsage, usage, verify } = administration
+  const { entriesOf, listAccounts, listKeys, revokeKey, rotateKey, summedUsage, usage, verify } = administration
   return new Map([
     ["createAccount", handler(wire.createAccount, (input) => Stream.fromEffect(createAccount(input)))],
     ["listAccounts", handler(wire.listAccounts, (input) => Stream.fromEffect(listAccounts(input)))],
@@ -49,6 +49,7 @@ const handlersOf = (
     ["createKey", handler(wire.createKey, (input) => Stream.fromEffect(createKey(input)))],
     ["listKeys", handler(wire.listKeys, (input) => Stream.fromEffect(listKeys(input)))],
     ["editKey", handler(wire.editKey, (input) => Stream.fromEffect(editKey(input)))],
+    ["rotateKey", handler(wire.rotateKey, (input) => Stream.fromEffect(rotateKey(input)))],
     ["revokeKey", handler(wire.revokeKey, (input) => Stream.fromEffect(revokeKey(input)))],
     ["usage", handler(wire.usage, (input) => Stream.fromEffect(usage(input)))],
     ["summedUsage", handler(wire.summedUsage, (input) => Stream.fromEffect(summedUsage(input)))],

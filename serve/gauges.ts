@@ -41,8 +41,18 @@ export const gaugesOf = (
     () => ledger.counters.refused_insufficient_balance
   ),
   counter(
+    "larder_ledger_refused_daily_spend_cap_reached_total",
+    "Calls refused because a key's daily budget would not cover them.",
+    () => ledger.counters.refused_daily_spend_cap_reached
+  ),
+  counter(
+    "larder_ledger_refused_weekly_spend_cap_reached_total",
+    "Calls refused because a key's weekly budget would not cover them.",
+    () => ledger.counters.refused_weekly_spend_cap_reached
+  ),
+  counter(
     "larder_ledger_refused_spend_cap_reached_total",
-    "Calls refused because a key's budget would not cover them.",
+    "Calls refused because a key's monthly budget would not cover them.",
     () => ledger.counters.refused_spend_cap_reached
   ),
   byOutcome("larder_sign_ins_total", "Attempts to sign in to the console by outcome.", signIns),

@@ -4,6 +4,7 @@
  */
 import {
   type ApiError,
+  dailySpendCapReached,
   insufficientBalance,
   internal,
   invalidRequest,
@@ -15,7 +16,8 @@ import {
   spendCapReached,
   tooLargeTogether,
   tooManyInFlight,
-  unknownKey
+  unknownKey,
+  weeklySpendCapReached
 } from "@larder/schemas/api-errors.ts"
 import { foreignCursor } from "@larder/schemas/parameters.ts"
 import type { Generation, Live } from "@larder/warehouse/generation/live.ts"
@@ -112,6 +114,8 @@ interface Admitted {
 
 const refusals: Readonly<Record<Refusal, ApiError>> = {
   insufficient_balance: insufficientBalance,
+  daily_spend_cap_reached: dailySpendCapReached,
+  weekly_spend_cap_reached: weeklySpendCapReached,
   spend_cap_reached: spendCapReached
 }
 

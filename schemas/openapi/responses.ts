@@ -1,6 +1,7 @@
 /** What an operation answers: its data, and every error with the messages that are known beforehand. */
 import {
   type ApiError,
+  dailySpendCapReached,
   errorTypes,
   type Invalid,
   insufficientBalance,
@@ -14,7 +15,8 @@ import {
   spendCapReached,
   tooManyInFlight,
   unknownKey,
-  unknownRecord
+  unknownRecord,
+  weeklySpendCapReached
 } from "../api-errors.ts"
 import type { Endpoint } from "../endpoint.ts"
 import { codeNames } from "../error-codes.ts"
@@ -90,7 +92,7 @@ export const sharedResponses = (error: SchemaObject): Readonly<Record<string, Op
   }),
   InsufficientBalance: failure(error, {
     description: describe(402),
-    examples: [insufficientBalance, spendCapReached]
+    examples: [insufficientBalance, dailySpendCapReached, weeklySpendCapReached, spendCapReached]
   }),
   Internal: failure(error, { description: describe(500), examples: [internal] }),
   Unavailable: failure(error, {

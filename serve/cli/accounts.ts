@@ -1,11 +1,15 @@
 /** `larder-serve accounts create|list|credit` */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type AccountSummary, Administration, Line } from "../ledger/administration.ts"
 import { usdOf } from "../ledger/money.ts"
-import { account, amount, json, name, print, table, withLedger } from "./flags.ts"
+import { account, amount, creditsExpireAt, json, name, print, table, withLedger } from "./flags.ts"
 
-const balanceOf = ({ balance_credits }: AccountSummary) => `${usdOf(balance_credits)} USD (${balance_credits} credits)`
+const balanceOf = ({ balance_credits, expiring }: AccountSummary) => {
+  const balance = `${usdOf(balance_credits)} USD (${balance_credits} credits)`
+  const ends = expiring.map(({ credits, expires_at }) => `${usdOf(credits)} USD until ${expires_at}`)
+  return ends.length === 0 ? balance : `${balance}, of it ${ends.join(", ")}`
+}
 
 const create = Command.make(
   "create",
@@ -40,10 +44,12 @@ const credit = Command.make(
       Flag.withDescription("Reason, as the ledger will show it"),
       Flag.withSchema(Line)
     ),
+    expires_at: creditsExpireAt.pipe(Flag.optional),
     json
   },
-  Effect.fn(function* ({ account, credits, json, note }) {
-    const credited = yield* Administration.use((ledger) => ledger.creditAccount({ account_id: account, credits, note }))
+  Effect.fn(function* ({ account, credits, expires_at, json, note }) {
+    const asked = { account_id: account, credits, note, expires_at: Option.getOrNull(expires_at) }
+    const credited = yield* Administration.use((ledger) => ledger.creditAccount(asked))
     yield* print(json, credited, [`Account ${credited.id} (${credited.name}) now has ${balanceOf(credited)}.`])
   }, withLedger)
 ).pipe(Command.withDescription("Add credits to an account, as an adjustment"))

@@ -45,6 +45,19 @@ const usd = (flag: string, description: string) =>
   )
 
 export const budget = usd("budget-usd", "US dollars that the key may spend per calendar month in UTC; 0 pauses it")
+const shorterBudget = (flag: string, period: string) => ({
+  given: usd(flag, `US dollars that the key may spend ${period}, beside its budget per month`),
+  changed: Flag.String(flag).pipe(
+    Flag.withMetavar("USD"),
+    Flag.withDescription(`US dollars that the key may spend ${period}; "none" removes this budget`),
+    Flag.filterMap(
+      (text) => (text === "none" ? Option.some(null) : Option.fromUndefinedOr(creditsOf(text))),
+      () => "US dollars with at most three decimals, such as 25 or 12.50, or none"
+    )
+  )
+})
+export const dailyBudget = shorterBudget("daily-budget-usd", "per UTC day")
+export const weeklyBudget = shorterBudget("weekly-budget-usd", "per week, from Monday in UTC")
 export const amount = usd("usd", "Amount in US dollars").pipe(
   Flag.filter(
     (credits) => credits > 0,
@@ -56,11 +69,16 @@ const moment = (flag: string, description: string) =>
   Flag.String(flag).pipe(Flag.withMetavar("MOMENT"), Flag.withDescription(description))
 const example = "a moment in UTC, such as 2027-01-31T00:00:00Z"
 
-export const expiresAt = moment("expires-at", `When the key ends: ${example}; it is refused from then on`).pipe(
-  Flag.filterMap(
-    (text) => Option.fromUndefinedOr(momentTyped(text)),
-    () => example
+const expiring = (description: string) =>
+  moment("expires-at", description).pipe(
+    Flag.filterMap(
+      (text) => Option.fromUndefinedOr(momentTyped(text)),
+      () => example
+    )
   )
+export const expiresAt = expiring(`When the key ends: ${example}; it is refused from then on`)
+export const creditsExpireAt = expiring(
+  `When the credits end: ${example}; what is left of them then is taken out. Calls spend first what ends first`
 )
 /** The same, or null to have the key not end by itself. */
 export const changedExpiry = moment("expires-at", `When the key ends: ${example}; "never" removes the end`).pipe(

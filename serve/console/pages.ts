@@ -16,6 +16,7 @@ import { newKeyPage } from "./pages/new-key.ts"
 import { overviewPage } from "./pages/overview.ts"
 import { paymentPages } from "./pages/payment.ts"
 import { requestPages } from "./pages/requests.ts"
+import { rotateKeyPage } from "./pages/rotate-key.ts"
 import { topUpPages } from "./pages/top-up.ts"
 import { usagePages } from "./pages/usage.ts"
 
@@ -23,7 +24,7 @@ export type ConsoleServices = Administration | Billing | DataRead | People | Req
 
 export const pages: ReadonlyArray<Page<ConsoleServices>> = [
   overviewPage,
-  ...[keysPage, newKeyPage, keyPage, revokeKeyPage],
+  ...[keysPage, newKeyPage, keyPage, rotateKeyPage, revokeKeyPage],
   ...usagePages,
   ...requestPages,
   ...billingPages,

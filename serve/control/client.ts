@@ -93,6 +93,7 @@ const remoteLedger = (send: Send) => {
     createKey: one("createKey", wire.createKey),
     listKeys: one("listKeys", wire.listKeys),
     editKey: one("editKey", wire.editKey),
+    rotateKey: one("rotateKey", wire.rotateKey),
     revokeKey: one("revokeKey", wire.revokeKey),
     usage: one("usage", wire.usage),
     summedUsage: one("summedUsage", wire.summedUsage),

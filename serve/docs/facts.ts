@@ -2,7 +2,13 @@
  * What the guides say of endpoints, prices, limits and errors: taken from the values that the server runs on, so that no
  * number is written twice. A guide names a fact as `{{name}}`.
  */
-import { errorTypes, insufficientBalance, spendCapReached } from "@larder/schemas/api-errors.ts"
+import {
+  dailySpendCapReached,
+  errorTypes,
+  insufficientBalance,
+  spendCapReached,
+  weeklySpendCapReached
+} from "@larder/schemas/api-errors.ts"
 import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
 import { codeNames, errorCodes } from "@larder/schemas/error-codes.ts"
@@ -97,6 +103,8 @@ const facts: ReadonlyMap<string, string> = new Map([
   ],
   ["codes", codes],
   ["message insufficientBalance", insufficientBalance.message],
+  ["message dailySpendCapReached", dailySpendCapReached.message],
+  ["message weeklySpendCapReached", weeklySpendCapReached.message],
   ["message spendCapReached", spendCapReached.message],
   ["message foreignCursor", foreignCursor.invalid],
   ["presets", oneOf.format(presets.map((cents) => count(cents / 100)))],

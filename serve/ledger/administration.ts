@@ -30,11 +30,16 @@ export const Line = Schema.String.check(
 export const Scopes = Schema.NonEmptyArray(Scope)
 export const BudgetCredits = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: mostCredits }))
 
+/** A year at most. */
+export const OverlapHours = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 8_784 }))
+
 export const AccountSummary = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
   created_at: Timestamp,
-  balance_credits: Schema.Int
+  balance_credits: Schema.Int,
+  /** Credits of the balance that expire, in the order in which they are spent. Empty where none do. */
+  expiring: Schema.Array(Schema.Struct({ credits: Schema.Int, expires_at: Timestamp }))
 })
 export type AccountSummary = typeof AccountSummary.Type
 
@@ -46,10 +51,18 @@ export const KeySummary = Schema.Struct({
   budget_usd: Schema.Finite,
   /** In the running UTC month. */
   spent_usd: Schema.Finite,
+  /** Null, as what was spent on it, where the key has no such budget. Days are UTC, weeks begin on Monday. */
+  daily_budget_usd: Schema.NullOr(Schema.Finite),
+  spent_today_usd: Schema.NullOr(Schema.Finite),
+  weekly_budget_usd: Schema.NullOr(Schema.Finite),
+  spent_this_week_usd: Schema.NullOr(Schema.Finite),
   last4: Schema.String,
   created_at: Timestamp,
   revoked_at: Schema.NullOr(Timestamp),
-  expires_at: Schema.NullOr(Timestamp)
+  expires_at: Schema.NullOr(Timestamp),
+  /** Of the secret that was replaced last: its end may have passed. Null where none was replaced with an overlap. */
+  former_last4: Schema.NullOr(Schema.String),
+  former_expires_at: Schema.NullOr(Timestamp)
 })
 export type KeySummary = typeof KeySummary.Type
 
@@ -68,7 +81,7 @@ export const Booking = Schema.Struct({
   note: Line
 }).check(
   Schema.makeFilter(({ credits, type }) =>
-    credits > 0 || moneyOutOf({ credits, type }) > 0
+    credits > 0 || moneyOutOf({ credits, grants: null, type }) > 0
       ? undefined
       : "credits must be more than 0, or less than 0 for a refund or an adjustment"
   )
@@ -132,7 +145,9 @@ export const operations = {
     input: Schema.Struct({
       account_id: Schema.String,
       credits: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostCredits })),
-      note: Line
+      note: Line,
+      /** When what is left of them ends. They do not end where it is left out. */
+      expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
     }),
     output: AccountSummary
   },
@@ -144,6 +159,8 @@ export const operations = {
       name: Line,
       scopes: Scopes,
       budget_credits: BudgetCredits,
+      daily_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
+      weekly_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
       expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
     }),
     output: NewKey
@@ -155,11 +172,16 @@ export const operations = {
       name: Schema.optionalKey(Line),
       scopes: Schema.optionalKey(Scopes),
       budget_credits: Schema.optionalKey(BudgetCredits),
+      /** Null where the key shall have no such budget. */
+      daily_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
+      weekly_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
       /** Null where the key shall not end by itself. */
       expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
     }),
     output: KeySummary
   },
+  /** Makes another secret for the key; the former one is accepted for so many hours more. */
+  rotateKey: { input: Schema.Struct({ key_id: Schema.String, overlap_hours: OverlapHours }), output: NewKey },
   revokeKey: { input: Schema.Struct({ key_id: Schema.String }), output: KeySummary },
   usage: { input: AskedUsage, output: Schema.Array(UsageOfDay) },
   /** The same added up. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { beginning, breakBefore, type ChainHead, hashOf } from "./chain.ts"
-import type { Entry } from "./records.ts"
+import { type Entry, plainEntry } from "./records.ts"
 
 /** What would be written behind the head. */
 const following = (head: ChainHead, entry: Partial<Entry> = {}): Entry => {
@@ -16,6 +16,7 @@ const following = (head: ChainHead, entry: Partial<Entry> = {}): Entry => {
     budget_credits: 2_000,
     request_id: "req_1",
     note: null,
+    ...plainEntry,
     ...entry
   }
   return { sequence: 7, ...placed, hash: hashOf(head.hash, placed) }

@@ -2,7 +2,8 @@
  * The chain of an account: each entry carries a SHA-256 over the hash before it and its own fields, so that a changed,
  * missing or added entry shows. DuckDB and PostgreSQL compute the same text and hash in SQL; a test compares all three.
  *
- * The text is the fields in a fixed order, one a line. No field can contain a line break, so no two entries share a text.
+ * The text is the fields in a fixed order, one a line, without the last four where none of these is used. No field can
+ * contain a line break, so no two entries share a text.
  * `sequence` is left out: it says where a store has put the entry, and changes when a ledger moves to another store.
  */
 import { hash } from "node:crypto"
@@ -21,9 +22,16 @@ export interface ChainHead {
 export const hashOf = (previous: string, entry: Omit<Entry, "sequence" | "hash">): string =>
   hash(
     "sha256",
-    `${previous}\n${entry.account_id}\n${entry.position}\n${entry.type}\n${entry.occurred_at}\n${entry.key_id ?? ""}\n${entry.endpoint ?? ""}\n${entry.credits}\n${entry.balance}\n${entry.budget_credits ?? ""}\n${entry.request_id ?? ""}\n${entry.note ?? ""}`,
+    `${previous}\n${entry.account_id}\n${entry.position}\n${entry.type}\n${entry.occurred_at}\n${entry.key_id ?? ""}\n${entry.endpoint ?? ""}\n${entry.credits}\n${entry.balance}\n${entry.budget_credits ?? ""}\n${entry.request_id ?? ""}\n${entry.note ?? ""}${rareFields(entry)}`,
     "hex"
   )
+
+/** Lines that most entries do not have. */
+const rareFields = (entry: Pick<Entry, "daily_budget_credits" | "weekly_budget_credits" | "expires_at" | "grants">) => {
+  const { daily_budget_credits: daily, expires_at, grants, weekly_budget_credits: weekly } = entry
+  if (daily === null && weekly === null && expires_at === null && grants === null) return ""
+  return `\n${daily ?? ""}\n${weekly ?? ""}\n${expires_at ?? ""}\n${grants ?? ""}`
+}
 
 /** Why the entry does not follow the head, or undefined where it does. */
 export const breakBefore = (head: ChainHead, entry: Entry): string | undefined => {

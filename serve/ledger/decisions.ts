@@ -2,11 +2,11 @@
  * What an operator may do to accounts and keys. Each function looks at a record and says which records follow, or why
  * none do; nothing is changed before those records are durable. Pure, like the machine, and the same for every store.
  */
-import type { Scope } from "@larder/schemas/scopes.ts"
 import { Result, Schema } from "effect"
+import type { ExpiringGrant } from "./expiring-grants.ts"
 import type { Draft } from "./machine.ts"
 import { timestampOf } from "./moments.ts"
-import type { Account, ApiKey, Entry } from "./records.ts"
+import { type Account, type ApiKey, type Entry, plainEntry, plainKey } from "./records.ts"
 
 export class UnknownAccount extends Schema.TaggedError<UnknownAccount>()("UnknownAccount", { id: Schema.String }) {
   override get message() {
@@ -29,9 +29,13 @@ export class KeyRevoked extends Schema.TaggedError<KeyRevoked>()("KeyRevoked", {
   }
 }
 
-export class ExpiryPassed extends Schema.TaggedError<ExpiryPassed>()("ExpiryPassed", { expires_at: Schema.String }) {
+export class ExpiryPassed extends Schema.TaggedError<ExpiryPassed>()("ExpiryPassed", {
+  what: Schema.Literals(["key", "credits"]),
+  expires_at: Schema.String
+}) {
   override get message() {
-    return `A key cannot be made to expire at ${this.expires_at}, because that moment has passed. Nothing was changed.`
+    const what = this.what === "key" ? "A key cannot" : "Credits cannot"
+    return `${what} be made to expire at ${this.expires_at}, because that moment has passed. Nothing was changed.`
   }
 }
 
@@ -78,7 +82,11 @@ const creditsAtBirth = 5_000
 
 type Moved = Pick<Entry, "account_id" | "type" | "credits"> & { readonly note: string }
 
-const draftOf = ({ account_id, credits, note, type }: Moved, reference: string | null, now: number): Draft => ({
+const draftOf = (
+  { account_id, credits, note, type }: Moved,
+  now: number,
+  more: Partial<Pick<Draft, "request_id" | "expires_at" | "grants">> = {}
+): Draft => ({
   account_id,
   type,
   occurred_at: timestampOf(now),
@@ -86,8 +94,10 @@ const draftOf = ({ account_id, credits, note, type }: Moved, reference: string |
   endpoint: null,
   credits,
   budget_credits: null,
-  request_id: reference,
-  note
+  request_id: null,
+  note,
+  ...plainEntry,
+  ...more
 })
 
 /** An account that is booked for: its balance, without what running calls hold. */
@@ -107,7 +117,7 @@ const entryFor = (
 export const openAccount = (id: string, name: string, now: number): Decision => ({
   accounts: [{ id, name, created_at: timestampOf(now) }],
   keys: [],
-  entries: [draftOf({ account_id: id, type: "grant", credits: creditsAtBirth, note: "starting balance" }, null, now)]
+  entries: [draftOf({ account_id: id, type: "grant", credits: creditsAtBirth, note: "starting balance" }, now)]
 })
 
 /**
@@ -116,11 +126,39 @@ export const openAccount = (id: string, name: string, now: number): Decision => 
  */
 export const creditAccount = (
   account: AccountBalance,
-  credits: number,
-  note: string,
+  {
+    credits,
+    expires_at,
+    note
+  }: { readonly credits: number; readonly note: string; readonly expires_at: string | null },
   now: number
-): Result.Result<Decision, BalanceOutOfBounds> =>
-  entryFor(account, draftOf({ account_id: account.id, type: "adjustment", credits, note }, null, now))
+): Result.Result<Decision, BalanceOutOfBounds | ExpiryPassed> => {
+  if (expires_at !== null && hasPassed(expires_at, now)) {
+    return Result.fail(new ExpiryPassed({ what: "credits", expires_at }))
+  }
+  return entryFor(account, draftOf({ account_id: account.id, type: "adjustment", credits, note }, now, { expires_at }))
+}
+
+/**
+ * Takes out what is left of credits that have ended. What calls hold of them stays until these have ended. Money that went
+ * out may have left less in the balance than that: then no more than the balance is taken, so that it is not below 0 for it.
+ */
+export const expireGrants = (
+  account: { readonly id: string; readonly balance: number; readonly held: number },
+  grants: ReadonlyArray<ExpiringGrant>,
+  now: number
+): ReadonlyArray<Draft> => {
+  let free = Math.max(0, account.balance - account.held)
+  return grants.flatMap(({ endsAt, held, left, position }) => {
+    const ended = endsAt <= now ? left - held : 0
+    if (ended <= 0) return []
+    const credits = -Math.min(ended, free)
+    free += credits
+    const note = `left of entry ${position} when its credits expired`
+    const moved: Moved = { account_id: account.id, type: "adjustment", credits, note }
+    return [draftOf(moved, endsAt, { grants: `${position}:${-ended}` })]
+  })
+}
 
 export const nothing: Decision = { accounts: [], keys: [], entries: [] }
 
@@ -132,52 +170,69 @@ export const bookOnce = (
   now: number
 ): Result.Result<Decision, ReferenceTaken | BalanceOutOfBounds> => {
   const { account_id, reference, type } = moved
-  if (bookedFor === undefined) return entryFor(account, draftOf(moved, reference, now))
+  if (bookedFor === undefined) return entryFor(account, draftOf(moved, now, { request_id: reference }))
   return bookedFor === account_id ? Result.succeed(nothing) : Result.fail(new ReferenceTaken({ type, reference }))
 }
 
 const hasPassed = (moment: string, now: number) => Date.parse(moment) <= now
 
+type NewKeySettings = Pick<ApiKey, "id" | "account_id" | "sha256" | "last4" | "name" | "scopes" | "budget_credits"> &
+  Partial<KeySettings>
+
 /** `valid` is how many keys the account has that are not revoked. */
 export const issueKey = (
-  key: Omit<ApiKey, "created_at" | "revoked_at" | "revision">,
+  key: NewKeySettings,
   valid: number,
   now: number
 ): Result.Result<Decision, TooManyKeys | ExpiryPassed> => {
-  const { account_id, expires_at } = key
-  if (expires_at !== null && hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ expires_at }))
+  const { account_id, expires_at = null } = key
+  if (expires_at !== null && hasPassed(expires_at, now))
+    return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
   if (valid >= mostKeys) return Result.fail(new TooManyKeys({ account_id }))
-  return Result.succeed(changed({ ...key, created_at: timestampOf(now), revoked_at: null, revision: 1 }))
+  const times = { created_at: timestampOf(now), revoked_at: null, revision: 1 }
+  return Result.succeed(changed({ ...plainKey, ...key, ...times }))
 }
 
-export interface KeyChanges {
-  readonly name?: string | undefined
-  readonly scopes?: ReadonlyArray<Scope> | undefined
-  readonly budget_credits?: number | undefined
-  /** Null where it shall not end by itself. */
-  readonly expires_at?: string | null | undefined
-}
+/** What can be changed of a key. Null where it has no such budget, or does not end by itself. */
+export type KeySettings = Pick<
+  ApiKey,
+  "name" | "scopes" | "budget_credits" | "daily_budget_credits" | "weekly_budget_credits" | "expires_at"
+>
 
 /** The key itself, its fingerprint and its account stay. A key that has expired may be given a later end. */
 export const editKey = (
   key: ApiKey,
-  changes: KeyChanges,
+  changes: Partial<KeySettings>,
   now: number
 ): Result.Result<Decision, KeyRevoked | ExpiryPassed> => {
   const { id, revoked_at } = key
   if (revoked_at !== null) return Result.fail(new KeyRevoked({ id, revoked_at }))
   const { expires_at } = changes
-  if (expires_at && hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ expires_at }))
-  return Result.succeed(
-    changed({
-      ...key,
-      name: changes.name ?? key.name,
-      scopes: changes.scopes ?? key.scopes,
-      budget_credits: changes.budget_credits ?? key.budget_credits,
-      expires_at: expires_at === undefined ? key.expires_at : expires_at,
-      revision: key.revision + 1
-    })
-  )
+  if (expires_at && hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
+  return Result.succeed(changed({ ...key, ...changes, revision: key.revision + 1 }))
+}
+
+/**
+ * Another secret for the same key, with the same budgets. The former one is accepted for some time more, so that programs
+ * can change over; one that was replaced before ends at once: a key has two secrets at most.
+ */
+export const rotateKey = (
+  key: ApiKey,
+  secret: Pick<ApiKey, "sha256" | "last4">,
+  overlapHours: number,
+  now: number
+): Result.Result<Decision, KeyRevoked> => {
+  const { id, last4, revision, revoked_at, sha256 } = key
+  if (revoked_at !== null) return Result.fail(new KeyRevoked({ id, revoked_at }))
+  const former =
+    overlapHours === 0
+      ? { former_sha256: null, former_last4: null, former_expires_at: null }
+      : {
+          former_sha256: sha256,
+          former_last4: last4,
+          former_expires_at: timestampOf(now + Math.round(overlapHours * 3_600_000))
+        }
+  return Result.succeed(changed({ ...key, ...secret, ...former, revision: revision + 1 }))
 }
 
 /** Revoking twice changes nothing: the first moment stays. */

@@ -27,6 +27,8 @@ export interface LedgerCounters {
   /** Groups that could not be written, or got no answer. */
   failed_groups: number
   refused_insufficient_balance: number
+  refused_daily_spend_cap_reached: number
+  refused_weekly_spend_cap_reached: number
   refused_spend_cap_reached: number
 }
 
@@ -36,9 +38,9 @@ export interface LedgerAccess {
   readonly authenticate: (token: string, nowMs: number) => Promise<ApiKeyView | undefined>
   /** Whether the key is still as it was looked up: a refusal that its scopes gave is true only then. */
   readonly isCurrent: (key: ApiKeyView, nowMs: number) => Promise<boolean>
-  /** Sets the price of a call aside, or refuses it: one atomic decision over balance and the key's UTC month. */
+  /** Sets the price of a call aside, or refuses it: one atomic decision over the balance and the key's budgets. */
   readonly hold: (key: ApiKeyView, endpoint: string, credits: number, nowMs: number) => Promise<Admission>
-  /** Credits that the key can still spend: the smaller of balance and budget left. Never below 0. */
+  /** Credits that the key can still spend: the smaller of balance and budgets left. Never below 0. */
   readonly remaining: (key: ApiKeyView, nowMs: number) => number
   /** Whether charges can be written now. */
   readonly writable: () => boolean
@@ -52,6 +54,8 @@ export const noCounts = (): LedgerCounters => ({
   durable_seconds: 0,
   failed_groups: 0,
   refused_insufficient_balance: 0,
+  refused_daily_spend_cap_reached: 0,
+  refused_weekly_spend_cap_reached: 0,
   refused_spend_cap_reached: 0
 })
 

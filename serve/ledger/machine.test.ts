@@ -18,17 +18,18 @@ import {
   release,
   remaining,
   restore,
-  settle,
-  spentInMonth
+  settle
 } from "./machine.ts"
-import { monthOf } from "./moments.ts"
+import { dayOf, monthOf } from "./moments.ts"
+import { plainEntry } from "./records.ts"
+import { spentInMonth } from "./spending.ts"
 
 const endpoint = "/v1/commodities/prices"
 const october = Date.parse("2026-10-15T12:00:00.000Z")
 const lastOfOctober = Date.parse("2026-10-31T23:59:59.999Z")
 const november = Date.parse("2026-11-01T00:00:00.000Z")
 
-const empty = (): LedgerState => restore({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] })
+const empty = (): LedgerState => restore({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
 
 /** Takes a decision up as if it had been written. */
 const take = (state: LedgerState, { accounts, entries, keys }: Decision): Group => {
@@ -92,7 +93,8 @@ describe("admission: one decision over balance and the key's month", () => {
       balance: 5000,
       budget_credits: null,
       request_id: null,
-      note: "starting balance"
+      note: "starting balance",
+      ...plainEntry
     }
     assert.deepStrictEqual(entries, [{ ...grant, sequence: 1, hash: hashOf(beginning.hash, grant) }])
     assert.strictEqual(balance(state), 5000)
@@ -158,8 +160,8 @@ describe("months: a hold belongs to the UTC month of its admission", () => {
     assert.strictEqual(draft?.occurred_at, "2026-10-31T23:59:59.999Z")
     const ofKey = state.keys.get("key_a")
     assert.isDefined(ofKey)
-    assert.strictEqual(spentInMonth(ofKey, lastOfOctober), 100)
-    assert.strictEqual(spentInMonth(ofKey, november), 100)
+    assert.strictEqual(spentInMonth(ofKey, dayOf(lastOfOctober)), 100)
+    assert.strictEqual(spentInMonth(ofKey, dayOf(november)), 100)
   })
 
   it("still knows what was spent in October when the clock is set back from November", () => {
@@ -294,7 +296,9 @@ describe("any history", () => {
             running = running.filter((other) => other !== one)
           } else if (step.do === "credit") {
             const credited = { id: `acct_${step.account}`, balance_credits: 0 }
-            await write(Result.getOrThrow(creditAccount(credited, step.credits, "test", now)))
+            await write(
+              Result.getOrThrow(creditAccount(credited, { credits: step.credits, note: "test", expires_at: null }, now))
+            )
           } else if (step.do === "raise") {
             const raised = record(state, `key_${step.key}`)
             const budget_credits = raised.budget_credits + step.credits
@@ -303,7 +307,9 @@ describe("any history", () => {
 
           for (const account of state.accounts.values()) assert.isTrue(account.head.balance - account.held >= 0)
           for (const one of state.keys.values()) {
-            for (const { spent, held } of one.months.values()) {
+            for (const { period, spent } of one.periods.values()) {
+              const days = one.days.filter(({ day }) => monthOf(day * 86_400_000) === period)
+              const held = days.reduce((sum, day) => sum + day.held, 0)
               assert.isTrue(held >= 0 && spent + held <= one.record.budget_credits)
             }
           }
@@ -322,8 +328,8 @@ describe("any history", () => {
         }
         for (const [id, one] of state.keys) {
           assert.deepStrictEqual(rebuilt.keys.get(id)?.record, one.record)
-          for (const { month, spent } of one.months.values()) {
-            assert.strictEqual(rebuilt.keys.get(id)?.months.get(month)?.spent ?? 0, spent)
+          for (const { period, spent } of one.periods.values()) {
+            assert.strictEqual(rebuilt.keys.get(id)?.periods.get(period)?.spent ?? 0, spent)
           }
         }
       }),

@@ -8,19 +8,37 @@
 import type { Scope } from "@larder/schemas/scopes.ts"
 import { beginning, type ChainHead, hashOf } from "./chain.ts"
 import { type ChargedRequests, chargedRequests } from "./charged-requests.ts"
-import { monthOf, timestampOf } from "./moments.ts"
+import {
+  type ExpiringGrant,
+  endedCredits,
+  grantChanges,
+  grantsText,
+  inOrder,
+  noGrants,
+  type Taken,
+  takeFrom
+} from "./expiring-grants.ts"
+import { dayOf, timestampOf } from "./moments.ts"
 import type { Account, ApiKey, Entry } from "./records.ts"
+import {
+  addSpent,
+  budgetsOf,
+  type CapReached,
+  capReached,
+  type DayOfKey,
+  dayOfKey,
+  forgetUncounted,
+  type KeySpending,
+  leftOfBudgets,
+  noDays,
+  type StoredSpending
+} from "./spending.ts"
 
 /** Records that become durable together or not at all. Accounts are new ones; a key that exists already is replaced. */
 export interface Group {
   readonly accounts: ReadonlyArray<Account>
   readonly keys: ReadonlyArray<ApiKey>
   readonly entries: ReadonlyArray<Entry>
-}
-
-export interface SpentBefore {
-  readonly month: number
-  readonly of: (accountId: string, keyId: string, month: number) => number
 }
 
 /** What the state is rebuilt from: records, and what their entries come to. */
@@ -31,8 +49,15 @@ export interface Snapshot {
   readonly keys: ReadonlyArray<ApiKey>
   /** Credits charged per key and UTC month, less those given back; see `monthOf`. */
   readonly spending: ReadonlyArray<{ readonly key_id: string; readonly month: number; readonly spent: number }>
-  /** What keys have spent in months before `month`, which `spending` lacks. Undefined where it lacks none. */
-  readonly spentBefore?: SpentBefore
+  /** What keys have spent besides. Undefined where `spending` lacks nothing. */
+  readonly stored?: StoredSpending
+  /** Grants that expire and are not used up. */
+  readonly grants: ReadonlyArray<{
+    readonly account_id: string
+    readonly position: number
+    readonly expires_at: string
+    readonly credits_left: number
+  }>
   /** What was booked with a reference. */
   readonly booked: ReadonlyArray<{
     readonly account_id: string
@@ -57,36 +82,29 @@ export interface AccountState {
   /** The last durable entry; its balance is the balance of the account. */
   head: ChainHead
   held: number
+  /** In the order in which they are spent. */
+  grants: ReadonlyArray<ExpiringGrant>
 }
 
-/** Spending of one key in one UTC month. `held` is set aside for calls that were admitted in it and have not ended. */
-interface Spending {
-  readonly month: number
-  spent: number
-  held: number
-}
-
-export interface KeyState {
+export interface KeyState extends KeySpending {
   record: ApiKey
+  budgets: KeySpending["budgets"]
   readonly account: AccountState
-  readonly months: Map<number, Spending>
-  /** The month that was used last: the map is asked once a month. */
-  latest: Spending
-  /** Of months that `months` lacks. */
-  readonly spentBefore: SpentBefore | undefined
 }
 
 export interface LedgerState {
   readonly accounts: Map<string, AccountState>
   readonly keys: Map<string, KeyState>
-  /** Keys that are not revoked, by fingerprint. A look-up compares `validUntil` with the time. */
+  /** Keys that are not revoked, by fingerprint, also of the key that was replaced. A look-up compares `validUntil` with the time. */
   readonly valid: Map<string, ApiKeyView>
   /** Number of the last durable entry. */
   sequence: number
   readonly charged: ChargedRequests
   /** Accounts of what was booked with a reference; see `bookingOf`. Some 200 bytes a payment. */
   readonly booked: Map<string, string>
-  readonly spentBefore: SpentBefore | undefined
+  readonly stored: StoredSpending | undefined
+  /** Accounts that have credits which expire. */
+  readonly granted: Set<AccountState>
 }
 
 /** What names a booking. Types have no spaces. */
@@ -95,20 +113,20 @@ export const bookingOf = (type: Entry["type"], reference: string): string => `${
 /** The price of one admitted call, set aside. It ends exactly once: settled or given back. */
 export interface Hold {
   readonly key: KeyState
-  readonly spending: Spending
+  /** The key as it was when the call was admitted. */
+  readonly record: ApiKey
+  readonly day: DayOfKey
+  readonly taken: ReadonlyArray<Taken>
   readonly endpoint: string
   readonly credits: number
-  /** The key's budget when the call was admitted. */
-  readonly budget: number
   readonly admittedAt: number
   stage: "held" | "charging" | "ended"
 }
 
-export type Refusal = "insufficient_balance" | "spend_cap_reached"
+export type Refusal = "insufficient_balance" | CapReached
 export type Admission = { readonly hold: Hold } | { readonly refused: Refusal }
 
 const insufficientBalance: Admission = { refused: "insufficient_balance" }
-const spendCapReached: Admission = { refused: "spend_cap_reached" }
 
 /** An entry that gets its place, balance and hash when its group is written. */
 export type Draft = Omit<Entry, "sequence" | "position" | "balance" | "hash">
@@ -122,11 +140,19 @@ export const restore = (snapshot: Snapshot): LedgerState => {
     sequence: snapshot.sequence,
     charged: chargedRequests(),
     booked: new Map(),
-    spentBefore: snapshot.spentBefore
+    stored: snapshot.stored,
+    granted: new Set()
   }
-  for (const { account, head } of snapshot.accounts) state.accounts.set(account.id, { record: account, head, held: 0 })
+  for (const { account, head } of snapshot.accounts) {
+    state.accounts.set(account.id, { record: account, head, held: 0, grants: noGrants })
+  }
+  for (const { account_id, credits_left, expires_at, position } of snapshot.grants) {
+    putGrant(state, known(state.accounts, account_id), position, expires_at, credits_left)
+  }
   for (const key of snapshot.keys) putKey(state, key)
-  for (const { key_id, month, spent } of snapshot.spending) spendingOf(known(state.keys, key_id), month).spent = spent
+  for (const { key_id, month, spent } of snapshot.spending) {
+    known(state.keys, key_id).periods.set(month, { period: month, spent })
+  }
   for (const { account_id, reference, type } of snapshot.booked)
     state.booked.set(bookingOf(type, reference), account_id)
   return state
@@ -135,12 +161,15 @@ export const restore = (snapshot: Snapshot): LedgerState => {
 /** Takes up a durable group. The holds of its charges are settled beside it. */
 export const apply = (state: LedgerState, group: Group): void => {
   for (const account of group.accounts) {
-    state.accounts.set(account.id, { record: account, head: beginning, held: 0 })
+    state.accounts.set(account.id, { record: account, head: beginning, held: 0, grants: noGrants })
   }
   for (const key of group.keys) putKey(state, key)
   for (const entry of group.entries) {
-    known(state.accounts, entry.account_id).head = entry
-    const { key_id, request_id, type } = entry
+    const account = known(state.accounts, entry.account_id)
+    account.head = entry
+    const { expires_at, grants, key_id, position, request_id, type } = entry
+    if (expires_at !== null) putGrant(state, account, position, expires_at, entry.credits)
+    if (grants !== null) changeGrants(state, account, entry)
     if (key_id === null && request_id !== null) state.booked.set(bookingOf(type, request_id), entry.account_id)
   }
   state.sequence += group.entries.length
@@ -151,6 +180,20 @@ const known = <A>(records: ReadonlyMap<string, A>, id: string): A => {
   const record = records.get(id)
   if (record === undefined) throw new Error(`${id} is not in the ledger`)
   return record
+}
+
+const putGrant = (state: LedgerState, account: AccountState, position: number, expiresAt: string, left: number) => {
+  state.granted.add(account)
+  account.grants = inOrder([...account.grants, { position, endsAt: Date.parse(expiresAt), left, held: 0 }])
+}
+
+const changeGrants = (state: LedgerState, account: AccountState, { grants, type }: Entry) => {
+  for (const { credits, position } of grantChanges(grants)) {
+    for (const grant of account.grants) if (grant.position === position) grant.left += credits
+  }
+  if (type !== "adjustment") return
+  account.grants = account.grants.filter(({ left }) => left > 0) // what is used up may be given back until it ends
+  if (account.grants.length === 0) state.granted.delete(account)
 }
 
 const endOf = (moment: string | null): number => (moment === null ? Number.POSITIVE_INFINITY : Date.parse(moment))
@@ -174,61 +217,57 @@ export const keyWith = (state: LedgerState, sha256: string, now: number): ApiKey
 export const isCurrent = (key: KeyState | undefined, view: ApiKeyView, now: number): boolean =>
   key?.record.revision === view.revision && key.record.revoked_at === null && now < view.validUntil
 
-export const forgetKey = (state: LedgerState, { id, sha256 }: ApiKey): void => {
+export const forgetKey = (state: LedgerState, { former_sha256, id, sha256 }: ApiKey): void => {
   state.keys.delete(id)
   state.valid.delete(sha256)
+  if (former_sha256 !== null) state.valid.delete(former_sha256)
 }
 
 const putKey = (state: LedgerState, record: ApiKey) => {
   const key = state.keys.get(record.id) ?? {
     record,
+    budgets: [],
     account: known(state.accounts, record.account_id),
-    months: new Map(),
-    latest: { month: 0, spent: 0, held: 0 },
-    spentBefore: state.spentBefore
+    periods: new Map(),
+    days: noDays,
+    stored: state.stored
   }
   forgetKey(state, key.record)
   key.record = record
+  key.budgets = budgetsOf(record)
+  if (key.periods.size > 0) forgetUncounted(key)
   state.keys.set(record.id, key)
-  if (record.revoked_at === null) state.valid.set(record.sha256, viewOf(record))
+  if (record.revoked_at !== null) return
+  const view = viewOf(record)
+  state.valid.set(record.sha256, view)
+  const { former_expires_at, former_sha256 } = record
+  if (former_sha256 === null) return
+  state.valid.set(former_sha256, { ...view, validUntil: Math.min(view.validUntil, endOf(former_expires_at)) })
 }
 
-const spendingOf = (key: KeyState, month: number): Spending => {
-  if (key.latest.month === month) return key.latest
-  const {
-    record: { account_id, id },
-    spentBefore
-  } = key
-  const isOlder = spentBefore !== undefined && month < spentBefore.month
-  const spending = key.months.get(month) ?? {
-    month,
-    spent: isOlder ? spentBefore.of(account_id, id, month) : 0,
-    held: 0
-  }
-  key.months.set(month, spending)
-  key.latest = spending
-  return spending
-}
+/** Credits that calls can spend, of all keys together. */
+const availableOf = ({ grants, head, held }: AccountState, now: number): number =>
+  head.balance - held - (grants.length === 0 ? 0 : endedCredits(grants, now))
 
 /** Admits a call and sets its price aside, or says why not. Spending exactly all of balance or budget is allowed. */
 export const hold = (state: LedgerState, keyId: string, endpoint: string, credits: number, now: number): Admission => {
   const key = known(state.keys, keyId)
-  const { account } = key
-  if (account.head.balance - account.held < credits) return insufficientBalance
-  const spending = spendingOf(key, monthOf(now))
-  if (spending.spent + spending.held + credits > key.record.budget_credits) return spendCapReached
-  return { hold: setAside(key, spending, { endpoint, credits, now }) }
+  if (availableOf(key.account, now) < credits) return insufficientBalance
+  const refused = capReached(key, credits, dayOf(now))
+  return refused === undefined ? { hold: setAside(key, { endpoint, credits, now }) } : { refused }
 }
 
 /** Sets the price of a call aside that there is room for. */
 export const setAside = (
   key: KeyState,
-  spending: Spending,
   { credits, endpoint, now }: { readonly endpoint: string; readonly credits: number; readonly now: number }
 ): Hold => {
-  key.account.held += credits
-  spending.held += credits
-  return { key, spending, endpoint, credits, budget: key.record.budget_credits, admittedAt: now, stage: "held" }
+  const { account, record } = key
+  const day = dayOfKey(key, dayOf(now))
+  account.held += credits
+  day.held += credits
+  const taken = takeFrom(account.grants, credits, now)
+  return { key, record, day, taken, endpoint, credits, admittedAt: now, stage: "held" }
 }
 
 /** The charge of an admitted call, or undefined where this request id has been charged already. */
@@ -236,16 +275,21 @@ export const charge = (state: LedgerState, held: Hold, requestId: string): Draft
   if (held.stage !== "held") throw new Error(`the hold of request ${requestId} has been used already`)
   if (!state.charged.add(requestId)) return undefined
   held.stage = "charging"
+  const { account_id, budget_credits, daily_budget_credits, id, weekly_budget_credits } = held.record
   return {
-    account_id: held.key.record.account_id,
+    account_id,
     type: "charge",
     occurred_at: timestampOf(held.admittedAt),
-    key_id: held.key.record.id,
+    key_id: id,
     endpoint: held.endpoint,
     credits: -held.credits,
-    budget_credits: held.budget,
+    budget_credits,
+    daily_budget_credits,
+    weekly_budget_credits,
     request_id: requestId,
-    note: null
+    note: null,
+    expires_at: null,
+    grants: grantsText(held.taken)
   }
 }
 
@@ -266,7 +310,7 @@ export const chain = (state: LedgerState, drafts: ReadonlyArray<Draft>): Readonl
 /** The charge of this hold is durable. */
 export const settle = (held: Hold): void => {
   end(held)
-  held.spending.spent += held.credits
+  addSpent(held.key, held.day.day, held.credits)
 }
 
 /** The charge of this hold could not be written. */
@@ -281,17 +325,13 @@ const end = (held: Hold) => {
   if (held.stage === "ended") throw new Error("a hold has ended twice")
   held.stage = "ended"
   held.key.account.held -= held.credits
-  held.spending.held -= held.credits
+  held.day.held -= held.credits
+  for (const { credits, grant } of held.taken) grant.held -= credits
 }
 
-/** What the key can still spend: the smaller of balance and budget left, without what running calls hold. Never below 0. */
+/** What the key can still spend: the smaller of balance and budgets left, without what running calls hold. Never below 0. */
 export const remaining = (state: LedgerState, keyId: string, now: number): number =>
   remainingOf(known(state.keys, keyId), now)
 
-export const remainingOf = (key: KeyState, now: number): number => {
-  const { spent, held } = spendingOf(key, monthOf(now))
-  return Math.max(0, Math.min(key.account.head.balance - key.account.held, key.record.budget_credits - spent - held))
-}
-
-/** Credits charged to a key in the UTC month of `now`. */
-export const spentInMonth = (key: KeyState, now: number): number => spendingOf(key, monthOf(now)).spent
+export const remainingOf = (key: KeyState, now: number): number =>
+  Math.max(0, Math.min(availableOf(key.account, now), leftOfBudgets(key, dayOf(now))))

@@ -10,6 +10,17 @@ export const monthOf = (milliseconds: number): number => {
 
 const day = 86_400_000
 
+/** Days counted from 1970-01-01. */
+export const dayOf = (milliseconds: number): number => Math.floor(milliseconds / day)
+export const dateOfDay = (number: number): string => textOf(number * day)
+export const monthOfDay = (number: number): number => monthOf(number * day)
+/** Monday of the week that a day is in. */
+export const mondayOf = (number: number): number => number - ((((number + 3) % 7) + 7) % 7)
+
+/** All days of the weeks that some days are in, each once. */
+export const daysOfWeeks = (days: ReadonlyArray<number>): ReadonlyArray<number> =>
+  [...new Set(days.map(mondayOf))].flatMap((monday) => Array.from({ length: 7 }, (_, index) => monday + index))
+
 /** Both included; none where `to` is before `from`. */
 export interface Days {
   readonly from: string

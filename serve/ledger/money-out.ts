@@ -5,9 +5,9 @@
  */
 import type { Entry } from "./records.ts"
 
-/** Credits that an entry has taken out; 0 for every other entry. */
-export const moneyOutOf = ({ credits, type }: Pick<Entry, "credits" | "type">): number =>
-  credits < 0 && (type === "refund" || type === "adjustment") ? -credits : 0
+/** Credits that an entry has taken out; 0 for every other entry, as for an adjustment of credits that have expired. */
+export const moneyOutOf = ({ credits, grants, type }: Pick<Entry, "credits" | "grants" | "type">): number =>
+  credits < 0 && grants === null && (type === "refund" || type === "adjustment") ? -credits : 0
 
 /** The same as a condition in SQL, over the columns of `entry`. */
-export const isMoneyOut = "credits < 0 and type in ('refund', 'adjustment')"
+export const isMoneyOut = "credits < 0 and grants is null and type in ('refund', 'adjustment')"

@@ -5,6 +5,8 @@ import { Schema } from "effect"
 
 const described = (description: string) => Schema.String.annotate({ description })
 const moment = (description: string) => Timestamp.annotate({ description })
+const momentOrNull = (description: string) => Schema.NullOr(Timestamp).annotate({ description })
+const creditsOrNull = (description: string) => Schema.NullOr(Schema.Int).annotate({ description })
 const accountId = described("Account: `account.id`.")
 
 export const Account = Schema.Struct({
@@ -25,18 +27,39 @@ export const ApiKey = Schema.Struct({
   budget_credits: Schema.Int.annotate({
     description: "Credits that the key may spend per calendar month in UTC; can be changed. 0 pauses the key."
   }),
+  daily_budget_credits: creditsOrNull(
+    "Credits that the key may spend per UTC day; null where only longer budgets count."
+  ),
+  weekly_budget_credits: creditsOrNull(
+    "Credits that the key may spend per week, from Monday in UTC; null where only other budgets count."
+  ),
   sha256: described("SHA-256 of the key in hexadecimal."),
   last4: described("Last four characters of the key."),
+  former_sha256: Schema.NullOr(Schema.String).annotate({
+    description: "SHA-256 of the key that this one has replaced; it is accepted until `former_expires_at`."
+  }),
+  former_last4: Schema.NullOr(Schema.String).annotate({ description: "Last four characters of the replaced key." }),
+  former_expires_at: momentOrNull(
+    "When the replaced key ends, in UTC; null where no key was replaced with an overlap."
+  ),
   created_at: moment("When the key was created, in UTC."),
-  revoked_at: Schema.NullOr(Timestamp).annotate({
-    description: "When the key was revoked, in UTC; null while it is valid. Permanent."
-  }),
-  expires_at: Schema.NullOr(Timestamp).annotate({
-    description: "When the key ends, in UTC; null where it does not end by itself. Can be changed, also afterwards."
-  }),
+  revoked_at: momentOrNull("When the key was revoked, in UTC; null while it is valid. Permanent."),
+  expires_at: momentOrNull(
+    "When the key ends, in UTC; null where it does not end by itself. Can be changed, also afterwards."
+  ),
   revision: Schema.Int.annotate({ description: "Counts the changes of this row, from 1." })
 }).annotate({ identifier: "api_key", description: "API keys, revoked and expired ones included." })
 export type ApiKey = typeof ApiKey.Type
+
+/** Of a key with one budget, one secret and no end. */
+export const plainKey = {
+  daily_budget_credits: null,
+  weekly_budget_credits: null,
+  former_sha256: null,
+  former_last4: null,
+  former_expires_at: null,
+  expires_at: null
+}
 
 export const entryTypes = ["grant", "charge", "top_up", "auto_recharge", "refund", "adjustment"] as const
 
@@ -71,14 +94,23 @@ export const Entry = Schema.Struct({
     description:
       "Balance of the account after the entry, in credits. Negative only where money went out that was spent already, and never by more than what went out."
   }),
-  budget_credits: Schema.NullOr(Schema.Int).annotate({
-    description: "Monthly budget of the key when the call was admitted, in credits; null for all but charges."
-  }),
+  budget_credits: creditsOrNull(
+    "Monthly budget of the key when the call was admitted, in credits; null for all but charges."
+  ),
+  daily_budget_credits: creditsOrNull("The same of its daily budget; null where the key had none."),
+  weekly_budget_credits: creditsOrNull("The same of its weekly budget; null where the key had none."),
   request_id: Schema.NullOr(Schema.String).annotate({
     description:
       "X-Request-Id of the call, for a charge or the refund of one; the id of the payment, refund or dispute for what was booked because of it; null for all others. It is there once for each `type`: no call is charged twice nor given back twice, and no payment is booked twice."
   }),
   note: Schema.NullOr(Schema.String).annotate({ description: "The reason, in words; null for charges." }),
+  expires_at: momentOrNull(
+    "When the credits of this entry end, in UTC, as far as they are not spent; null where they do not end."
+  ),
+  grants: Schema.NullOr(Schema.String).annotate({
+    description:
+      "What the entry takes from credits that expire (negative), or gives back to them, as `position:credits` of the entries that granted them, separated by spaces; null where it touches none. Calls spend what ends first."
+  }),
   hash: described(
     "SHA-256 in hexadecimal over the hash of the account's entry before this one and the fields of this one, `sequence` excepted: an entry that is changed, left out or put in breaks the chain of its account."
   )
@@ -88,3 +120,6 @@ export const Entry = Schema.Struct({
     "Every movement of credits. Rows are only added. The sum of an account is its balance; the sum of a key in a UTC month is what it has spent, with the sign turned."
 })
 export type Entry = typeof Entry.Type
+
+/** Of an entry that has nothing to do with shorter budgets and with credits that expire. */
+export const plainEntry = { daily_budget_credits: null, weekly_budget_credits: null, expires_at: null, grants: null }

@@ -57,7 +57,7 @@ const births = (
     const id = names.account(index)
     const issued = Array.from({ length: keys }, (_, number) => {
       const secret = index === 0 && number === 0 ? token : newApiKey()
-      const key = { id: names.key(index * keys + number), account_id: id, name: "a key", expires_at: null }
+      const key = { id: names.key(index * keys + number), account_id: id, name: "a key" }
       return Result.getOrThrow(
         issueKey(
           {
@@ -74,7 +74,9 @@ const births = (
     })
     return [
       openAccount(id, `account ${index}`, now),
-      Result.getOrThrow(creditAccount({ id, balance_credits: 0 }, credits, "paid in advance", now)),
+      Result.getOrThrow(
+        creditAccount({ id, balance_credits: 0 }, { credits, note: "paid in advance", expires_at: null }, now)
+      ),
       ...issued
     ]
   })
@@ -96,7 +98,7 @@ export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<st
   const token = newApiKey()
   const credits = (entries + 1) * price
   const start = Date.now() - year
-  const state = restore({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] })
+  const state = restore({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
 
   /** The key and endpoint of a call. In turns, each key asks for one endpoint after the other. */
   const callOf = (number: number) => {

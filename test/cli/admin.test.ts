@@ -145,6 +145,25 @@ describe("a list of keys", () => {
     ])
   })
 
+  it("shows budgets per day and week beside the month, and the key that was replaced while it is accepted", async () => {
+    const { key } = await anAccountWithKey()
+    const edit = (...budgets: ReadonlyArray<string>) => larder(["keys", "edit", "--key", key.id, ...budgets])
+    const edited = await edit("--daily-budget-usd", "0.1", "--weekly-budget-usd", "0.2")
+    assert.include(edited.stdout, "scopes all, 0.1 USD a day, 0.2 USD a week, 0.25 USD a month")
+    const { stdout } = await larder(["keys", "rotate", "--key", key.id, "--overlap", "1.5"])
+    const [secret = "", ...told] = stdout.trim().split("\n")
+    assert.match(secret, /^svc_data_[A-Za-z0-9]{64}$/)
+    assert.notStrictEqual(secret, key.key)
+    assert.match(told.join(" "), /The former key \(…\w{4}\) is accepted until 20\d\d-/)
+    const list = await larder(["keys", "list", "--account", key.account_id])
+    assert.match(list.stdout, /active, …\w{4} until 20\d\d-/)
+    assert.include(list.stdout, "0 of 0.25 USD, week 0 of 0.2, today 0 of 0.1")
+    const removed = await edit("--daily-budget-usd", "none", "--weekly-budget-usd", "none")
+    assert.include(removed.stdout, "scopes all, 0.25 USD a month")
+    const refused = await larder(["keys", "rotate", "--key", key.id, "--overlap", "-1"])
+    assert.strictEqual(refused.code, 2)
+  })
+
   it("shows the end of a key that was moved and removed", async () => {
     const { key } = await anAccountWithKey()
     const edit = (end: string) => json(["keys", "edit", "--key", key.id, "--expires-at", end])

@@ -19,7 +19,13 @@ const now = Date.parse("2099-11-01T12:00:00.000Z")
 
 const contextOf = (target: string, params: Readonly<Record<string, string>>): PageContext => ({
   person: { id: "pers_1", account_id: "acct_1", email: "operator@example.com", is_operator: true },
-  account: { id: "acct_1", name: "Operators", created_at: "2026-10-01T00:00:00.000Z", balance_credits: 5000 },
+  account: {
+    id: "acct_1",
+    name: "Operators",
+    created_at: "2026-10-01T00:00:00.000Z",
+    balance_credits: 5000,
+    expiring: []
+  },
   url: new URL(target, "http://127.0.0.1:8081"),
   params,
   console: "http://127.0.0.1:8081",

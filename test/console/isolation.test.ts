@@ -58,6 +58,7 @@ const asked = (other: FilledAccount, own: FilledAccount): Readonly<Record<string
     "/keys": { queries: [["revoked", key.id]] },
     "/keys/new": { forms: [newKey] },
     "/keys/:id": { places: [key.id], forms: [newKey] },
+    "/keys/:id/rotate": { places: [key.id], forms: [{ overlap: "0" }] },
     "/keys/:id/revoke": { places: [key.id], forms: [{}] },
     "/usage": { queries: ofCalls },
     "/usage.csv": { queries: ofCalls },

@@ -51,7 +51,7 @@ describe("keys in the console", () => {
     expect(created.text).toContain(`curl -H &quot;Authorization: Bearer ${key}&quot;`)
     expect(await call(key)).toBe(200)
     const { id, last4 } = await oneKey(account.id)
-    for (const path of [...keyless, `/keys/${id}`, `/keys/${id}/revoke`]) {
+    for (const path of [...keyless, `/keys/${id}`, `/keys/${id}/rotate`, `/keys/${id}/revoke`]) {
       const { status, text } = await browser.get(path)
       expect([path, status, keyIn(text)]).toEqual([path, 200, undefined])
     }
@@ -186,6 +186,46 @@ describe("keys in the console", () => {
     expect(await oneKey(account.id)).toMatchObject({ name: "Renamed", scopes: ["get-store"], budget_usd: 1 })
     const { text } = await browser.get("/keys")
     expect(text).toContain("“Renamed” is saved. It may read get-store. It may spend up to $1.00 a month.")
+  })
+
+  it("replaces a key by another one with the same budgets, once, while the former one is accepted", async () => {
+    const { account, browser } = await site.signedIn()
+    const former = keyIn((await browser.post("/keys/new", newKey)).text) ?? ""
+    const { id } = await oneKey(account.id)
+    const page = (await browser.get(`/keys/${id}/rotate`)).text
+    const sent = { ...carriedIn(page), overlap: "24" }
+    const replaced = await browser.post(`/keys/${id}/rotate`, sent)
+    const key = keyIn(replaced.text) ?? ""
+    expect(replaced.headers.get("cache-control")).toBe("no-store")
+    expect(replaced.text).toContain("Both spend the same budgets.")
+    expect(key).not.toBe(former)
+    expect([await call(former), await call(key)]).toEqual([200, 200])
+    expect((await browser.post(`/keys/${id}/rotate`, sent)).status).toBe(409)
+    expect([await call(former), await call(key)]).toEqual([200, 200])
+    const about = (await browser.get(`/keys/${id}`)).text
+    expect(about).toContain(`svc_data_…${former.slice(-4)}`)
+    expect(keyIn(about)).toBeUndefined()
+    expect((await browser.get(`/keys/${id}/rotate`)).text).toContain("If you replace it again, that one ends at once.")
+    await browser.post(`/keys/${id}/rotate`, { overlap: "0" })
+    expect([await call(former), await call(key)]).toEqual([401, 401])
+    expect((await browser.post(`/keys/${id}/rotate`, { overlap: "5" })).status).toBe(422)
+  })
+
+  it("gives a key budgets per day and week, and says which of them is spent", async () => {
+    const { account, browser } = await site.signedIn()
+    const created = await browser.post("/keys/new", { ...newKey, daily_budget: "0.01", weekly_budget: "3" })
+    expect(created.text).toContain("It may spend up to $0.01 a day, $3.00 a week and $25.00 a month.")
+    const key = keyIn(created.text) ?? ""
+    expect([await call(key), await call(key)]).toEqual([200, 402])
+    const { id } = await oneKey(account.id)
+    expect((await browser.get("/keys")).text).toContain("day’s budget spent")
+    expect((await browser.get(`/keys/${id}`)).text).toContain("$0.01 of $0.01")
+    const refused = await edit(browser, `/keys/${id}`, { ...newKey, daily_budget: "much" })
+    expect([refused.status, refused.text.includes("or nothing")]).toEqual([422, true])
+    await edit(browser, `/keys/${id}`, { ...newKey, daily_budget: "", weekly_budget: "" })
+    expect(await call(key)).toBe(200)
+    const { daily_budget_usd, weekly_budget_usd } = await oneKey(account.id)
+    expect([daily_budget_usd, weekly_budget_usd]).toEqual([null, null])
   })
 
   it("revokes a key for good after asking, and the next call is refused", async () => {

@@ -134,7 +134,8 @@ describe("the ledger", () => {
         key: entry.key_id === null ? "" : safe(`${formula} (…${mine.key.last4})`),
         endpoint: entry.endpoint ?? "",
         reference: entry.request_id ?? "",
-        note: safe(entry.note)
+        note: safe(entry.note),
+        expires_at: entry.expires_at ?? ""
       }))
     )
     expect(text.match(/(^|,)"?[=+@]/m)).toBeNull()

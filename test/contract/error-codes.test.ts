@@ -61,6 +61,8 @@ const provoked: Readonly<Record<ErrorCode, Provoked>> = {
   answers_too_large: { testedIn: "test/mcp/http-answers.test.ts" },
   protocol_error: posted({}),
   insufficient_balance: { testedIn: "test/contract/billing.test.ts" },
+  daily_spend_cap_reached: withKey({ daily_budget: 0 }, "/v1/stores"),
+  weekly_spend_cap_reached: withKey({ weekly_budget: 0 }, "/v1/stores"),
   monthly_spend_cap_reached: withKey({ budget: 0 }, "/v1/stores"),
   unknown_branded_food: get("/v1/branded-foods/none"),
   unknown_store: get("/v1/stores/none"),

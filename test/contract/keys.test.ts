@@ -131,6 +131,71 @@ describe("a restart", () => {
   })
 })
 
+describe("a key with budgets per day and week", () => {
+  it("answers 402 that names the shortest budget that is reached, and goes on with the next day and the next Monday", async () => {
+    clock.set("2031-03-05T12:00:00.000Z") // a Wednesday
+    const { id } = await command<{ readonly id: string }>("accounts create --name Limited")
+    const settings = "--name k --scopes all --budget-usd 1 --daily-budget-usd 0.02 --weekly-budget-usd 0.03"
+    const created = await command<Key>(`keys create --account ${id} ${settings}`)
+    const { key } = created
+    const remaining = async () => Number((await api.get(target, { key })).headers["x-credits-remaining"])
+    const call = async () => errorOf(await api.get(target, { key }))
+    expect([await remaining(), await remaining()]).toEqual([10, 0])
+    expect(await call()).toBe("402 insufficient_balance: Daily spend cap reached")
+    clock.set("2031-03-06T00:00:00.000Z")
+    expect(await remaining()).toBe(0)
+    expect(await call()).toBe("402 insufficient_balance: Weekly spend cap reached")
+    clock.set("2031-03-09T23:59:59.999Z")
+    expect(await call()).toBe("402 insufficient_balance: Weekly spend cap reached")
+    clock.set("2031-03-10T00:00:00.000Z")
+    expect(await remaining()).toBe(10)
+    await command(`keys edit --key ${created.id} --daily-budget-usd none --weekly-budget-usd none`)
+    expect(await remaining()).toBe(1_000 - 50)
+  })
+})
+
+describe("a key that is rotated", () => {
+  it("is accepted with both secrets until the overlap ends, and then with the new one alone", async () => {
+    clock.set("2031-03-05T12:00:00.000Z")
+    const former = await createKey(api.home(), { budget: 40 })
+    const rotated = await command<Key>(`keys rotate --key ${former.id} --overlap 12`)
+    const statuses = async () => {
+      const replies = [await api.get(target, { key: former.key }), await api.get(target, { key: rotated.key })]
+      return replies.map(({ status }) => status)
+    }
+    expect(await statuses()).toEqual([200, 200])
+    clock.set("2031-03-06T00:00:00.000Z")
+    expect(await statuses()).toEqual([401, 200])
+    expect(await statuses()).toEqual([401, 200])
+    expect(errorOf(await api.get(target, { key: rotated.key }))).toBe(
+      "402 insufficient_balance: Monthly spend cap reached"
+    )
+  })
+})
+
+describe("credits that expire", () => {
+  it("pay for calls until their end, and what is left is taken out of the balance as an adjustment", async () => {
+    clock.set("2031-03-05T12:00:00.000Z")
+    const { account_id, key } = await createKey(api.home())
+    await command(`accounts credit --account ${account_id} --usd 0.05 --note offer --expires-at 2031-03-06T00:00:00Z`)
+    const remaining = async () => Number((await api.get(target, { key })).headers["x-credits-remaining"])
+    expect(await remaining()).toBe(5_040)
+    clock.set("2031-03-06T00:00:00.000Z")
+    expect(await remaining()).toBe(4_990)
+    const entries = (await statement(api.home(), account_id)).map(({ credits, type }) => [type, credits])
+    const [grant, offer, call, ...rest] = entries
+    expect([grant, offer, call]).toEqual([
+      ["grant", 5_000],
+      ["adjustment", 50],
+      ["charge", -10]
+    ])
+    expect(rest.toSorted((a, b) => Number(a[1]) - Number(b[1]))).toEqual([
+      ["adjustment", -40],
+      ["charge", -10]
+    ])
+  })
+})
+
 describe("a key that expires", () => {
   it("answers 401 as an unknown key from its end on, without a charge, until it is given a later one", async () => {
     clock.set("2031-03-01T00:00:00.000Z")

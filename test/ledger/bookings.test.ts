@@ -5,7 +5,7 @@ import type { Booking } from "@larder/serve/ledger/administration.ts"
 import { mostCredits } from "@larder/serve/ledger/decisions.ts"
 import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { entryTypes } from "@larder/serve/ledger/records.ts"
+import { entryTypes, plainEntry } from "@larder/serve/ledger/records.ts"
 import { Effect, Stream } from "effect"
 import { admitted, entriesOf, folder, hold, keyOf, october, places } from "./shared-ledger.ts"
 
@@ -81,7 +81,8 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
         balance: 55_000,
         budget_credits: null,
         request_id: "pay_1",
-        note: "paid by card"
+        note: "paid by card",
+        ...plainEntry
       })
       assert.deepStrictEqual((yield* administration.verify({})).problems, [])
     }).pipe(Effect.scoped)

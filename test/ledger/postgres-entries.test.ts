@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { beginning, breakBefore, type ChainHead } from "@larder/serve/ledger/chain.ts"
 import { connect } from "@larder/serve/ledger/postgres/database.ts"
 import { bookWhileFree } from "@larder/serve/ledger/postgres/leases.ts"
-import type { Entry } from "@larder/serve/ledger/records.ts"
+import { type Entry, plainEntry } from "@larder/serve/ledger/records.ts"
 import { Effect, Redacted } from "effect"
 import { admitted, client, database, endpoint, entriesOf, giveBack, hold, keyOf, open } from "./shared-ledger.ts"
 
@@ -86,12 +86,12 @@ describe("the entries in the database", () => {
     ],
     "a hold": [
       `insert into ledger.holding
-      select account_id, api_key.id, 24400, server.id, 4701 from ledger.api_key, ledger.server`,
+      select account_id, api_key.id, 20000, 0, server.id, 4701 from ledger.api_key, ledger.server`,
       /calls under way hold 4701 credits of account acct_\w+, whose balance is 4700/
     ],
     "the account of a hold": [
       `insert into ledger.account values ('acct_other', 'x', now(), 0, 0, '');
-      insert into ledger.holding select 'acct_other', api_key.id, 24400, server.id, 0 from ledger.api_key, ledger.server`,
+      insert into ledger.holding select 'acct_other', api_key.id, 20000, 0, server.id, 0 from ledger.api_key, ledger.server`,
       /a call of key key_\w+ holds credits of account acct_other, which is not its account/
     ]
   } as const
@@ -141,7 +141,15 @@ describe("the entries in the database", () => {
       const connected = yield* connect(Redacted.make(url))
       const book = (type: Entry["type"], credits: number) => {
         const nothing = { key_id: null, endpoint: null, budget_credits: null, request_id: null }
-        const draft = { ...nothing, account_id, type, occurred_at: "2026-10-31T00:00:00.000Z", credits, note: "x" }
+        const draft = {
+          ...plainEntry,
+          ...nothing,
+          account_id,
+          type,
+          occurred_at: "2026-10-31T00:00:00.000Z",
+          credits,
+          note: "x"
+        }
         return bookWhileFree(connected, [draft])
       }
       for (const type of ["charge", "top_up", "auto_recharge", "grant"] as const) {
@@ -202,6 +210,7 @@ describe("the entries in the database", () => {
       const key = yield* keyOf(ledger)
       const sql = yield* client(url)
       const drafts = Array.from({ length: 1_100 }, (_, index) => ({
+        ...plainEntry,
         ...{ account_id: key.account_id, occurred_at: "2026-10-31T00:00:00.000Z", key_id: null },
         type: "adjustment" as const,
         ...{ endpoint: null, credits: index, budget_credits: null, request_id: null, note: "x" }

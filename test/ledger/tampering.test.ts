@@ -14,6 +14,7 @@ import { ledgerFileIn, openLedgerFile } from "@larder/serve/ledger/embedded/ledg
 import { followEntries } from "@larder/serve/ledger/embedded/progress.ts"
 import { bodyOf, recorded, recordedTables } from "@larder/serve/ledger/embedded/tables.ts"
 import { verify } from "@larder/serve/ledger/embedded/verification.ts"
+import { grantChanges } from "@larder/serve/ledger/expiring-grants.ts"
 import type { Sqlite } from "@larder/serve/persistence/sqlite.ts"
 import { Effect, Option, Scope } from "effect"
 import { refusal, sampleGroups, temporaryFolder, withDatabase, written } from "../support/serve/sample-ledger.ts"
@@ -42,6 +43,19 @@ const forgeRecords = (sqlite: Sqlite, lastEntry: number): void => {
     if (isLast) now.delete(`${kind} ${id}`)
   }
   for (const [name, body] of now) insert.run(lastEntry, name.split(" ")[0] ?? "", body)
+}
+
+const forgeGrants = (sqlite: Sqlite): void => {
+  sqlite.exec(`delete from expiring_grant;
+    insert into expiring_grant select account_id, position, expires_at, credits from entry where expires_at is not null`)
+  for (const { account_id, grants } of eachEntryAfter(sqlite, 0)) {
+    for (const { credits, position } of grantChanges(grants)) {
+      sqlite.run(
+        "update ledger.expiring_grant set credits_left = credits_left + $1 where account_id = $2 and position = $3",
+        [credits, account_id, position]
+      )
+    }
+  }
 }
 
 /** Else each change would be recorded, as that of an operator. */
@@ -77,6 +91,7 @@ const forge = (sqlite: Sqlite): void => {
   }
   sqlite.exec(`delete from entry_place; delete from usage_of_day; delete from usage_of_endpoint; delete from usage_of_month;
     update progress set sequence = 0`)
+  forgeGrants(sqlite)
   forgeRecords(sqlite, sequence)
   sqlite.exec("update head set entries = 0, records = 0, hash = ''")
   followEntries(sqlite)
@@ -86,6 +101,8 @@ const forge = (sqlite: Sqlite): void => {
 const another: Readonly<Record<string, string>> = {
   credits: "credits + 1",
   budget_credits: "budget_credits + 1",
+  daily_budget_credits: "1000000",
+  weekly_budget_credits: "1000000",
   cents: "cents + 1",
   occurred_at: "'2026-10-30T00:00:00.001Z'",
   endpoint: "'/v1/products'",
@@ -99,7 +116,16 @@ const edited = (table: string, column: string, condition: string) =>
   `update ${table} set ${column} = ${another[column] ?? "'another'"} where ${condition}`
 
 /** Of an entry those that are not computed from others. The key of an entry has to be one of the account. */
-const entryColumns = ["type", "occurred_at", "endpoint", "credits", "budget_credits", "request_id"]
+const entryColumns = [
+  "type",
+  "occurred_at",
+  "endpoint",
+  "credits",
+  "budget_credits",
+  "daily_budget_credits",
+  "weekly_budget_credits",
+  "request_id"
+]
 const edits = [
   ...entryColumns.map((column) => edited("entry", column, "sequence = 6")),
   "update entry set note = 'another' where sequence = 1",
@@ -109,6 +135,8 @@ const edits = [
     .filter((column) => column !== "id" && column !== "account_id")
     .map((column) => edited("api_key", column, "id = 'key_b'")),
   ...recorded.payment.map((column) => edited("payment", column, "id = 'pay_1'")),
+  "update entry set expires_at = '2100-01-31T00:00:00.000Z' where sequence = 1",
+  "update entry set expires_at = '2100-01-31T00:00:00.000Z' where sequence = 1; update entry set grants = '1:-10' where sequence = 5",
   "update api_key set revoked_at = null, budget_credits = 1000000 where id = 'key_a'",
   "update api_key set expires_at = null where id = 'key_c'"
 ]
@@ -122,7 +150,7 @@ const changes = [
   "update entry set sequence = 100 where sequence = 6; update entry set sequence = 6 where sequence = 7; update entry set sequence = 7 where sequence = 100",
   "update entry set account_id = 'acct_a', key_id = 'key_a' where sequence = 7",
   `update entry set sequence = sequence + 1000 where sequence > 5;
-    insert into entry select 6, account_id, 0, type, occurred_at, null, null, credits, 0, null, null, note, '' from entry where sequence = 1`,
+    insert into entry select 6, account_id, 0, type, occurred_at, null, null, credits, 0, null, null, null, null, note, null, null, '' from entry where sequence = 1`,
   "insert into account values ('acct_x', 'x', '2026-10-30T00:00:00.000Z'); update record set after_entry = 0"
 ]
 

@@ -23,7 +23,13 @@ const opened = Effect.gen(function* () {
     const page = pages.find((one) => one.path === path)
     const context: FormContext = {
       person: { id: "person_1", account_id: "acct_1", email: "ada@example.test", is_operator: true },
-      account: { id: "acct_1", name: "Demo", balance_credits: 5000, created_at: "2026-10-01T00:00:00.000Z" },
+      account: {
+        id: "acct_1",
+        name: "Demo",
+        balance_credits: 5000,
+        expiring: [],
+        created_at: "2026-10-01T00:00:00.000Z"
+      },
       url: new URL(path, "http://127.0.0.1:9"),
       params: { reference },
       console: "http://127.0.0.1:9",

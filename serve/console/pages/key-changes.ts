@@ -10,7 +10,14 @@ import { type Html, html, momentText } from "../html.ts"
 import { scopesInWords } from "../scope-groups.ts"
 import { budgetInWords, fieldsOf, type KeyChoice, type KeyFields } from "./key-form.ts"
 
-const settings = ["name", "scopes", "budget_credits", "expires_at"] as const
+const settings = [
+  "name",
+  "scopes",
+  "budget_credits",
+  "daily_budget_credits",
+  "weekly_budget_credits",
+  "expires_at"
+] as const
 
 /** The settings of a key as texts: to be compared, and carried by a form. */
 export type ShownKey = Readonly<Record<(typeof settings)[number], string>>
@@ -19,16 +26,28 @@ const textsOf = (of: {
   readonly name: string
   readonly scopes: ReadonlyArray<Scope>
   readonly budget_credits: number
+  readonly daily_budget_credits: number | null
+  readonly weekly_budget_credits: number | null
   readonly expires_at: string | null
 }): ShownKey => ({
   name: of.name,
   scopes: allScopes.filter((scope) => of.scopes.includes(scope)).join(" "),
   budget_credits: String(of.budget_credits),
+  daily_budget_credits: String(of.daily_budget_credits ?? ""),
+  weekly_budget_credits: String(of.weekly_budget_credits ?? ""),
   expires_at: of.expires_at ?? ""
 })
 
-export const shownOf = ({ budget_usd, expires_at, name, scopes }: KeySummary): ShownKey =>
-  textsOf({ name, scopes, budget_credits: Math.round(budget_usd * 1000), expires_at })
+const creditsOf = (usd: number) => Math.round(usd * 1000)
+const creditsOrNull = (usd: number | null) => (usd === null ? null : creditsOf(usd))
+
+export const shownOf = ({ budget_usd, daily_budget_usd, weekly_budget_usd, ...key }: KeySummary): ShownKey =>
+  textsOf({
+    ...key,
+    budget_credits: creditsOf(budget_usd),
+    daily_budget_credits: creditsOrNull(daily_budget_usd),
+    weekly_budget_credits: creditsOrNull(weekly_budget_usd)
+  })
 
 export const shownInputs = (shown: ShownKey): ReadonlyArray<Html> =>
   settings.map((setting) => html`<input type="hidden" name="shown_${setting}" value="${shown[setting]}">`)
@@ -38,6 +57,8 @@ export const shownIn = (form: Form): ShownKey => ({
   name: form.exact("shown_name"),
   scopes: form.exact("shown_scopes"),
   budget_credits: form.exact("shown_budget_credits"),
+  daily_budget_credits: form.exact("shown_daily_budget_credits"),
+  weekly_budget_credits: form.exact("shown_weekly_budget_credits"),
   expires_at: form.exact("shown_expires_at")
 })
 
@@ -48,6 +69,9 @@ interface Changes {
   /** The form to be shown anew: what the person changed, and all else as it is now. */
   readonly fields: KeyFields
 }
+
+const budgetNow = (budgetUsd: number | null, period: string) =>
+  budgetUsd === null ? `there is no budget per ${period}` : `the budget is ${budgetInWords(budgetUsd)} a ${period}`
 
 export const changesOf = (key: KeySummary, shown: ShownKey, chosen: KeyChoice, typed: KeyFields): Changes => {
   const [now, wanted, current] = [shownOf(key), textsOf(chosen), fieldsOf(key)]
@@ -66,6 +90,12 @@ export const changesOf = (key: KeySummary, shown: ShownKey, chosen: KeyChoice, t
       ...(isContested("budget_credits") && {
         budget: `Changed meanwhile: the budget is ${budgetInWords(key.budget_usd)} a month now. ${again}`
       }),
+      ...(isContested("daily_budget_credits") && {
+        daily_budget: `Changed meanwhile: ${budgetNow(key.daily_budget_usd, "day")} now. ${again}`
+      }),
+      ...(isContested("weekly_budget_credits") && {
+        weekly_budget: `Changed meanwhile: ${budgetNow(key.weekly_budget_usd, "week")} now. ${again}`
+      }),
       ...(isContested("expires_at") && {
         expires_at: `Changed meanwhile: the key ${key.expires_at === null ? "does not expire" : `expires at ${momentText(key.expires_at)}`} now. ${again}`
       })
@@ -75,6 +105,8 @@ export const changesOf = (key: KeySummary, shown: ShownKey, chosen: KeyChoice, t
       access,
       scopes,
       budget: changed.includes("budget_credits") ? typed.budget : current.budget,
+      daily_budget: changed.includes("daily_budget_credits") ? typed.daily_budget : current.daily_budget,
+      weekly_budget: changed.includes("weekly_budget_credits") ? typed.weekly_budget : current.weekly_budget,
       expires_at: changed.includes("expires_at") ? typed.expires_at : current.expires_at
     }
   }

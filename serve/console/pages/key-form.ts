@@ -1,7 +1,7 @@
 /** The form of a key, for a new one and for one that is edited: name, scopes by preset or one by one, and budget. */
 import { scopes as allScopes, type Scope } from "@larder/schemas/scopes.ts"
 import { Schema } from "effect"
-import { type BudgetCredits, Line, type Scopes } from "../../ledger/administration.ts"
+import { type BudgetCredits, type KeySummary, Line, type Scopes } from "../../ledger/administration.ts"
 import { momentTyped } from "../../ledger/moments.ts"
 import { choices, creditsTyped, type Form, field, isVisible, type Problems } from "../form.ts"
 import { type Html, html, pathCode, usd } from "../html.ts"
@@ -22,6 +22,9 @@ export interface KeyFields {
   readonly access: string
   readonly scopes: ReadonlyArray<string>
   readonly budget: string
+  /** Empty where there is none, as the two below. */
+  readonly daily_budget: string
+  readonly weekly_budget: string
   readonly expires_at: string
 }
 
@@ -29,21 +32,38 @@ export interface KeyChoice {
   readonly name: string
   readonly scopes: typeof Scopes.Type
   readonly budget_credits: typeof BudgetCredits.Type
+  readonly daily_budget_credits: typeof BudgetCredits.Type | null
+  readonly weekly_budget_credits: typeof BudgetCredits.Type | null
   readonly expires_at: string | null
 }
 
-export const newKeyFields: KeyFields = { name: "", access: everything, scopes: [], budget: "25.00", expires_at: "" }
+export const newKeyFields: KeyFields = {
+  name: "",
+  access: everything,
+  scopes: [],
+  budget: "25.00",
+  daily_budget: "",
+  weekly_budget: "",
+  expires_at: ""
+}
+
+const dollars = (budgetUsd: number) => budgetInWords(budgetUsd).replace("$", "")
+const dollarsOrNothing = (budgetUsd: number | null) => (budgetUsd === null ? "" : dollars(budgetUsd))
 
 export const fieldsOf = (key: {
   readonly name: string
   readonly scopes: ReadonlyArray<Scope>
   readonly budget_usd: number
+  readonly daily_budget_usd: number | null
+  readonly weekly_budget_usd: number | null
   readonly expires_at: string | null
 }): KeyFields => ({
   name: key.name,
   access: presetOf(key.scopes),
   scopes: key.scopes,
-  budget: budgetInWords(key.budget_usd).replace("$", ""),
+  budget: dollars(key.budget_usd),
+  daily_budget: dollarsOrNothing(key.daily_budget_usd),
+  weekly_budget: dollarsOrNothing(key.weekly_budget_usd),
   expires_at: (key.expires_at ?? "").replace("T", " ").replace(/(:00)?\.000Z$/, "")
 })
 
@@ -52,6 +72,8 @@ export const fieldsIn = (form: Form): KeyFields => ({
   access: form.text("access"),
   scopes: form.all("scopes"),
   budget: form.text("budget"),
+  daily_budget: form.text("daily_budget"),
+  weekly_budget: form.text("weekly_budget"),
   expires_at: form.text("expires_at")
 })
 
@@ -59,13 +81,26 @@ const isLine = Schema.is(Line)
 /** A name that cannot be seen would be a link that cannot be seen. */
 const isName = (text: string) => isLine(text) && isVisible(text)
 
+const creditsOrNothing = (text: string) => (text === "" ? null : creditsTyped(text))
+const noBudget = "Give a budget in dollars, such as 25 or 12.50, or nothing."
+
 /** What was chosen, or what is wrong with it. */
 export const chosenIn = (fields: KeyFields): KeyChoice | { readonly problems: Problems } => {
   const [first, ...rest] = scopesOfPreset(fields.access) ?? allScopes.filter((scope) => fields.scopes.includes(scope)) // each once
   const budget_credits = creditsTyped(fields.budget)
+  const daily_budget_credits = creditsOrNothing(fields.daily_budget)
+  const weekly_budget_credits = creditsOrNothing(fields.weekly_budget)
   const expires_at = fields.expires_at === "" ? null : momentTyped(fields.expires_at)
-  if (isName(fields.name) && first !== undefined && budget_credits !== undefined && expires_at !== undefined) {
-    return { name: fields.name, scopes: [first, ...rest], budget_credits, expires_at }
+  if (
+    isName(fields.name) &&
+    first !== undefined &&
+    budget_credits !== undefined &&
+    daily_budget_credits !== undefined &&
+    weekly_budget_credits !== undefined &&
+    expires_at !== undefined
+  ) {
+    const budgets = { budget_credits, daily_budget_credits, weekly_budget_credits }
+    return { name: fields.name, scopes: [first, ...rest], ...budgets, expires_at }
   }
   return {
     problems: {
@@ -74,6 +109,8 @@ export const chosenIn = (fields: KeyFields): KeyChoice | { readonly problems: Pr
       ...(budget_credits === undefined && {
         budget: "Give a budget in dollars, such as 25 or 12.50; 0\u00a0pauses the key."
       }),
+      ...(daily_budget_credits === undefined && { daily_budget: noBudget }),
+      ...(weekly_budget_credits === undefined && { weekly_budget: noBudget }),
       ...(expires_at === undefined && { expires_at: "Give a moment such as 2027-01-31 00:00, or nothing." })
     }
   }
@@ -124,6 +161,24 @@ ${field({
   required: true
 })}
 ${field({
+  name: "weekly_budget",
+  label: "Budget per week, in US dollars",
+  value: fields.weekly_budget,
+  hint: "From Monday to Sunday (UTC). Leave it empty where the month alone counts.",
+  error: problems.weekly_budget,
+  inputmode: "decimal",
+  prefix: "$"
+})}
+${field({
+  name: "daily_budget",
+  label: "Budget per day, in US dollars",
+  value: fields.daily_budget,
+  hint: "From midnight to midnight (UTC). Leave it empty where longer budgets alone count.",
+  error: problems.daily_budget,
+  inputmode: "decimal",
+  prefix: "$"
+})}
+${field({
   name: "expires_at",
   label: "Expires, in UTC",
   value: fields.expires_at,
@@ -138,19 +193,42 @@ export const budgetInWords = (budgetUsd: number): string => usd(Math.round(budge
 export const spentInWords = (spentUsd: number, budgetUsd: number): string =>
   `${usd(Math.round(spentUsd * 1000))} of ${budgetInWords(budgetUsd)}`
 
-/** What a key is good for, in whole sentences. `spent_usd` is that of this month; of a new key nothing. */
-export const permissionInWords = ({
-  budget_usd,
-  scopes,
-  spent_usd = 0
-}: {
-  readonly scopes: ReadonlyArray<Scope>
+/** A budget of a key, and what is spent of it. */
+export interface BudgetSpent {
+  readonly period: "day" | "week" | "month"
   readonly budget_usd: number
-  readonly spent_usd?: number
-}): string => {
-  const read = presetOf(scopes) === everything ? "everything" : scopesInWords(scopes)
-  if (budget_usd === 0) return `It may read ${read}. It is paused: its budget is 0.`
-  const may = `It may read ${read}. It may spend up to ${budgetInWords(budget_usd)} a month`
-  if (spent_usd < budget_usd) return `${may}.`
-  return `${may}, and has spent ${budgetInWords(spent_usd)}: its calls are refused until the next month.`
+  readonly spent_usd: number
+}
+
+type Budgets = Pick<
+  KeySummary,
+  "budget_usd" | "spent_usd" | "daily_budget_usd" | "spent_today_usd" | "weekly_budget_usd" | "spent_this_week_usd"
+>
+
+/** The shortest first. */
+export const budgetsOf = (key: Budgets): ReadonlyArray<BudgetSpent> => {
+  const { daily_budget_usd, spent_this_week_usd, spent_today_usd, weekly_budget_usd } = key
+  const budgets: Array<BudgetSpent> = []
+  if (daily_budget_usd !== null) {
+    budgets.push({ period: "day", budget_usd: daily_budget_usd, spent_usd: spent_today_usd ?? 0 })
+  }
+  if (weekly_budget_usd !== null) {
+    budgets.push({ period: "week", budget_usd: weekly_budget_usd, spent_usd: spent_this_week_usd ?? 0 })
+  }
+  return [...budgets, { period: "month", budget_usd: key.budget_usd, spent_usd: key.spent_usd }]
+}
+
+const listed = (parts: ReadonlyArray<string>) =>
+  parts.length === 1 ? parts.join() : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`
+
+/** What a key is good for, in whole sentences. */
+export const permissionInWords = (key: Budgets & { readonly scopes: ReadonlyArray<Scope> }): string => {
+  const read = presetOf(key.scopes) === everything ? "everything" : scopesInWords(key.scopes)
+  const budgets = budgetsOf(key)
+  if (budgets.some(({ budget_usd }) => budget_usd === 0)) return `It may read ${read}. It is paused: its budget is 0.`
+  const limits = budgets.map(({ budget_usd, period }) => `${budgetInWords(budget_usd)} a ${period}`)
+  const may = `It may read ${read}. It may spend up to ${listed(limits)}`
+  const used = budgets.findLast(({ budget_usd, spent_usd }) => spent_usd >= budget_usd)
+  if (used === undefined) return `${may}.`
+  return `${may}, and has spent ${budgetInWords(used.spent_usd)}: its calls are refused until the next ${used.period}.`
 }

@@ -4,10 +4,11 @@ import { Administration, type KeySummary } from "../../ledger/administration.ts"
 import { RequestLog } from "../../requests/request-log.ts"
 import { button, type Problems, postForm, summary } from "../form.ts"
 import { facts, type Html, html, linkButton, moment, notice, section } from "../html.ts"
-import { type Page, type PageContext, PageNotFound, redirect, show } from "../page.ts"
+import { type Page, type PageContext, redirect, show } from "../page.ts"
 import { scopesInWords, unbroken } from "../scope-groups.ts"
 import { changesOf, type ShownKey, shownIn, shownInputs, shownOf } from "./key-changes.ts"
 import {
+  budgetsOf,
   chosenIn,
   expiryPassed,
   fieldsIn,
@@ -18,26 +19,28 @@ import {
   spentInWords
 } from "./key-form.ts"
 import { lastUsed, shownKey, stateBadge } from "./keys.ts"
+import { isFormerAccepted, ownKey, wasRevoked } from "./own-key.ts"
 import { todayOf } from "./period.ts"
 
-/** Asked before anything is done to it. */
-const ownKey = Effect.fnUntraced(function* ({ account, params }: PageContext) {
-  const keys = yield* Administration.use((ledger) => ledger.listKeys({ account_id: account.id }))
-  const key = keys.find(({ id }) => id === params.id)
-  return key ?? (yield* new PageNotFound())
-})
+const spentIn = { month: "Spent this month", week: "Spent this week", day: "Spent today" }
+
+const formerKey = ({ former_expires_at, former_last4 }: KeySummary) =>
+  html`${shownKey({ last4: former_last4 ?? "" })}, accepted until ${moment(former_expires_at ?? "")}`
 
 const aboutOf = Effect.fnUntraced(function* ({ account, now }: PageContext, key: KeySummary) {
   const today = todayOf(now)
   const uses = yield* RequestLog.use((log) => log.lastUses({ account_id: account.id, keys: [key.id], today }))
   return facts([
     ["Key", shownKey(key)],
+    ...(isFormerAccepted(key, now) ? [["Former key", formerKey(key)] as const] : []),
     ["State", html`${stateBadge(key, now)} ${key.revoked_at && moment(key.revoked_at)}`],
     ["Created", moment(key.created_at)],
     ...(key.expires_at === null ? [] : [["Expires", moment(key.expires_at)] as const]),
     ["Last used", lastUsed(key, uses.get(key.id), today)],
     ["May read", unbroken(scopesInWords(key.scopes))],
-    ["Spent this month", spentInWords(key.spent_usd, key.budget_usd)],
+    ...budgetsOf(key)
+      .toReversed()
+      .map(({ budget_usd, period, spent_usd }) => [spentIn[period], spentInWords(spent_usd, budget_usd)] as const),
     ["Key id", html`<code>${key.id}</code>`]
   ])
 })
@@ -63,6 +66,7 @@ ${section(
 ${keyFieldset(fields, problems)}<div class="row">${button("Save")}${linkButton("/keys", "Cancel")}</div>`
   })
 )}
+${section("Replace", html`<p>Another key with the same budgets. Programs can change over while both are accepted.</p><a class="button plain" href="/keys/${key.id}/rotate">Replace this key…</a>`)}
 ${section("Revoke", html`<p>A revoked key is refused at once and for good.</p><a class="button plain bad" href="/keys/${key.id}/revoke">Revoke this key…</a>`)}
 </div>`
 
@@ -74,9 +78,6 @@ const asItIs = (key: KeySummary, about: Html) =>
 /** The name alone may be “Billing”, or “Sign out”. */
 const titleOf = ({ name }: KeySummary) => `Key “${name}”`
 
-const wasRevoked = () =>
-  Effect.succeed(redirect("/keys", "This key was revoked before, so nothing was changed.", "warning"))
-
 export const keyPage: Page<Administration | RequestLog> = {
   path: "/keys/:id",
   get: Effect.fnUntraced(function* (context) {
@@ -85,7 +86,7 @@ export const keyPage: Page<Administration | RequestLog> = {
   }),
   post: Effect.fnUntraced(function* (context) {
     const key = yield* ownKey(context)
-    if (key.revoked_at !== null) return yield* wasRevoked()
+    if (key.revoked_at !== null) return wasRevoked
     const typed = fieldsIn(context.form)
     const before = shownIn(context.form)
     const chosen = chosenIn(typed)
@@ -101,7 +102,7 @@ export const keyPage: Page<Administration | RequestLog> = {
     return yield* Administration.use((ledger) => ledger.editKey({ key_id: key.id, ...changed })).pipe(
       Effect.map((saved) => redirect("/keys", `“${saved.name}” is saved. ${permissionInWords(saved)}`)),
       Effect.catchTags({
-        KeyRevoked: wasRevoked,
+        KeyRevoked: () => Effect.succeed(wasRevoked),
         ExpiryPassed: () =>
           Effect.map(aboutOf(context, key), (about) =>
             show(titleOf(key), editing(key, { about, fields, before: shownOf(key), problems: expiryPassed }), 422)
@@ -121,14 +122,14 @@ export const revokeKeyPage: Page<Administration | RequestLog> = {
   path: "/keys/:id/revoke",
   get: Effect.fnUntraced(function* (context) {
     const key = yield* ownKey(context)
-    if (key.revoked_at !== null) return yield* wasRevoked()
+    if (key.revoked_at !== null) return wasRevoked
     return show(`Revoke “${key.name}”?`, revoking(key, yield* aboutOf(context, key)))
   }),
   post: Effect.fnUntraced(function* (context) {
     const key = yield* ownKey(context)
     return yield* Administration.use((ledger) => ledger.revokeKey({ key_id: key.id })).pipe(
       Effect.map(({ last4, name }) => redirect("/keys", `“${name}” (svc_data_…${last4}) is revoked.`)),
-      Effect.catchTag("KeyRevoked", wasRevoked)
+      Effect.catchTag("KeyRevoked", () => Effect.succeed(wasRevoked))
     )
   })
 }

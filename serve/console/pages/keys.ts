@@ -20,7 +20,7 @@ import {
 } from "../html.ts"
 import { type Page, PageNotFound, show } from "../page.ts"
 import { cheapestCall, scopesInWords, unbroken } from "../scope-groups.ts"
-import { spentInWords } from "./key-form.ts"
+import { type BudgetSpent, budgetsOf, spentInWords } from "./key-form.ts"
 import { todayOf } from "./period.ts"
 
 const perPage = 100
@@ -28,10 +28,11 @@ const perPage = 100
 export const shownKey = ({ last4 }: { readonly last4: string }) => html`<code class="nowrap">svc_data_…${last4}</code>`
 
 /** Credits. */
-const leftOf = ({ budget_usd, spent_usd }: KeySummary) => Math.round((budget_usd - spent_usd) * 1000)
+const leftOf = ({ budget_usd, spent_usd }: Omit<BudgetSpent, "period">) => Math.round((budget_usd - spent_usd) * 1000)
 
-/** A key is refused every call once the rest of its budget is less than its cheapest call costs. */
-const isSpent = (key: KeySummary) => leftOf(key) < cheapestCall(key.scopes)
+/** A key is refused every call once the rest of a budget is less than its cheapest call costs. The longest one is told. */
+const spentBudget = (key: KeySummary) => budgetsOf(key).findLast((budget) => leftOf(budget) < cheapestCall(key.scopes))
+const spentBadges = { month: "budget spent", week: "week’s budget spent", day: "day’s budget spent" }
 
 const isExpired = ({ expires_at }: KeySummary, now: number) => expires_at !== null && Date.parse(expires_at) <= now
 
@@ -39,8 +40,9 @@ const isExpired = ({ expires_at }: KeySummary, now: number) => expires_at !== nu
 export const stateBadge = (key: KeySummary, now: number): Html => {
   if (key.revoked_at !== null) return badge("revoked", "bad")
   if (isExpired(key, now)) return badge("expired", "bad")
-  if (key.budget_usd === 0) return badge("paused", "warning")
-  return isSpent(key) ? badge("budget spent", "warning") : badge("active", "good")
+  if (budgetsOf(key).some(({ budget_usd }) => budget_usd === 0)) return badge("paused", "warning")
+  const spent = spentBudget(key)
+  return spent === undefined ? badge("active", "good") : badge(spentBadges[spent.period], "warning")
 }
 
 /** Nothing of a key that does not end by itself. */
@@ -54,7 +56,7 @@ const spent = (key: KeySummary, now: number) => {
   if (budget_usd === 0 || isExpired(key, now)) return html`${text} ${stateBadge(key, now)}`
   const nearly = leftOf(key) * 5 <= budget_usd * 1000
   const left = html`<small class="muted nowrap">${usd(leftOf(key))} left</small>`
-  return html`${text} ${isSpent(key) ? stateBadge(key, now) : nearly && left}<progress${
+  return html`${text} ${spentBudget(key) === undefined ? nearly && left : stateBadge(key, now)}<progress${
     nearly && html` class="warning"`
   } max="${budget_usd}" value="${Math.min(spent_usd, budget_usd)}" aria-label="Spent of the budget of ${name}"></progress>`
 }

@@ -1,6 +1,6 @@
 /** The ledger of an account: every movement of credits, with the balance after it; also as a file. */
 import { Effect, Stream } from "effect"
-import { Administration } from "../../ledger/administration.ts"
+import { type AccountSummary, Administration } from "../../ledger/administration.ts"
 import { usdOf } from "../../ledger/money.ts"
 import type { Entry } from "../../ledger/records.ts"
 import { csvFile } from "../csv.ts"
@@ -11,6 +11,7 @@ import {
   empty,
   html,
   linkButton,
+  moment,
   momentBelow,
   type Part,
   pathCode,
@@ -73,6 +74,7 @@ const about = (entry: Entry, keys: Keys): Part => {
   }
   if (isPayment(entry) && request_id !== null) return paymentLink(request_id, note ?? "Payment")
   if (type === "grant" || note === null) return nothing // a grant's note says what its type does
+  if (entry.expires_at !== null) return html`${note}<br><small>expires ${moment(entry.expires_at)}</small>`
   // as what went back is noted
   const [, why = "", payment] = /^(.+), payment (pay_\w+)$/.exec(note) ?? []
   if (payment === undefined) return note
@@ -108,6 +110,13 @@ const listed = (entries: ReadonlyArray<Entry>, keys: Keys) =>
     rows: entries.map(rowOf(keys))
   })
 
+/** Calls spend them in this order, before all others. */
+const expiringCredits = (expiring: AccountSummary["expiring"]) =>
+  html`<p>Of these, calls spend first what ends first: ${expiring.map(
+    ({ credits: left, expires_at }, index) =>
+      html`${index > 0 && ", "}<span class="nowrap">${usd(left)} until ${moment(expires_at)}</span>`
+  )}. What is left then is taken out.</p>`
+
 const ledgerPage: Page<Administration> = {
   path,
   get: Effect.fnUntraced(function* ({ account, url }) {
@@ -134,6 +143,7 @@ const ledgerPage: Page<Administration> = {
     return show(
       "Ledger",
       html`${stats([{ label: "Balance", value: usd(account.balance_credits), more: credits(account.balance_credits) }])}
+${account.expiring.length > 0 && expiringCredits(account.expiring)}
 <p class="lead">Every movement of your credits since the account was opened. Nothing is ever changed or removed here, and the CSV has all of it.</p>
 ${searchForm(html`${select({
   name: "what",
@@ -171,7 +181,8 @@ const ledgerFile: Page<Administration> = {
         "key",
         "endpoint",
         "reference",
-        "note"
+        "note",
+        "expires_at"
       ],
       ledger
         .entriesOf(account.id)
@@ -188,7 +199,8 @@ const ledgerFile: Page<Administration> = {
             entry.key_id === null ? null : nameOf(keys, entry.key_id),
             entry.endpoint,
             entry.request_id,
-            entry.note
+            entry.note,
+            entry.expires_at
           ])
         )
     )

@@ -4,13 +4,12 @@
  */
 import { Effect } from "effect"
 import { randomText } from "../../access/random-text.ts"
-import { Administration, type NewKey } from "../../ledger/administration.ts"
+import { Administration } from "../../ledger/administration.ts"
 import { mostKeys } from "../../ledger/decisions.ts"
 import { button, type Problems, postForm, summary } from "../form.ts"
-import { count, type Html, html, linkButton, notice, type Part, section } from "../html.ts"
+import { count, type Html, html, linkButton, notice } from "../html.ts"
 import { type FormContext, type Page, show } from "../page.ts"
 import { makeSentForms } from "../sent-forms.ts"
-import { type Example, examplesFor } from "./key-examples.ts"
 import {
   chosenIn,
   expiryPassed,
@@ -18,9 +17,9 @@ import {
   type KeyChoice,
   type KeyFields,
   keyFieldset,
-  newKeyFields,
-  permissionInWords
+  newKeyFields
 } from "./key-form.ts"
+import { shownSecret } from "./shown-secret.ts"
 
 const sentForms = makeSentForms()
 
@@ -39,30 +38,6 @@ ${keyFieldset(fields, problems, fields === newKeyFields ? "name" : undefined)}<d
 })}</section>`
 
 const asked = (asking: Asking, status = 200) => show("Create a key", form(asking), status)
-
-const copy = (id: string, label: Part, kind: "primary" | "plain" = "plain") =>
-  html`<button type="button" class="button ${kind}" data-copy="${id}" hidden>${label}</button>`
-
-const shownExample = ({
-  id,
-  note,
-  text,
-  title
-}: Example) => html`<div class="example"><div class="heading"><h3>${title}</h3>${copy(id, html`Copy<span class="hidden"> ${title}</span>`)}</div>
-${note !== undefined && html`<p class="hint">${note}</p>`}
-<pre tabindex="0"><code id="${id}">${text}</code></pre></div>`
-
-const created = (key: NewKey, api: string) => html`<div data-address="/keys" data-leave="new-key">
-${notice("warning", html`<p><strong>Copy it now.</strong> This is the only time that the key is shown; nobody can look it up later. Whoever has it can spend your credits.</p>`)}
-<section aria-labelledby="key-name"><div class="heading"><h2 id="key-name">${key.name}</h2></div>
-<p>${permissionInWords(key)}</p>
-<code class="secret" id="new-key">${key.key}</code><div class="row">${copy("new-key", "Copy the key", "primary")}${linkButton("/keys", "Done, I have copied it", "primary")}</div></section>
-${section(
-  "Ready to use",
-  examplesFor(key, api).map(shownExample),
-  html`<a href="${api}/docs/assistants" target="_blank" rel="noopener">Guide to assistants<span class="hidden"> (in a new tab)</span></a>`
-)}
-</div>`
 
 const tooMany = notice(
   "bad",
@@ -94,7 +69,7 @@ export const newKeyPage: Page<Administration> = {
     if (first === undefined) return show("Created already", createdBefore(chosen), 409)
     return yield* Administration.use((ledger) => ledger.createKey({ account_id: account.id, ...chosen })).pipe(
       Effect.onError(() => Effect.sync(first.takeBack)),
-      Effect.map((key) => show("Your new key", created(key, api))),
+      Effect.map((key) => show("Your new key", shownSecret(key, api))),
       Effect.catchTags({
         TooManyKeys: () => Effect.succeed(asked({ fields, told: tooMany }, 422)),
         ExpiryPassed: () => Effect.succeed(asked({ fields, problems: expiryPassed }, 422))

@@ -1,6 +1,6 @@
 /** Carries out what an operator asks, in the process that holds the ledger. One change at a time. */
 
-import { Clock, Effect, Result, Schema, Semaphore, Stream } from "effect"
+import { Clock, Effect, Result, Schedule, Schema, Semaphore, Stream } from "effect"
 import { fingerprint, last4, newApiKey } from "../../access/api-key.ts"
 import {
   type AccountSummary,
@@ -15,28 +15,35 @@ import {
   creditAccount,
   type Decision,
   editKey,
+  expireGrants,
   issueKey,
   nothing,
   openAccount,
   revokeKey,
+  rotateKey,
   UnknownAccount,
   unknownKey
 } from "../decisions.ts"
 import { unavailable } from "../errors.ts"
-import { type AccountState, bookingOf, type KeyState, type LedgerState, spentInMonth } from "../machine.ts"
-import { usdOf } from "../money.ts"
+import { type AccountState, bookingOf, type KeyState, type LedgerState } from "../machine.ts"
+import { dayOf } from "../moments.ts"
 import { newId } from "../new-id.ts"
+import { spentInMonth, spentInWeek, spentOnDay } from "../spending.ts"
+import { accountSummary, keySummary } from "../summaries.ts"
 import type { GroupWriter } from "./group-writer.ts"
 import { keyText, type LedgerStore } from "./store.ts"
 
-const accountSummary = ({ head, record }: AccountState): AccountSummary => ({
-  ...record,
-  balance_credits: head.balance
-})
+const summaryOf = ({ grants, head, record }: AccountState, now: number): AccountSummary =>
+  accountSummary(record, head.balance, grants, now)
+const balanceOf = ({ head, record }: AccountState) => ({ id: record.id, balance_credits: head.balance })
 
-const keySummary = (key: KeyState, now: number): KeySummary => {
-  const { budget_credits, revision: _, sha256: __, ...record } = key.record
-  return { ...record, budget_usd: usdOf(budget_credits), spent_usd: usdOf(spentInMonth(key, now)) }
+const summaryOfKey = (key: KeyState, now: number): KeySummary => {
+  const day = dayOf(now)
+  return keySummary(key.record, {
+    month: spentInMonth(key, day),
+    week: spentInWeek(key, day),
+    day: spentOnDay(key, day)
+  })
 }
 
 const decodeBooking = Schema.decodeEffect(Booking)
@@ -49,6 +56,7 @@ const byAge = (a: Aged, b: Aged) => (ageOf(a) < ageOf(b) ? -1 : 1)
 const ageOf = ({ record: { created_at, id } }: Aged) => `${created_at} ${id}`
 
 const mostProblems = 100
+const everySecond = "1 second"
 
 const textsOf = ({ keys }: LedgerState) =>
   new Map([...keys.values()].map(({ record }): [string, string] => [record.id, keyText(record)]))
@@ -91,8 +99,24 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
   const change = <E>(decideAt: (now: number) => Result.Result<Decision, E>) =>
     Effect.map(decide(decideAt), ({ now }) => now)
 
-  const account = (id: string) => Effect.map(Effect.fromResult(accountOf(id)), accountSummary)
-  const key = (id: string, now: number) => Effect.map(Effect.fromResult(keyOf(id)), (found) => keySummary(found, now))
+  /** Takes what has expired out of the balances. */
+  const expire = Effect.gen(function* () {
+    if (state.granted.size === 0) return
+    const now = yield* Clock.currentTimeMillis
+    const entries = [...state.granted].flatMap(({ grants, head, held, record }) =>
+      expireGrants({ id: record.id, balance: head.balance, held }, grants, now)
+    )
+    if (entries.length > 0) yield* write({ ...nothing, entries })
+  }).pipe(oneAtATime.withPermit, Effect.uninterruptible)
+  /** Before anybody is told a balance. Where it cannot be written now, that is said of the charges, and tried again. */
+  const upToDate = Effect.ignore(expire)
+  yield* Effect.forkScoped(Effect.repeat(upToDate, Schedule.spaced(everySecond)))
+
+  const account = (id: string) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      Effect.map(Effect.fromResult(accountOf(id)), (found) => summaryOf(found, now))
+    )
+  const key = (id: string, now: number) => Effect.map(Effect.fromResult(keyOf(id)), (found) => summaryOfKey(found, now))
 
   return Administration.of({
     createAccount: Effect.fn("Administration.createAccount")(function* ({ name }) {
@@ -100,29 +124,40 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
       yield* change((now) => Result.succeed(openAccount(id, name, now)))
       return yield* account(id)
     }),
-    listAccounts: () => Effect.sync(() => [...state.accounts.values()].toSorted(byAge).map(accountSummary)),
-    creditAccount: Effect.fn("Administration.creditAccount")(function* ({ account_id, credits, note }) {
+    listAccounts: Effect.fn("Administration.listAccounts")(function* () {
+      yield* upToDate
+      const now = yield* Clock.currentTimeMillis
+      return [...state.accounts.values()].toSorted(byAge).map((found) => summaryOf(found, now))
+    }),
+    creditAccount: Effect.fn("Administration.creditAccount")(function* ({
+      account_id,
+      expires_at = null,
+      ...credited
+    }) {
+      yield* upToDate
       yield* change((now) =>
-        Result.flatMap(accountOf(account_id), (found) => creditAccount(accountSummary(found), credits, note, now))
+        Result.flatMap(accountOf(account_id), (found) =>
+          creditAccount(balanceOf(found), { ...credited, expires_at }, now)
+        )
       )
       return yield* account(account_id)
     }),
-    account: ({ account_id }) => account(account_id),
+    account: ({ account_id }) => Effect.andThen(upToDate, account(account_id)),
     book: Effect.fn("Administration.book")(function* (asked) {
       const booking = yield* Effect.orDie(decodeBooking(asked)) // whoever calls this in the process has checked it
       const { account_id, reference, type } = booking
       const { decision } = yield* decide((now) =>
         Result.flatMap(accountOf(account_id), (found) =>
-          bookOnce(accountSummary(found), booking, state.booked.get(bookingOf(type, reference)), now)
+          bookOnce(balanceOf(found), booking, state.booked.get(bookingOf(type, reference)), now)
         )
       )
       const { balance_credits } = yield* account(account_id)
       return { booked: decision !== nothing, balance_credits }
     }),
-    createKey: Effect.fn("Administration.createKey")(function* ({ account_id, expires_at = null, ...settings }) {
+    createKey: Effect.fn("Administration.createKey")(function* ({ account_id, ...settings }) {
       const id = yield* newId("key_")
       const secret = yield* Effect.sync(newApiKey)
-      const asked = { ...settings, id, account_id, expires_at, sha256: fingerprint(secret), last4: last4(secret) }
+      const asked = { ...settings, id, account_id, sha256: fingerprint(secret), last4: last4(secret) }
       const now = yield* change((now) =>
         Result.flatMap(accountOf(account_id), () => issueKey(asked, validKeysOf(account_id), now))
       )
@@ -133,11 +168,19 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
       const now = yield* Clock.currentTimeMillis
       return keysOf(account_id)
         .toSorted(byAge)
-        .map((found) => keySummary(found, now))
+        .map((found) => summaryOfKey(found, now))
     }),
     editKey: Effect.fn("Administration.editKey")(function* ({ key_id, ...changes }) {
       const now = yield* change((now) => Result.flatMap(keyOf(key_id), ({ record }) => editKey(record, changes, now)))
       return yield* key(key_id, now)
+    }),
+    rotateKey: Effect.fn("Administration.rotateKey")(function* ({ key_id, overlap_hours }) {
+      const secret = yield* Effect.sync(newApiKey)
+      const made = { sha256: fingerprint(secret), last4: last4(secret) }
+      const now = yield* change((now) =>
+        Result.flatMap(keyOf(key_id), ({ record }) => rotateKey(record, made, overlap_hours, now))
+      )
+      return { key: secret, ...(yield* key(key_id, now)) }
     }),
     revokeKey: Effect.fn("Administration.revokeKey")(function* ({ key_id }) {
       const now = yield* change((now) => Result.map(keyOf(key_id), ({ record }) => revokeKey(record, now)))
@@ -152,6 +195,7 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
       return yield* store.summedUsage(of)
     }),
     entriesBefore: Effect.fn("Administration.entriesBefore")(function* ({ before, ...of }) {
+      yield* upToDate
       const { head } = yield* Effect.fromResult(accountOf(of.account_id))
       return yield* store.entriesBefore({ ...of, before: Math.min(before ?? head.position + 1, head.position + 1) })
     }),
@@ -163,11 +207,10 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
         const changed = changedKeys(before, yield* store.keyTexts, textsOf(state))
         return { ...found, problems: [...found.problems, ...changed].slice(0, mostProblems) }
       }),
-    backup: ({ file }) => store.backup(file),
+    backup: ({ file }) => Effect.andThen(upToDate, store.backup(file)),
     entriesOf: (accountId) =>
-      Stream.unwrap(Effect.as(account(accountId), store.entriesOf(accountId))) satisfies Stream.Stream<
-        unknown,
-        AdministrationError
-      >
+      Stream.unwrap(
+        Effect.as(Effect.andThen(upToDate, account(accountId)), store.entriesOf(accountId))
+      ) satisfies Stream.Stream<unknown, AdministrationError>
   })
 })

@@ -3,7 +3,7 @@ import type { Row } from "../../persistence/sqlite.ts"
 import type { Entry } from "../records.ts"
 
 export const entryColumns = `sequence, account_id, position, type, occurred_at, key_id, endpoint, credits, balance,
-  budget_credits, request_id, note, hash`
+  budget_credits, daily_budget_credits, weekly_budget_credits, request_id, note, expires_at, grants, hash`
 
 /** Node makes rows without a prototype, which are equal to no record. */
 export const entryOf = (row: Row): Entry => ({ ...row }) as unknown as Entry // the columns above

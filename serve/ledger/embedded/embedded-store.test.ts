@@ -66,7 +66,7 @@ describe("the ledger in a folder", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* written(folder, [birth, charges(2, 3)])
-      const [{ spentBefore: _, ...snapshot }, entries] = yield* opened(folder, (store) =>
+      const [{ stored: _, ...snapshot }, entries] = yield* opened(folder, (store) =>
         Effect.all([store.load, Stream.runCollect(store.entriesOf("acct_a"))])
       )
       assert.deepStrictEqual(snapshot, {
@@ -74,6 +74,7 @@ describe("the ledger in a folder", () => {
         accounts: [{ account: anAccount, head: { position: 3, balance: 4980, hash: aCharge(3).hash } }],
         keys: [aKey()],
         spending: [{ key_id: "key_a", month: monthOf(Date.parse(createdAt)), spent: 20 }],
+        grants: [],
         booked: []
       })
       assert.deepStrictEqual(entries, [aGrant, aCharge(2), aCharge(3)])
@@ -116,7 +117,11 @@ describe("the ledger in a folder", () => {
       const births = ["acct_a", "acct_b", "acct_c"].map((id) => write(openAccount(id, id, 0)))
       const credit = (index: number) =>
         Result.getOrThrow(
-          creditAccount({ id: `acct_${"abc"[(index * 7) % 3]}`, balance_credits: 0 }, index + 1, "x", index)
+          creditAccount(
+            { id: `acct_${"abc"[(index * 7) % 3]}`, balance_credits: 0 },
+            { credits: index + 1, note: "x", expires_at: null },
+            index
+          )
         )
       const written: Array<Entry> = []
       yield* opened(yield* temporaryFolder, (store) =>

@@ -14,7 +14,7 @@ import { backUp, refuseExisting } from "./backup.ts"
 import type { LedgerFile } from "./ledger-file.ts"
 import { Damage, longWayAt, readState } from "./opening.ts"
 import { followEntries, lastEntry, progressIn } from "./progress.ts"
-import { readAfter, readAllAfter, readBefore, readKeyTexts } from "./statement.ts"
+import { readAfter, readAllAfter, readBefore, readGrants, readKeyTexts } from "./statement.ts"
 import type { LedgerStore } from "./store.ts"
 import { readParts, readUsage } from "./usage.ts"
 import { verify } from "./verification.ts"
@@ -157,6 +157,12 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       0,
       (after, last) => thread.run(module("./statement.ts"), readAllAfter, after, last, entriesPerPage),
       ({ sequence }) => sequence
+    ),
+    allGrants: Stream.unwrap(
+      Effect.map(
+        ask("be read", () => thread.run(module("./statement.ts"), readGrants)),
+        Stream.fromIterable
+      )
     ),
     entriesBefore: (page) => ask("be read", () => thread.run(module("./statement.ts"), readBefore, page)),
     usage: (of) => ask("be read", () => thread.run(module("./usage.ts"), readUsage, of)),

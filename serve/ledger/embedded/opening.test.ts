@@ -31,7 +31,7 @@ describe("a start", () => {
     Effect.gen(function* () {
       const plain = yield* loadAt(yield* plainCopy, "2026-11-15")
       const followed = yield* loadAt(yield* followedCopy, "2026-11-15")
-      const compared = ({ spentBefore: _, ...state }: typeof plain) => ({
+      const compared = ({ stored: _, ...state }: typeof plain) => ({
         ...state,
         spending: state.spending.toSorted((a, b) => a.month - b.month || a.key_id.localeCompare(b.key_id))
       })

@@ -12,7 +12,15 @@ import type { Account, ApiKey } from "../records.ts"
 import { entryColumns, entryOf, numberIn, textIn } from "./columns.ts"
 import { eachEntryAfter, entryChecks, type Owners } from "./entry-checks.ts"
 import { cutProblem, headIn } from "./head.ts"
-import { followEntries, followed, lastEntry, monthOfEntry, progressIn, progressProblem } from "./progress.ts"
+import {
+  dayOfEntry,
+  followEntries,
+  followed,
+  lastEntry,
+  monthOfEntry,
+  progressIn,
+  progressProblem
+} from "./progress.ts"
 
 /** The newest entries that a start checks: a third of a second. */
 const checkedAtStart = 50_000
@@ -127,6 +135,23 @@ const spentInOneMonth = `
     where sequence > ${followed} and key_id = $3 and ${monthOfEntry} = $1
   )`
 
+const spentOnDays = `
+  select coalesce(sum(credits), 0) as spent
+  from (
+    select credits from sums.usage_of_day where account_id = $2 and day between $3 and $4 and key_id = $1
+    union all
+    select -credits
+    from ledger.entry
+    where sequence > ${followed} and key_id = $1 and ${dayOfEntry} between $3 and $4
+  )`
+
+/** Ended ones included: what they have left is still in the balance. */
+const grantsLeft = `
+  select account_id, position, expires_at, credits_left
+  from ledger.expiring_grant
+  where credits_left > 0
+  order by account_id, position`
+
 const booked = `
   select account_id, type, request_id as reference
   from ledger.entry indexed by entry_but_charge
@@ -170,10 +195,14 @@ export const readState = (sqlite: Sqlite, now: number): Snapshot => {
     accounts: accounts.map((account) => ({ account, head: heads.get(account.id) ?? beginning })),
     keys,
     spending,
-    spentBefore: {
+    stored: {
       month: firstMonth,
-      of: (accountId, keyId, month) => numberIn(sqlite.all(spentInOneMonth, [month, accountId, keyId])[0], "spent")
+      ofMonth: (accountId, keyId, month) =>
+        numberIn(sqlite.all(spentInOneMonth, [month, accountId, keyId])[0], "spent"),
+      ofDays: (accountId, keyId, { from, to }) =>
+        numberIn(sqlite.all(spentOnDays, [keyId, accountId, from, to])[0], "spent")
     },
+    grants: sqlite.all(grantsLeft).map((row) => ({ ...row }) as unknown as Snapshot["grants"][number]), // strict columns
     booked: sqlite.all(booked).map((row) => ({ ...row }) as unknown as Snapshot["booked"][number]) // strict columns
   }
 }

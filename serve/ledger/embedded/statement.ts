@@ -1,10 +1,11 @@
 /** Entries page by page, as a thread reads them: from the index `entry_place`, and the newest from the entries themselves. */
 import { literal } from "@larder/warehouse/duckdb.ts"
 import type { Sqlite } from "../../persistence/sqlite.ts"
+import type { Snapshot } from "../machine.ts"
 import type { Entry } from "../records.ts"
 import { entryColumns, entryOf, textIn } from "./columns.ts"
 import { followed } from "./progress.ts"
-import type { PageBefore } from "./store.ts"
+import { keyTextColumns, type PageBefore } from "./store.ts"
 
 const isPlaced = `sequence <= ${followed}`
 const isNot = `sequence > ${followed}`
@@ -77,8 +78,7 @@ export const readKeyTexts = (sqlite: Sqlite): ReadonlyMap<string, string> =>
   new Map(
     sqlite
       .all(
-        `select id, account_id || ' ' || revision || ' ' || budget_credits || ' ' || sha256 || ' ' || scopes || ' ' ||
-          coalesce(revoked_at, '') || ' ' || coalesce(expires_at, '') as text
+        `select id, ${keyTextColumns.map((column) => `coalesce(${column}, '')`).join(" || ' ' || ")} as text
         from ledger.api_key`
       )
       .map((row): [string, string] => [textIn(row, "id"), textIn(row, "text")])
@@ -86,6 +86,12 @@ export const readKeyTexts = (sqlite: Sqlite): ReadonlyMap<string, string> =>
 
 const pageOfAll = `
   select ${entryColumns} from ledger.entry where sequence > $1 and sequence <= $2 order by sequence limit $3`
+
+/** Credits that expire, also those that are used up. Few. */
+export const readGrants = (sqlite: Sqlite): ReadonlyArray<Snapshot["grants"][number]> =>
+  sqlite
+    .all("select account_id, position, expires_at, credits_left from ledger.expiring_grant")
+    .map((row) => ({ ...row }) as unknown as Snapshot["grants"][number]) // strict columns
 
 /** Entries of all accounts, in the order of writing. */
 export const readAllAfter = (sqlite: Sqlite, after: number, last: number, limit: number): ReadonlyArray<Entry> =>

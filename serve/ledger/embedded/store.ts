@@ -12,16 +12,21 @@ import type { SummedUsage } from "../summed-usage.ts"
 import type { Held } from "./verification.ts"
 
 /** What a key is to calls, to compare what is stored with what the running server knows. */
-export const keyText = ({ account_id, budget_credits, revision, scopes, sha256, ...key }: ApiKey): string =>
-  [
-    account_id,
-    revision,
-    budget_credits,
-    sha256,
-    JSON.stringify(scopes),
-    key.revoked_at ?? "",
-    key.expires_at ?? ""
-  ].join(" ")
+export const keyText = (key: ApiKey): string =>
+  keyTextColumns.map((column) => (column === "scopes" ? JSON.stringify(key.scopes) : (key[column] ?? ""))).join(" ")
+export const keyTextColumns = [
+  "account_id",
+  "revision",
+  "budget_credits",
+  "daily_budget_credits",
+  "weekly_budget_credits",
+  "sha256",
+  "former_sha256",
+  "former_expires_at",
+  "scopes",
+  "revoked_at",
+  "expires_at"
+] as const satisfies ReadonlyArray<keyof ApiKey>
 
 /** Which entries a page of a statement has. */
 export interface PageBefore extends Omit<Input<"entriesBefore">, "before"> {
@@ -45,6 +50,8 @@ export interface LedgerStore {
   readonly entriesBefore: (of: PageBefore) => Effect.Effect<ReadonlyArray<Entry>, LedgerUnavailable>
   /** The same of all accounts, in the order of writing. */
   readonly allEntries: Stream.Stream<Entry, LedgerUnavailable>
+  /** Credits that expire, also those that are used up. */
+  readonly allGrants: Stream.Stream<Snapshot["grants"][number], LedgerUnavailable>
   readonly usage: (of: Input<"usage">) => Effect.Effect<ReadonlyArray<UsageOfDay>, LedgerUnavailable>
   readonly summedUsage: (of: Input<"summedUsage">) => Effect.Effect<SummedUsage, LedgerUnavailable>
   /** Checks everything that is stored, that it says what the state machine held when it was asked, and goes through an anchor. */

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 
 const read = (name: string) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
 
-export const ledgerTables: ReadonlyArray<string> = ["account", "api_key", "entry", "record"].map(read)
+export const ledgerTables: ReadonlyArray<string> = ["account", "api_key", "entry", "expiring_grant", "record"].map(read)
 
 /** Tables that follow from the entries, in a file of their own. */
 export const sumsTables: ReadonlyArray<string> = ["entry_place", "usage"].map(read)
@@ -17,8 +17,13 @@ export const recorded = {
     "name",
     "scopes",
     "budget_credits",
+    "daily_budget_credits",
+    "weekly_budget_credits",
     "sha256",
     "last4",
+    "former_sha256",
+    "former_last4",
+    "former_expires_at",
     "created_at",
     "revoked_at",
     "expires_at",

@@ -8,6 +8,7 @@ import type { Verification } from "../administration.ts"
 import { beginning, type ChainHead, hashOfRecord } from "../chain.ts"
 import { numberIn, textIn } from "./columns.ts"
 import { eachEntryAfter, entryChecks, readOwners } from "./entry-checks.ts"
+import { expiringGrants } from "./grant-checks.ts"
 import { followChain, type Head, headIn, noHead } from "./head.ts"
 import { dayOfEntry, followed, lastEntry, progressIn, progressProblem, sums } from "./progress.ts"
 import { repeatedRequests } from "./repeated-requests.ts"
@@ -39,12 +40,14 @@ const compareHeads = (held: Held["heads"], stored: ReadonlyMap<string, ChainHead
 const follower = (sqlite: Sqlite, held: Held, tell: Tell) => {
   const { check, heads, reached } = entryChecks(sqlite, readOwners(sqlite), 0)
   const requests = repeatedRequests()
+  const grants = expiringGrants()
   let isCompared = held.sequence === 0
   return {
     followTo: (upTo: number) => {
       for (const entry of eachEntryAfter(sqlite, reached(), upTo)) {
         for (const problem of check(entry)) tell(problem)
         requests.add(entry)
+        for (const problem of grants.check(entry)) tell(problem)
         if (entry.sequence !== held.sequence) continue
         compareHeads(held.heads, heads, tell)
         isCompared = true
@@ -55,6 +58,7 @@ const follower = (sqlite: Sqlite, held: Held, tell: Tell) => {
         tell(`the database ends at entry ${reached()}, and the running server has written ${held.sequence}`)
       }
       for (const problem of requests.problems(() => eachEntryAfter(sqlite, 0, reached()))) tell(problem)
+      for (const problem of grants.problems(sqlite)) tell(problem)
       return { entries: reached(), heads }
     }
   }
@@ -63,7 +67,9 @@ const follower = (sqlite: Sqlite, held: Held, tell: Tell) => {
 /** Charges of all entries, which the tables that are kept are compared with. In a temporary file. */
 const charged = `
   create temp table charged as
-    select account_id, ${dayOfEntry} as day, key_id, endpoint, ${sums}, max(budget_credits) as budget
+    select account_id, ${dayOfEntry} as day, key_id, endpoint, ${sums}, max(budget_credits) as budget,
+      max(daily_budget_credits) as daily, sum(type = 'charge' and daily_budget_credits is null) as without_daily,
+      max(weekly_budget_credits) as weekly, sum(type = 'charge' and weekly_budget_credits is null) as without_weekly
     from ledger.entry
     where key_id is not null
     group by account_id, 2, key_id, endpoint`
@@ -124,7 +130,23 @@ const checkUsage = (sqlite: Sqlite, tell: Tell) => {
   for (const { budget, key_id, month, spent } of sqlite.all(overspent)) {
     tell(`key ${key_id} was charged ${spent} credits in ${month}, and the highest budget of these charges is ${budget}`)
   }
+  for (const [budget, first] of Object.entries({ daily: "day", weekly: "date(day, '-6 days', 'weekday 1')" })) {
+    for (const row of sqlite.all(overspentShorter(budget, first))) {
+      tell(
+        `key ${row.key_id} was charged ${row.spent} credits from ${row.first} on, and its highest ${budget} budget was ${row.budget}`
+      )
+    }
+  }
 }
+
+/** Of days or weeks in which every charge had such a budget: before a key was given one it could spend more. */
+const overspentShorter = (budget: string, first: string) => `
+  select key_id, ${first} as first, sum(credits) as spent, max(${budget}) as budget
+  from charged
+  group by key_id, 2
+  having sum(without_${budget}) = 0 and sum(credits) > max(${budget})
+  order by key_id, 2
+  limit ${mostProblems}`
 
 const misplaced = `
   select entry.account_id, entry.position, entry.sequence, entry_place.sequence as place

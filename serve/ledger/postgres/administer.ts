@@ -12,22 +12,25 @@ import {
   nothing,
   openAccount,
   revokeKey,
+  rotateKey,
   UnknownAccount,
   unknownKey
 } from "../decisions.ts"
-import { monthOf } from "../moments.ts"
-import { usdOf } from "../money.ts"
+import { dateOfDay, dayOf, mondayOf, monthOfDay } from "../moments.ts"
 import { newId } from "../new-id.ts"
 import { ApiKey, Entry, entryTypes } from "../records.ts"
+import { keySummary } from "../summaries.ts"
 import { PartOfUsage, sumUp } from "../summed-usage.ts"
 import { backUp } from "./backup.ts"
 import { unavailable } from "./database.ts"
+import { expireCredits } from "./expired-credits.ts"
 import { bookEntries, whileFree } from "./leases.ts"
-import { accountRow, keyRow, momentOf } from "./sql-text.ts"
+import { accountRow, entryRow, keyRow, momentOf } from "./sql-text.ts"
 import { summedUsageAsked, usageAsked } from "./usage.ts"
 import { verify } from "./verification.ts"
 
-const KeyAndSpending = Schema.Struct({ ...ApiKey.fields, spent: Schema.Int })
+const Spent = Schema.Struct({ month: Schema.Int, week: Schema.NullOr(Schema.Int), day: Schema.NullOr(Schema.Int) })
+const KeyAndSpending = Schema.Struct({ ...ApiKey.fields, spent: Spent })
 
 const decodeBooking = Schema.decodeEffect(Booking)
 const Count = Schema.Struct({ count: Schema.Int })
@@ -46,15 +49,29 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
   const run = (statement: string, params: ReadonlyArray<unknown>) =>
     Effect.mapError(sql.unsafe(statement, params), unavailable("be written"))
 
-  const accountWithBalance = `${accountRow} || jsonb_build_object('balance_credits', balance)`
+  const expiring = `
+    select coalesce(jsonb_agg(jsonb_build_object('credits', credits_left, 'expires_at', ${momentOf("expires_at")})
+      order by expires_at, position), '[]')
+    from ledger.expiring_grant
+    where account_id = account.id and credits_left > 0`
+  const accountWithBalance = `${accountRow} || jsonb_build_object('balance_credits', balance, 'expiring', (${expiring}))`
   const account = (id: string) =>
     Effect.flatMap(
       all(AccountSummary, `select ${accountWithBalance} as value from ledger.account where id = $1`, [id]),
       ([found]) => (found === undefined ? Effect.fail(new UnknownAccount({ id })) : Effect.succeed(found))
     )
 
-  const entryRow = `to_jsonb(entry) || jsonb_build_object('occurred_at', ${momentOf("occurred_at")})`
-  const keyWithSpending = `${keyRow} || jsonb_build_object('spent', coalesce(spent.credits, 0))`
+  /** Null where the key has no budget for the days. */
+  const spentOn = (days: string, budget: string) => `case when ${budget} is not null then (
+      select coalesce(sum(credits), 0)
+      from ledger.usage_of_day as usage
+      where usage.account_id = key.account_id and usage.key_id = key.id and ${days}
+    ) end`
+  const keyWithSpending = `${keyRow} || jsonb_build_object('spent', jsonb_build_object(
+      'month', coalesce(spent.credits, 0),
+      'week', ${spentOn("usage.day between $4::text::date and $4::text::date + 6", "key.weekly_budget_credits")},
+      'day', ${spentOn("usage.day = $3::text::date", "key.daily_budget_credits")}
+    ))`
   const keysWhere = (condition: string, value: string, now: number, lock = "") =>
     all(
       KeyAndSpending,
@@ -63,17 +80,13 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       left join ledger.spent_in_month as spent on spent.key_id = key.id and spent.month = $2
       where ${condition}
       order by key.created_at, key.id ${lock}`,
-      [value, monthOf(now)]
+      [value, monthOfDay(dayOf(now)), dateOfDay(dayOf(now)), dateOfDay(mondayOf(dayOf(now)))]
     )
   const key = (id: string, now: number, lock = "") =>
     Effect.flatMap(keysWhere("key.id = $1", id, now, lock), ([found]) =>
       found === undefined ? Effect.fail(unknownKey(id)) : Effect.succeed(found)
     )
-  const summary = ({ budget_credits, revision: _, sha256: __, spent, ...record }: typeof KeyAndSpending.Type) => ({
-    ...record,
-    budget_usd: usdOf(budget_credits),
-    spent_usd: usdOf(spent)
-  })
+  const summary = ({ spent, ...record }: typeof KeyAndSpending.Type) => keySummary(record, spent)
 
   const validKeys = `select jsonb_build_object('count', count(*)) as value
     from ledger.api_key
@@ -92,9 +105,9 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
     for (const record of keys) {
       yield* run(
         `insert into ledger.api_key select * from jsonb_populate_record(null::ledger.api_key, $1::text::jsonb)
-        on conflict (id) do update set name = excluded.name, scopes = excluded.scopes,
-          budget_credits = excluded.budget_credits, revoked_at = excluded.revoked_at, expires_at = excluded.expires_at,
-          revision = excluded.revision`,
+        on conflict (id) do update set ${Object.keys(ApiKey.fields)
+          .map((column) => `${column} = excluded.${column}`)
+          .join(", ")}`,
         [JSON.stringify(record)]
       )
     }
@@ -108,6 +121,9 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
         Effect.catchTag("SqlError", (error) => Effect.fail(unavailable("be written")(error)))
       )
     )
+
+  /** Before anybody is told a balance. Where it cannot be written now, servers try again. */
+  const upToDate = Effect.ignore(expireCredits(sql))
 
   const changeKey = <A, E>(
     id: string,
@@ -129,17 +145,25 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       return yield* change([], (now) => Effect.andThen(write(openAccount(id, name, now)), account(id)))
     }),
     listAccounts: () =>
-      all(AccountSummary, `select ${accountWithBalance} as value from ledger.account order by created_at, id`),
-    creditAccount: Effect.fn("Administration.creditAccount")(function* ({ account_id, credits, note }) {
+      Effect.andThen(
+        upToDate,
+        all(AccountSummary, `select ${accountWithBalance} as value from ledger.account order by created_at, id`)
+      ),
+    creditAccount: Effect.fn("Administration.creditAccount")(function* ({
+      account_id,
+      expires_at = null,
+      ...credited
+    }) {
+      yield* upToDate
       return yield* change([account_id], (now) =>
         account(account_id).pipe(
-          Effect.flatMap((before) => Effect.fromResult(creditAccount(before, credits, note, now))),
+          Effect.flatMap((before) => Effect.fromResult(creditAccount(before, { ...credited, expires_at }, now))),
           Effect.flatMap(write),
           Effect.andThen(account(account_id))
         )
       )
     }),
-    account: ({ account_id }) => account(account_id),
+    account: ({ account_id }) => Effect.andThen(upToDate, account(account_id)),
     book: Effect.fn("Administration.book")(function* (asked) {
       const booking = yield* Effect.orDie(decodeBooking(asked)) // whoever calls this in the process has checked it
       const { account_id, reference, type } = booking
@@ -154,10 +178,10 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
         })
       )
     }),
-    createKey: Effect.fn("Administration.createKey")(function* ({ account_id, expires_at = null, ...settings }) {
+    createKey: Effect.fn("Administration.createKey")(function* ({ account_id, ...settings }) {
       const id = yield* newId("key_")
       const secret = yield* Effect.sync(newApiKey)
-      const asked = { ...settings, id, account_id, expires_at, sha256: fingerprint(secret), last4: last4(secret) }
+      const asked = { ...settings, id, account_id, sha256: fingerprint(secret), last4: last4(secret) }
       return yield* change([account_id], (now) =>
         Effect.gen(function* () {
           yield* account(account_id)
@@ -177,13 +201,21 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
         Effect.flatMap(Effect.fromResult(editKey(record, changes, now)), write)
       )
     }),
+    rotateKey: Effect.fn("Administration.rotateKey")(function* ({ key_id, overlap_hours }) {
+      const secret = yield* Effect.sync(newApiKey)
+      const made = { sha256: fingerprint(secret), last4: last4(secret) }
+      const rotated = yield* changeKey(key_id, ({ spent: _, ...record }, now) =>
+        Effect.flatMap(Effect.fromResult(rotateKey(record, made, overlap_hours, now)), write)
+      )
+      return { key: secret, ...rotated }
+    }),
     revokeKey: Effect.fn("Administration.revokeKey")(function* ({ key_id }) {
       return yield* changeKey(key_id, ({ spent: _, ...record }, now) => write(revokeKey(record, now)))
     }),
     entriesOf: (accountId) =>
       Stream.unwrap(
         Effect.as(
-          account(accountId),
+          Effect.andThen(upToDate, account(accountId)),
           Stream.paginate(0, (after: number) =>
             Effect.map(
               all(
@@ -201,6 +233,7 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
         )
       ),
     entriesBefore: Effect.fn("Administration.entriesBefore")(function* ({ account_id, before, limit, types }) {
+      yield* upToDate
       yield* account(account_id)
       // an index has all entries but charges: else millions of charges would be passed over for a few payments
       const isRare = types === undefined || types.includes("charge") ? "" : "and type <> 'charge'"
@@ -225,6 +258,6 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       return sumUp(yield* all(PartOfUsage, statement, params))
     }),
     verify: () => verify(sql),
-    backup: ({ file }) => backUp(sql, file)
+    backup: ({ file }) => Effect.andThen(upToDate, backUp(sql, file))
   })
 }

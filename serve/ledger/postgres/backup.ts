@@ -16,7 +16,7 @@ import { groupWriting } from "../embedded/write-group.ts"
 import type { Group } from "../machine.ts"
 import { Account, ApiKey, Entry } from "../records.ts"
 import { transact, unavailable } from "./database.ts"
-import { accountRow, keyRow, momentOf } from "./sql-text.ts"
+import { accountRow, entryRow, keyRow } from "./sql-text.ts"
 
 const rowsAtOnce = 5_000
 
@@ -26,8 +26,7 @@ const keys = `
   select ${keyRow} as value from ledger.api_key as key order by created_at, id`
 /** Numbers without gaps, as a file has them; the order of writing stays. */
 const entries = `
-  select to_jsonb(entry) || jsonb_build_object('occurred_at', ${momentOf("occurred_at")},
-    'sequence', row_number() over (order by sequence)) as value
+  select ${entryRow} || jsonb_build_object('sequence', row_number() over (order by sequence)) as value
   from ledger.entry order by sequence`
 
 const nothing: Group = { accounts: [], keys: [], entries: [] }

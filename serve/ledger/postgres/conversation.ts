@@ -10,7 +10,7 @@ import type { ChainHead } from "../chain.ts"
 import { type LedgerUnavailable, unavailable } from "../errors.ts"
 import type { LedgerCounters } from "../ledger.ts"
 import { type ApiKeyView, apply, chain, type Draft, giveBack, type Hold, release, settle } from "../machine.ts"
-import { monthOf } from "../moments.ts"
+import { dayOf } from "../moments.ts"
 import { callsElsewhere } from "./calls-elsewhere.ts"
 import { wasLockedOut, wasRefused } from "./database.ts"
 import type { DoubtFiles } from "./doubt-files.ts"
@@ -185,7 +185,7 @@ export const converse = async (options: {
       const outcome = await statements.decide(member(), asked, (read) => {
         if (judgement !== undefined) undo(judgement, known)
         takeAlong(group, asked)
-        judgement = judge(group, read, asked.months, { member: member().id, known, uses: used, habits })
+        judgement = judge(group, read, asked.days, { member: member().id, known, uses: used, habits })
         return judgement.judged
       })
       if (outcome === "not a member" || judgement === undefined) throw silentForTooLong()
@@ -197,12 +197,12 @@ export const converse = async (options: {
       groups++
       trustedUntil = since + longestTrust
     }
-    const { entries, holdings, leased, months, outcomes, read, sliced } = judgement
+    const { days, entries, holdings, leased, outcomes, read, sliced } = judgement
     succeed(group, entries, holdings)
-    for (const id of leased) known.lease(id, read, months)
+    for (const id of leased) known.lease(id, read, days)
     for (const { id, slice, whenWritten } of sliced) {
       addTo(slice, whenWritten)
-      known.lease(id, read, months)
+      known.lease(id, read, days)
       known.beginSlice(id, slice)
     }
     for (const [index, waiting] of group.holds.entries()) {
@@ -214,7 +214,7 @@ export const converse = async (options: {
   }
 
   /** Calls of the same accounts that came while others had them locked: the fewer groups the better. */
-  const takeAlong = (group: Group, { accounts, keys, months }: Asked) => {
+  const takeAlong = (group: Group, { accounts, days, keys }: Asked) => {
     if (pending === undefined) return
     const { charges, holds } = pending
     for (const charge of charges.splice(0)) {
@@ -223,14 +223,14 @@ export const converse = async (options: {
     }
     for (const hold of holds.splice(0)) {
       const { key, nowMs } = hold.question
-      const isRead = accounts.includes(key.account_id) && keys.includes(key.id) && months.includes(monthOf(nowMs))
+      const isRead = accounts.includes(key.account_id) && keys.includes(key.id) && days.includes(dayOf(nowMs))
       ;(isRead ? group : pending).holds.push(hold)
     }
   }
 
   const lookUpAll = async (group: Group) => {
     const asked = askedBy({ ...newGroup(group.since), bySha256: group.bySha256, byId: group.byId }, now())
-    known.refresh(await statements.read(member(), asked), asked.months)
+    known.refresh(await statements.read(member(), asked), asked.days)
     for (const { resolve } of [...group.bySha256.values(), ...group.byId.values()]) resolve()
   }
 

@@ -1,11 +1,12 @@
 /** How a server becomes known to the database, and learns what became of its charges. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import { Entry } from "../records.ts"
+import { givenBack } from "../expiring-grants.ts"
+import { Entry, plainEntry } from "../records.ts"
 import { transact } from "./database.ts"
 import { bookEntries, whileFree } from "./leases.ts"
 import { texts } from "./parameters.ts"
-import { momentOf } from "./sql-text.ts"
+import { entryRow } from "./sql-text.ts"
 import { forgetSilentServers, type ServerStatements } from "./statements.ts"
 
 export interface JoinAsked {
@@ -24,13 +25,13 @@ const charged = `
 
 /** Charges that are to be given back, oldest first. */
 const toGiveBack = `
-  select to_jsonb(charge) || jsonb_build_object('occurred_at', ${momentOf("charge.occurred_at")}) as value
-  from ledger.entry as charge
-  where charge.type = 'charge' and charge.request_id = any ($1::text[])
+  select ${entryRow} as value
+  from ledger.entry
+  where type = 'charge' and request_id = any ($1::text[])
     and not exists (
-      select from ledger.entry as refund where refund.request_id = charge.request_id and refund.type = 'refund'
+      select from ledger.entry as refund where refund.request_id = entry.request_id and refund.type = 'refund'
     )
-  order by charge.sequence`
+  order by sequence`
 const decodeEntries = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ value: Entry })))
 
 const refundOf = ({ value }: { readonly value: Entry }) => ({
@@ -38,6 +39,8 @@ const refundOf = ({ value }: { readonly value: Entry }) => ({
   type: "refund" as const,
   credits: -value.credits,
   budget_credits: null,
+  ...plainEntry,
+  grants: givenBack(value.grants),
   note: "the call was answered with an error"
 })
 

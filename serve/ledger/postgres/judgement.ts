@@ -3,9 +3,10 @@
  * held, what is charged, which leases are taken, kept, given back or asked for. Nothing is in force before it is written.
  */
 import { chain, type Hold, type KeyState, release } from "../machine.ts"
-import { monthOf } from "../moments.ts"
+import { dayOf } from "../moments.ts"
+import { areInOnePeriod, type DayOfKey, leftOfBudgets } from "../spending.ts"
 import { accountOfCharge, accountOfHold, accountsOf, type Decided, type Group } from "./group.ts"
-import { type KnownAccounts, monthName, type Spending } from "./known-accounts.ts"
+import { holdingName, type KnownAccounts } from "./known-accounts.ts"
 import type { AccountRead, Asked, Judged, Leased, Read } from "./statements.ts"
 import type { Holding } from "./written.ts"
 
@@ -26,7 +27,7 @@ export interface Judgement {
   readonly leased: ReadonlyArray<string>
   readonly sliced: ReadonlyArray<Sliced>
   readonly read: Read
-  readonly months: ReadonlyArray<number>
+  readonly days: ReadonlyArray<number>
 }
 
 /**
@@ -35,9 +36,9 @@ export interface Judgement {
  */
 export interface Sliced {
   readonly id: string
-  readonly slice: Map<Spending, number>
-  readonly whenWritten: ReadonlyMap<Spending, number>
-  readonly whenNot: ReadonlyMap<Spending, number>
+  readonly slice: Map<DayOfKey, number>
+  readonly whenWritten: ReadonlyMap<DayOfKey, number>
+  readonly whenNot: ReadonlyMap<DayOfKey, number>
 }
 
 /** So many times what the calls of a group hold is set aside for the next ones, and no more than such a part of what is left. */
@@ -55,11 +56,11 @@ export const askedBy = (group: Group, now: number): Asked => ({
     ])
   ],
   sha256: [...group.bySha256.keys()],
-  months: [
+  days: [
     ...new Set([
-      monthOf(now),
-      ...group.holds.map(({ question }) => monthOf(question.nowMs)),
-      ...group.charges.map(({ question }) => question.hold.spending.month)
+      dayOf(now),
+      ...group.holds.map(({ question }) => dayOf(question.nowMs)),
+      ...group.charges.map(({ question }) => question.hold.day.day)
     ])
   ]
 })
@@ -69,9 +70,7 @@ export const differences = (
   before: ReadonlyMap<string, Holding>,
   after: ReadonlyMap<string, Holding>
 ): ReadonlyArray<Holding> => [
-  ...[...after.values()].filter(
-    (holding) => before.get(`${holding.key_id} ${holding.month}`)?.credits !== holding.credits
-  ),
+  ...[...after.values()].filter((holding) => before.get(holdingName(holding))?.credits !== holding.credits),
   ...[...before].flatMap(([name, holding]) => (after.has(name) ? [] : [{ ...holding, credits: 0 }]))
 ]
 
@@ -98,7 +97,7 @@ const noHoldings: ReadonlyMap<string, Holding> = new Map()
 export const judge = (
   group: Group,
   read: Read,
-  months: ReadonlyArray<number>,
+  days: ReadonlyArray<number>,
   by: {
     readonly member: string
     readonly known: KnownAccounts
@@ -108,7 +107,8 @@ export const judge = (
 ): Judgement => {
   const { habits, known, member, uses } = by
   const accounts = new Map(read.accounts.map((account) => [account.record.id, account]))
-  const heldByOthers = known.refresh(read, months)
+  known.refresh(read, days)
+  const isHeldByOthers = (id: string) => read.held.some(({ account_id }) => account_id === id)
   const isElsewhere = (id: string) => {
     const account = accounts.get(id)
     return account?.is_leased === true && account.leased_by !== member
@@ -125,8 +125,12 @@ export const judge = (
     const decided = known.decide(key, endpoint, credits, nowMs)
     // what others have set aside, and hold nothing with, is room
     if (!("refused" in decided) || decided.refused === "key_changed" || !slicesOfOthers.has(id)) return decided
-    const short = decided.refused === "spend_cap_reached" ? monthName(key.id, monthOf(nowMs)) : id
-    if ((heldByOthers.get(short) ?? 0) === 0) return decided
+    const { refused } = decided
+    const isRoom =
+      refused === "insufficient_balance"
+        ? isHeldByOthers(id)
+        : read.held.some(({ day, key_id }) => key_id === key.id && areInOnePeriod(refused, day, dayOf(nowMs)))
+    if (!isRoom) return decided
     closed.add(id)
     return "elsewhere"
   })
@@ -142,37 +146,30 @@ export const judge = (
   /** A clock of the database that was set back makes what was before it long ago. */
   const isRecent = (ms: number | null) => ms !== null && ms >= 0 && ms < habits.sharedFor
   const mayLease = (id: string, { lease_asked, shared_for, used_by }: AccountRead) => {
-    if (group.given.has(id) || lease_asked || (heldByOthers.get(id) ?? 0) > 0) return false
+    if (group.given.has(id) || lease_asked || isHeldByOthers(id)) return false
     if (known.isLeased(id)) return true
     const wasShared = (used_by !== null && used_by !== member) || isRecent(shared_for)
     return uses.areMany(id) && !wasShared
   }
 
-  /** More than the group holds, by the months of its keys. Each counts for the next one. */
-  const sliceOf = (id: string): ReadonlyMap<Spending, number> => {
-    const asked = new Map<Spending, number>()
-    const ask = ({ spending }: Hold, credits: number) => {
-      if (months.includes(spending.month)) asked.set(spending, (asked.get(spending) ?? 0) + credits)
-    }
-    const keys = new Map<Spending, KeyState>()
-    for (const hold of [...charging, ...admitted]) {
-      if (hold.key.record.account_id !== id) continue
-      ask(hold, hold.credits)
-      keys.set(hold.spending, hold.key)
+  /** More than the group holds, by the days of its keys. Each counts for the next one. */
+  const sliceOf = (id: string): ReadonlyMap<DayOfKey, number> => {
+    const asked = new Map<DayOfKey, { readonly key: KeyState; readonly credits: number }>()
+    for (const { credits, day, key } of [...charging, ...admitted]) {
+      if (key.record.account_id !== id || !days.includes(day.day)) continue
+      asked.set(day, { key, credits: (asked.get(day)?.credits ?? 0) + credits })
     }
     let taken = 0
-    const slice = new Map<Spending, number>()
-    for (const [spending, credits] of asked) {
-      const key = keys.get(spending)
-      if (key === undefined) continue
-      const left = Math.min(
-        key.account.head.balance - key.account.held - taken,
-        key.record.budget_credits - spending.spent - spending.held
-      )
+    const takenOf = new Map<KeyState, number>()
+    const slice = new Map<DayOfKey, number>()
+    for (const [day, { credits, key }] of asked) {
+      const { head, held } = key.account
+      const left = Math.min(head.balance - held - taken, leftOfBudgets(key, day.day) - (takenOf.get(key) ?? 0))
       const part = Math.min(credits * sliceOfGroup, Math.floor(left * partOfRemaining))
       if (part < credits) continue // it would be used up at once
-      slice.set(spending, part)
+      slice.set(day, part)
       taken += part
+      takenOf.set(key, (takenOf.get(key) ?? 0) + part)
     }
     return slice
   }
@@ -182,7 +179,8 @@ export const judge = (
       lease_asked ||
       closed.has(id) ||
       read.slices.some((slice) => slice.account_id === id && slice.server_id === member && slice.is_asked) ||
-      isRecent(closed_for)
+      isRecent(closed_for) ||
+      read.grants.some(({ account_id }) => account_id === id) // their calls take of one grant after the other
     ) && uses.areMany(id)
 
   const leases = new Map<string, Leased>()
@@ -207,7 +205,7 @@ export const judge = (
     if (called.has(id)) uses.add(id)
     const takes = mayLease(id, account)
     if (takes) leased.push(id)
-    const slice = !takes && maySlice(id, account) ? sliceOf(id) : new Map<Spending, number>()
+    const slice = !takes && maySlice(id, account) ? sliceOf(id) : new Map<DayOfKey, number>()
     const hadSlice = read.slices.some(({ account_id, server_id }) => account_id === id && server_id === member)
     if (slice.size > 0) {
       sliced.push(sliceWith(id, known.slice(id) ?? new Map(), slice))
@@ -238,24 +236,24 @@ export const judge = (
   const judged = isNothing
     ? undefined
     : { entries, holdings: changed, leases, notices, begun, ended, closed: [...closed] }
-  return { judged, entries, outcomes, holdings, leased, sliced, read, months }
+  return { judged, entries, outcomes, holdings, leased, sliced, read, days }
 }
 
 /** `slice` is what calls use now. */
-const sliceWith = (id: string, slice: Map<Spending, number>, next: ReadonlyMap<Spending, number>): Sliced => {
-  const [whenWritten, whenNot] = [new Map<Spending, number>(), new Map<Spending, number>()]
-  for (const spending of new Set([...slice.keys(), ...next.keys()])) {
-    const [before, after] = [slice.get(spending) ?? 0, next.get(spending) ?? 0]
+const sliceWith = (id: string, slice: Map<DayOfKey, number>, next: ReadonlyMap<DayOfKey, number>): Sliced => {
+  const [whenWritten, whenNot] = [new Map<DayOfKey, number>(), new Map<DayOfKey, number>()]
+  for (const day of new Set([...slice.keys(), ...next.keys()])) {
+    const [before, after] = [slice.get(day) ?? 0, next.get(day) ?? 0]
     const both = Math.min(before, after)
-    slice.set(spending, both)
-    whenWritten.set(spending, after - both)
-    whenNot.set(spending, before - both)
+    slice.set(day, both)
+    whenWritten.set(day, after - both)
+    whenNot.set(day, before - both)
   }
   return { id, slice, whenWritten, whenNot }
 }
 
-export const addTo = (slice: Map<Spending, number>, more: ReadonlyMap<Spending, number>): void => {
-  for (const [spending, credits] of more) slice.set(spending, (slice.get(spending) ?? 0) + credits)
+export const addTo = (slice: Map<DayOfKey, number>, more: ReadonlyMap<DayOfKey, number>): void => {
+  for (const [day, credits] of more) slice.set(day, (slice.get(day) ?? 0) + credits)
 }
 
 /** Nothing of it was written. */

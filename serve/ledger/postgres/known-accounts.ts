@@ -4,6 +4,7 @@
  * again, with the account locked, before a call is decided.
  */
 import type { ChargedRequests } from "../charged-requests.ts"
+import type { ExpiringGrant } from "../expiring-grants.ts"
 import {
   type Admission,
   type ApiKeyView,
@@ -19,24 +20,28 @@ import {
   restore,
   setAside
 } from "../machine.ts"
-import { monthOf } from "../moments.ts"
+import { dayOf } from "../moments.ts"
+import { type DayOfKey, dayOfKey, isKnown, type ReadSpending, setSpent, spendingsOn } from "../spending.ts"
 import type { AccountRead, Read } from "./statements.ts"
 import type { Holding } from "./written.ts"
 
 /** Some 50 MB. Accounts remembered longest go first. */
 const mostKeys = 100_000
 
-export type Spending = Hold["spending"]
-
 const nothing = { accounts: [], keys: [], entries: [] }
 const begin = (charged: ChargedRequests): LedgerState => ({
-  ...restore({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] }),
+  ...restore({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] }),
   charged
 })
 
-const add = (sums: Map<string, number>, name: string, credits: number) =>
-  sums.set(name, (sums.get(name) ?? 0) + credits)
-export const monthName = (keyId: string, month: number) => `${keyId} ${month}`
+const sumOf = (held: Iterable<{ readonly credits: number }>) => {
+  let sum = 0
+  for (const { credits } of held) sum += credits
+  return sum
+}
+/** What a holding is of. */
+export const holdingName = ({ day, grant_position, key_id }: Omit<Holding, "credits">) =>
+  `${key_id} ${day} ${grant_position}`
 
 /** What is in the database and is not what the server has written there: a restored copy, or a primary that lost commits. */
 const otherDatabase = (id: string) =>
@@ -44,15 +49,14 @@ const otherDatabase = (id: string) =>
 
 export const knownAccounts = (charged: ChargedRequests) => {
   let state = begin(charged)
-  /** By account: keys and months that were read under the lease. */
+  /** By account: keys, and what they have spent, that were read under the lease. */
   const leases = new Map<string, Set<unknown>>()
   /** Calls that are held, by account. */
   const calls = new Map<string, Set<Hold>>()
   /** What the database knows that this server holds, by account. */
   const recorded = new Map<string, ReadonlyMap<string, Holding>>()
-  /** By account: what is set aside in the database beyond what calls hold, by key and month. */
-  const slices = new Map<string, Map<Spending, number>>()
-  const keyOf = new WeakMap<Spending, string>()
+  /** By account: what is set aside in the database beyond what calls hold, by key and day. */
+  const slices = new Map<string, Map<DayOfKey, number>>()
   const handedOut = new WeakMap<ApiKeyView, KeyState>()
 
   const register = (held: Hold) => {
@@ -68,21 +72,25 @@ export const knownAccounts = (charged: ChargedRequests) => {
     if (others?.size === 0) calls.delete(id)
   }
 
-  /** What the open calls of an account hold, but those in `except`, and what is set aside besides: by key and month. */
+  /** What the open calls of an account hold, but those in `except`, and what is set aside besides. */
   const heldOf = (
     id: string,
     except?: ReadonlySet<Hold>,
-    aside: ReadonlyMap<Spending, number> = new Map()
+    aside: ReadonlyMap<DayOfKey, number> = new Map()
   ): ReadonlyMap<string, Holding> => {
     const held = new Map<string, Holding>()
-    const hold = (key_id: string, month: number, credits: number) => {
-      const name = monthName(key_id, month)
-      held.set(name, { account_id: id, key_id, month, credits: (held.get(name)?.credits ?? 0) + credits })
+    const hold = ({ day, key_id }: DayOfKey, grant_position: number, credits: number) => {
+      const of = { account_id: id, key_id, day, grant_position }
+      const name = holdingName(of)
+      held.set(name, { ...of, credits: (held.get(name)?.credits ?? 0) + credits })
     }
     for (const call of calls.get(id) ?? []) {
-      if (!except?.has(call)) hold(call.key.record.id, call.spending.month, call.credits)
+      if (except?.has(call)) continue
+      const rest = call.credits - sumOf(call.taken)
+      for (const { credits, grant } of call.taken) hold(call.day, grant.position, credits)
+      if (rest > 0) hold(call.day, 0, rest)
     }
-    for (const [spending, credits] of aside) hold(keyOf.get(spending) ?? "", spending.month, credits)
+    for (const [day, credits] of aside) hold(day, 0, credits)
     return held
   }
 
@@ -96,40 +104,59 @@ export const knownAccounts = (charged: ChargedRequests) => {
     return account
   }
 
-  /** Takes up what was read, of these months. */
-  const refresh = (read: Read, months: ReadonlyArray<number>) => {
-    const heldByOthers = new Map<string, number>()
-    for (const { account_id, credits, key_id, month } of read.held) {
-      add(heldByOthers, account_id, credits)
-      add(heldByOthers, monthName(key_id, month), credits)
-    }
-    const own = new Map<string, ReadonlyMap<string, Holding>>()
+  /** Calls keep the grants that they have taken from: these are the same before and after. */
+  const grantsIn = (
+    before: ReadonlyArray<ExpiringGrant>,
+    read: Read,
+    accountId: string,
+    held: ReadonlyArray<Holding>
+  ) =>
+    read.grants.flatMap(({ account_id, credits_left, expires_at, position }) => {
+      if (account_id !== accountId) return []
+      const grant = before.find((known) => known.position === position) ?? {
+        position,
+        endsAt: Date.parse(expires_at),
+        left: 0,
+        held: 0
+      }
+      grant.left = credits_left
+      grant.held = sumOf(held.filter(({ grant_position }) => grant_position === position))
+      return [grant]
+    })
+
+  const spentIn = (read: Read, keyId: string): ReadSpending => ({
+    ofMonth: (month) => sumOf(read.spent.filter((spent) => spent.key_id === keyId && spent.month === month)),
+    ofDay: (day) =>
+      sumOf(read.spent_of_day.filter((spent) => spent.key_id === keyId && dayOf(Date.parse(spent.day)) === day))
+  })
+
+  /** Takes up what was read, of these days. */
+  const refresh = (read: Read, days: ReadonlyArray<number>): void => {
+    const held = new Map<string, ReadonlyArray<Holding>>()
     for (const account of read.accounts) {
-      const held = heldOf(account.record.id)
-      own.set(account.record.id, held)
-      let sum = heldByOthers.get(account.record.id) ?? 0
-      for (const { credits } of held.values()) sum += credits
-      knownAccount(account).held = sum
+      const { id } = account.record
+      const all = [...heldOf(id).values(), ...read.held.filter(({ account_id }) => account_id === id)]
+      held.set(id, all)
+      const known = knownAccount(account)
+      known.held = sumOf(all)
+      if (known.grants.length + read.grants.length > 0) known.grants = grantsIn(known.grants, read, id, all)
     }
-    const spent = new Map(read.spent.map(({ credits, key_id, month }) => [monthName(key_id, month), credits]))
     for (const record of read.keys) {
       if (state.keys.get(record.id)?.record.revision !== record.revision) apply(state, { ...nothing, keys: [record] })
       const key = state.keys.get(record.id)
       if (key === undefined) continue
+      for (const day of key.days) day.held = 0
+      for (const { credits, day, key_id } of held.get(record.account_id) ?? []) {
+        if (key_id === record.id) dayOfKey(key, day).held += credits
+      }
       const fresh = leases.get(record.account_id)
       fresh?.add(key)
-      for (const month of months) {
-        const name = monthName(record.id, month)
-        const held = (heldByOthers.get(name) ?? 0) + (own.get(record.account_id)?.get(name)?.credits ?? 0)
-        const known = key.months.get(month) ?? { month, spent: 0, held: 0 }
-        known.spent = spent.get(name) ?? 0
-        known.held = held
-        key.months.set(month, known)
-        keyOf.set(known, record.id)
-        fresh?.add(known)
+      const spent = spentIn(read, record.id)
+      for (const day of days) {
+        setSpent(key, day, spent)
+        if (fresh !== undefined) for (const spending of spendingsOn(key, day)) fresh.add(spending)
       }
     }
-    return heldByOthers
   }
 
   /** Decides as the machine does, by what is known. */
@@ -144,23 +171,22 @@ export const knownAccounts = (charged: ChargedRequests) => {
     const fresh = leases.get(key.account_id)
     const known = state.keys.get(key.id)
     if (fresh === undefined || known === undefined || !fresh.has(known)) return undefined
-    const month = monthOf(nowMs)
-    const spending = known.latest.month === month ? known.latest : known.months.get(month)
-    return spending !== undefined && fresh.has(spending) ? { known, spending } : undefined
+    return isKnown(known, dayOf(nowMs), (spending) => fresh.has(spending)) ? known : undefined
   }
 
   /** From what is set aside already. */
   const decideSliced = (
-    slice: Map<Spending, number>,
-    { known, spending }: { readonly known: KeyState; readonly spending: Spending },
+    slice: Map<DayOfKey, number>,
+    known: KeyState,
     call: { readonly key: ApiKeyView; readonly endpoint: string; readonly credits: number; readonly nowMs: number }
   ) => {
     const { credits, endpoint, key, nowMs } = call
     if (!isCurrent(known, key, nowMs)) return { refused: "key_changed" } as const
-    const left = slice.get(spending) ?? 0
+    const day = dayOfKey(known, dayOf(nowMs))
+    const left = slice.get(day) ?? 0
     if (left < credits) return undefined
-    slice.set(spending, left - credits)
-    const held = setAside(known, spending, { endpoint, credits, now: nowMs })
+    slice.set(day, left - credits)
+    const held = setAside(known, { endpoint, credits, now: nowMs })
     register(held)
     return { hold: held }
   }
@@ -178,10 +204,10 @@ export const knownAccounts = (charged: ChargedRequests) => {
       credits: number,
       nowMs: number
     ): Admission | { readonly refused: "key_changed" } | undefined => {
-      const place = knownUnderLease(key, nowMs)
-      if (place === undefined) return undefined
+      const known = knownUnderLease(key, nowMs)
+      if (known === undefined) return undefined
       const slice = slices.get(key.account_id)
-      if (slice !== undefined) return decideSliced(slice, place, { key, endpoint, credits, nowMs })
+      if (slice !== undefined) return decideSliced(slice, known, { key, endpoint, credits, nowMs })
       return decide(key, endpoint, credits, nowMs)
     },
     /** Whether the server has the account for itself. */
@@ -194,22 +220,22 @@ export const knownAccounts = (charged: ChargedRequests) => {
     },
     slice: (id: string) => slices.get(id),
     /** Calls are decided by what is set aside of the account, from here on. */
-    beginSlice: (id: string, slice: Map<Spending, number>) => slices.set(id, slice),
+    beginSlice: (id: string, slice: Map<DayOfKey, number>) => slices.set(id, slice),
     /** The call ended without a charge: what it held can be held by another one. True where nothing has to be written. */
     backIntoSlice: (held: Hold): boolean => {
       const slice = slices.get(held.key.record.account_id)
       if (slice === undefined) return false
-      slice.set(held.spending, (slice.get(held.spending) ?? 0) + held.credits)
+      slice.set(held.day, (slice.get(held.day) ?? 0) + held.credits)
       return true
     },
     /** What was read of the account just now is true from here on. */
-    lease: (id: string, read: Read, months: ReadonlyArray<number>) => {
+    lease: (id: string, read: Read, days: ReadonlyArray<number>) => {
       const fresh = leases.get(id) ?? new Set<unknown>()
       for (const { account_id, id: keyId } of read.keys) {
         const key = state.keys.get(keyId)
         if (account_id !== id || key === undefined) continue
         fresh.add(key)
-        for (const month of months) fresh.add(key.months.get(month))
+        for (const spending of days.flatMap((day) => spendingsOn(key, day))) fresh.add(spending)
       }
       leases.set(id, fresh)
     },

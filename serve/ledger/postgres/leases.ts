@@ -103,6 +103,7 @@ export const bookEntries = Effect.fnUntraced(function* (sql: PgClient.PgClient, 
     accounts: accounts.map(({ id, ...head }) => ({ account: Account.make({ id, name: "", created_at: epoch }), head })),
     keys: [],
     spending: [],
+    grants: [],
     booked: []
   })
   const entries: ReadonlyArray<Entry> = chain(state, drafts)

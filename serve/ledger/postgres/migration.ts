@@ -30,7 +30,7 @@ const rowsAtOnce = 5_000
 
 const insertAll = <E>(
   sql: PgClient.PgClient,
-  table: "account" | "api_key" | "entry",
+  table: "account" | "api_key" | "entry" | "expiring_grant",
   rows: Stream.Stream<unknown, E>
 ) =>
   rows.pipe(
@@ -105,11 +105,12 @@ const compare = Effect.fnUntraced(function* (sql: PgClient.PgClient, snapshot: S
 const copy = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   snapshot: Snapshot,
-  entries: LedgerStore["allEntries"]
+  { allEntries: entries, allGrants: grants }: LedgerStore
 ) {
   yield* insertAll(sql, "account", Stream.fromIterable(newAccounts(snapshot)))
   yield* insertAll(sql, "api_key", Stream.fromIterable(snapshot.keys))
   yield* insertAll(sql, "entry", entries)
+  yield* insertAll(sql, "expiring_grant", grants)
   for (const statement of sums) yield* Effect.mapError(sql.unsafe(statement), unavailable("be written"))
 })
 
@@ -158,7 +159,7 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
     Effect.gen(function* () {
       const isEmpty = (yield* headsIn(sql)).size === 0
       if (isEmpty) {
-        yield* copy(sql, snapshot, store.allEntries)
+        yield* copy(sql, snapshot, store)
         yield* copyConsole(sql, file.sqlite)
       }
       const difference = yield* compare(sql, snapshot)

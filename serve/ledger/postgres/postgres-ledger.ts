@@ -12,6 +12,7 @@ import { administer } from "./administer.ts"
 import { type Conversation, converse } from "./conversation.ts"
 import { connect, placeOf, unavailable } from "./database.ts"
 import { doubtFiles } from "./doubt-files.ts"
+import { expireCredits } from "./expired-credits.ts"
 import { joinStatements } from "./joining.ts"
 import type { LeaseHabits } from "./judgement.ts"
 import { type KnownAccounts, knownAccounts } from "./known-accounts.ts"
@@ -20,6 +21,9 @@ import { verifyHeads } from "./verification.ts"
 
 /** An account that is called now and then has no use of a lease, which would have to be taken away for each change of it. */
 const usualHabits: LeaseHabits = { groupsBeforeLease: 3, sharedFor: 1_000 }
+
+/** Servers share the work: who comes first takes out what has expired. */
+const expiryChecked = "5 seconds"
 
 /** One admitted call. It ends once. */
 const heldCall = (conversation: Conversation, known: KnownAccounts, hold: Hold): Held => {
@@ -80,6 +84,8 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (
     (conversation) => Effect.promise(conversation.close)
   )
   yield* Effect.forkScoped(listen(sql, conversation.told))
+  // while the database is away that is said of the charges
+  yield* Effect.forkScoped(Effect.repeat(Effect.ignore(expireCredits(sql)), Schedule.spaced(expiryChecked)))
 
   return Ledger.of({
     authenticate: (token, nowMs) => conversation.authenticate(fingerprint(token), nowMs),

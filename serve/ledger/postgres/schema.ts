@@ -17,6 +17,7 @@ const tables = [
   "account",
   "api_key",
   "entry",
+  "expiring_grant",
   "spent_in_month",
   "usage_of_day",
   "usage_of_month",
@@ -28,6 +29,8 @@ const tables = [
 
 const indexes = [
   "create index entry_but_charge on ledger.entry (account_id, position) where type <> 'charge'", // pages without charges
+  "create index key_replaced on ledger.api_key (former_sha256) where former_sha256 is not null",
+  "create index grant_left on ledger.expiring_grant (expires_at) where credits_left > 0",
   "create index account_asked on ledger.account (leased_by) where lease_asked"
 ]
 

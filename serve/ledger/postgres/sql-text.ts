@@ -15,11 +15,20 @@ export const hashAfter = (before: string) => `
   encode(sha256(convert_to(${before} || E'\\n' || account_id || E'\\n' || "position" || E'\\n' || type || E'\\n'
     || ${momentOf("occurred_at")} || E'\\n' || coalesce(key_id, '') || E'\\n' || coalesce(endpoint, '') || E'\\n' || credits
     || E'\\n' || balance || E'\\n' || coalesce(budget_credits::text, '') || E'\\n' || coalesce(request_id, '') || E'\\n'
-    || coalesce(note, ''), 'UTF8')), 'hex')`
+    || coalesce(note, '') || case
+      when num_nonnulls(daily_budget_credits, weekly_budget_credits, expires_at, grants) = 0 then ''
+      else E'\\n' || coalesce(daily_budget_credits::text, '') || E'\\n' || coalesce(weekly_budget_credits::text, '')
+        || E'\\n' || coalesce(${momentOf("expires_at")}, '') || E'\\n' || coalesce(grants, '')
+    end, 'UTF8')), 'hex')`
 
 /** An account as JSON has it. */
 export const accountRow = `jsonb_build_object('id', id, 'name', name, 'created_at', ${momentOf("created_at")})`
 
 /** A key as JSON has it. `key` names the row. */
 export const keyRow = `to_jsonb(key) || jsonb_build_object('created_at', ${momentOf("key.created_at")},
-    'revoked_at', ${momentOf("key.revoked_at")}, 'expires_at', ${momentOf("key.expires_at")})`
+    'revoked_at', ${momentOf("key.revoked_at")}, 'expires_at', ${momentOf("key.expires_at")},
+    'former_expires_at', ${momentOf("key.former_expires_at")})`
+
+/** An entry as JSON has it. `entry` names the row. */
+export const entryRow = `to_jsonb(entry) || jsonb_build_object('occurred_at', ${momentOf("entry.occurred_at")},
+    'expires_at', ${momentOf("entry.expires_at")})`

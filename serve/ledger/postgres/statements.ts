@@ -7,11 +7,12 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import type { ChainHead } from "../chain.ts"
 import { LedgerUnavailable } from "../errors.ts"
+import { dateOfDay, daysOfWeeks, monthOfDay } from "../moments.ts"
 import { Account, ApiKey, type Entry } from "../records.ts"
 import { unavailable, wasRolledBack } from "./database.ts"
 import { booleans, integers, texts } from "./parameters.ts"
 import { type Ask, makePipeline, type Statement } from "./pipeline.ts"
-import { accountRow, keyRow } from "./sql-text.ts"
+import { accountRow, keyRow, momentOf } from "./sql-text.ts"
 import { type Holding, type Moved, movedBy, rowParameters, rowsOf, writtenWhere } from "./written.ts"
 
 /** Milliseconds. A statement that takes longer is given up: callers wait for it. */
@@ -94,6 +95,8 @@ const read = `
     select * from ledger.api_key where id = any ($3::text[])
     union
     select * from ledger.api_key where sha256 = any ($4::text[])
+    union
+    select * from ledger.api_key where former_sha256 = any ($4::text[])
   )
   select json_build_object(
     'accounts', (
@@ -111,9 +114,27 @@ const read = `
       from ledger.spent_in_month
       where key_id in (select id from key) and month = any ($5::bigint[])
     ),
+    'spent_of_day', (
+      select coalesce(json_agg(json_build_object('key_id', key_id, 'day', day, 'credits', credits)), '[]')
+      from (
+        select usage.key_id, usage.day, sum(usage.credits) as credits
+        from key
+        cross join unnest($6::text[]::date[]) as asked (day)
+        join ledger.usage_of_day as usage
+          on usage.account_id = key.account_id and usage.day = asked.day and usage.key_id = key.id
+        where key.daily_budget_credits is not null or key.weekly_budget_credits is not null
+        group by 1, 2
+      ) as spent
+    ),
+    'grants', (
+      select coalesce(json_agg(json_build_object('account_id', account_id, 'position', position, 'expires_at',
+        ${momentOf("expires_at")}, 'credits_left', credits_left) order by expires_at, position), '[]')
+      from ledger.expiring_grant
+      where credits_left > 0 and (account_id = any ($2::text[]) or account_id in (select account_id from key))
+    ),
     'held', (
-      select coalesce(json_agg(json_build_object('account_id', account_id, 'key_id', key_id, 'month', month,
-        'credits', credits)), '[]')
+      select coalesce(json_agg(json_build_object('account_id', account_id, 'key_id', key_id, 'day', day,
+        'grant_position', grant_position, 'credits', credits)), '[]')
       from ledger.holding
       where (account_id = any ($2::text[]) or account_id in (select account_id from key)) and server_id <> $1
         and credits > 0
@@ -192,9 +213,26 @@ const Read = Schema.Struct({
   accounts: Schema.Array(AccountRead),
   keys: Schema.Array(ApiKey),
   spent: Schema.Array(Schema.Struct({ key_id: Schema.String, month: Schema.Int, credits: Schema.Int })),
+  /** Of keys that have a budget per day or week. */
+  spent_of_day: Schema.Array(Schema.Struct({ key_id: Schema.String, day: Schema.String, credits: Schema.Int })),
+  /** Those that end first come first. */
+  grants: Schema.Array(
+    Schema.Struct({
+      account_id: Schema.String,
+      position: Schema.Int,
+      expires_at: Schema.String,
+      credits_left: Schema.Int
+    })
+  ),
   /** What other servers hold. */
   held: Schema.Array(
-    Schema.Struct({ account_id: Schema.String, key_id: Schema.String, month: Schema.Int, credits: Schema.Int })
+    Schema.Struct({
+      account_id: Schema.String,
+      key_id: Schema.String,
+      day: Schema.Int,
+      grant_position: Schema.Int,
+      credits: Schema.Int
+    })
   ),
   /** Of all servers. */
   slices: Schema.Array(Schema.Struct({ account_id: Schema.String, server_id: Schema.String, is_asked: Schema.Boolean }))
@@ -207,7 +245,8 @@ export interface Asked {
   readonly accounts: ReadonlyArray<string>
   readonly keys: ReadonlyArray<string>
   readonly sha256: ReadonlyArray<string>
-  readonly months: ReadonlyArray<number>
+  /** UTC days of calls, counted from 1970-01-01. */
+  readonly days: ReadonlyArray<number>
 }
 
 export interface Leased {
@@ -271,9 +310,16 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
   const again = { times: 5, while: (error: unknown) => wasRolledBack(error) }
 
   const use = yield* makePipeline(sql)
-  const reading = (member: string, { accounts, keys, months, sha256 }: Asked): Statement => ({
+  const reading = (member: string, { accounts, days, keys, sha256 }: Asked): Statement => ({
     text: read,
-    params: [member, texts(accounts), texts(keys), texts(sha256), integers(months)]
+    params: [
+      member,
+      texts(accounts),
+      texts(keys),
+      texts(sha256),
+      integers([...new Set(days.map(monthOfDay))]),
+      texts(daysOfWeeks(days).map(dateOfDay))
+    ]
   })
   const one = <A>(statement: Statement) =>
     use((ask) => Effect.map(ask([statement]), ([rows]) => rows?.[0] as A | undefined)) // as the statement says

@@ -103,6 +103,48 @@ const budgets = `
   group by key_id, ${monthOfMoment("occurred_at")}
   having -sum(credits) > coalesce(max(budget_credits), 0)`
 
+/** Of days or weeks in which every charge had such a budget: before a key was given one it could spend more. */
+const shorterBudgets = (budget: string, period: string) => `
+  select format('key %s was charged %s credits from %s on, in a ${period} whose highest budget was %s', key_id,
+    -sum(credits), date_trunc('${period}', occurred_at at time zone 'UTC')::date, max(${budget})) as problem
+  from ledger.entry
+  where key_id is not null
+  group by key_id, date_trunc('${period}', occurred_at at time zone 'UTC')
+  having count(*) filter (where type = 'charge' and ${budget} is null) = 0 and -sum(credits) > max(${budget})`
+
+const grants = `
+  with change as (
+    select account_id, split_part(part, ':', 1)::bigint as position, split_part(part, ':', 2)::bigint as credits
+    from ledger.entry
+    cross join lateral string_to_table(grants, ' ') as part
+    where grants is not null
+  ), granted as (
+    select account_id, position, expires_at, credits from ledger.entry where expires_at is not null
+  ), sums as (
+    select account_id, position, granted.expires_at,
+      coalesce(max(granted.credits), 0) + coalesce(sum(change.credits), 0) as credits
+    from granted
+    full join change using (account_id, position)
+    group by 1, 2, 3
+  )
+  select format('entry %s of account %s has %s credits left that expire, and its charges say %s', position, account_id,
+    coalesce(kept.credits_left, 0), coalesce(sums.credits, 0)) as problem
+  from sums
+  full join ledger.expiring_grant as kept using (account_id, position)
+  where (sums.credits, sums.expires_at) is distinct from (kept.credits_left, kept.expires_at)
+  order by account_id, position`
+
+/** A call spends what has not ended when it is admitted. */
+const endedGrants = `
+  select format('entry %s of account %s was charged to credits that had expired at %s', entry.position,
+    entry.account_id, kept.expires_at) as problem
+  from ledger.entry
+  cross join lateral string_to_table(grants, ' ') as part
+  join ledger.expiring_grant as kept
+    on kept.account_id = entry.account_id and kept.position = split_part(part, ':', 1)::bigint
+  where entry.type = 'charge' and entry.occurred_at >= kept.expires_at
+  order by entry.account_id, entry.position`
+
 const usage = `
   select format('the usage of key %s on %s is not the sum of its charges', key_id, day) as problem
   from (${usageOfDay}) as charged
@@ -134,6 +176,10 @@ const everything = [
   holders,
   spending,
   budgets,
+  shorterBudgets("daily_budget_credits", "day"),
+  shorterBudgets("weekly_budget_credits", "week"),
+  grants,
+  endedGrants,
   usage,
   usageOfMonths,
   usageOfEndpoints

@@ -3,17 +3,20 @@
  * they add to spending and usage, and what the server holds. Written by one statement, wherever it was decided.
  */
 import type { ChainHead } from "../chain.ts"
+import { grantChanges } from "../expiring-grants.ts"
 import type { Draft } from "../machine.ts"
 import { monthOf } from "../moments.ts"
 import { moneyOutOf } from "../money-out.ts"
 import type { Entry } from "../records.ts"
 import { integers, texts } from "./parameters.ts"
 
-/** What one server holds of one key in one month. */
+/** What one server holds of one key, of calls that it admitted on one day, and of one grant or of credits that do not expire. */
 export interface Holding {
   readonly account_id: string
   readonly key_id: string
-  readonly month: number
+  readonly day: number
+  /** 0 where the credits do not expire. */
+  readonly grant_position: number
   readonly credits: number
 }
 
@@ -61,38 +64,109 @@ export const movedBy = (entries: ReadonlyArray<Entry>): Map<string, Moved> => {
   return moved
 }
 
+/** Credits that the entries grant with an end, and what they change of others: no entry but a few has any. */
+const grantRowsOf = (entries: ReadonlyArray<Entry>): string | null => {
+  const rows = entries.flatMap(({ account_id, credits, expires_at, grants, position }) => [
+    ...(expires_at === null ? [] : [{ account_id, position, expires_at, credits }]),
+    ...grantChanges(grants).map((change) => ({ account_id, expires_at: null, ...change }))
+  ])
+  return rows.length === 0 ? null : JSON.stringify(rows)
+}
+
+/** Arrays, each a column of what is written, and the changes of grants as JSON. */
+const parameters = [
+  "entry.account_id",
+  "entry.position",
+  "entry.type",
+  "entry.occurred_at",
+  "entry.key_id",
+  "entry.endpoint",
+  "entry.credits",
+  "entry.balance",
+  "entry.budget_credits",
+  "entry.daily_budget_credits",
+  "entry.weekly_budget_credits",
+  "entry.request_id",
+  "entry.note",
+  "entry.expires_at",
+  "entry.grants",
+  "entry.hash",
+  "grants",
+  "account.id",
+  "account.position",
+  "account.balance",
+  "account.hash",
+  "account.money_out",
+  "usage.account_id",
+  "usage.key_id",
+  "usage.endpoint",
+  "usage.day",
+  "usage.month",
+  "usage.calls",
+  "usage.credits",
+  "holding.account_id",
+  "holding.key_id",
+  "holding.day",
+  "holding.grant_position",
+  "holding.credits"
+] as const
+type Parameter = (typeof parameters)[number]
 /** So many parameters come from `rowsOf`. */
-export const rowParameters = 28
+export const rowParameters = parameters.length
 
 /**
  * `isToBeWritten` is a condition in SQL; `$1` is the server that holds; the parameters of `rowsOf` begin after `before`.
  * `more` is what else is set of the accounts, from arrays passed next to those of `rowsOf`.
  */
 export const writtenWhere = (isToBeWritten: string, before: number, more = { set: "", arrays: "", columns: "" }) => {
-  const p = (number: number) => `$${before + number}`
+  const p = (name: Parameter) => `$${before + 1 + parameters.indexOf(name)}`
+  const columns = `account_id, position, type, occurred_at, key_id, endpoint, credits, balance, budget_credits,
+      daily_budget_credits, weekly_budget_credits, request_id, note, expires_at, grants, hash`
   return `written as (
-    insert into ledger.entry (account_id, position, type, occurred_at, key_id, endpoint, credits, balance, budget_credits,
-      request_id, note, hash)
+    insert into ledger.entry (${columns})
     select account_id, position, type, occurred_at::timestamptz, key_id, endpoint, credits, balance, budget_credits,
-      request_id, note, hash
-    from unnest(${p(1)}::text[], ${p(2)}::bigint[], ${p(3)}::text[], ${p(4)}::text[], ${p(5)}::text[], ${p(6)}::text[],
-      ${p(7)}::bigint[], ${p(8)}::bigint[], ${p(9)}::bigint[], ${p(10)}::text[], ${p(11)}::text[], ${p(12)}::text[])
-      with ordinality as entry (account_id, position, type, occurred_at, key_id, endpoint, credits, balance,
-        budget_credits, request_id, note, hash, place)
+      daily_budget_credits, weekly_budget_credits, request_id, note, expires_at::timestamptz, grants, hash
+    from unnest(${p("entry.account_id")}::text[], ${p("entry.position")}::bigint[], ${p("entry.type")}::text[],
+      ${p("entry.occurred_at")}::text[], ${p("entry.key_id")}::text[], ${p("entry.endpoint")}::text[],
+      ${p("entry.credits")}::bigint[], ${p("entry.balance")}::bigint[], ${p("entry.budget_credits")}::bigint[],
+      ${p("entry.daily_budget_credits")}::bigint[], ${p("entry.weekly_budget_credits")}::bigint[],
+      ${p("entry.request_id")}::text[], ${p("entry.note")}::text[], ${p("entry.expires_at")}::text[],
+      ${p("entry.grants")}::text[], ${p("entry.hash")}::text[])
+      with ordinality as entry (${columns}, place)
     where ${isToBeWritten}
     order by place
+  ), changed_grant as materialized (
+    select *
+    from json_to_recordset(${p("grants")}::text::json)
+      as change (account_id text, position bigint, expires_at timestamptz, credits bigint)
+    where ${isToBeWritten}
+  ), granted as (
+    insert into ledger.expiring_grant (account_id, position, expires_at, credits_left)
+    select * from changed_grant where expires_at is not null
+  ), used_grant as (
+    update ledger.expiring_grant
+    set credits_left = credits_left + used.credits
+    from (
+      select account_id, position, sum(credits)::bigint as credits
+      from changed_grant
+      where expires_at is null
+      group by 1, 2
+    ) as used
+    where expiring_grant.account_id = used.account_id and expiring_grant.position = used.position
   ), moved as (
     update ledger.account
     set position = head.position, balance = head.balance, hash = head.hash, money_out = account.money_out + head.money_out
       ${more.set}
-    from unnest(${p(13)}::text[], ${p(14)}::bigint[], ${p(15)}::bigint[], ${p(16)}::text[], ${p(17)}::bigint[]
-      ${more.arrays}) as head (id, position, balance, hash, money_out ${more.columns})
+    from unnest(${p("account.id")}::text[], ${p("account.position")}::bigint[], ${p("account.balance")}::bigint[],
+      ${p("account.hash")}::text[], ${p("account.money_out")}::bigint[] ${more.arrays})
+      as head (id, position, balance, hash, money_out ${more.columns})
     where account.id = head.id and ${isToBeWritten}
     returning account.id
   ), counted as materialized (
     select *
-    from unnest(${p(18)}::text[], ${p(19)}::text[], ${p(20)}::text[], ${p(21)}::text[]::date[], ${p(22)}::bigint[]::integer[],
-      ${p(23)}::bigint[], ${p(24)}::bigint[]) as usage (account_id, key_id, endpoint, day, month, calls, credits)
+    from unnest(${p("usage.account_id")}::text[], ${p("usage.key_id")}::text[], ${p("usage.endpoint")}::text[],
+      ${p("usage.day")}::text[]::date[], ${p("usage.month")}::bigint[]::integer[], ${p("usage.calls")}::bigint[],
+      ${p("usage.credits")}::bigint[]) as usage (account_id, key_id, endpoint, day, month, calls, credits)
     where ${isToBeWritten}
   ), spent as (
     insert into ledger.spent_in_month as spent (key_id, month, credits)
@@ -114,12 +188,13 @@ export const writtenWhere = (isToBeWritten: string, before: number, more = { set
     on conflict (account_id, day, endpoint)
     do update set calls = usage.calls + excluded.calls, credits = usage.credits + excluded.credits
   ), held as (
-    insert into ledger.holding (account_id, key_id, month, server_id, credits)
-    select account_id, key_id, month, $1, credits
-    from unnest(${p(25)}::text[], ${p(26)}::text[], ${p(27)}::bigint[]::integer[], ${p(28)}::bigint[])
-      as holding (account_id, key_id, month, credits)
+    insert into ledger.holding (account_id, key_id, day, grant_position, server_id, credits)
+    select account_id, key_id, day, grant_position, $1, credits
+    from unnest(${p("holding.account_id")}::text[], ${p("holding.key_id")}::text[],
+      ${p("holding.day")}::bigint[]::integer[], ${p("holding.grant_position")}::bigint[],
+      ${p("holding.credits")}::bigint[]) as holding (account_id, key_id, day, grant_position, credits)
     where ${isToBeWritten}
-    on conflict (account_id, key_id, month, server_id) do update set credits = excluded.credits
+    on conflict (account_id, key_id, day, grant_position, server_id) do update set credits = excluded.credits
   )`
 }
 
@@ -129,34 +204,41 @@ export const rowsOf = (
   holdings: ReadonlyArray<Holding>
 ): ReadonlyArray<unknown> => {
   const usage = usageOf(entries)
-  return [
-    texts(entries.map((entry) => entry.account_id)),
-    integers(entries.map((entry) => entry.position)),
-    texts(entries.map((entry) => entry.type)),
-    texts(entries.map((entry) => entry.occurred_at)),
-    texts(entries.map((entry) => entry.key_id)),
-    texts(entries.map((entry) => entry.endpoint)),
-    integers(entries.map((entry) => entry.credits)),
-    integers(entries.map((entry) => entry.balance)),
-    integers(entries.map((entry) => entry.budget_credits)),
-    texts(entries.map((entry) => entry.request_id)),
-    texts(entries.map((entry) => entry.note)),
-    texts(entries.map((entry) => entry.hash)),
-    texts(heads.map((head) => head.id)),
-    integers(heads.map((head) => head.position)),
-    integers(heads.map((head) => head.balance)),
-    texts(heads.map((head) => head.hash)),
-    integers(heads.map((head) => head.money_out)),
-    texts(usage.map((sum) => sum.account_id)),
-    texts(usage.map((sum) => sum.key_id)),
-    texts(usage.map((sum) => sum.endpoint)),
-    texts(usage.map((sum) => sum.day)),
-    integers(usage.map((sum) => sum.month)),
-    integers(usage.map((sum) => sum.calls)),
-    integers(usage.map((sum) => sum.credits)),
-    texts(holdings.map((holding) => holding.account_id)),
-    texts(holdings.map((holding) => holding.key_id)),
-    integers(holdings.map((holding) => holding.month)),
-    integers(holdings.map((holding) => holding.credits))
-  ]
+  const rows: Readonly<Record<Parameter, unknown>> = {
+    "entry.account_id": texts(entries.map((entry) => entry.account_id)),
+    "entry.position": integers(entries.map((entry) => entry.position)),
+    "entry.type": texts(entries.map((entry) => entry.type)),
+    "entry.occurred_at": texts(entries.map((entry) => entry.occurred_at)),
+    "entry.key_id": texts(entries.map((entry) => entry.key_id)),
+    "entry.endpoint": texts(entries.map((entry) => entry.endpoint)),
+    "entry.credits": integers(entries.map((entry) => entry.credits)),
+    "entry.balance": integers(entries.map((entry) => entry.balance)),
+    "entry.budget_credits": integers(entries.map((entry) => entry.budget_credits)),
+    "entry.daily_budget_credits": integers(entries.map((entry) => entry.daily_budget_credits)),
+    "entry.weekly_budget_credits": integers(entries.map((entry) => entry.weekly_budget_credits)),
+    "entry.request_id": texts(entries.map((entry) => entry.request_id)),
+    "entry.note": texts(entries.map((entry) => entry.note)),
+    "entry.expires_at": texts(entries.map((entry) => entry.expires_at)),
+    "entry.grants": texts(entries.map((entry) => entry.grants)),
+    "entry.hash": texts(entries.map((entry) => entry.hash)),
+    grants: grantRowsOf(entries),
+    "account.id": texts(heads.map((head) => head.id)),
+    "account.position": integers(heads.map((head) => head.position)),
+    "account.balance": integers(heads.map((head) => head.balance)),
+    "account.hash": texts(heads.map((head) => head.hash)),
+    "account.money_out": integers(heads.map((head) => head.money_out)),
+    "usage.account_id": texts(usage.map((sum) => sum.account_id)),
+    "usage.key_id": texts(usage.map((sum) => sum.key_id)),
+    "usage.endpoint": texts(usage.map((sum) => sum.endpoint)),
+    "usage.day": texts(usage.map((sum) => sum.day)),
+    "usage.month": integers(usage.map((sum) => sum.month)),
+    "usage.calls": integers(usage.map((sum) => sum.calls)),
+    "usage.credits": integers(usage.map((sum) => sum.credits)),
+    "holding.account_id": texts(holdings.map((holding) => holding.account_id)),
+    "holding.key_id": texts(holdings.map((holding) => holding.key_id)),
+    "holding.day": integers(holdings.map((holding) => holding.day)),
+    "holding.grant_position": integers(holdings.map((holding) => holding.grant_position)),
+    "holding.credits": integers(holdings.map((holding) => holding.credits))
+  }
+  return parameters.map((name) => rows[name])
 }

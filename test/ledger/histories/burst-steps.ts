@@ -8,7 +8,7 @@ import type { ApiKeyView } from "@larder/serve/ledger/machine.ts"
 import fc from "fast-check"
 import { newBooking, tellReference } from "./booking-steps.ts"
 import { type Call, calls, viewOf } from "./call-steps.ts"
-import { type HoldModel, type KeyModel, timeOf } from "./model.ts"
+import { type HoldModel, type KeyModel, type Outcome, timeOf } from "./model.ts"
 import { budget, choice, oneOrMore, scopes } from "./operator-steps.ts"
 import { pick, step } from "./steps.ts"
 import type { World } from "./world.ts"
@@ -96,7 +96,7 @@ interface Ended {
   readonly credits: number
   /** Of the key as the call knew it at last. */
   readonly budget: number
-  readonly outcome: "held" | "insufficient_balance" | "spend_cap_reached" | "key_changed"
+  readonly outcome: Outcome | "key_changed"
 }
 
 /** One call as the request pipeline makes it: it looks the key up again when it was changed in between. */

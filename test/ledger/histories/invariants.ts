@@ -113,7 +113,8 @@ const checkAccounts = async (world: World, server: number) => {
         id: account.id,
         name: account.name,
         created_at: account.created_at,
-        balance_credits: model.balance(account)
+        balance_credits: model.balance(account),
+        expiring: []
       }))
       .toSorted(byId)
   )
@@ -147,12 +148,14 @@ const byId = (a: { readonly id: string }, b: { readonly id: string }) => (a.id <
 
 const checkCounters = (world: World) => {
   for (const [server, counts] of world.counts.entries()) {
-    const { commits, refused_insufficient_balance, refused_spend_cap_reached } = world.server(server).counters
+    const { commits, ...refused } = world.server(server).counters
     assert.deepEqual(
       {
         commits,
-        insufficient_balance: refused_insufficient_balance,
-        spend_cap_reached: refused_spend_cap_reached
+        insufficient_balance: refused.refused_insufficient_balance,
+        daily_spend_cap_reached: refused.refused_daily_spend_cap_reached,
+        weekly_spend_cap_reached: refused.refused_weekly_spend_cap_reached,
+        spend_cap_reached: refused.refused_spend_cap_reached
       },
       counts
     )

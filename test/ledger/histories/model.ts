@@ -4,6 +4,7 @@
  */
 import type { Scope } from "@larder/schemas/scopes.ts"
 import type { Booking, UsageOfDay } from "@larder/serve/ledger/administration.ts"
+import type { Refusal } from "@larder/serve/ledger/machine.ts"
 import type { Traits } from "./subject.ts"
 
 export const timeOf = (ms: number): string => new Date(ms).toISOString()
@@ -50,7 +51,7 @@ export interface HoldModel {
   readonly budget: number
 }
 
-export type Outcome = "held" | "insufficient_balance" | "spend_cap_reached"
+export type Outcome = "held" | Refusal
 
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
 

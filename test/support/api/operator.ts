@@ -32,6 +32,8 @@ export interface KeySettings {
   readonly account?: string
   readonly scopes?: ReadonlyArray<Scope>
   readonly budget?: number
+  readonly daily_budget?: number | null
+  readonly weekly_budget?: number | null
 }
 
 /** Accounts that the test file has made, whose charges `served` checks when the file ends. */
@@ -40,14 +42,21 @@ export const accountsOfFile = new Set<string>()
 /** A key of a new account with its 5,000 credits. The budget is in credits and by default beyond them. */
 export const createKey = async (
   home: string,
-  { account, budget = 100_000, ...settings }: KeySettings = {}
+  { account, budget = 100_000, daily_budget = null, weekly_budget = null, ...settings }: KeySettings = {}
 ): Promise<NewKey> => {
   const created = await operate(home, (ledger) =>
     Effect.gen(function* () {
       const account_id = account ?? (yield* ledger.createAccount({ name: "Contract" })).id
       const [first, ...rest] = settings.scopes ?? scopes
       if (first === undefined) return yield* Effect.die("a key needs a scope")
-      return yield* ledger.createKey({ account_id, name: "contract", scopes: [first, ...rest], budget_credits: budget })
+      return yield* ledger.createKey({
+        account_id,
+        name: "contract",
+        scopes: [first, ...rest],
+        budget_credits: budget,
+        daily_budget_credits: daily_budget,
+        weekly_budget_credits: weekly_budget
+      })
     })
   )
   accountsOfFile.add(created.account_id)

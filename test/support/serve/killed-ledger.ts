@@ -7,7 +7,7 @@ import path from "node:path"
 import { beginning, type ChainHead, hashOf } from "@larder/serve/ledger/chain.ts"
 import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
 import type { Group } from "@larder/serve/ledger/machine.ts"
-import type { Account, ApiKey, Entry } from "@larder/serve/ledger/records.ts"
+import { type Account, type ApiKey, type Entry, plainEntry, plainKey } from "@larder/serve/ledger/records.ts"
 import { Effect, Stream } from "effect"
 import { append, opened, temporaryFolder } from "./sample-ledger.ts"
 
@@ -21,9 +21,9 @@ export const aKey = (key: Partial<ApiKey> = {}): ApiKey => ({
   budget_credits: 2_000_000_000_000,
   sha256: "0123",
   last4: "wxyz",
+  ...plainKey,
   created_at: createdAt,
   revoked_at: null,
-  expires_at: null,
   revision: 1,
   ...key
 })
@@ -45,7 +45,8 @@ export const aGrant = follow(beginning, {
   credits: 5000,
   budget_credits: null,
   request_id: null,
-  note: "starting balance"
+  note: "starting balance",
+  ...plainEntry
 })
 
 /** The entries of a ledger that has seen the grant and then charges alone, made once each. */
@@ -61,7 +62,8 @@ export const aCharge = (sequence: number): Entry => {
         credits: -10,
         budget_credits: 2_000_000_000_000,
         request_id: `req_${head.position + 1}`,
-        note: null
+        note: null,
+        ...plainEntry
       })
     )
   }

@@ -41,6 +41,7 @@ export const memoryStore = (): MemoryStore => {
       })),
       keys: [...keys.values()],
       spending: [...spending.values()],
+      grants: [],
       booked: entries.flatMap(({ account_id, key_id, request_id, type }) =>
         key_id === null && request_id !== null ? [{ account_id, type, reference: request_id }] : []
       )
@@ -64,6 +65,7 @@ export const memoryStore = (): MemoryStore => {
           .slice(-limit)
           .toReversed()
       ),
+    allGrants: Stream.empty,
     allEntries: Stream.suspend(() => Stream.fromIterable(entries)),
     usage: () => Effect.die("a ledger in memory sums up no usage"),
     summedUsage: () => Effect.die("a ledger in memory sums up no usage"),

@@ -9,7 +9,7 @@ import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { followEntries } from "@larder/serve/ledger/embedded/progress.ts"
 import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
 import { apply, chain, type Draft, type Group, restore } from "@larder/serve/ledger/machine.ts"
-import type { ApiKey } from "@larder/serve/ledger/records.ts"
+import { type ApiKey, plainEntry, plainKey } from "@larder/serve/ledger/records.ts"
 import type { Sqlite } from "@larder/serve/persistence/sqlite.ts"
 import { Effect } from "effect"
 
@@ -28,9 +28,9 @@ export const aKey = (id: string, account_id: string): ApiKey => ({
   budget_credits: 1_000,
   sha256: id,
   last4: "wxyz",
+  ...plainKey,
   created_at: "2026-10-30T00:00:00.000Z",
   revoked_at: null,
-  expires_at: null,
   revision: 1
 })
 
@@ -44,6 +44,7 @@ export const aCharge = (request_id: string, charge: Partial<Draft> = {}): Draft 
   budget_credits: 1_000,
   request_id,
   note: null,
+  ...plainEntry,
   ...charge
 })
 
@@ -58,7 +59,7 @@ export const aRefund = (charge: Draft): Draft => ({
 
 /** Chains what is decided to what was decided before. */
 export const author = () => {
-  const state = restore({ sequence: 0, accounts: [], keys: [], spending: [], booked: [] })
+  const state = restore({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
   return ({ accounts = [], entries = [], keys = [] }: Partial<Decision>): Group => {
     const group = { accounts, keys, entries: chain(state, entries) }
     apply(state, group)

@@ -5,8 +5,13 @@ create table ledger.api_key (
   name text not null,
   scopes text not null, -- a JSON array
   budget_credits integer not null check (budget_credits >= 0), -- for a calendar month in UTC
+  daily_budget_credits integer check (daily_budget_credits >= 0), -- for a UTC day; null where there is none
+  weekly_budget_credits integer check (weekly_budget_credits >= 0), -- for a week from Monday; null where there is none
   sha256 text not null unique, -- of the key, in hexadecimal
   last4 text not null,
+  former_sha256 text, -- of the key that this one has replaced
+  former_last4 text,
+  former_expires_at text, -- when that one ends
   created_at text not null,
   revoked_at text, -- null while it is not revoked
   expires_at text, -- null where it does not end by itself

@@ -1,9 +1,12 @@
--- What a server holds of accounts that are not leased. Leases have no rows: their holds are in the memory of the server.
+-- What a server holds of accounts that are not leased, by the UTC day on which its calls were admitted, counted from
+-- 1970-01-01, and by what they take: credits of the grant at a position that expire, or at 0 those that do not. Leases have
+-- no rows: their holds are in the memory of the server.
 create table ledger.holding (
   account_id text not null,
   key_id text not null,
-  month integer not null,
+  day integer not null,
+  grant_position bigint not null,
   server_id text not null references ledger.server on delete cascade,
   credits bigint not null check (credits >= 0),
-  primary key (account_id, key_id, month, server_id)
+  primary key (account_id, key_id, day, grant_position, server_id)
 )

@@ -1,0 +1,17 @@
+/** The key that a page is about: one of the account, or none. */
+import { Effect } from "effect"
+import { Administration, type KeySummary } from "../../ledger/administration.ts"
+import { type PageContext, PageNotFound, redirect } from "../page.ts"
+
+/** Asked before anything is done to it. */
+export const ownKey = Effect.fnUntraced(function* ({ account, params }: PageContext) {
+  const keys = yield* Administration.use((ledger) => ledger.listKeys({ account_id: account.id }))
+  const key = keys.find(({ id }) => id === params.id)
+  return key ?? (yield* new PageNotFound())
+})
+
+/** Whether the secret that was replaced last works still. */
+export const isFormerAccepted = ({ former_expires_at, revoked_at }: KeySummary, now: number) =>
+  revoked_at === null && former_expires_at !== null && Date.parse(former_expires_at) > now
+
+export const wasRevoked = redirect("/keys", "This key was revoked before, so nothing was changed.", "warning")

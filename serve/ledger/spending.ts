@@ -1,0 +1,197 @@
+/**
+ * What a key has spent in the periods of its budgets, and what its calls hold, by the UTC day of their admission: a budget
+ * that a key is given while its calls are under way counts them, too.
+ */
+import { type Days, dateOfDay, mondayOf, monthOfDay } from "./moments.ts"
+import type { ApiKey } from "./records.ts"
+
+export type CapReached = "daily_spend_cap_reached" | "weekly_spend_cap_reached" | "spend_cap_reached"
+
+/** Each day belongs to one period of a kind; periods have numbers that no two kinds share. */
+interface Kind {
+  readonly periodOf: (day: number) => number
+  readonly refusal: CapReached
+}
+
+const firstOfDays = 1_000_000
+const firstOfWeeks = 2_000_000
+let latest = { day: 0, month: monthOfDay(0) }
+
+const daily: Kind = { periodOf: (day) => firstOfDays + day, refusal: "daily_spend_cap_reached" }
+const weekly: Kind = { periodOf: (day) => firstOfWeeks + mondayOf(day), refusal: "weekly_spend_cap_reached" }
+const monthly: Kind = {
+  periodOf: (day) => {
+    if (latest.day !== day) latest = { day, month: monthOfDay(day) }
+    return latest.month
+  },
+  refusal: "spend_cap_reached"
+}
+
+/** The first and the last day of a period that is no month. */
+const daysOf = (period: number): readonly [first: number, last: number] => {
+  if (period < firstOfWeeks) return [period - firstOfDays, period - firstOfDays]
+  return [period - firstOfWeeks, period - firstOfWeeks + 6]
+}
+
+interface Budget extends Kind {
+  readonly credits: number
+}
+
+/** The shortest period first, in which order they refuse. */
+export const budgetsOf = ({ budget_credits, daily_budget_credits, weekly_budget_credits }: ApiKey) => {
+  const budgets: Array<Budget> = []
+  if (daily_budget_credits !== null) budgets.push({ ...daily, credits: daily_budget_credits })
+  if (weekly_budget_credits !== null) budgets.push({ ...weekly, credits: weekly_budget_credits })
+  budgets.push({ ...monthly, credits: budget_credits })
+  return budgets
+}
+
+export interface Spending {
+  readonly period: number
+  spent: number
+}
+
+export interface DayOfKey {
+  readonly key_id: string
+  readonly day: number
+  /** Set aside for calls that were admitted on it and have not ended. */
+  held: number
+}
+
+/** What was spent and is not known here is read. */
+export interface StoredSpending {
+  /** From this month on spending is known from the start. */
+  readonly month: number
+  readonly ofMonth: (accountId: string, keyId: string, month: number) => number
+  readonly ofDays: (accountId: string, keyId: string, days: Days) => number
+}
+
+export interface KeySpending {
+  readonly record: ApiKey
+  readonly budgets: ReadonlyArray<Budget>
+  /** By their numbers. Days and weeks are there only while the key has such a budget. */
+  readonly periods: Map<number, Spending>
+  days: ReadonlyArray<DayOfKey>
+  readonly stored: StoredSpending | undefined
+}
+
+export const noDays: ReadonlyArray<DayOfKey> = []
+
+export const dayOfKey = (key: KeySpending, day: number): DayOfKey => {
+  for (const known of key.days) if (known.day === day) return known
+  const begun = { key_id: key.record.id, day, held: 0 }
+  key.days = [...key.days.filter(({ held }) => held > 0), begun]
+  return begun
+}
+
+/** Days and weeks beyond so many are forgotten, and read again where they are asked for. */
+const mostPeriods = 50
+
+const isMonth = (period: number) => period < firstOfDays
+
+const readSpent = ({ record: { account_id, id }, stored }: KeySpending, period: number): number => {
+  if (stored === undefined) return 0
+  if (isMonth(period)) return period < stored.month ? stored.ofMonth(account_id, id, period) : 0
+  const [first, last] = daysOf(period)
+  return stored.ofDays(account_id, id, { from: dateOfDay(first), to: dateOfDay(last) })
+}
+
+const spendingIn = (key: KeySpending, period: number): Spending => {
+  const known = key.periods.get(period)
+  if (known !== undefined) return known
+  if (key.periods.size >= mostPeriods) forgetPeriods(key, (other) => !isMonth(other))
+  const spending = { period, spent: readSpent(key, period) }
+  key.periods.set(period, spending)
+  return spending
+}
+
+const forgetPeriods = ({ periods }: KeySpending, isForgotten: (period: number) => boolean) => {
+  for (const period of periods.keys()) if (isForgotten(period)) periods.delete(period)
+}
+
+/** The record has changed: days and weeks that no budget counts any more would miss charges. */
+export const forgetUncounted = (key: KeySpending): void => {
+  const { daily_budget_credits, weekly_budget_credits } = key.record
+  forgetPeriods(key, (period) => {
+    if (isMonth(period)) return false
+    return (period >= firstOfWeeks ? weekly_budget_credits : daily_budget_credits) === null
+  })
+}
+
+const heldIn = ({ days }: KeySpending, { periodOf }: Kind, period: number): number => {
+  let sum = 0
+  for (const { day, held } of days) if (periodOf(day) === period) sum += held
+  return sum
+}
+
+const leftOf = (key: KeySpending, budget: Budget, day: number): number => {
+  const period = budget.periodOf(day)
+  return budget.credits - spendingIn(key, period).spent - heldIn(key, budget, period)
+}
+
+/** The budget that does not allow so much more on this day, or undefined where all do. */
+export const capReached = (key: KeySpending, credits: number, day: number): CapReached | undefined => {
+  for (const budget of key.budgets) if (leftOf(key, budget, day) < credits) return budget.refusal
+  return undefined
+}
+
+/** What all budgets allow on this day. */
+export const leftOfBudgets = (key: KeySpending, day: number): number => {
+  let left = Number.POSITIVE_INFINITY
+  for (const budget of key.budgets) left = Math.min(left, leftOf(key, budget, day))
+  return left
+}
+
+/** Counts a charge. What is not known is read when it is asked for, with this charge. */
+export const addSpent = ({ budgets, periods }: KeySpending, day: number, credits: number): void => {
+  for (const { periodOf } of budgets) {
+    const spending = periods.get(periodOf(day))
+    if (spending !== undefined) spending.spent += credits
+  }
+}
+
+/** What was read elsewhere, where it is not read here. */
+export interface ReadSpending {
+  readonly ofMonth: (month: number) => number
+  readonly ofDay: (day: number) => number
+}
+
+/** Takes over what was spent in the periods of a day. */
+export const setSpent = (key: KeySpending, day: number, { ofDay, ofMonth }: ReadSpending): void => {
+  for (const { periodOf } of key.budgets) {
+    const period = periodOf(day)
+    const spending = spendingIn(key, period)
+    if (isMonth(period)) {
+      spending.spent = ofMonth(period)
+      continue
+    }
+    const [first, last] = daysOf(period)
+    spending.spent = 0
+    for (let one = first; one <= last; one++) spending.spent += ofDay(one)
+  }
+}
+
+/** Whether all that is known of the periods of a day is known to be so. */
+export const isKnown = (key: KeySpending, day: number, isTrue: (spending: Spending) => boolean): boolean => {
+  for (const { periodOf } of key.budgets) {
+    const spending = key.periods.get(periodOf(day))
+    if (spending === undefined || !isTrue(spending)) return false
+  }
+  return true
+}
+
+export const spendingsOn = (key: KeySpending, day: number): ReadonlyArray<Spending> =>
+  key.budgets.map(({ periodOf }) => spendingIn(key, periodOf(day)))
+
+/** Whether two days count towards the same budget. */
+export const areInOnePeriod = (refusal: CapReached, one: number, other: number): boolean => {
+  const kind = [daily, weekly, monthly].find((kind) => kind.refusal === refusal)
+  return kind !== undefined && kind.periodOf(one) === kind.periodOf(other)
+}
+
+export const spentInMonth = (key: KeySpending, day: number): number => spendingIn(key, monthly.periodOf(day)).spent
+/** Null where the key has no such budget. */
+export const spentOnDay = (key: KeySpending, day: number): number | null =>
+  key.record.daily_budget_credits === null ? null : spendingIn(key, daily.periodOf(day)).spent
+export const spentInWeek = (key: KeySpending, day: number): number | null =>
+  key.record.weekly_budget_credits === null ? null : spendingIn(key, weekly.periodOf(day)).spent

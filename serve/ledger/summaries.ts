@@ -1,0 +1,35 @@
+/** Accounts and keys as operators and owners are told of them. */
+import type { AccountSummary, KeySummary } from "./administration.ts"
+import { type ExpiringGrant, grantsLeft } from "./expiring-grants.ts"
+import { usdOf } from "./money.ts"
+import type { Account, ApiKey } from "./records.ts"
+
+export const accountSummary = (
+  account: Account,
+  balance_credits: number,
+  grants: ReadonlyArray<ExpiringGrant>,
+  now: number
+): AccountSummary => ({ ...account, balance_credits, expiring: grantsLeft(grants, now) })
+
+/** In credits; null where the key has no budget for the period. */
+export interface Spent {
+  readonly month: number
+  readonly week: number | null
+  readonly day: number | null
+}
+
+const usdOrNull = (credits: number | null) => (credits === null ? null : usdOf(credits))
+
+export const keySummary = (key: ApiKey, spent: Spent): KeySummary => {
+  const { budget_credits, daily_budget_credits, weekly_budget_credits, ...rest } = key
+  const { former_sha256: _, revision: __, sha256: ___, ...record } = rest
+  return {
+    ...record,
+    budget_usd: usdOf(budget_credits),
+    spent_usd: usdOf(spent.month),
+    daily_budget_usd: usdOrNull(daily_budget_credits),
+    spent_today_usd: usdOrNull(spent.day),
+    weekly_budget_usd: usdOrNull(weekly_budget_credits),
+    spent_this_week_usd: usdOrNull(spent.week)
+  }
+}

@@ -1,0 +1,197 @@
+/** Credits that expire, in both stores: the earliest end is spent first, and what is left at the end is taken out. */
+import { assert, describe, it } from "@effect/vitest"
+import type { Administration } from "@larder/serve/ledger/administration.ts"
+import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { timestampOf } from "@larder/serve/ledger/moments.ts"
+import { Clock, Effect } from "effect"
+import { adjustableClock } from "../payments/shop.ts"
+import { admitted, balanceOf, database, entriesOf, hold, type Key, keyOf, open, places } from "./shared-ledger.ts"
+
+const hour = 3_600_000
+const start = Date.parse("2100-01-01T00:00:00.000Z")
+
+/** With a clock that is put forward: credits end in its time. */
+const inTime = <A, E, R>(
+  work: (time: {
+    readonly now: Effect.Effect<number>
+    readonly pass: (ms: number) => Effect.Effect<void>
+  }) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function* () {
+    const { clock, putForward } = yield* adjustableClock
+    yield* putForward(start - (yield* Clock.currentTimeMillis))
+    const now = Effect.sync(() => clock.currentTimeMillisUnsafe())
+    return yield* Effect.provideService(work({ now, pass: putForward }), Clock.Clock, clock)
+  })
+
+const grant = Effect.fnUntraced(function* (
+  administration: Administration["Service"],
+  { account_id }: Key,
+  credits: number,
+  expires: number
+) {
+  return yield* administration.creditAccount({ account_id, credits, note: "offer", expires_at: timestampOf(expires) })
+})
+
+let requests = 0
+const charged = async (ledger: LedgerAccess, key: Key, credits: number, now: number) => {
+  await (await admitted(ledger, key, credits, now)).commit(`req_credits_${process.pid}_${requests++}`)
+}
+const bill = (ledger: LedgerAccess, key: Key) =>
+  Effect.map(entriesOf(ledger, key), (entries) =>
+    entries.map(({ balance, credits, grants, type }) => [type, credits, balance, grants])
+  )
+
+describe.each(Object.entries(places))("credits that expire in %s", (_, place) => {
+  it.live("are spent before others, the earliest end first, and what is left at their end is an adjustment", () =>
+    inTime(({ now, pass }) =>
+      Effect.gen(function* () {
+        const ledger = yield* yield* place
+        const { administration } = ledger
+        const key = yield* keyOf(ledger)
+        const later = start + 5 * hour
+        const sooner = start + 2 * hour
+        yield* grant(administration, key, 100, later)
+        const summary = yield* grant(administration, key, 50, sooner)
+        assert.strictEqual(summary.balance_credits, 5_150)
+        assert.deepStrictEqual(summary.expiring, [
+          { credits: 50, expires_at: timestampOf(sooner) },
+          { credits: 100, expires_at: timestampOf(later) }
+        ])
+        const first = yield* now
+        yield* Effect.promise(() => charged(ledger, key, 30, first))
+        yield* Effect.promise(() => charged(ledger, key, 30, first))
+        yield* pass(2 * hour)
+        const second = yield* now
+        yield* Effect.promise(() => charged(ledger, key, 40, second))
+        yield* pass(4 * hour)
+        assert.strictEqual(yield* balanceOf(ledger, key), 5_000)
+        assert.deepStrictEqual((yield* administration.account(key)).expiring, [])
+        const entries = yield* entriesOf(ledger, key)
+        assert.deepStrictEqual(entries.at(-1)?.occurred_at, timestampOf(later))
+        assert.match(entries.at(-1)?.note ?? "", /^left of entry 2 /)
+        assert.deepStrictEqual(yield* bill(ledger, key), [
+          ["grant", 5_000, 5_000, null],
+          ["adjustment", 100, 5_100, null],
+          ["adjustment", 50, 5_150, null],
+          ["charge", -30, 5_120, "3:-30"],
+          ["charge", -30, 5_090, "3:-20 2:-10"],
+          ["charge", -40, 5_050, "2:-40"],
+          ["adjustment", -50, 5_000, "2:-50"]
+        ])
+        assert.deepStrictEqual((yield* administration.verify({})).problems, [])
+      }).pipe(Effect.scoped)
+    )
+  )
+
+  it.live("are there after a restart as they were, and cannot be spent from their end on", () =>
+    inTime(({ now, pass }) =>
+      Effect.gen(function* () {
+        const opening = yield* place
+        const key = yield* Effect.gen(function* () {
+          const ledger = yield* opening
+          const key = yield* keyOf(ledger)
+          yield* grant(ledger.administration, key, 100, start + hour)
+          const at = yield* now
+          yield* Effect.promise(() => charged(ledger, key, 30, at))
+          return key
+        }).pipe(Effect.scoped)
+        const reopened = yield* opening
+        const end = start + hour
+        assert.strictEqual((yield* reopened.administration.account(key)).expiring[0]?.credits, 70)
+        yield* Effect.promise(async () => {
+          assert.strictEqual(await hold(reopened, key, 5_071, end - 1), "insufficient_balance")
+          ;(await admitted(reopened, key, 5_070, end - 1)).release()
+          assert.strictEqual(await hold(reopened, key, 5_001, end), "insufficient_balance")
+          ;(await admitted(reopened, key, 5_000, end)).release()
+        })
+        yield* pass(hour)
+        assert.strictEqual(yield* balanceOf(reopened, key), 5_000)
+        assert.deepStrictEqual((yield* reopened.administration.verify({})).problems, [])
+      }).pipe(Effect.scoped)
+    )
+  )
+
+  it.live("stay with a call that took them before their end, and go when it is released after it", () =>
+    inTime(({ now, pass }) =>
+      Effect.gen(function* () {
+        const ledger = yield* yield* place
+        const key = yield* keyOf(ledger)
+        yield* grant(ledger.administration, key, 100, start + hour)
+        const at = yield* now
+        const [kept, released] = yield* Effect.promise(() =>
+          Promise.all([admitted(ledger, key, 40, at), admitted(ledger, key, 40, at)])
+        )
+        yield* pass(hour)
+        assert.strictEqual(yield* balanceOf(ledger, key), 5_080)
+        yield* Effect.promise(() => kept.commit(`req_kept_${process.pid}_${requests++}`))
+        released.release()
+        const after = yield* now
+        assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 5_001, after)), "insufficient_balance")
+        yield* Effect.promise(async () => (await admitted(ledger, key, 5_000, after)).release())
+        let balance = yield* balanceOf(ledger, key)
+        while (balance !== 5_000) balance = yield* balanceOf(ledger, key)
+        assert.deepStrictEqual(
+          (yield* bill(ledger, key)).slice(2).toSorted((a, b) => Number(b[1]) - Number(a[1])),
+          [
+            ["adjustment", -20, 5_080, "2:-20"],
+            ["charge", -40, 5_040, "2:-40"],
+            ["adjustment", -40, 5_000, "2:-40"]
+          ].toSorted((a, b) => Number(b[1]) - Number(a[1]))
+        )
+        assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
+      }).pipe(Effect.scoped)
+    )
+  )
+
+  it.live("leave no balance below 0 where money went out that had been spent", () =>
+    inTime(({ pass }) =>
+      Effect.gen(function* () {
+        const ledger = yield* yield* place
+        const { administration } = ledger
+        const key = yield* keyOf(ledger)
+        const { account_id } = key
+        yield* grant(administration, key, 100, start + hour)
+        yield* administration.book({
+          account_id,
+          type: "refund",
+          credits: -5_070,
+          reference: `re_${key.id}`,
+          note: "x"
+        })
+        assert.strictEqual(yield* balanceOf(ledger, key), 30)
+        yield* pass(hour)
+        assert.strictEqual(yield* balanceOf(ledger, key), 0)
+        assert.deepStrictEqual((yield* administration.verify({})).problems, [])
+        const ended = { account_id, credits: 1, note: "x", expires_at: timestampOf(start) }
+        const refused = yield* Effect.flip(administration.creditAccount(ended))
+        assert.match(refused.message, /^Credits cannot be made to expire at 2100-01-01/)
+        assert.strictEqual(yield* balanceOf(ledger, key), 0)
+      }).pipe(Effect.scoped)
+    )
+  )
+})
+
+describe("credits that expire, called on two servers", () => {
+  it.live("are spent once, and each server knows what calls of the other one hold of them", () =>
+    inTime(({ now, pass }) =>
+      Effect.gen(function* () {
+        const url = yield* database
+        const [here, there] = [yield* open(url), yield* open(url)]
+        const key = yield* keyOf(here)
+        yield* grant(here.administration, key, 100, start + hour)
+        const at = yield* now
+        const held = yield* Effect.promise(() => admitted(here, key, 60, at))
+        yield* Effect.promise(() => charged(there, key, 60, at))
+        yield* Effect.promise(() => held.commit(`req_here_${process.pid}_${requests++}`))
+        assert.deepStrictEqual(
+          (yield* bill(there, key)).slice(2).map(([, , , grants]) => grants),
+          ["2:-40", "2:-60"]
+        )
+        yield* pass(2 * hour)
+        assert.strictEqual(yield* balanceOf(there, key), 4_980)
+        assert.deepStrictEqual((yield* there.administration.verify({})).problems, [])
+      }).pipe(Effect.scoped)
+    )
+  )
+})

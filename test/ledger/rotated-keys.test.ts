@@ -1,0 +1,133 @@
+/** Keys whose secret was replaced, in both stores: two secrets of one key for a while, with one budget. */
+import { assert, describe, it } from "@effect/vitest"
+import type { Administration } from "@larder/serve/ledger/administration.ts"
+import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { timestampOf } from "@larder/serve/ledger/moments.ts"
+import { Clock, Effect } from "effect"
+import { admitted, database, endpoint, entriesOf, hold, keyOf, open, places } from "./shared-ledger.ts"
+
+const hour = 3_600_000
+const rotate = (administration: Administration["Service"], key_id: string, overlap_hours: number) =>
+  administration.rotateKey({ key_id, overlap_hours })
+
+/** As the pipeline does, which looks a key up again that was changed. */
+const callAt = async (ledger: LedgerAccess, key: Parameters<typeof hold>[1], now: number, credits = 10) => {
+  for (;;) {
+    const held = await hold(ledger, key, credits, now)
+    if (held === "key_changed") continue
+    if (typeof held === "string") return held
+    held.release()
+    return "held"
+  }
+}
+
+describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) => {
+  it.live("is known by both secrets until the overlap ends, and by the new one alone afterwards", () =>
+    Effect.gen(function* () {
+      const opening = yield* place
+      const { former, now, rotated } = yield* Effect.gen(function* () {
+        const ledger = yield* opening
+        const former = yield* keyOf(ledger)
+        const now = yield* Clock.currentTimeMillis
+        const rotated = yield* rotate(ledger.administration, former.id, 24)
+        assert.notStrictEqual(rotated.key, former.key)
+        assert.deepStrictEqual([rotated.id, rotated.former_last4], [former.id, former.last4])
+        const end = Date.parse(rotated.former_expires_at ?? "")
+        assert.isTrue(end >= now + 24 * hour && end < now + 25 * hour)
+        for (const key of [former, rotated]) {
+          assert.strictEqual(yield* Effect.promise(() => callAt(ledger, key, end - 1)), "held")
+        }
+        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, former, end)), "unknown")
+        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, rotated, end)), "held")
+        return { former, now, rotated }
+      }).pipe(Effect.scoped)
+      const reopened = yield* opening
+      const calls = [former, rotated].flatMap((key) =>
+        [now + 23 * hour, now + 25 * hour].map((at) => callAt(reopened, key, at))
+      )
+      assert.deepStrictEqual(yield* Effect.promise(() => Promise.all(calls)), ["held", "unknown", "held", "held"])
+      assert.deepStrictEqual((yield* reopened.administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("has one id, one budget and one bill for both secrets", () =>
+    Effect.gen(function* () {
+      const ledger = yield* yield* place
+      const { administration } = ledger
+      const former = yield* keyOf(ledger, 100)
+      const rotated = yield* rotate(administration, former.id, 1)
+      const now = yield* Clock.currentTimeMillis
+      yield* Effect.promise(async () => {
+        await (await admitted(ledger, former, 60, now)).commit(`req_former_${former.id}`)
+        assert.strictEqual(await callAt(ledger, rotated, now, 41), "spend_cap_reached")
+        await (await admitted(ledger, rotated, 40, now)).commit(`req_rotated_${former.id}`)
+        assert.strictEqual(await callAt(ledger, former, now, 1), "spend_cap_reached")
+      })
+      const charges = (yield* entriesOf(ledger, former)).filter(({ type }) => type === "charge")
+      assert.deepStrictEqual([...new Set(charges.map(({ key_id }) => key_id))], [former.id])
+      assert.strictEqual((yield* administration.listKeys(former)).length, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("loses its former secret at once without an overlap, and the oldest one where it is rotated again", () =>
+    Effect.gen(function* () {
+      const ledger = yield* yield* place
+      const { administration } = ledger
+      const now = yield* Clock.currentTimeMillis
+      const first = yield* keyOf(ledger)
+      const view = yield* Effect.promise(() => ledger.authenticate(first.key, now))
+      const second = yield* rotate(administration, first.id, 0)
+      assert.isNull(second.former_expires_at)
+      assert.isDefined(view)
+      assert.deepStrictEqual(yield* Effect.promise(() => ledger.hold(view, endpoint, 10, now)), {
+        refused: "key_changed"
+      })
+      const third = yield* rotate(administration, first.id, 1)
+      const fourth = yield* rotate(administration, first.id, 1)
+      const outcomes = yield* Effect.forEach([first, second, third, fourth], (key) =>
+        Effect.promise(() => callAt(ledger, key, now))
+      )
+      assert.deepStrictEqual(outcomes, ["unknown", "unknown", "held", "held"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("ends with both secrets when it expires or is revoked, and cannot be rotated afterwards", () =>
+    Effect.gen(function* () {
+      const ledger = yield* yield* place
+      const { administration } = ledger
+      const former = yield* keyOf(ledger)
+      const rotated = yield* rotate(administration, former.id, 24)
+      const now = yield* Clock.currentTimeMillis
+      yield* administration.editKey({ key_id: former.id, expires_at: timestampOf(now + hour) })
+      for (const key of [former, rotated]) {
+        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, key, now)), "held")
+        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, key, now + hour)), "unknown")
+      }
+      yield* administration.revokeKey({ key_id: former.id })
+      for (const key of [former, rotated]) {
+        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, key, now)), "unknown")
+      }
+      assert.strictEqual((yield* Effect.flip(rotate(administration, former.id, 1)))._tag, "KeyRevoked")
+      assert.strictEqual((yield* Effect.flip(rotate(administration, "key_gone", 1)))._tag, "UnknownKey")
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a key that is rotated, called on two servers", () => {
+  it.live("loses its former secret on both from the next call on", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const [here, there] = [yield* open(url), yield* open(url)]
+      const former = yield* keyOf(here)
+      const now = yield* Clock.currentTimeMillis
+      for (const ledger of [here, there]) {
+        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, former, now)), "held")
+      }
+      const rotated = yield* rotate(there.administration, former.id, 0)
+      for (const ledger of [here, there]) {
+        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, former, now)), "unknown")
+        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, rotated, now)), "held")
+      }
+    }).pipe(Effect.scoped)
+  )
+})
