@@ -36,7 +36,10 @@ const migrate = (folder: string, url: string) =>
     run("larder-serve", ["ledger", "migrate", "--json"], { LARDER_HOME: folder, LARDER_LEDGER_URL: url })
   )
 
-/** Two accounts, three keys of which one is revoked, and some hundred charges in two months. */
+/**
+ * Two accounts, one with credits that expire; three keys of which one is revoked, and one was replaced, expires and has every
+ * kind of budget; and some hundred charges in two months.
+ */
 const history = Effect.fnUntraced(function* ({ administration, authenticate, hold }: LedgerAccess) {
   const first = yield* administration.createAccount({ name: "Ännchen & Co" })
   const second = yield* administration.createAccount({ name: "Idle" })
@@ -45,6 +48,11 @@ const history = Effect.fnUntraced(function* ({ administration, authenticate, hol
   const [key, other, revoked] = yield* Effect.all([create("a"), create("b"), create("c")])
   yield* administration.revokeKey({ key_id: revoked.id })
   yield* administration.creditAccount({ account_id: first.id, credits: 10_000, note: 'wire "4711", ünpaid' })
+  const offer = { account_id: first.id, credits: 500, expires_at: "2100-01-31T00:00:00.000Z" }
+  yield* administration.creditAccount({ ...offer, note: "offer" })
+  yield* administration.rotateKey({ key_id: other.id, overlap_hours: 24 })
+  const settings = { expires_at: "2100-01-31T00:00:00.000Z", daily_budget_credits: 900, weekly_budget_credits: 2_000 }
+  yield* administration.editKey({ key_id: other.id, ...settings })
   yield* Effect.promise(async () => {
     const charge = async (call: number) => {
       const view = await authenticate(call % 3 === 0 ? other.key : key.key, Date.now())
