@@ -228,6 +228,27 @@ describe("keys in the console", () => {
     expect([daily_budget_usd, weekly_budget_usd]).toEqual([null, null])
   })
 
+  it("gives a key an end, shows it, and takes neither a moment that has passed nor one that is none", async () => {
+    const { account, browser } = await site.signedIn()
+    const created = await browser.post("/keys/new", { ...newKey, expires_at: "2100-01-31 00:00" })
+    expect(await call(keyIn(created.text) ?? "")).toBe(200)
+    const { expires_at, id } = await oneKey(account.id)
+    expect(expires_at).toBe("2100-01-31T00:00:00.000Z")
+    for (const path of ["/keys", `/keys/${id}`]) expect((await browser.get(path)).text).toContain("2100-01-31T00:00:00.000Z")
+    for (const [typed, answer] of [
+      ["2020-01-31 00:00", "This moment has passed."],
+      ["2100-02-31 00:00", "Give a moment such as"],
+      ["tomorrow", "Give a moment such as"]
+    ] as const) {
+      for (const path of ["/keys/new", `/keys/${id}`]) {
+        const { status, text } = await edit(browser, path, { ...newKey, expires_at: typed })
+        expect([status, text.includes(answer), text.includes(`value="${typed}"`)]).toEqual([422, true, true])
+      }
+    }
+    await edit(browser, `/keys/${id}`, { ...newKey, expires_at: "" })
+    expect((await oneKey(account.id)).expires_at).toBeNull()
+  })
+
   it("revokes a key for good after asking, and the next call is refused", async () => {
     const { account, browser } = await site.signedIn()
     const key = keyIn((await browser.post("/keys/new", newKey)).text) ?? ""
