@@ -66,8 +66,11 @@ ${section(
 ${keyFieldset(fields, problems)}<div class="row">${button("Save")}${linkButton("/keys", "Cancel")}</div>`
   })
 )}
-${section("Replace", html`<p>Another key with the same budgets. Programs can change over while both are accepted.</p><a class="button plain" href="/keys/${key.id}/rotate">Replace this key…</a>`)}
-${section("Revoke", html`<p>A revoked key is refused at once and for good.</p><a class="button plain bad" href="/keys/${key.id}/revoke">Revoke this key…</a>`)}
+${section(
+  "Replace or revoke",
+  html`<p>Replaced, it is followed by another key with the same budgets, and both are accepted for a while.</p><a class="button plain" href="/keys/${key.id}/rotate">Replace this key…</a>
+<p>Revoked, it is refused at once and for good.</p><a class="button plain bad" href="/keys/${key.id}/revoke">Revoke this key…</a>`
+)}
 </div>`
 
 const asItIs = (key: KeySummary, about: Html) =>

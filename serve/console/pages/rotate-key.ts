@@ -12,10 +12,10 @@ import { shownSecret } from "./shown-secret.ts"
 const sentForms = makeSentForms()
 
 const overlaps = [
-  { value: "24", label: "One day" },
-  { value: "168", label: "One week" },
-  { value: "1", label: "One hour" },
-  { value: "0", label: "Not at all", hint: "Right for a key that others may know." }
+  { value: "1", label: "one hour more" },
+  { value: "24", label: "one day more" },
+  { value: "168", label: "one week more" },
+  { value: "0", label: "no longer", hint: "Right for a key that others may know." }
 ]
 const overlapIn = (form: Form) => overlaps.find(({ value }) => value === form.text("overlap"))
 
@@ -31,7 +31,7 @@ ${section(
   html`<p>You get another key with the same name, scopes and budgets. Put it into your programs while the former one is still accepted.</p>
 ${postForm({
   body: html`<input type="hidden" name="submission" value="${randomText(24)}">
-${choices({ type: "radio", name: "overlap", legend: "The former key is accepted for", options: overlaps, chosen: ["24"], error: problem })}
+${choices({ type: "radio", name: "overlap", legend: "The former key is accepted", options: overlaps, chosen: ["24"], error: problem })}
 <div class="row">${button("Replace the key")}${linkButton(`/keys/${key.id}`, "Cancel")}</div>`
 })}`
 )}`

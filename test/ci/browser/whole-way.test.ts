@@ -258,7 +258,7 @@ describe("a customer in the console", () => {
       expect(await balance(page)).toBe(54_940)
     }))
 
-  it("edits a key without changing its secret, and revokes it permanently", () =>
+  it("edits a key without changing its secret, replaces it, and revokes it permanently", () =>
     scene(async (page) => {
       await page.goto("/keys")
       await press(page, page.getByRole("link", { name: "price dashboard", exact: true }))
@@ -269,6 +269,14 @@ describe("a customer in the console", () => {
       await look(page, "keys")
       await callTimes(1)
       expect((await call()).status).toBe(402)
+      await press(page, page.getByRole("link", { name: "price dashboard", exact: true }))
+      await press(page, page.getByRole("link", { name: "Replace this key…" }))
+      await look(page, "key-rotate")
+      await press(page, button(page, "Replace the key"))
+      expect(await content(page)).toContain("Both spend the same budgets.")
+      await look(page, "key-rotated")
+      expect((await call()).status).toBe(402)
+      await page.goto("/keys")
       await press(page, page.getByRole("link", { name: "Revoke price dashboard" }))
       await look(page, "key-revoke")
       await press(page, button(page, "Revoke for good"))
