@@ -119,6 +119,27 @@ describe.each(Object.entries(places))("a key with shorter budgets in %s", (_, pl
     }).pipe(Effect.scoped)
   )
 
+  it.live("counts what was spent while it had no such budget, when it is given the budget again", () =>
+    Effect.gen(function* () {
+      const ledger = yield* yield* place
+      const { administration } = ledger
+      const key = yield* limitedKey(administration, { daily_budget_credits: 50, weekly_budget_credits: 60 })
+      const callAt = (credits: number) => Effect.promise(() => call(ledger, key, credits, wednesday))
+      const edit = (daily: number | null, weekly: number | null) =>
+        administration.editKey({ key_id: key.id, daily_budget_credits: daily, weekly_budget_credits: weekly })
+      assert.strictEqual(yield* callAt(20), "charged")
+      yield* edit(null, null)
+      assert.strictEqual(yield* callAt(20), "charged")
+      yield* edit(50, 60)
+      assert.strictEqual(yield* callAt(11), "daily_spend_cap_reached")
+      yield* edit(null, 60)
+      assert.strictEqual(yield* callAt(21), "weekly_spend_cap_reached")
+      assert.strictEqual(yield* callAt(20), "charged")
+      const [summary] = yield* administration.listKeys(key)
+      assert.deepStrictEqual([summary?.spent_today_usd, summary?.weekly_budget_usd], [null, 0.06])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("admits no more than its daily budget of many calls at once", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
