@@ -3,7 +3,7 @@
  *
  * When a group gets no answer nobody knows whether it was written. The server then joins anew, under another name: that
  * ends whatever is still under way for the old one, and tells which calls were charged. A call that cannot wait so long is
- * answered with an error and noted; should it turn out to be charged, it gets a refund, by this server or the next one.
+ * answered with an error and noted; should it turn out to be charged, it gets a refund (`in-doubt-refunds.ts`).
  */
 import { randomText } from "../../access/random-text.ts"
 import { LedgerUnavailable } from "../errors.ts"
@@ -32,16 +32,6 @@ export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles
   let waiting: Array<WaitingCharge & { readonly since: number }> = []
   let isLast = false
 
-  /** Gives back what was charged to calls that an earlier server, or this one under an earlier name, left in doubt. */
-  const settleDoubts = async () => {
-    for (const { member, requestIds } of doubts.all()) {
-      const next = newMembership()
-      await statements.join({ id: next.id, previous: member, waiting: [], answered: requestIds })
-      await statements.leave(next.id)
-      doubts.remove(member)
-    }
-  }
-
   /** Answers those who have waited long enough, whatever has become of their charges. */
   const answer = (isToBeAnswered: (call: { readonly since: number }) => boolean) => {
     const leaving = waiting.filter(isToBeAnswered)
@@ -59,18 +49,16 @@ export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles
     const next = newMembership()
     const asked = waiting
     const ids = asked.map(({ requestId }) => requestId)
-    const charged = await statements.join({ id: next.id, previous: current.id, waiting: ids, answered: [] })
+    const charged = await statements.join({ id: next.id, previous: current.id, waiting: ids })
     current = next
     waiting = []
     for (const { reject, requestId, resolve } of asked) {
       if (charged.has(requestId)) resolve()
       else reject(notWritten("the connection was lost, and nothing was charged"))
     }
-    await settleDoubts()
   }
 
-  await settleDoubts()
-  await statements.join({ id: current.id, previous: current.id, waiting: [], answered: [] })
+  await statements.join({ id: current.id, previous: current.id, waiting: [] })
 
   return {
     current: () => current,

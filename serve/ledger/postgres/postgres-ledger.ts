@@ -12,6 +12,7 @@ import { administer } from "./administer.ts"
 import { type Conversation, converse } from "./conversation.ts"
 import { connect, placeOf, unavailable } from "./database.ts"
 import { doubtFiles } from "./doubt-files.ts"
+import { refundCallsInDoubt } from "./in-doubt-refunds.ts"
 import { joinStatements } from "./joining.ts"
 import type { LeaseHabits } from "./judgement.ts"
 import { type KnownAccounts, knownAccounts } from "./known-accounts.ts"
@@ -53,13 +54,14 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (
   const counters = noCounts()
   const known = knownAccounts(chargedRequests())
   const log = Effect.runForkWith(yield* Effect.context<never>())
+  const doubts = doubtFiles(directory)
   const conversation = yield* Effect.acquireRelease(
     Effect.tryPromise({
       try: () =>
         converse({
           statements: { ...statements, ...joinStatements(sql, statements) },
           known,
-          doubts: doubtFiles(directory),
+          doubts,
           counters,
           listener: {
             lost: (cause) =>
@@ -80,6 +82,7 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (
     (conversation) => Effect.promise(conversation.close)
   )
   yield* Effect.forkScoped(listen(sql, conversation.told))
+  yield* Effect.forkScoped(refundCallsInDoubt(sql, doubts, conversation))
 
   return Ledger.of({
     authenticate: (token, nowMs) => conversation.authenticate(fingerprint(token), nowMs),
