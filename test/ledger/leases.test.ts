@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { Deferred, Effect, Fiber } from "effect"
+import { Clock, Deferred, Effect, Fiber } from "effect"
 import { breakableWire } from "./breakable-wire.ts"
+import { clockAt } from "./histories/world.ts"
 import {
   admitted,
   atOnce,
@@ -143,6 +144,25 @@ describe("an account that a server has leased", () => {
         (yield* entriesOf(next, key)).map(({ request_id }) => request_id),
         [null, "req_next"]
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is not decided by what a suspended machine remembers, whose monotonic clock stood still", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      let suspendedFor = 0
+      const clock = clockAt(() => Date.now() + suspendedFor)
+      const suspended = yield* Effect.provideService(openedAtOnce(url), Clock.Clock, clock)
+      const next = yield* openedAtOnce(url)
+      const key = yield* keyOf(next)
+      yield* leased(suspended, key)
+      const sql = yield* client(url)
+      yield* sql`delete from ledger.server where id = (select leased_by from ledger.account)` // it was silent
+      yield* Effect.promise(async () => (await admitted(next, key, 5_000)).commit("req_next"))
+      suspendedFor = 6_000
+      assert.instanceOf(yield* Effect.promise(() => failure(hold(suspended, key, 100))), LedgerUnavailable)
+      yield* Effect.promise(() => until(suspended.writable))
+      assert.strictEqual(yield* Effect.promise(() => hold(suspended, key, 100)), "insufficient_balance")
     }).pipe(Effect.scoped)
   )
 

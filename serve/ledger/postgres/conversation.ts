@@ -32,6 +32,7 @@ import {
 import type { JoinStatements } from "./joining.ts"
 import { addTo, askedBy, differences, type Judgement, judge, type LeaseHabits, undo, uses } from "./judgement.ts"
 import type { KnownAccounts } from "./known-accounts.ts"
+import { type Clocks, leaseTrust } from "./lease-trust.ts"
 import { lockedAccounts, lockedOut } from "./locked-accounts.ts"
 import { joinServers, type Membership, type WaitingCharge } from "./membership.ts"
 import type { Asked, ServerStatements } from "./statements.ts"
@@ -41,8 +42,6 @@ import type { Holding } from "./written.ts"
 const heartbeat = 1_000
 /** Milliseconds for which a group waits for calls that are held already, of accounts that several servers call. */
 const gathering = 2
-/** Milliseconds since the server has said something, after which it trusts no lease: another server may have it already. */
-const longestTrust = 3_500
 /** More leases than that are given back, those taken longest ago first. */
 const mostLeases = 20_000
 const notWritten = unavailable("be written")
@@ -62,13 +61,12 @@ export const converse = async (options: {
   readonly counters: LedgerCounters
   readonly listener: Listener
   readonly habits: LeaseHabits
-  readonly now: () => number
+  readonly clocks: Clocks
 }) => {
-  const { counters, doubts, habits, known, listener, now, statements } = options
-  const joinedAt = performance.now()
+  const { clocks, counters, doubts, habits, known, listener, statements } = options
+  const trust = leaseTrust(clocks)
   const membership = await joinServers(statements, doubts)
   const used = uses(habits)
-  let trustedUntil = joinedAt + longestTrust
   let groups = 0
   let pending: Group | undefined
   let writing: Promise<void> | undefined
@@ -129,10 +127,10 @@ export const converse = async (options: {
   const silentForTooLong = () => new Error("this server was silent for too long")
 
   const beat = async () => {
-    const since = performance.now()
+    const since = trust.now()
     const asked = await statements.beat(member())
     if (asked === undefined) throw silentForTooLong()
-    trustedUntil = since + longestTrust
+    trust.renew(since)
     giveAll(asked)
     known.forgetSome()
     used.forget()
@@ -178,8 +176,8 @@ export const converse = async (options: {
   }
 
   const decide = async (group: Group): Promise<void> => {
-    const since = performance.now()
-    const asked = askedBy(group, now())
+    const since = trust.now()
+    const asked = askedBy(group, since.timeOfDay)
     let judgement: Judgement | undefined
     try {
       const outcome = await statements.decide(member(), asked, (read) => {
@@ -195,7 +193,7 @@ export const converse = async (options: {
     }
     if (judgement.judged !== undefined) {
       groups++
-      trustedUntil = since + longestTrust
+      trust.renew(since)
     }
     const { entries, holdings, leased, months, outcomes, read, sliced } = judgement
     succeed(group, entries, holdings)
@@ -229,7 +227,7 @@ export const converse = async (options: {
   }
 
   const lookUpAll = async (group: Group) => {
-    const asked = askedBy({ ...newGroup(group.since), bySha256: group.bySha256, byId: group.byId }, now())
+    const asked = askedBy({ ...newGroup(group.since), bySha256: group.bySha256, byId: group.byId }, clocks.timeOfDay())
     known.refresh(await statements.read(member(), asked), asked.months)
     for (const { resolve } of [...group.bySha256.values(), ...group.byId.values()]) resolve()
   }
@@ -353,22 +351,20 @@ export const converse = async (options: {
     pending = undefined
     parts = []
     known.forgetAll()
-    let since = performance.now()
+    let since = trust.now()
     const isMember = await membership.rejoin(group.charges.map(waitingCharge), (error) => {
       lost = notWritten(error)
-      since = performance.now()
+      since = trust.now()
     })
     if (!isMember) return
     groups = 0
-    trustedUntil = since + longestTrust
+    trust.renew(since)
     lost = undefined
     listener.found()
   }
 
-  const isTrusted = () => performance.now() < trustedUntil
-
   const decideNow = ({ credits, endpoint, key, nowMs }: Call): Decided | undefined =>
-    isTrusted() ? known.decideLeased(key, endpoint, credits, nowMs) : undefined
+    trust.isTrusted() ? known.decideLeased(key, endpoint, credits, nowMs) : undefined
 
   const beating = setInterval(() => {
     if (lost === undefined) open().beats = true
@@ -392,7 +388,7 @@ export const converse = async (options: {
       return known.find(sha256, nowMs)
     },
     isCurrent: async (key: ApiKeyView, nowMs: number): Promise<boolean> => {
-      if (!known.isTrue(key) || !isTrusted()) await asking("byId", key.id)
+      if (!known.isTrue(key) || !trust.isTrusted()) await asking("byId", key.id)
       return known.isCurrent(key, nowMs)
     },
     hold: async (call: Call): Promise<Decided> => {

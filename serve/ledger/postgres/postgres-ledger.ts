@@ -3,7 +3,7 @@
  * has the lease of an account, or over what it reads of the account while the database keeps all others away from it.
  */
 import type { PgClient } from "@effect/sql-pg"
-import { Effect, Queue, type Redacted, Schedule } from "effect"
+import { Clock, Effect, Queue, type Redacted, Schedule } from "effect"
 import { fingerprint } from "../../access/api-key.ts"
 import { chargedRequests, chargedTwice } from "../charged-requests.ts"
 import { type Admission, type Held, Ledger, noCounts } from "../ledger.ts"
@@ -53,6 +53,7 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (
   const statements = yield* Effect.mapError(serverStatements(sql), unavailable("be joined"))
   const counters = noCounts()
   const known = knownAccounts(chargedRequests())
+  const clock = yield* Clock.Clock
   const log = Effect.runForkWith(yield* Effect.context<never>())
   const doubts = doubtFiles(directory)
   const conversation = yield* Effect.acquireRelease(
@@ -75,7 +76,10 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (
               )
           },
           habits,
-          now: Date.now
+          clocks: {
+            monotonic: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
+            timeOfDay: () => clock.currentTimeMillisUnsafe()
+          }
         }),
       catch: unavailable("be joined")
     }),
