@@ -16,6 +16,7 @@ import { refundCallsInDoubt } from "./in-doubt-refunds.ts"
 import { joinStatements } from "./joining.ts"
 import type { LeaseHabits } from "./judgement.ts"
 import { type KnownAccounts, knownAccounts } from "./known-accounts.ts"
+import { outageLog } from "./outage-log.ts"
 import { channel, serverStatements } from "./statements.ts"
 import { verifyHeads } from "./verification.ts"
 
@@ -55,6 +56,7 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (
   const known = knownAccounts(chargedRequests())
   const clock = yield* Clock.Clock
   const log = Effect.runForkWith(yield* Effect.context<never>())
+  const outages = yield* outageLog
   const doubts = doubtFiles(directory)
   const conversation = yield* Effect.acquireRelease(
     Effect.tryPromise({
@@ -65,9 +67,7 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (
           doubts,
           counters,
           listener: {
-            lost: (cause) =>
-              log(Effect.logWarning(`${cause.message}. Calls are refused, and not charged, until it is back.`)),
-            found: () => log(Effect.logInfo("The ledger is back.")),
+            ...outages,
             locked: (id) =>
               log(
                 Effect.logWarning(
