@@ -38,3 +38,5 @@ export const leaseTrust = (clocks: Clocks) => {
     }
   }
 }
+
+export type LeaseTrust = ReturnType<typeof leaseTrust>

@@ -10,7 +10,7 @@ import { LedgerUnavailable } from "../errors.ts"
 import type { DoubtFiles } from "./doubt-files.ts"
 import type { JoinStatements } from "./joining.ts"
 
-export interface Membership {
+export interface MemberName {
   readonly id: string
 }
 
@@ -24,11 +24,11 @@ export interface WaitingCharge {
 const longestWait = 5_000
 const betweenAttempts = 250
 
-const newMembership = (): Membership => ({ id: randomText(20) })
+const newName = (): MemberName => ({ id: randomText(20) })
 const notWritten = (cause: string) => new LedgerUnavailable({ action: "be written", cause })
 
 export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles) => {
-  let current = newMembership()
+  let current = newName()
   let waiting: Array<WaitingCharge & { readonly since: number }> = []
   let isLast = false
 
@@ -46,7 +46,7 @@ export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles
   }
 
   const joinAnew = async () => {
-    const next = newMembership()
+    const next = newName()
     const asked = waiting
     const ids = asked.map(({ requestId }) => requestId)
     const charged = await statements.join({ id: next.id, previous: current.id, waiting: ids })
@@ -89,3 +89,5 @@ export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles
     leave: () => statements.leave(current.id)
   }
 }
+
+export type Membership = Awaited<ReturnType<typeof joinServers>>
