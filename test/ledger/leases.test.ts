@@ -242,6 +242,42 @@ describe("an account that two servers call at the same time", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("is whole again two seconds after the last call: another server gets the last credit without asking", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const [here, there] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
+      const key = yield* keyOf(here)
+      for (const [ledger, request] of [
+        [there, "req_there"],
+        [here, "req_here"]
+      ] as const) {
+        yield* Effect.promise(async () => (await admitted(ledger, key, 10)).commit(request))
+      }
+      assert.isAbove(yield* slicesOf(url), 0)
+      while ((yield* slicesOf(url)) > 0) yield* Effect.sleep("20 millis")
+      const sql = yield* client(url)
+      assert.deepStrictEqual(yield* sql`select from ledger.holding where credits > 0`, [])
+      yield* Effect.promise(async () => (await admitted(there, key, 4_980)).commit("req_last"))
+      const [account] = yield* sql<{ closed: boolean }>`select closed_at is not null as closed from ledger.account`
+      assert.strictEqual(account?.closed, false) // no slice was asked back
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps its slice at a server that goes on calling", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const [here, there] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
+      const key = yield* keyOf(here)
+      yield* Effect.promise(async () => (await admitted(there, key, 10)).commit("req_there"))
+      const sql = yield* client(url)
+      for (let call = 0; call < 22; call++) {
+        yield* Effect.promise(async () => (await admitted(here, key, 10)).release())
+        yield* Effect.sleep("100 millis")
+        if (call > 0) assert.lengthOf(yield* sql`select from ledger.slice`, 1, `slices after call ${call}`)
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is changed for both at once: no call is admitted under the old budget afterwards", () =>
     Effect.gen(function* () {
       const url = yield* database

@@ -23,8 +23,19 @@ export const giveBacks = (options: {
     for (const id of ids) give(id)
   }
 
+  /** Accounts of which the server has a slice that it has used, or begun, since the last beat. */
+  const slicesInUse = new Set<string>()
+
   return {
     giveAll,
+    useSlice: (id: string): void => {
+      slicesInUse.add(id)
+    },
+    /** At each beat. Another server would have to ask for them before it can spend the last credits, and to wait. */
+    giveIdleSlices: (): void => {
+      for (const id of known.leased()) if (known.isSliced(id) && !slicesInUse.has(id)) give(id)
+      slicesInUse.clear()
+    },
     /** An account is locked. At once the group would meet the same lock, for which all other calls wait. */
     giveLater: (ids: ReadonlySet<string>): void => {
       if (ids.size === 0) return

@@ -39,8 +39,11 @@ export const groupWriter = (options: {
   let groups = 0
   const member = () => ({ id: memberId(), groups })
 
-  const decideNow = ({ credits, endpoint, key, nowMs }: Call): Decided | undefined =>
-    trust.isTrusted() ? known.decideLeased(key, endpoint, credits, nowMs) : undefined
+  const decideNow = ({ credits, endpoint, key, nowMs }: Call): Decided | undefined => {
+    const decided = trust.isTrusted() ? known.decideLeased(key, endpoint, credits, nowMs) : undefined
+    if (decided !== undefined && known.isSliced(key.account_id)) back.useSlice(key.account_id)
+    return decided
+  }
 
   const beat = async () => {
     const since = trust.now()
@@ -51,6 +54,7 @@ export const groupWriter = (options: {
     known.forgetSome()
     used.forget()
     back.giveSurplus()
+    back.giveIdleSlices()
   }
 
   /** Holds that came while the lease was on its way. */
@@ -121,6 +125,7 @@ export const groupWriter = (options: {
       addTo(slice, whenWritten)
       known.lease(id, read, months)
       known.beginSlice(id, slice)
+      back.useSlice(id)
     }
     for (const [index, waiting] of group.holds.entries()) {
       const outcome = outcomes[index] ?? "elsewhere"
