@@ -3,7 +3,7 @@
  * none do; nothing is changed before those records are durable. Pure, like the machine, and the same for every store.
  */
 import { Result, Schema } from "effect"
-import type { ExpiringGrant } from "./expiring-grants.ts"
+import { type ExpiringGrant, givenBack } from "./expiring-grants.ts"
 import type { Draft } from "./machine.ts"
 import { timestampOf } from "./moments.ts"
 import { type Account, type ApiKey, type Entry, plainEntry, plainKey } from "./records.ts"
@@ -159,6 +159,17 @@ export const expireGrants = (
     return [draftOf(moved, endsAt, { grants: `${position}:${-ended}` })]
   })
 }
+
+/** A call that was charged, and answered with an error, costs nothing: not its month, nor the credits that it took. */
+export const refundCall = (charge: Entry): Draft => ({
+  ...charge,
+  type: "refund",
+  credits: -charge.credits,
+  budget_credits: null,
+  note: "the call was answered with an error",
+  ...plainEntry,
+  grants: givenBack(charge.grants)
+})
 
 export const nothing: Decision = { accounts: [], keys: [], entries: [] }
 

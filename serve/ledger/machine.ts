@@ -293,13 +293,19 @@ export const charge = (state: LedgerState, held: Hold, requestId: string): Draft
   }
 }
 
+/** What entries are chained to. */
+export interface ChainEnds {
+  readonly sequence: number
+  readonly accounts: ReadonlyMap<string, { readonly head: ChainHead }>
+}
+
 /** Chains the entries of a group to what is durable, in the order in which they are written. A group that fails leaves no gap. */
-export const chain = (state: LedgerState, drafts: ReadonlyArray<Draft>): ReadonlyArray<Entry> => {
+export const chain = (durable: ChainEnds, drafts: ReadonlyArray<Draft>): ReadonlyArray<Entry> => {
   const heads = new Map<string, ChainHead>()
-  let { sequence } = state
+  let { sequence } = durable
   return drafts.map((draft) => {
     const { account_id } = draft
-    const head = heads.get(account_id) ?? state.accounts.get(account_id)?.head ?? beginning
+    const head = heads.get(account_id) ?? durable.accounts.get(account_id)?.head ?? beginning
     const placed = { ...draft, position: head.position + 1, balance: head.balance + draft.credits }
     const entry = { ...placed, sequence: ++sequence, hash: hashOf(head.hash, placed) }
     heads.set(account_id, entry)

@@ -234,7 +234,8 @@ describe("keys in the console", () => {
     expect(await call(keyIn(created.text) ?? "")).toBe(200)
     const { expires_at, id } = await oneKey(account.id)
     expect(expires_at).toBe("2100-01-31T00:00:00.000Z")
-    for (const path of ["/keys", `/keys/${id}`]) expect((await browser.get(path)).text).toContain("2100-01-31T00:00:00.000Z")
+    for (const path of ["/keys", `/keys/${id}`])
+      expect((await browser.get(path)).text).toContain("2100-01-31T00:00:00.000Z")
     for (const [typed, answer] of [
       ["2020-01-31 00:00", "This moment has passed."],
       ["2100-02-31 00:00", "Give a moment such as"],

@@ -5,7 +5,18 @@ import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { timestampOf } from "@larder/serve/ledger/moments.ts"
 import { Clock, Effect } from "effect"
 import { adjustableClock } from "../payments/shop.ts"
-import { admitted, balanceOf, database, entriesOf, hold, type Key, keyOf, open, places } from "./shared-ledger.ts"
+import {
+  admitted,
+  balanceOf,
+  database,
+  entriesOf,
+  giveBack,
+  hold,
+  type Key,
+  keyOf,
+  open,
+  places
+} from "./shared-ledger.ts"
 
 const hour = 3_600_000
 const start = Date.parse("2100-01-01T00:00:00.000Z")
@@ -173,6 +184,36 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
 })
 
 describe("credits that expire, called on two servers", () => {
+  it.live("are given back with a call that was answered with an error, and end when they would have ended", () =>
+    inTime(({ now, pass }) =>
+      Effect.gen(function* () {
+        const url = yield* database
+        const ledger = yield* open(url)
+        const { administration } = ledger
+        const key = yield* keyOf(ledger)
+        yield* grant(administration, key, 100, start + hour)
+        const at = yield* now
+        yield* Effect.promise(async () => (await admitted(ledger, key, 130, at)).commit(`req_back_${key.id}`))
+        assert.deepStrictEqual((yield* administration.account(key)).expiring, [])
+        yield* giveBack(url, `req_back_${key.id}`)
+        assert.strictEqual((yield* administration.account(key)).expiring[0]?.credits, 100)
+        yield* Effect.promise(() => charged(ledger, key, 30, at))
+        yield* pass(hour)
+        assert.strictEqual(yield* balanceOf(ledger, key), 5_000)
+        assert.deepStrictEqual(
+          (yield* bill(ledger, key)).slice(2).map(([type, , , grants]) => [type, grants]),
+          [
+            ["charge", "2:-100"],
+            ["refund", "2:100"],
+            ["charge", "2:-30"],
+            ["adjustment", "2:-70"]
+          ]
+        )
+        assert.deepStrictEqual((yield* administration.verify({})).problems, [])
+      }).pipe(Effect.scoped)
+    )
+  )
+
   it.live("are spent once, and each server knows what calls of the other one hold of them", () =>
     inTime(({ now, pass }) =>
       Effect.gen(function* () {

@@ -7,15 +7,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { Effect } from "effect"
-import { inject } from "vitest"
-import { newDatabase } from "../support/postgres/new-database.ts"
 import { freePort } from "../support/postgres/port.ts"
 import { type Postgres, startPostgres } from "../support/postgres/server.ts"
 import { breakableWire } from "./breakable-wire.ts"
 import { connected } from "./outage.ts"
 import {
   admitted,
-  balanceOf,
   client,
   database,
   entriesOf,
@@ -23,7 +20,6 @@ import {
   hold,
   type Key,
   keyOf,
-  open,
   openedAtOnce,
   until
 } from "./shared-ledger.ts"
@@ -59,40 +55,6 @@ const copyFolder = (from: string, to: string) => {
   rmSync(to, { recursive: true, force: true })
   execFileSync("cp", ["-a", from, to])
 }
-
-describe("a group that meets a deadlock", () => {
-  it.live("is tried again, and its calls are held and charged once", () =>
-    Effect.gen(function* () {
-      const superuser = inject("postgresUrl")
-      const url = yield* Effect.promise(() => newDatabase(superuser))
-      const name = new URL(url).pathname.slice(1)
-      yield* Effect.promise(() =>
-        connected(superuser, (sql) => sql.unsafe(`alter database ${name} set deadlock_timeout = '100ms'`))
-      )
-      const ledger = yield* open(url)
-      const keys = [yield* keyOf(ledger), yield* keyOf(ledger)]
-      const [first, last] = keys.map(({ account_id }) => account_id).toSorted()
-      const calls = () => Promise.all(keys.map((key) => admitted(ledger, key, 100)))
-      const holds = yield* Effect.promise(() =>
-        connected(asSuperuser(superuser, url), (sql) =>
-          sql.withTransaction(
-            Effect.gen(function* () {
-              yield* sql`set local deadlock_timeout = '1min'` // so that it is the server that gives in
-              yield* sql`select from ledger.account where id = ${last ?? ""} for update`
-              const held = calls()
-              yield* Effect.sleep("30 millis")
-              yield* sql`select from ledger.account where id = ${first ?? ""} for update`
-              return { held }
-            })
-          )
-        ).then(({ held }) => held)
-      )
-      yield* Effect.promise(() => Promise.all(holds.map((held, call) => held.commit(`req_${call}`))))
-      for (const key of keys) assert.strictEqual(yield* balanceOf(ledger, key), 4_900)
-      yield* isSound(ledger)
-    }).pipe(Effect.scoped)
-  )
-})
 
 describe("a primary that stands still for seven seconds", () => {
   const frozen = 7_000

@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { Deferred, Effect, Fiber } from "effect"
+import { Clock, Deferred, Effect, Fiber } from "effect"
 import { breakableWire } from "./breakable-wire.ts"
+import { clockAt } from "./histories/world.ts"
 import {
   admitted,
   atOnce,
@@ -146,6 +147,25 @@ describe("an account that a server has leased", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("is not decided by what a suspended machine remembers, whose monotonic clock stood still", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      let suspendedFor = 0
+      const clock = clockAt(() => Date.now() + suspendedFor)
+      const suspended = yield* Effect.provideService(openedAtOnce(url), Clock.Clock, clock)
+      const next = yield* openedAtOnce(url)
+      const key = yield* keyOf(next)
+      yield* leased(suspended, key)
+      const sql = yield* client(url)
+      yield* sql`delete from ledger.server where id = (select leased_by from ledger.account)` // it was silent
+      yield* Effect.promise(async () => (await admitted(next, key, 5_000)).commit("req_next"))
+      suspendedFor = 6_000
+      assert.instanceOf(yield* Effect.promise(() => failure(hold(suspended, key, 100))), LedgerUnavailable)
+      yield* Effect.promise(() => until(suspended.writable))
+      assert.strictEqual(yield* Effect.promise(() => hold(suspended, key, 100)), "insufficient_balance")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is not taken while another server holds something of the account", () =>
     Effect.gen(function* () {
       const url = yield* database
@@ -219,6 +239,42 @@ describe("an account that two servers call at the same time", () => {
       assert.strictEqual(mostSlices, 2)
       assert.strictEqual(yield* balanceOf(ledgers[1], key), 0)
       assert.deepStrictEqual((yield* ledgers[0].administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is whole again two seconds after the last call: another server gets the last credit without asking", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const [here, there] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
+      const key = yield* keyOf(here)
+      for (const [ledger, request] of [
+        [there, "req_there"],
+        [here, "req_here"]
+      ] as const) {
+        yield* Effect.promise(async () => (await admitted(ledger, key, 10)).commit(request))
+      }
+      assert.isAbove(yield* slicesOf(url), 0)
+      while ((yield* slicesOf(url)) > 0) yield* Effect.sleep("20 millis")
+      const sql = yield* client(url)
+      assert.deepStrictEqual(yield* sql`select from ledger.holding where credits > 0`, [])
+      yield* Effect.promise(async () => (await admitted(there, key, 4_980)).commit("req_last"))
+      const [account] = yield* sql<{ closed: boolean }>`select closed_at is not null as closed from ledger.account`
+      assert.strictEqual(account?.closed, false) // no slice was asked back
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps its slice at a server that goes on calling", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const [here, there] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
+      const key = yield* keyOf(here)
+      yield* Effect.promise(async () => (await admitted(there, key, 10)).commit("req_there"))
+      const sql = yield* client(url)
+      for (let call = 0; call < 22; call++) {
+        yield* Effect.promise(async () => (await admitted(here, key, 10)).release())
+        yield* Effect.sleep("100 millis")
+        if (call > 0) assert.lengthOf(yield* sql`select from ledger.slice`, 1, `slices after call ${call}`)
+      }
     }).pipe(Effect.scoped)
   )
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
 import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { doubtFiles } from "@larder/serve/ledger/postgres/doubt-files.ts"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
 import { breakableWire } from "./breakable-wire.ts"
 import {
@@ -18,6 +19,7 @@ import {
   hold,
   type Key,
   keyOf,
+  lockAccount,
   november,
   october,
   open,
@@ -237,6 +239,19 @@ describe("a request id that was charged already", () => {
 })
 
 describe("a charge whose answer is lost", () => {
+  const movesOf = (ledger: LedgerAccess, key: Key) =>
+    Effect.map(entriesOf(ledger, key), (entries) =>
+      entries.map(({ credits, request_id, type }) => [type, credits, request_id])
+    )
+  const untilRefunded = Effect.fnUntraced(function* (ledger: LedgerAccess, key: Key) {
+    while ((yield* entriesOf(ledger, key)).length < 3) yield* Effect.sleep("20 millis")
+  })
+  const chargedAndRefunded = [
+    ["grant", 5_000, null],
+    ["charge", -100, "req_1"],
+    ["refund", 100, "req_1"]
+  ]
+
   const behindWire = Effect.fnUntraced(function* () {
     const url = yield* database
     const wire = yield* Effect.acquireRelease(
@@ -272,22 +287,14 @@ describe("a charge whose answer is lost", () => {
 
   it.live("is answered with an error when the database stays away, and refunded when it returns", () =>
     Effect.gen(function* () {
-      const { held, key, ledger, observer, wire } = yield* behindWire()
+      const { held, key, observer, wire } = yield* behindWire()
       wire.loseAnswers()
       const error = yield* Effect.flip(Effect.tryPromise({ try: () => held.commit("req_1"), catch: (cause) => cause }))
       assert.instanceOf(error, LedgerUnavailable)
       assert.strictEqual(yield* balanceOf(observer, key), 4_900) // nobody can tell yet
       wire.mend()
-      yield* Effect.promise(() => until(ledger.writable))
-      const entries = yield* entriesOf(observer, key)
-      assert.deepStrictEqual(
-        entries.map(({ credits, request_id, type }) => [type, credits, request_id]),
-        [
-          ["grant", 5_000, null],
-          ["charge", -100, "req_1"],
-          ["refund", 100, "req_1"]
-        ]
-      )
+      yield* untilRefunded(observer, key)
+      assert.deepStrictEqual(yield* movesOf(observer, key), chargedAndRefunded)
     }).pipe(Effect.scoped)
   )
 
@@ -311,20 +318,72 @@ describe("a charge whose answer is lost", () => {
       assert.match(String(yield* Fiber.join(error)), /should the call turn out to be charged, it gets a refund/)
 
       const next = yield* open(url, own)
+      yield* untilRefunded(next, key)
       assert.strictEqual(yield* balanceOf(next, key), 5_000)
       const [summary] = yield* next.administration.listKeys({ account_id: key.account_id })
       assert.strictEqual(summary?.id, key.id)
-      assert.deepStrictEqual(
-        (yield* entriesOf(next, key)).map(({ credits, request_id, type }) => [type, credits, request_id]),
-        [
-          ["grant", 5_000, null],
-          ["charge", -100, "req_1"],
-          ["refund", 100, "req_1"]
-        ]
-      )
+      assert.deepStrictEqual(yield* movesOf(next, key), chargedAndRefunded)
       const sql = yield* client(url)
       const [spent] = yield* sql<{ credits: bigint }>`select credits from ledger.spent_in_month`
       assert.strictEqual(Number(spent?.credits), 0) // a call that was not served spends nothing of the budget
+    }).pipe(Effect.scoped)
+  )
+
+  /** As a server leaves behind that was killed before it knew. */
+  const inDoubt = (requestIds: ReadonlyArray<string>) => {
+    const directory = mkdtempSync(path.join(doubts, "in-doubt-"))
+    const { add, all } = doubtFiles(directory)
+    add("killed", requestIds)
+    return { directory, left: () => all().map(({ member }) => member) }
+  }
+
+  it.live("is refunded behind a locked account that keeps neither the server nor other refunds waiting", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const before = yield* open(url)
+      const [stuck, other, served] = yield* Effect.all([keyOf(before), keyOf(before), keyOf(before)])
+      yield* Effect.promise(async () => (await admitted(before, stuck, 100)).commit("req_stuck"))
+      yield* Effect.promise(async () => (await admitted(before, other, 100)).commit("req_1"))
+      const { directory, left } = inDoubt(["req_stuck", "req_1", "req_never_charged"])
+      const release = yield* Deferred.make<void>()
+      const locking = yield* lockAccount(url, stuck.account_id, Deferred.await(release))
+
+      const begun = performance.now()
+      const ledger = yield* open(url, directory)
+      yield* Effect.promise(async () => (await admitted(ledger, served, 100)).commit("req_served"))
+      assert.isBelow(performance.now() - begun, 2_000)
+      yield* untilRefunded(ledger, other)
+      assert.deepStrictEqual(left(), ["killed"]) // until the last refund is durable
+      assert.strictEqual((yield* entriesOf(ledger, stuck)).length, 2)
+
+      yield* Deferred.succeed(release, undefined)
+      yield* Fiber.join(locking)
+      yield* untilRefunded(ledger, stuck)
+      yield* Effect.promise(() => until(() => left().length === 0))
+      assert.deepStrictEqual(yield* movesOf(ledger, other), chargedAndRefunded)
+      assert.strictEqual(yield* balanceOf(ledger, stuck), 5_000)
+      assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is refunded once by two servers that find the same file", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const before = yield* open(url)
+      const key = yield* keyOf(before)
+      yield* Effect.promise(async () => (await admitted(before, key, 100)).commit("req_1"))
+      const { directory, left } = inDoubt(["req_1"])
+      const release = yield* Deferred.make<void>()
+      const locking = yield* lockAccount(url, key.account_id, Deferred.await(release))
+      yield* Effect.all([open(url, directory), open(url, directory)])
+      const sql = yield* client(url)
+      const waiting = sql`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`
+      while ((yield* waiting).length < 2) yield* Effect.sleep("10 millis")
+      yield* Deferred.succeed(release, undefined)
+      yield* Fiber.join(locking)
+      yield* Effect.promise(() => until(() => left().length === 0))
+      assert.deepStrictEqual(yield* movesOf(before, key), chargedAndRefunded)
     }).pipe(Effect.scoped)
   )
 

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
+import { refundCall } from "@larder/serve/ledger/decisions.ts"
 import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { administer } from "@larder/serve/ledger/postgres/administer.ts"
@@ -73,8 +74,7 @@ export const giveBack = Effect.fnUntraced(function* (url: string, requestId: str
     const entries = yield* Stream.runCollect(administer(sql).entriesOf(id))
     const charge = entries.find(({ request_id, type }) => request_id === requestId && type === "charge")
     if (charge === undefined) continue
-    const refund = { ...charge, type: "refund", credits: -charge.credits, budget_credits: null } as const
-    yield* bookWhileFree(sql, [{ ...refund, note: "answered with an error" }])
+    yield* bookWhileFree(sql, [refundCall(charge)])
   }
 }, Effect.scoped)
 

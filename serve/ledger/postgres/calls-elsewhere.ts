@@ -41,3 +41,5 @@ export const callsElsewhere = (ask: (calls: ReadonlyArray<WaitingCall>) => void)
     }
   }
 }
+
+export type CallsElsewhere = ReturnType<typeof callsElsewhere>

@@ -18,15 +18,17 @@ const innermost = (error: unknown): unknown => {
   return cause instanceof Error ? innermost(cause) : error
 }
 
-/** Nothing of the statement was kept, and the same statement may pass next time. */
-export const wasRolledBack = (error: unknown): boolean =>
-  isSqlError(error) && (error.reason._tag === "SerializationError" || error.reason._tag === "DeadlockError")
-
 /** SQLSTATE of what the database said no with. */
 const stateOf = (error: unknown): string =>
   error instanceof LedgerUnavailable && error.cause instanceof Error && "code" in error.cause
     ? String(error.cause.code)
     : ""
+
+/** Nothing of the transaction was kept, and the same one may pass next time: a deadlock, or a conflict with another one. */
+export const wasRolledBack = (error: unknown): boolean =>
+  isSqlError(error)
+    ? error.reason._tag === "SerializationError" || error.reason._tag === "DeadlockError"
+    : ["40P01", "40001"].includes(stateOf(error))
 
 /** The database refused a group because of what is in it (integrity constraints), so nothing of it was written. */
 export const wasRefused = (error: unknown): boolean => stateOf(error).startsWith("23")

@@ -17,23 +17,26 @@ export interface DoubtFiles {
   /** Returns when it is on the disk. */
   readonly add: (member: string, requestIds: ReadonlyArray<string>) => void
   readonly all: () => ReadonlyArray<Doubt>
-  readonly remove: (member: string) => void
+  /** All of its calls are settled. What was added since it was read stays. */
+  readonly remove: (doubt: Doubt) => void
 }
 
 export const doubtFiles = (ledgerDirectory: string): DoubtFiles => {
   const folder = path.join(ledgerDirectory, "in-doubt")
   mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const read = (member: string): Doubt => ({
+    member,
+    requestIds: readFileSync(path.join(folder, member), "utf8").split("\n").slice(0, -1)
+  })
   return {
     add: (member, requestIds) => {
       const lines = requestIds.map((id) => `${id}\n`).join("")
       appendFileSync(path.join(folder, member), lines, { mode: 0o600, flush: true })
       syncDirectory(folder)
     },
-    all: () =>
-      readdirSync(folder).map((member) => ({
-        member,
-        requestIds: readFileSync(path.join(folder, member), "utf8").split("\n").slice(0, -1)
-      })),
-    remove: (member) => rmSync(path.join(folder, member), { force: true })
+    all: () => readdirSync(folder).map(read),
+    remove: ({ member, requestIds }) => {
+      if (read(member).requestIds.length === requestIds.length) rmSync(path.join(folder, member))
+    }
   }
 }

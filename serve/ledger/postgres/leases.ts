@@ -6,9 +6,8 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { LedgerUnavailable } from "../errors.ts"
-import { chain, type Draft, restore } from "../machine.ts"
-import { Account, type Entry } from "../records.ts"
-import { transact } from "./database.ts"
+import { chain, type Draft } from "../machine.ts"
+import { transact, wasRolledBack } from "./database.ts"
 import { texts } from "./parameters.ts"
 import { channel, durably, forgetSilentServers } from "./statements.ts"
 import { movedBy, rowsOf, writtenWhere } from "./written.ts"
@@ -17,6 +16,8 @@ import { movedBy, rowsOf, writtenWhere } from "./written.ts"
 const longestWait = 15_000
 const betweenLooks = "3 millis"
 const betweenForgetting = 500
+/** A deadlock ends one of the transactions that wait for each other, after a second by default: the other one is gone then. */
+const deadlocksInARow = 5
 
 /**
  * A command that loses its connection half-way must not keep an account locked, and it waits for none for long. Whatever is
@@ -80,7 +81,7 @@ export const whileFree = Effect.fnUntraced(function* <A, E, R>(
         const asked = yield* sql.unsafe(ask, [texts(accounts)])
         return asked.length > 0 ? undefined : { result: yield* work }
       })
-    )
+    ).pipe(Effect.retry({ times: deadlocksInARow, while: wasRolledBack }))
     if (done !== undefined) return done.result
     if (performance.now() > end) {
       return yield* new LedgerUnavailable({ action: "be written", cause: "a server does not give an account back" })
@@ -98,20 +99,10 @@ export const bookEntries = Effect.fnUntraced(function* (sql: PgClient.PgClient, 
   const accounts = yield* sql.unsafe<{ id: string; position: number; balance: number; hash: string }>(heads, [
     texts(ids)
   ])
-  const state = restore({
-    sequence: 0,
-    accounts: accounts.map(({ id, ...head }) => ({ account: Account.make({ id, name: "", created_at: epoch }), head })),
-    keys: [],
-    spending: [],
-    grants: [],
-    booked: []
-  })
-  const entries: ReadonlyArray<Entry> = chain(state, drafts)
+  const durable = { sequence: 0, accounts: new Map(accounts.map(({ id, ...head }) => [id, { head }])) }
+  const entries = chain(durable, drafts)
   yield* sql.unsafe(book, ["", ...rowsOf(entries, [...movedBy(entries).values()], [])])
 })
-
-/** No entry tells it. */
-const epoch = "1970-01-01T00:00:00.000Z"
 
 /** The same in a transaction of its own. */
 export const bookWhileFree = (sql: PgClient.PgClient, drafts: ReadonlyArray<Draft>) =>

@@ -42,3 +42,5 @@ export const lockedAccounts = () => {
     forgetAll: (): void => lockouts.clear()
   }
 }
+
+export type LockedAccounts = ReturnType<typeof lockedAccounts>

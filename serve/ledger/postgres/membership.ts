@@ -3,14 +3,14 @@
  *
  * When a group gets no answer nobody knows whether it was written. The server then joins anew, under another name: that
  * ends whatever is still under way for the old one, and tells which calls were charged. A call that cannot wait so long is
- * answered with an error and noted; should it turn out to be charged, it gets a refund, by this server or the next one.
+ * answered with an error and noted; should it turn out to be charged, it gets a refund (`in-doubt-refunds.ts`).
  */
 import { randomText } from "../../access/random-text.ts"
 import { LedgerUnavailable } from "../errors.ts"
 import type { DoubtFiles } from "./doubt-files.ts"
 import type { JoinStatements } from "./joining.ts"
 
-export interface Membership {
+export interface MemberName {
   readonly id: string
 }
 
@@ -24,23 +24,13 @@ export interface WaitingCharge {
 const longestWait = 5_000
 const betweenAttempts = 250
 
-const newMembership = (): Membership => ({ id: randomText(20) })
+const newName = (): MemberName => ({ id: randomText(20) })
 const notWritten = (cause: string) => new LedgerUnavailable({ action: "be written", cause })
 
 export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles) => {
-  let current = newMembership()
+  let current = newName()
   let waiting: Array<WaitingCharge & { readonly since: number }> = []
   let isLast = false
-
-  /** Gives back what was charged to calls that an earlier server, or this one under an earlier name, left in doubt. */
-  const settleDoubts = async () => {
-    for (const { member, requestIds } of doubts.all()) {
-      const next = newMembership()
-      await statements.join({ id: next.id, previous: member, waiting: [], answered: requestIds })
-      await statements.leave(next.id)
-      doubts.remove(member)
-    }
-  }
 
   /** Answers those who have waited long enough, whatever has become of their charges. */
   const answer = (isToBeAnswered: (call: { readonly since: number }) => boolean) => {
@@ -56,21 +46,19 @@ export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles
   }
 
   const joinAnew = async () => {
-    const next = newMembership()
+    const next = newName()
     const asked = waiting
     const ids = asked.map(({ requestId }) => requestId)
-    const charged = await statements.join({ id: next.id, previous: current.id, waiting: ids, answered: [] })
+    const charged = await statements.join({ id: next.id, previous: current.id, waiting: ids })
     current = next
     waiting = []
     for (const { reject, requestId, resolve } of asked) {
       if (charged.has(requestId)) resolve()
       else reject(notWritten("the connection was lost, and nothing was charged"))
     }
-    await settleDoubts()
   }
 
-  await settleDoubts()
-  await statements.join({ id: current.id, previous: current.id, waiting: [], answered: [] })
+  await statements.join({ id: current.id, previous: current.id, waiting: [] })
 
   return {
     current: () => current,
@@ -101,3 +89,5 @@ export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles
     leave: () => statements.leave(current.id)
   }
 }
+
+export type Membership = Awaited<ReturnType<typeof joinServers>>

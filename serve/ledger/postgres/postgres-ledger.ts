@@ -3,7 +3,7 @@
  * has the lease of an account, or over what it reads of the account while the database keeps all others away from it.
  */
 import type { PgClient } from "@effect/sql-pg"
-import { Effect, Queue, type Redacted, Schedule } from "effect"
+import { Clock, Effect, Queue, type Redacted, Schedule } from "effect"
 import { fingerprint } from "../../access/api-key.ts"
 import { chargedRequests, chargedTwice } from "../charged-requests.ts"
 import { type Admission, type Held, Ledger, noCounts } from "../ledger.ts"
@@ -13,9 +13,11 @@ import { type Conversation, converse } from "./conversation.ts"
 import { connect, placeOf, unavailable } from "./database.ts"
 import { doubtFiles } from "./doubt-files.ts"
 import { expireCredits } from "./expired-credits.ts"
+import { refundCallsInDoubt } from "./in-doubt-refunds.ts"
 import { joinStatements } from "./joining.ts"
 import type { LeaseHabits } from "./judgement.ts"
 import { type KnownAccounts, knownAccounts } from "./known-accounts.ts"
+import { outageLog } from "./outage-log.ts"
 import { channel, serverStatements } from "./statements.ts"
 import { verifyHeads } from "./verification.ts"
 
@@ -56,19 +58,20 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (
   const statements = yield* Effect.mapError(serverStatements(sql), unavailable("be joined"))
   const counters = noCounts()
   const known = knownAccounts(chargedRequests())
+  const clock = yield* Clock.Clock
   const log = Effect.runForkWith(yield* Effect.context<never>())
+  const outages = yield* outageLog
+  const doubts = doubtFiles(directory)
   const conversation = yield* Effect.acquireRelease(
     Effect.tryPromise({
       try: () =>
         converse({
           statements: { ...statements, ...joinStatements(sql, statements) },
           known,
-          doubts: doubtFiles(directory),
+          doubts,
           counters,
           listener: {
-            lost: (cause) =>
-              log(Effect.logWarning(`${cause.message}. Calls are refused, and not charged, until it is back.`)),
-            found: () => log(Effect.logInfo("The ledger is back.")),
+            ...outages,
             locked: (id) =>
               log(
                 Effect.logWarning(
@@ -77,7 +80,10 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (
               )
           },
           habits,
-          now: Date.now
+          clocks: {
+            monotonic: () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6,
+            timeOfDay: () => clock.currentTimeMillisUnsafe()
+          }
         }),
       catch: unavailable("be joined")
     }),
@@ -86,6 +92,7 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (
   yield* Effect.forkScoped(listen(sql, conversation.told))
   // while the database is away that is said of the charges
   yield* Effect.forkScoped(Effect.repeat(Effect.ignore(expireCredits(sql)), Schedule.spaced(expiryChecked)))
+  yield* Effect.forkScoped(refundCallsInDoubt(sql, doubts, conversation))
 
   return Ledger.of({
     authenticate: (token, nowMs) => conversation.authenticate(fingerprint(token), nowMs),

@@ -10,8 +10,8 @@ import type { Subject } from "./subject.ts"
 
 const systemClock = Effect.runSync(Clock.clockWith(Effect.succeed))
 
-/** Time stands still but for the steps that move it. */
-const clockAt = (now: () => number): Clock.Clock => ({
+/** The time of day is what `now` says; the monotonic clock is the system's. */
+export const clockAt = (now: () => number): Clock.Clock => ({
   currentTimeMillisUnsafe: now,
   currentTimeMillis: Effect.sync(now),
   currentTimeNanosUnsafe: () => BigInt(now()) * 1_000_000n,

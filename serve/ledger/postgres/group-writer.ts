@@ -1,0 +1,203 @@
+/**
+ * Has a group decided and written, and takes up what it comes to. Calls of accounts whose lease the server has are decided in
+ * its memory, and need the database for their charge alone; other calls are decided while the database keeps everyone else
+ * away from their accounts.
+ */
+import type { ChainHead } from "../chain.ts"
+import type { LedgerCounters } from "../ledger.ts"
+import { apply, chain, settle } from "../machine.ts"
+import { dayOf } from "../moments.ts"
+import type { CallsElsewhere } from "./calls-elsewhere.ts"
+import type { GiveBacks } from "./give-backs.ts"
+import { accountOfCharge, accountOfHold, type Call, type Decided, type Group, newGroup } from "./group.ts"
+import type { GroupQueue } from "./group-queue.ts"
+import { addTo, askedBy, differences, type Judgement, judge, type LeaseHabits, undo, uses } from "./judgement.ts"
+import type { KnownAccounts } from "./known-accounts.ts"
+import type { LeaseTrust, Moment } from "./lease-trust.ts"
+import type { LockedAccounts } from "./locked-accounts.ts"
+import type { Asked, ServerStatements } from "./statements.ts"
+import type { Holding } from "./written.ts"
+
+const silentForTooLong = () => new Error("this server was silent for too long")
+
+export const groupWriter = (options: {
+  readonly statements: ServerStatements
+  readonly known: KnownAccounts
+  readonly trust: LeaseTrust
+  readonly habits: LeaseHabits
+  readonly counters: LedgerCounters
+  readonly queue: GroupQueue
+  readonly locked: LockedAccounts
+  readonly elsewhere: CallsElsewhere
+  readonly back: GiveBacks
+  /** The name under which the database knows the server. */
+  readonly memberId: () => string
+}) => {
+  const { back, counters, elsewhere, habits, known, locked, memberId, queue, statements, trust } = options
+  const used = uses(habits)
+  /** Decided in the database under the name that the server has now. */
+  let groups = 0
+  const member = () => ({ id: memberId(), groups })
+
+  const decideNow = ({ credits, endpoint, key, nowMs }: Call): Decided | undefined => {
+    const decided = trust.isTrusted() ? known.decideLeased(key, endpoint, credits, nowMs) : undefined
+    if (decided !== undefined && known.isSliced(key.account_id)) back.useSlice(key.account_id)
+    return decided
+  }
+
+  const beat = async () => {
+    const since = trust.now()
+    const asked = await statements.beat(member())
+    if (asked === undefined) throw silentForTooLong()
+    trust.renew(since)
+    back.giveAll(asked)
+    known.forgetSome()
+    used.forget()
+    back.giveSurplus()
+    back.giveIdleSlices()
+  }
+
+  /** Holds that came while the lease was on its way. */
+  const decideLeased = ({ holds }: Group) => {
+    for (const waiting of holds.splice(0)) {
+      const decided = decideNow(waiting.question)
+      if (decided === undefined) holds.push(waiting)
+      else waiting.resolve(decided)
+    }
+  }
+
+  /** Charges, which need no decision, and what is held no more. */
+  const charge = async (group: Group): Promise<void> => {
+    const { charges, released } = group
+    // others write entries of such an account, too: where it stands has to be read
+    if (charges.some((charge) => known.isSliced(accountOfCharge(charge)))) return decide(group)
+    const holds = new Set(charges.map(({ question }) => question.hold))
+    const before = new Map<string, ChainHead>()
+    for (const id of charges.map(accountOfCharge).toSorted()) {
+      const account = known.state().accounts.get(id)
+      if (account !== undefined) before.set(id, account.head)
+    }
+    const holdings = new Map<string, ReadonlyMap<string, Holding>>()
+    for (const id of new Set([...before.keys(), ...released])) {
+      if (!known.isLeased(id) && !known.isSliced(id)) holdings.set(id, known.heldOf(id, holds))
+    }
+    const changed = [...holdings].flatMap(([id, after]) => differences(known.recorded(id), after))
+    if (charges.length + changed.length === 0) return
+    const entries = chain(
+      known.state(),
+      charges.map(({ question }) => question.draft)
+    )
+    const written = await statements.charge({ entries, before, holdings: changed }, member())
+    if (written.outcome === "not a member") throw silentForTooLong()
+    if (written.outcome === "moved") return decide(group)
+    succeed(group, entries, holdings)
+    back.giveAll(written.asked)
+  }
+
+  const decide = async (group: Group): Promise<void> => {
+    const since = trust.now()
+    const asked = askedBy(group, since.timeOfDay)
+    let judgement: Judgement | undefined
+    try {
+      const outcome = await statements.decide(member(), asked, (read) => {
+        if (judgement !== undefined) undo(judgement, known)
+        takeAlong(group, asked)
+        judgement = judge(group, read, asked.days, { member: memberId(), known, uses: used, habits })
+        return judgement.judged
+      })
+      if (outcome === "not a member" || judgement === undefined) throw silentForTooLong()
+    } catch (cause) {
+      if (judgement !== undefined) undo(judgement, known)
+      throw cause
+    }
+    if (judgement.judged !== undefined) {
+      groups++
+      trust.renew(since)
+    }
+    takeUp(group, judgement)
+  }
+
+  const takeUp = (group: Group, judgement: Judgement) => {
+    const { days, entries, holdings, leased, outcomes, read, sliced } = judgement
+    succeed(group, entries, holdings)
+    for (const id of leased) known.lease(id, read, days)
+    for (const { id, slice, whenWritten } of sliced) {
+      addTo(slice, whenWritten)
+      known.lease(id, read, days)
+      known.beginSlice(id, slice)
+      back.useSlice(id)
+    }
+    for (const [index, waiting] of group.holds.entries()) {
+      const outcome = outcomes[index] ?? "elsewhere"
+      if (outcome === "elsewhere") elsewhere.add(waiting)
+      else waiting.resolve(outcome)
+    }
+    answerLookUps(group)
+  }
+
+  /** Calls of the same accounts that came while others had them locked: the fewer groups the better. */
+  const takeAlong = (group: Group, { accounts, days, keys }: Asked) => {
+    const next = queue.gathered()
+    if (next === undefined) return
+    for (const charge of next.charges.splice(0)) {
+      const isRead = accounts.includes(accountOfCharge(charge)) && keys.includes(charge.question.hold.key.record.id)
+      ;(isRead ? group : next).charges.push(charge)
+    }
+    for (const hold of next.holds.splice(0)) {
+      const { key, nowMs } = hold.question
+      const isRead = accounts.includes(key.account_id) && keys.includes(key.id) && days.includes(dayOf(nowMs))
+      ;(isRead ? group : next).holds.push(hold)
+    }
+  }
+
+  const lookUp = async (group: Group) => {
+    const { byId, bySha256, since } = group
+    const asked = askedBy({ ...newGroup(since), bySha256, byId }, trust.now().timeOfDay)
+    known.refresh(await statements.read(member(), asked), asked.days)
+    answerLookUps(group)
+  }
+  const answerLookUps = ({ byId, bySha256 }: Group) => {
+    for (const { resolve } of [...bySha256.values(), ...byId.values()]) resolve()
+  }
+
+  /** The charges are durable. */
+  const succeed = (
+    { charges, given, holds, released }: Group,
+    entries: Judgement["entries"],
+    holdings: Judgement["holdings"]
+  ) => {
+    apply(known.state(), { accounts: [], keys: [], entries })
+    for (const [id, after] of holdings) known.record(id, after)
+    for (const { question } of charges) {
+      settle(question.hold)
+      known.unregister(question.hold)
+      locked.forget(question.draft.account_id)
+    }
+    for (const hold of holds) locked.forget(accountOfHold(hold))
+    counters.commits += charges.length
+    for (const { resolve } of charges.splice(0)) resolve()
+    released.clear()
+    given.clear()
+  }
+
+  return {
+    /** The call as the server decides it in its memory; undefined where the database has to be asked. */
+    decideNow,
+    write: async (group: Group): Promise<void> => {
+      if (group.beats) await beat()
+      decideLeased(group)
+      if (group.holds.length + group.given.size > 0) await decide(group)
+      else {
+        if (group.charges.length + group.released.size > 0) await charge(group)
+        if (group.bySha256.size + group.byId.size > 0) await lookUp(group)
+      }
+      counters.groups++
+      counters.durable_seconds += (performance.now() - group.since) / 1_000
+    },
+    /** The database knows the server under a new name since then. */
+    joined: (since: Moment): void => {
+      groups = 0
+      trust.renew(since)
+    }
+  }
+}

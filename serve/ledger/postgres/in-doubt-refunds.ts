@@ -1,0 +1,92 @@
+/**
+ * Refunds of calls that were answered with an error while nobody could tell whether they were charged. They are found and
+ * booked while the server works, account by account, and tried again until each is durable: an account that somebody has locked
+ * keeps neither the server nor the refunds of other accounts waiting.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Cause, Effect, Schedule, Schema } from "effect"
+import { refundCall } from "../decisions.ts"
+import { Entry } from "../records.ts"
+import { unavailable } from "./database.ts"
+import type { Doubt, DoubtFiles } from "./doubt-files.ts"
+import { bookEntries, whileFree } from "./leases.ts"
+import { texts } from "./parameters.ts"
+import { entryRow } from "./sql-text.ts"
+
+const betweenRounds = "1 second"
+/** One waits for five seconds where somebody has locked it. Operators need connections, too. */
+const accountsAtOnce = 2
+/** Longer than an account waits for its lock and its lease. A peer that has vanished says nothing for minutes. */
+const longestAttempt = "25 seconds"
+
+/** Charges without a refund, oldest first. */
+const notRefunded = `
+  select ${entryRow} as value
+  from ledger.entry
+  where type = 'charge' and request_id = any ($1::text[])
+    and not exists (
+      select from ledger.entry as refund where refund.request_id = entry.request_id and refund.type = 'refund'
+    )
+  order by sequence`
+const decodeEntries = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ value: Entry })))
+
+const chargesOf = (sql: PgClient.PgClient, requestIds: ReadonlyArray<string>) =>
+  sql.unsafe(notRefunded, [texts(requestIds)]).pipe(
+    Effect.flatMap(decodeEntries),
+    Effect.map((rows) => rows.map(({ value }) => value))
+  )
+
+/** What another server has refunded meanwhile is not found again once the account is locked. */
+const refund = (sql: PgClient.PgClient, accountId: string, charges: ReadonlyArray<Entry>) => {
+  const requestIds = charges.flatMap(({ request_id }) => request_id ?? [])
+  const book = Effect.flatMap(chargesOf(sql, requestIds), (left) => bookEntries(sql, left.map(refundCall)))
+  return Effect.timeout(whileFree(sql, [accountId], book), longestAttempt)
+}
+
+/** Runs until it is interrupted. `server` is the one that has the files. */
+export const refundCallsInDoubt = (
+  sql: PgClient.PgClient,
+  files: DoubtFiles,
+  server: { readonly current: () => { readonly id: string }; readonly isWritable: () => boolean }
+) => {
+  /** What is late, each logged once. */
+  const late = new Set<string>()
+  const orLate = <E, R>(what: string, work: Effect.Effect<unknown, E, R>) =>
+    work.pipe(
+      Effect.map(() => {
+        late.delete(what)
+        return true
+      }),
+      Effect.catchCause((cause) => {
+        if (late.has(what) || !server.isWritable()) return Effect.succeed(false) // an outage is logged already
+        late.add(what)
+        const { message } = unavailable("be written")(Cause.squash(cause))
+        const refunds = `Refunds of calls that were answered with an error (${what}) are late. ${message}`
+        return Effect.as(Effect.logWarning(`${refunds}. They are tried again until they are booked.`), false)
+      })
+    )
+
+  const settle = Effect.fnUntraced(function* (doubt: Doubt) {
+    const { member, requestIds } = doubt
+    // waits for what is in flight under that name, which can write nothing afterwards
+    yield* Effect.timeout(sql.unsafe("delete from ledger.server where id = $1", [member]), longestAttempt)
+    const charges = yield* chargesOf(sql, requestIds)
+    const byAccount = Map.groupBy(charges, ({ account_id }) => account_id)
+    const refunded = yield* Effect.forEach(
+      byAccount,
+      ([id, ofAccount]) => orLate(`account ${id}`, refund(sql, id, ofAccount)),
+      { concurrency: accountsAtOnce }
+    )
+    if (refunded.every((isRefunded) => isRefunded)) yield* Effect.sync(() => files.remove(doubt))
+  })
+
+  /** Under the name that the server has now it may still write. */
+  const round = Effect.gen(function* () {
+    for (const doubt of yield* Effect.sync(files.all)) {
+      if (doubt.member !== server.current().id) yield* orLate(`server ${doubt.member}`, settle(doubt))
+    }
+  })
+  return Effect.suspend(() => (server.isWritable() ? orLate("all", round) : Effect.void)).pipe(
+    Effect.repeat(Schedule.spaced(betweenRounds))
+  )
+}

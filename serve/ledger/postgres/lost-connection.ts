@@ -1,0 +1,70 @@
+/**
+ * What happens when a group gets no answer, or none that can be used: everything that waits is refused, but its charges, of
+ * which nobody knows whether they were written, until the server has joined again under another name.
+ */
+import { type LedgerUnavailable, unavailable } from "../errors.ts"
+import type { LedgerCounters } from "../ledger.ts"
+import type { CallsElsewhere } from "./calls-elsewhere.ts"
+import { askers, type Charge, type Group, type Waiting } from "./group.ts"
+import type { GroupQueue } from "./group-queue.ts"
+import type { KnownAccounts } from "./known-accounts.ts"
+import type { LeaseTrust, Moment } from "./lease-trust.ts"
+import type { LockedAccounts } from "./locked-accounts.ts"
+import type { Membership, WaitingCharge } from "./membership.ts"
+
+const notWritten = unavailable("be written")
+
+export const lostConnection = (options: {
+  readonly membership: Membership
+  readonly known: KnownAccounts
+  readonly counters: LedgerCounters
+  readonly queue: GroupQueue
+  readonly locked: LockedAccounts
+  readonly elsewhere: CallsElsewhere
+  readonly trust: LeaseTrust
+  readonly onLost: (cause: LedgerUnavailable) => void
+  /** The server is a member again. The attempt that succeeded began at `since`. */
+  readonly onJoined: (since: Moment) => void
+}) => {
+  const { counters, elsewhere, known, locked, membership, onJoined, onLost, queue, trust } = options
+  let lost: LedgerUnavailable | undefined
+
+  const waitingCharge = ({ question, reject, resolve }: Waiting<Charge, void>): WaitingCharge => ({
+    requestId: question.draft.request_id ?? "",
+    reject,
+    resolve: () => {
+      counters.commits++
+      resolve()
+    }
+  })
+
+  return {
+    isLost: (): boolean => lost !== undefined,
+    refuseIfLost: (): void => {
+      if (lost !== undefined) throw lost
+    },
+    /** Resolves when the server is a member again, or stops. */
+    lose: async (group: Group, cause: unknown): Promise<void> => {
+      const error = notWritten(cause)
+      lost = error
+      counters.failed_groups++
+      onLost(error)
+      const refused = [
+        ...askers(group),
+        ...queue.takeUnsent().flatMap((unsent) => [...askers(unsent), ...unsent.charges])
+      ]
+      for (const { reject } of refused) reject(error)
+      elsewhere.refuseAll(error)
+      locked.forgetAll()
+      known.forgetAll()
+      let since = trust.now()
+      const isMember = await membership.rejoin(group.charges.map(waitingCharge), (error) => {
+        lost = notWritten(error)
+        since = trust.now()
+      })
+      if (!isMember) return
+      lost = undefined
+      onJoined(since)
+    }
+  }
+}
