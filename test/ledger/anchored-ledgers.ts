@@ -10,17 +10,12 @@ import { followEntries } from "@larder/serve/ledger/embedded/progress.ts"
 import { Effect, Exit, Option, Redacted, Scope } from "effect"
 import { append, sampleGroups, temporaryFolder, withDatabase, written } from "../support/serve/sample-ledger.ts"
 
-/** Closed after the tests of the file. */
-export const scope = Scope.makeUnsafe()
-afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-
 export const payment = `
   insert into payment (id, account_id, kind, cents, state, processor, created_at)
   values ('pay_1', 'acct_a', 'top_up', 5000, 'open', 'stripe', '2026-10-30T00:00:00.000Z');
   update payment set state = 'succeeded', reference = 'pi_1', settled_at = '2026-10-30T00:01:00.000Z' where id = 'pay_1'`
 
-/** A ledger that was stopped cleanly, one that was killed with everything in its log, and the anchor of both. */
-export const originals = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const folder = yield* temporaryFolder
   const [stopped, killed] = [path.join(folder, "stopped"), path.join(folder, "killed")]
   mkdirSync(path.join(folder, "elsewhere"))
@@ -40,7 +35,17 @@ export const originals = Effect.gen(function* () {
   yield* withDatabase(stopped, followEntries)
   const anchor = Option.getOrThrow(yield* place.read)
   return { stopped, killed, older, anchor, place }
-}).pipe(Scope.provide(scope), Effect.cached, Effect.runSync)
+})
+
+/**
+ * A ledger that was stopped cleanly, one that was killed with everything in its log, and the anchor of both. Made once for a
+ * file of tests, and removed after them, with whatever else is in `scope`.
+ */
+export const anchoredLedgers = () => {
+  const scope = Scope.makeUnsafe()
+  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  return { scope, originals: make.pipe(Scope.provide(scope), Effect.cached, Effect.runSync) }
+}
 
 export const copyOf = Effect.fnUntraced(function* (original: string) {
   const folder = yield* temporaryFolder

@@ -18,7 +18,9 @@ import { grantChanges } from "@larder/serve/ledger/expiring-grants.ts"
 import type { Sqlite } from "@larder/serve/persistence/sqlite.ts"
 import { Effect, Option, Scope } from "effect"
 import { refusal, sampleGroups, temporaryFolder, withDatabase, written } from "../support/serve/sample-ledger.ts"
-import { copyOf, originals, payment, scope } from "./anchored-ledgers.ts"
+import { anchoredLedgers, copyOf, payment } from "./anchored-ledgers.ts"
+
+const { originals, scope } = anchoredLedgers()
 
 const unheld = { sequence: 0, heads: new Map() }
 const problemsIn = (folder: string, anchor?: Anchor) =>
