@@ -224,7 +224,7 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       const { params, statement } = summedUsageAsked(asked)
       return sumUp(yield* all(PartOfUsage, statement, params))
     }),
-    verify: () => verify(sql),
+    verify: ({ anchor }) => verify(sql, anchor),
     backup: ({ file }) => backUp(sql, file)
   })
 }
