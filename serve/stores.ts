@@ -1,5 +1,5 @@
 /** What is written, the ledger and what the console keeps: both in one file of this process, or both in PostgreSQL. */
-import { Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { Effect, Layer, Option, type Redacted } from "effect"
 import { embeddedConsole } from "./console-database/embedded.ts"
 import { postgresConsole } from "./console-database/postgres.ts"
 import { anchorPlace } from "./ledger/anchor.ts"
@@ -7,7 +7,9 @@ import { ledgerIn } from "./ledger/embedded/embedded-ledger.ts"
 import { keepAnchor } from "./ledger/embedded/keep-anchor.ts"
 import { LedgerFile } from "./ledger/embedded/ledger-file.ts"
 import { Ledger } from "./ledger/ledger.ts"
-import { postgresLedger } from "./ledger/postgres/postgres-ledger.ts"
+import { connect, placeOf } from "./ledger/postgres/database.ts"
+import { keepAnchor as keepAnchorOfDatabase } from "./ledger/postgres/keep-anchor.ts"
+import { ledgerIn as ledgerInPostgres } from "./ledger/postgres/postgres-ledger.ts"
 
 type Anchor = Option.Option<Redacted.Redacted>
 
@@ -21,17 +23,12 @@ export const storesInFile = (directory: string, anchor: Anchor) => {
   return Layer.mergeAll(Layer.effect(Ledger, ledger), embeddedConsole).pipe(Layer.provide(LedgerFile.layer(directory)))
 }
 
-class AnchorOfDatabase extends Schema.TaggedError<AnchorOfDatabase>()("AnchorOfDatabase", {}) {
-  override get message() {
-    return "LARDER_LEDGER_ANCHOR is for a ledger in LARDER_HOME, and LARDER_LEDGER_URL is set: a ledger in PostgreSQL has no anchor yet. Unset one of the two."
-  }
-}
-
 /** `directory` keeps what must not be forgotten while the database is away. */
 export const storesInPostgres = (url: Redacted.Redacted, directory: string, anchor: Anchor) => {
   const ledger = Effect.gen(function* () {
-    if (Option.isSome(anchor)) return yield* new AnchorOfDatabase()
-    return yield* postgresLedger(url, directory)
+    const sql = yield* connect(url)
+    yield* keepAnchorOfDatabase(sql, Option.map(anchor, anchorPlace))
+    return yield* ledgerInPostgres(sql, placeOf(url), directory)
   })
   return Layer.mergeAll(Layer.effect(Ledger, ledger), postgresConsole(url))
 }

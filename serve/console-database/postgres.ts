@@ -6,6 +6,7 @@ import * as SqlClient from "effect/sql/SqlClient"
 import { SqlError } from "effect/sql/SqlError"
 import { connect, transact } from "../ledger/postgres/database.ts"
 import { asOutage } from "../ledger/postgres/outages.ts"
+import { recordingInConsole } from "../ledger/postgres/recording.ts"
 import type { Cell } from "../persistence/sqlite.ts"
 import { ConsoleDatabase, consoleUnavailable, statementsOf } from "./console-database.ts"
 import { betweenCells, betweenRows, type RowsAsText } from "./rows-as-text.ts"
@@ -29,7 +30,9 @@ const inTurn = { times: 20, schedule: Schedule.spaced("100 millis") }
 
 /** However long it takes: nobody waits for an answer, and a server that gave up would never start on large tables. */
 export const createTables = (sql: PgClient.PgClient) => {
-  const create = Effect.forEach(consoleTables, (statement) => sql.unsafe(statement), { discard: true })
+  const create = Effect.forEach([...consoleTables, ...recordingInConsole], (statement) => sql.unsafe(statement), {
+    discard: true
+  })
   const loader = Migrator.fromRecord({ "0001_console": create })
   return sql.unsafe("create schema if not exists console").pipe(
     Effect.andThen(Migrator.make({})({ loader, table: "console.migration" })),

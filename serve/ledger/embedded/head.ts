@@ -1,18 +1,8 @@
-/** The head of the chain of the whole ledger: how far it has been followed, and its hash there. See `linkedTo`. */
+/** Follows the chain of a ledger in a file, and keeps its head there. Entries and records are numbered without gaps. */
 import type { Sqlite } from "../../persistence/sqlite.ts"
 import { hashOfRecord, linkedTo } from "../chain.ts"
+import { type Head, isAt } from "../head.ts"
 import { numberIn, textIn } from "./columns.ts"
-
-export interface Head {
-  /** Number of the last entry in it. */
-  readonly entries: number
-  /** Number of the last record in it. */
-  readonly records: number
-  readonly hash: string
-}
-
-/** Before the first link. */
-export const noHead: Head = { entries: 0, records: 0, hash: "" }
 
 /** Links of one step: some 100 MB of memory. */
 const linksAtOnce = 100_000
@@ -98,8 +88,6 @@ export const cutProblem = (sqlite: Sqlite, { entries, records }: Head): string |
     ? `its chain ends at entry ${end?.entries} and record ${end?.records}, and was followed to entry ${entries} and record ${records}`
     : undefined
 }
-
-const isAt = (head: Head, { entries, records }: Head) => head.entries === entries && head.records === records
 
 /**
  * Why the chain does not go through an anchor, or undefined where it does. It is followed between the anchor and where it was

@@ -1,5 +1,6 @@
 /** The tables of the ledger in SQLite, and the triggers that keep every state of what is recorded. */
 import { readFileSync } from "node:fs"
+import { type Recorded, recorded, recordedTables } from "../recorded.ts"
 
 const read = (name: string) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
 
@@ -7,49 +8,6 @@ export const ledgerTables: ReadonlyArray<string> = ["account", "api_key", "entry
 
 /** Tables that follow from the entries, in a file of their own. */
 export const sumsTables: ReadonlyArray<string> = ["entry_place", "usage"].map(read)
-
-/** Tables whose rows enter the chain with each change, and their columns. */
-export const recorded = {
-  account: ["id", "name", "created_at"],
-  api_key: [
-    "id",
-    "account_id",
-    "name",
-    "scopes",
-    "budget_credits",
-    "daily_budget_credits",
-    "weekly_budget_credits",
-    "sha256",
-    "last4",
-    "former_sha256",
-    "former_last4",
-    "former_expires_at",
-    "created_at",
-    "revoked_at",
-    "expires_at",
-    "revision"
-  ],
-  payment: [
-    "id",
-    "account_id",
-    "kind",
-    "cents",
-    "state",
-    "processor",
-    "reference",
-    "customer",
-    "card",
-    "problem",
-    "card_brand",
-    "card_last4",
-    "created_by",
-    "created_at",
-    "asked_at",
-    "settled_at"
-  ]
-} as const
-export type Recorded = keyof typeof recorded
-export const recordedTables = Object.keys(recorded) as ReadonlyArray<Recorded> // TypeScript forgets the names
 
 /** A row as its record says it. */
 export const bodyOf = (table: Recorded, row: string): string =>

@@ -6,13 +6,15 @@
 import type { Sqlite } from "../../persistence/sqlite.ts"
 import type { Verification } from "../administration.ts"
 import { beginning, type ChainHead, hashOfRecord } from "../chain.ts"
+import { chainCheck, type Head, noHead } from "../head.ts"
+import { nameOf, type Recorded, recordedTables } from "../recorded.ts"
 import { numberIn, textIn } from "./columns.ts"
 import { eachEntryAfter, entryChecks, readOwners } from "./entry-checks.ts"
 import { expiringGrants } from "./grant-checks.ts"
-import { followChain, type Head, headIn, noHead } from "./head.ts"
+import { followChain, headIn } from "./head.ts"
 import { dayOfEntry, followed, lastEntry, progressIn, progressProblem, sums } from "./progress.ts"
 import { repeatedRequests } from "./repeated-requests.ts"
-import { bodyOf, type Recorded, recordedTables } from "./tables.ts"
+import { bodyOf } from "./tables.ts"
 
 const mostProblems = 100
 
@@ -23,7 +25,6 @@ export interface Held {
 }
 
 type Tell = (problem: string) => void
-type Younger = NonNullable<Verification["younger_than_anchor"]>
 
 const told = ({ balance, position }: ChainHead) => `at its entry ${position} with ${balance} credits`
 
@@ -171,8 +172,6 @@ const checkPlaces = (sqlite: Sqlite, last: number, tell: Tell) => {
     tell(`${places} entries are looked for, and there are ${Math.min(progress, last)}`)
 }
 
-const nameOf = { account: "account", api_key: "key", payment: "payment" } satisfies Record<Recorded, string>
-
 const changedColumns = (one: string, other: string): string => {
   const [a, b]: ReadonlyArray<Readonly<Record<string, unknown>>> = [JSON.parse(one), JSON.parse(other)]
   return Object.keys({ ...a, ...b })
@@ -226,29 +225,6 @@ const checkRecords = (sqlite: Sqlite, last: number, tell: Tell) => {
   }
 }
 
-/** What the chain has to go through: the head that is kept, and the anchor where there is one. */
-const checkChain = (sqlite: Sqlite, anchor: Head | undefined, tell: Tell): Younger | undefined => {
-  const kept = headIn(sqlite)
-  const missing = new Map<string, Head>()
-  if (kept.entries + kept.records > 0) missing.set("was followed to", kept)
-  if (anchor !== undefined) missing.set("was anchored at", anchor)
-  const end = followChain(sqlite, noHead, (head) => {
-    for (const [what, { entries, hash, records }] of missing) {
-      if (head.entries !== entries || head.records !== records) continue
-      missing.delete(what)
-      if (head.hash !== hash) tell(`the chain ${what} entry ${entries} and record ${records}, and is another one there`)
-    }
-  })
-  for (const [what, { entries, records }] of missing) {
-    tell(
-      `the chain ${what} entry ${entries} and record ${records}, and ends at entry ${end.entries} and record ${end.records}`
-    )
-  }
-  return anchor === undefined
-    ? undefined
-    : { entries: Math.max(0, end.entries - anchor.entries), records: Math.max(0, end.records - anchor.records) }
-}
-
 /** Every page can be read, and indexes say what their tables say. */
 const fileProblems = (sqlite: Sqlite): ReadonlyArray<string> => {
   const damaged = (said: unknown) => `the file is damaged: ${said}`
@@ -279,7 +255,8 @@ export const verify = (sqlite: Sqlite, held: Held, anchor?: Head): Verification 
     checkRecords(sqlite, entries, tell)
     checkUsage(sqlite, tell)
     checkPlaces(sqlite, entries, tell)
-    const younger = checkChain(sqlite, anchor, tell)
+    const chain = chainCheck(headIn(sqlite), anchor, tell)
+    const younger = chain.end(followChain(sqlite, noHead, chain.seen))
     const [counted] = sqlite.all(counts)
     const balance = [...heads.values()].reduce((sum, head) => sum + head.balance, 0)
     return {
@@ -288,7 +265,7 @@ export const verify = (sqlite: Sqlite, held: Held, anchor?: Head): Verification 
       entries: numberIn(sqlite.all("select count(*) as n from ledger.entry")[0], "n"),
       balance_credits: clamped(balance),
       problems,
-      ...(younger === undefined ? {} : { younger_than_anchor: younger })
+      ...younger
     }
   })
 }

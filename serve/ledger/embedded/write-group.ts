@@ -3,9 +3,9 @@ import type { SQLInputValue } from "node:sqlite"
 import type { Sqlite } from "../../persistence/sqlite.ts"
 import { grantChanges } from "../expiring-grants.ts"
 import type { Group } from "../machine.ts"
+import { recorded } from "../recorded.ts"
 import type { ApiKey, Entry } from "../records.ts"
 import { entryColumns } from "./columns.ts"
-import { recorded } from "./tables.ts"
 
 const marks = (count: number) => Array(count).fill("?").join(", ")
 

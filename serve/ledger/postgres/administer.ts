@@ -257,7 +257,7 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       const { params, statement } = summedUsageAsked(asked)
       return sumUp(yield* all(PartOfUsage, statement, params))
     }),
-    verify: () => verify(sql),
+    verify: ({ anchor }) => verify(sql, anchor),
     backup: ({ file }) => Effect.andThen(upToDate, backUp(sql, file))
   })
 }

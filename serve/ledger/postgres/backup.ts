@@ -15,6 +15,7 @@ import { ledgerFileIn, prepareTables } from "../embedded/ledger-file.ts"
 import { groupWriting } from "../embedded/write-group.ts"
 import type { Group } from "../machine.ts"
 import { Account, ApiKey, Entry } from "../records.ts"
+import { copyChainIntoFile } from "./chain-copy.ts"
 import { transact, unavailable } from "./database.ts"
 import { accountRow, entryRow, keyRow } from "./sql-text.ts"
 
@@ -51,7 +52,7 @@ const copyLedger = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: 
   yield* copy(entries, Entry, (entries) => ({ entries }))
 })
 
-/** Both of one moment. */
+/** All of one moment. */
 const copy = (sql: PgClient.PgClient, sqlite: Sqlite) =>
   transact(
     sql,
@@ -59,6 +60,7 @@ const copy = (sql: PgClient.PgClient, sqlite: Sqlite) =>
       yield* sql.unsafe("set transaction isolation level repeatable read read only")
       yield* copyLedger(sql, sqlite)
       yield* copyTables(sql, sqlite)
+      yield* copyChainIntoFile(sql, sqlite)
     })
   )
 

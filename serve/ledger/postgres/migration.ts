@@ -15,6 +15,7 @@ import { ledgerFileIn, openLedgerFile } from "../embedded/ledger-file.ts"
 import { markAs } from "../embedded/moved.ts"
 import type { LedgerStore } from "../embedded/store.ts"
 import type { Snapshot } from "../machine.ts"
+import { copyChainIntoPostgres, entryNumbers } from "./chain-copy.ts"
 import { connect, placeOf, transact, unavailable } from "./database.ts"
 import { moneyOut, spentInMonth, usageOfDay, usageOfEndpoint, usageOfMonth } from "./sums-of-entries.ts"
 import { verifyContents } from "./verification.ts"
@@ -47,7 +48,7 @@ const insertAll = <E>(
   )
 
 /** Where accounts stand, and the sums and statistics that are kept beside the entries. */
-const sums = [
+export const sums = [
   `update ledger.account
   set position = newest.position, balance = newest.balance, hash = newest.hash, money_out = coalesce(sums.money_out, 0)
   from ledger.account as known
@@ -62,7 +63,6 @@ const sums = [
   `insert into ledger.usage_of_month (account_id, month, key_id, endpoint, calls, credits) ${usageOfMonth}
     order by account_id, month, key_id, endpoint`,
   `insert into ledger.usage_of_endpoint (account_id, day, endpoint, calls, credits) ${usageOfEndpoint}`,
-  "select setval(pg_get_serial_sequence('ledger.entry', 'sequence'), greatest(1, (select max(sequence) from ledger.entry)))",
   // else PostgreSQL takes each account to be small until it looks by itself, and sorts all its entries for a page of them
   "analyze ledger.account, ledger.api_key, ledger.entry, ledger.spent_in_month, ledger.usage_of_day, ledger.usage_of_month, ledger.usage_of_endpoint"
 ]
@@ -72,7 +72,7 @@ const sums = [
  * console would wait for it.
  */
 const settled = `
-  vacuum (analyze) ledger.entry, ledger.usage_of_day, ledger.usage_of_month, ledger.usage_of_endpoint,
+  vacuum (analyze) ledger.entry, ledger.record, ledger.usage_of_day, ledger.usage_of_month, ledger.usage_of_endpoint,
     console.usage_of_status, console.status_of_endpoint, console.request`
 
 const headsOf = ({ accounts }: Snapshot) =>
@@ -105,7 +105,7 @@ const compare = Effect.fnUntraced(function* (sql: PgClient.PgClient, snapshot: S
 const copy = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   snapshot: Snapshot,
-  { allEntries: entries, allGrants: grants }: LedgerStore
+  { entries, grants }: { readonly entries: LedgerStore["allEntries"]; readonly grants: LedgerStore["allGrants"] }
 ) {
   yield* insertAll(sql, "account", Stream.fromIterable(newAccounts(snapshot)))
   yield* insertAll(sql, "api_key", Stream.fromIterable(snapshot.keys))
@@ -159,8 +159,11 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
     Effect.gen(function* () {
       const isEmpty = (yield* headsIn(sql)).size === 0
       if (isEmpty) {
-        yield* copy(sql, snapshot, store)
+        const numberOf = entryNumbers(file.sqlite)
+        const entries = Stream.map(store.allEntries, (entry) => ({ ...entry, sequence: numberOf(entry.sequence) }))
+        yield* copy(sql, snapshot, { entries, grants: store.allGrants })
         yield* copyConsole(sql, file.sqlite)
+        yield* copyChainIntoPostgres(file.sqlite, sql)
       }
       const difference = yield* compare(sql, snapshot)
       if (difference !== undefined) return yield* new CannotMove({ problem: difference })

@@ -47,14 +47,17 @@ const listen = (sql: PgClient.PgClient, told: (notice: string) => void) =>
     Effect.forever(Effect.map(Queue.take(notices), ({ payload }) => told(payload)))
   ).pipe(Effect.scoped, Effect.ignore, Effect.repeat(Schedule.spaced("1 second")))
 
-/** `directory` keeps what must not be forgotten while the database is away: `$LARDER_HOME/ledger`. */
-export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (
-  url: Redacted.Redacted,
+/**
+ * Over connections that are there already. `directory` keeps what must not be forgotten while the database is away:
+ * `$LARDER_HOME/ledger`; `place` names the database.
+ */
+export const ledgerIn = Effect.fn("PostgresLedger.open")(function* (
+  sql: PgClient.PgClient,
+  place: string,
   directory: string,
   habits: LeaseHabits = usualHabits
 ) {
-  const sql = yield* connect(url)
-  yield* verifyHeads(sql, placeOf(url))
+  yield* verifyHeads(sql, place)
   const statements = yield* Effect.mapError(serverStatements(sql), unavailable("be joined"))
   const counters = noCounts()
   const known = knownAccounts(chargedRequests())
@@ -109,3 +112,6 @@ export const postgresLedger = Effect.fn("PostgresLedger.open")(function* (
     administration: administer(sql)
   })
 })
+
+export const postgresLedger = (url: Redacted.Redacted, directory: string, habits?: LeaseHabits) =>
+  Effect.flatMap(connect(url), (sql) => ledgerIn(sql, placeOf(url), directory, habits))

@@ -1,10 +1,14 @@
 /** Whether what is in the database adds up: every entry follows the one before it, and every sum is the sum of entries. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
+import { createTables } from "../../console-database/postgres.ts"
 import { Verification } from "../administration.ts"
 import { LedgerDamaged } from "../errors.ts"
+import { chainCheck, type Head, noHead } from "../head.ts"
+import { beforeAll, followChain, keptHead, toTheEnd } from "./chain.ts"
 import { brokenChains, brokenNewestLinks } from "./chain-check.ts"
 import { transact, unavailable } from "./database.ts"
+import { recordChecks } from "./record-check.ts"
 import { monthOfMoment } from "./sql-text.ts"
 import {
   moneyOut,
@@ -182,7 +186,8 @@ const everything = [
   endedGrants,
   usage,
   usageOfMonths,
-  usageOfEndpoints
+  usageOfEndpoints,
+  ...recordChecks
 ]
 
 const totals = `
@@ -195,28 +200,51 @@ const totals = `
     )
   ) as value`
 
-const Totals = Schema.Tuple([Schema.Struct({ value: Verification.mapFields(({ problems: _, ...rest }) => rest) })])
+const Totals = Schema.Tuple([
+  Schema.Struct({ value: Verification.mapFields(({ problems: _, younger_than_anchor: __, ...rest }) => rest) })
+])
 
 const problemsOf = (sql: PgClient.PgClient, check: string, limit: number) =>
   Effect.map(sql.unsafe<{ problem: string }>(`${check} limit ${limit}`), (rows) => rows.map(({ problem }) => problem))
 
+/** Follows the chain from its beginning. Whatever has no place in it shows, too: numbers have to be different. */
+const checkChain = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  anchor: Head | undefined,
+  entries: number,
+  tell: (problem: string) => void
+) {
+  const chain = chainCheck(yield* keptHead(sql), anchor, tell)
+  const end = yield* followChain(sql, beforeAll, toTheEnd, chain.seen).pipe(
+    Effect.catchTag("BrokenChain", ({ problem }) => {
+      tell(`the chain cannot be followed: ${problem}`)
+      return Effect.succeed(noHead)
+    })
+  )
+  if (end.entries !== entries) tell(`${end.entries} entries have a place in the chain, and there are ${entries}`)
+  return chain.end(end)
+})
+
 /** Reads the whole ledger, in the transaction that the caller has begun. */
 export const verifyContents = Effect.fnUntraced(
-  function* (sql: PgClient.PgClient) {
+  function* (sql: PgClient.PgClient, anchor?: Head) {
     const [{ value }] = yield* Schema.decodeUnknownEffect(Totals)(yield* sql.unsafe(totals))
     const problems: Array<string> = []
     for (const check of everything) problems.push(...(yield* problemsOf(sql, check, mostProblems - problems.length)))
-    return { ...value, problems }
+    const younger = yield* checkChain(sql, anchor, value.entries, (problem) => problems.push(problem))
+    return { ...value, problems: problems.slice(0, mostProblems), ...younger }
   },
   Effect.mapError(unavailable("be verified"))
 )
 
-/** Reads the whole ledger as it is at one moment, while calls go on. */
-export const verify = (sql: PgClient.PgClient) =>
-  transact(
-    sql,
-    Effect.andThen(sql.unsafe("set transaction isolation level repeatable read read only"), verifyContents(sql))
-  ).pipe(Effect.mapError(unavailable("be verified")))
+/** Reads the whole ledger as it is at one moment, while calls go on. Payments are there once the console's tables are. */
+export const verify = (sql: PgClient.PgClient, anchor?: Head) => {
+  const contents = Effect.andThen(
+    sql.unsafe("set transaction isolation level repeatable read read only"),
+    verifyContents(sql, anchor)
+  )
+  return Effect.andThen(createTables(sql), transact(sql, contents)).pipe(Effect.mapError(unavailable("be verified")))
+}
 
 /**
  * What a start reads of all chains together, so that it takes a second: 100 newest entries of each of 1,000 accounts, one

@@ -1,0 +1,124 @@
+/**
+ * The chain of a ledger in PostgreSQL, for the anchor that a server keeps. Each server follows it by itself, from where it has
+ * arrived before, and keeps its last link in memory: so a database that goes back in time, or is exchanged under a running
+ * server, is never anchored.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect, type Option, Schema } from "effect"
+import type { AnchorPlace } from "../anchor.ts"
+import { LedgerUnavailable } from "../errors.ts"
+import { type Head, isAt, isSame } from "../head.ts"
+import { type Chain, keepAnchorOf } from "../keep-anchor.ts"
+import { BrokenChain, type Followed, followChain, followPortion, keptHead, settledNumber } from "./chain.ts"
+import { unavailable } from "./database.ts"
+import { durably } from "./statements.ts"
+
+/** A peer that has vanished says nothing for minutes. The first look at millions of links goes on in the next one. */
+const longestLook = "10 seconds"
+/** Whoever stops a server waits for it. */
+const longestEnd = "5 seconds"
+
+/** On the disk with everything before it, also where this database commits late: an anchor must not outlive what it names. */
+const keepHead = `
+  with lasting as materialized (select ${durably})
+  update ledger.head
+  set entries = $1, records = $2, sequence = $3::text::bigint, hash = $4
+  from lasting
+  where sequence < $3::text::bigint`
+
+/** The number of the link that so many others follow, up to a number. */
+const linkBefore = `
+  select number::text
+  from (
+    select sequence as number from ledger.entry where sequence <= $1::text::bigint
+    union all
+    select number from ledger.record where number <= $1::text::bigint
+  ) as link
+  order by number desc
+  offset $2
+  limit 1`
+const decodeNumbers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ number: Schema.String })))
+
+const countYounger = `
+  select (select count(*) from ledger.entry where sequence > $1::text::bigint)::float8 as entries,
+    (select count(*) from ledger.record where number > $1::text::bigint)::float8 as records`
+const Counts = Schema.Tuple([Schema.Struct({ entries: Schema.Int, records: Schema.Int })])
+const decodeCounts = Schema.decodeUnknownEffect(Counts)
+
+const linksIn = ({ entries, records }: Head) => entries + records
+
+const isAnother = new BrokenChain({ problem: "its chain is another one" })
+
+/** Where an anchor stands that is older than the head that is kept. */
+const placeOfAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: Followed, anchor: Head) {
+  const rows = yield* sql.unsafe(linkBefore, [kept.sequence, linksIn(kept) - linksIn(anchor)])
+  const [link] = yield* decodeNumbers(rows)
+  if (link === undefined) return yield* isAnother
+  return { entries: anchor.entries, records: anchor.records, hash: anchor.hash, sequence: link.number }
+})
+
+/** Follows from the older one of the two, which has to arrive at the other one. */
+const goThrough = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: Followed, anchor: Head) {
+  if (linksIn(anchor) <= linksIn(kept)) {
+    const end = yield* followChain(sql, yield* placeOfAnchor(sql, kept, anchor), kept.sequence)
+    return isSame(end, kept) ? undefined : yield* isAnother
+  }
+  let found: Head | undefined
+  const end = yield* followChain(sql, kept, yield* settledNumber(sql), (head) => {
+    if (isAt(head, anchor)) found = head
+  })
+  if (found === undefined) {
+    return yield* new BrokenChain({ problem: `its chain ends at entry ${end.entries} and record ${end.records}` })
+  }
+  if (found.hash !== anchor.hash) return yield* isAnother
+})
+
+/** A connection that ends in the middle, and what no server has written, are the ledger's own error. */
+const asUnavailable = <A, E>(
+  action: string,
+  work: Effect.Effect<A, E>,
+  duration: typeof longestLook | typeof longestEnd
+) =>
+  Effect.mapError(work, unavailable(action)).pipe(
+    Effect.timeoutOrElse({
+      duration,
+      orElse: () => Effect.fail(new LedgerUnavailable({ action, cause: `no answer within ${duration}` }))
+    })
+  )
+
+export const chainIn = (sql: PgClient.PgClient): Chain => {
+  let followed: Followed | undefined
+  /** Portions that are followed need not be followed again where time is up. */
+  const advance = Effect.gen(function* () {
+    const upTo = yield* settledNumber(sql)
+    for (;;) {
+      const before = followed ?? (yield* keptHead(sql))
+      const portion = yield* followPortion(sql, before, upTo)
+      const { entries, hash, records, sequence } = portion.followed
+      if (hash !== before.hash) yield* sql.unsafe(keepHead, [entries, records, sequence, hash])
+      followed = portion.followed
+      if (portion.isEnd) return followed
+    }
+  })
+  return {
+    holdTo: (anchor) =>
+      Effect.gen(function* () {
+        const kept = yield* keptHead(sql)
+        yield* goThrough(sql, kept, anchor)
+        const [younger] = yield* Effect.flatMap(sql.unsafe(countYounger, [kept.sequence]), decodeCounts)
+        return {
+          problem: undefined,
+          entries: kept.entries + younger.entries - anchor.entries,
+          records: kept.records + younger.records - anchor.records
+        }
+      }).pipe(
+        Effect.catchTag("BrokenChain", ({ problem }) => Effect.succeed({ problem })),
+        Effect.mapError(unavailable("be held to its anchor"))
+      ),
+    advance: asUnavailable("follow its chain", advance, longestLook),
+    end: asUnavailable("follow its chain", advance, longestEnd)
+  }
+}
+
+export const keepAnchor = (sql: PgClient.PgClient, place: Option.Option<AnchorPlace>) =>
+  keepAnchorOf(chainIn(sql), place)

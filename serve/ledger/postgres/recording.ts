@@ -1,0 +1,53 @@
+/**
+ * Triggers that keep every state of what is recorded, in the transaction that changes it. What they write is the same text as
+ * in SQLite, so that a ledger that moves keeps its chain. Charges change none of these columns, and fire no trigger.
+ */
+import { type Recorded, recorded } from "../recorded.ts"
+import { momentOf } from "./sql-text.ts"
+
+/** Columns that are no text in PostgreSQL, as SQLite has them. */
+const asText: Readonly<Record<string, (value: string) => string>> = {
+  "account.created_at": momentOf,
+  "api_key.scopes": (value) => `array_to_json(${value})::text`,
+  "api_key.created_at": momentOf,
+  "api_key.revoked_at": momentOf,
+  "api_key.expires_at": momentOf,
+  "api_key.former_expires_at": momentOf
+}
+
+/** A row as its record says it: without spaces, and in this order. */
+export const bodyOf = (table: Recorded, row: string): string => {
+  const columns = recorded[table].map((column) => {
+    const value = `${row}.${column}`
+    return `${asText[`${table}.${column}`]?.(value) ?? value} as ${column}`
+  })
+  return `(select row_to_json(whole) from (select ${columns.join(", ")}) as whole)`
+}
+
+const removed = "(select row_to_json(whole) from (select old.id, true as removed) as whole)"
+
+const functionOf = (name: string, table: Recorded, body: string) => `
+  create function ledger.${name}() returns trigger language plpgsql as $$
+  begin
+    insert into ledger.record (kind, body) values ('${table}', ${body});
+    return null;
+  end $$`
+
+const trigger = (table: string, events: string, name: string) =>
+  `create trigger ${name} after ${events} on ${table} for each row execute function ledger.${name}()`
+
+export const recordingInLedger: ReadonlyArray<string> = [
+  functionOf("record_account", "account", bodyOf("account", "new")),
+  functionOf("record_api_key", "api_key", bodyOf("api_key", "new")),
+  functionOf("record_payment", "payment", bodyOf("payment", "new")),
+  functionOf("record_removal", "payment", removed),
+  // the other columns say where an account stands: its entries tell that
+  trigger("ledger.account", `insert or update of ${recorded.account.join(", ")}`, "record_account"),
+  trigger("ledger.api_key", "insert or update", "record_api_key")
+]
+
+/** Tables of the console are made later. A recharge that was not sent to the processor may be removed. */
+export const recordingInConsole: ReadonlyArray<string> = [
+  trigger("console.payment", "insert or update", "record_payment"),
+  trigger("console.payment", "delete", "record_removal")
+]

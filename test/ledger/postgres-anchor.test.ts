@@ -1,0 +1,200 @@
+/** The anchor of a ledger in PostgreSQL, which several servers write, and the backup that is held to it. */
+import { mkdirSync } from "node:fs"
+import path from "node:path"
+import type { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { createTables } from "@larder/serve/console-database/postgres.ts"
+import { type Anchor, type AnchorPlace, anchorPlace } from "@larder/serve/ledger/anchor.ts"
+import { verify as verifyFile } from "@larder/serve/ledger/embedded/verification.ts"
+import { connect } from "@larder/serve/ledger/postgres/database.ts"
+import { keepAnchor } from "@larder/serve/ledger/postgres/keep-anchor.ts"
+import { verify } from "@larder/serve/ledger/postgres/verification.ts"
+import { Effect, Fiber, Logger, Option, Redacted } from "effect"
+import { temporaryFolder, withDatabase } from "../support/serve/sample-ledger.ts"
+import { breakableWire } from "./breakable-wire.ts"
+import { admitted, database, folder, keyOf, open } from "./shared-ledger.ts"
+
+const anchorIn = (folder: string, name = "anchor.json"): AnchorPlace =>
+  anchorPlace(Redacted.make(path.join(folder, name)))
+const kept = (place: AnchorPlace) => Effect.map(place.read, Option.getOrThrow)
+
+/** A server's connections, which keep its anchor until the scope ends. */
+const anchoring = Effect.fnUntraced(function* (url: string, place: AnchorPlace) {
+  const sql = yield* connect(Redacted.make(url))
+  yield* keepAnchor(sql, Option.some(place))
+  return sql
+})
+
+const untilAnchored = Effect.fnUntraced(function* (place: AnchorPlace, isEnough: (anchor: Anchor) => boolean) {
+  for (;;) {
+    const anchor = Option.getOrUndefined(yield* place.read)
+    if (anchor !== undefined && isEnough(anchor)) return anchor
+    yield* Effect.sleep("20 millis")
+  }
+})
+
+const pay = (sql: PgClient.PgClient, id: string, problem: string | null = null) =>
+  sql.unsafe(
+    `insert into console.payment (id, account_id, kind, cents, state, processor, problem, created_at)
+    values ($1, 'acct_x', 'top_up', 5000, 'open', 'stripe', $2, '2026-10-30T00:00:00.000Z')`,
+    [id, problem]
+  )
+
+describe("the anchor of a ledger in PostgreSQL", () => {
+  it.live("is the same for two servers that write at once, however late a payment commits that began before", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const made = yield* temporaryFolder
+      const places = [anchorIn(made, "here.json"), anchorIn(made, "there.json")]
+      const ledgers = yield* Effect.all([open(url), open(url)])
+      const [observer] = yield* Effect.all([connect(Redacted.make(url))])
+      yield* createTables(observer)
+      const keys = yield* Effect.all(ledgers.map((ledger) => keyOf(ledger)))
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* Effect.forEach(places, (place) => anchoring(url, place))
+          const late = yield* Effect.andThen(pay(observer, "pay_late"), Effect.sleep("1200 millis")).pipe(
+            observer.withTransaction,
+            Effect.forkChild
+          )
+          const rolledBack = Effect.andThen(pay(observer, "pay_none"), Effect.fail("not this one"))
+          yield* Effect.ignore(observer.withTransaction(rolledBack))
+          yield* Effect.promise(() =>
+            Promise.all(
+              Array.from({ length: 200 }, async (_, call) => {
+                const ledger = ledgers[call % 2]
+                const key = keys[call % 3 === 0 ? 0 : 1]
+                if (ledger === undefined || key === undefined) throw new Error("there are two")
+                await (await admitted(ledger, key, 10)).commit(`req_${call}`)
+              })
+            )
+          )
+          yield* pay(observer, "pay_early")
+          yield* Fiber.join(late)
+          yield* Effect.forEach(places, (place) => untilAnchored(place, ({ entries }) => entries === 202))
+        })
+      )
+      const [here, there] = yield* Effect.forEach(places, kept)
+      if (here === undefined) throw new Error("no anchor")
+      assert.deepStrictEqual({ ...there, at: "" }, { ...here, at: "" })
+      assert.deepStrictEqual([here.entries, here.records], [202, 6])
+      const found = yield* verify(observer, here)
+      assert.deepStrictEqual(found.problems, [])
+      assert.deepStrictEqual(found.younger_than_anchor, { entries: 0, records: 0 })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("holds a backup in a file to it, whatever the names and reasons", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const made = yield* folder
+      const place = anchorIn(made)
+      const ledger = yield* open(url)
+      const sql = yield* anchoring(url, place)
+      yield* createTables(sql)
+      const { administration } = ledger
+      const { id: account_id } = yield* administration.createAccount({ name: `Ünï "quoted" \\ 🧀 </script> \u2028` })
+      const key = yield* administration.createKey({
+        account_id,
+        name: "k",
+        scopes: ["get-store", "get-product"],
+        budget_credits: 9_000_000_000_000_000,
+        expires_at: "2100-01-31T00:00:00.000Z"
+      })
+      yield* administration.editKey({ key_id: key.id, name: "renamed", expires_at: null })
+      yield* administration.revokeKey({ key_id: key.id })
+      yield* pay(sql, "pay_1", "line one\nline two\t\u0001 ünd \u007f")
+      yield* pay(sql, "pay_2")
+      yield* sql.unsafe("update console.payment set state = 'failed', settled_at = 'x' where id = 'pay_1'")
+      yield* sql.unsafe("delete from console.payment where id = 'pay_2'")
+      yield* administration.creditAccount({ account_id, credits: 1, note: "after the records" })
+      const anchor = yield* untilAnchored(place, ({ entries, records }) => entries === 2 && records === 8)
+      assert.deepStrictEqual((yield* verify(sql, anchor)).problems, [])
+
+      mkdirSync(path.join(made, "ledger"), { mode: 0o700 })
+      yield* administration.backup({ file: path.join(made, "ledger", "ledger.sqlite") })
+      const found = yield* withDatabase(path.join(made, "ledger"), (sqlite) =>
+        verifyFile(sqlite, { sequence: 0, heads: new Map() }, anchor)
+      )
+      assert.deepStrictEqual(found.problems, [])
+      assert.deepStrictEqual(found.younger_than_anchor, { entries: 0, records: 0 })
+    }).pipe(Effect.scoped)
+  )
+
+  const heard = () => {
+    const messages: Array<string> = []
+    const logger = Logger.layer([Logger.make(({ message }) => messages.push(String(message)))])
+    return { messages, logger }
+  }
+
+  it.live("is older than what was written without a server: the next start says so, and goes on from there", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const place = anchorIn(yield* folder)
+      const ledger = yield* open(url)
+      yield* keyOf(ledger)
+      yield* Effect.scoped(anchoring(url, place))
+      const before = yield* kept(place)
+      yield* keyOf(ledger)
+      const { logger, messages } = heard()
+      yield* Effect.scoped(anchoring(url, { ...place, write: () => Effect.void })).pipe(Effect.provide(logger))
+      assert.match(messages.join("\n"), /1 entries and 2 records of .* are younger than the anchor of/)
+      // the chain was followed meanwhile, and goes through the older anchor all the same
+      yield* Effect.scoped(anchoring(url, place))
+      const { entries, records } = yield* kept(place)
+      assert.deepStrictEqual([entries - before.entries, records - before.records], [1, 2])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is never replaced once the database has lost its end under a running server, which warns once", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const place = anchorIn(yield* folder)
+      const ledger = yield* open(url)
+      const { account_id } = yield* keyOf(ledger)
+      const { logger, messages } = heard()
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const sql = yield* anchoring(url, place)
+          const anchor = yield* untilAnchored(place, ({ records }) => records === 2)
+          yield* sql.unsafe("delete from ledger.record where kind = 'api_key'")
+          yield* sql.unsafe("update ledger.head set records = 1, sequence = sequence - 1, hash = ''")
+          yield* ledger.administration.creditAccount({ account_id, credits: 1, note: "afterwards" })
+          yield* Effect.sleep("2500 millis")
+          assert.deepStrictEqual(yield* kept(place), anchor)
+        })
+      ).pipe(Effect.provide(logger))
+      const warnings = messages.filter((message) =>
+        /its chain does not reach entry 1 and record 2 any more/.test(message)
+      )
+      assert.strictEqual(warnings.length, 1, messages.join("\n"))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("waits while the database is away, which is told once", () =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const wire = yield* Effect.acquireRelease(
+        Effect.promise(() => breakableWire(url)),
+        ({ close }) => Effect.promise(close)
+      )
+      const place = anchorIn(yield* folder)
+      const ledger = yield* open(url)
+      yield* keyOf(ledger)
+      const { logger, messages } = heard()
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* anchoring(wire.url, place)
+          yield* untilAnchored(place, ({ entries }) => entries === 1)
+          wire.cut()
+          yield* keyOf(ledger)
+          yield* Effect.sleep("3 seconds")
+          wire.mend()
+          yield* untilAnchored(place, ({ entries }) => entries === 2)
+        })
+      ).pipe(Effect.provide(logger))
+      const warnings = messages.filter((message) => message.includes("what comes now is not anchored"))
+      assert.strictEqual(warnings.length, 1, messages.join("\n"))
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,275 @@
+/**
+ * What an attacker who can write everything in the database, but not the anchor, may do to a ledger in PostgreSQL: edit, remove,
+ * add, exchange, move and cut, and recompute every hash, sum, record and the head. A verification without the anchor believes
+ * it; one that holds the ledger to the anchor does not. The ledger was moved from a folder, with its anchor.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { hashOf } from "@larder/serve/ledger/chain.ts"
+import { grantChanges } from "@larder/serve/ledger/expiring-grants.ts"
+import { beforeAll, followChain, toTheEnd } from "@larder/serve/ledger/postgres/chain.ts"
+import { connect } from "@larder/serve/ledger/postgres/database.ts"
+import { keepAnchor } from "@larder/serve/ledger/postgres/keep-anchor.ts"
+import { moveToPostgres, sums } from "@larder/serve/ledger/postgres/migration.ts"
+import { bodyOf } from "@larder/serve/ledger/postgres/recording.ts"
+import { entryRow } from "@larder/serve/ledger/postgres/sql-text.ts"
+import { verify, verifyContents } from "@larder/serve/ledger/postgres/verification.ts"
+import { recorded, recordedTables } from "@larder/serve/ledger/recorded.ts"
+import { Entry } from "@larder/serve/ledger/records.ts"
+import { Effect, Option, Redacted, Schema, Scope } from "effect"
+import { sampleGroups, temporaryFolder, written } from "../support/serve/sample-ledger.ts"
+import { anchoredLedgers, copyOf } from "./anchored-ledgers.ts"
+import { database } from "./shared-ledger.ts"
+
+const { originals, scope } = anchoredLedgers()
+
+/** A ledger in a folder, moved into a database of its own. */
+const moved = Effect.fnUntraced(function* (folder: string) {
+  const url = Redacted.make(yield* database)
+  yield* moveToPostgres(folder, url)
+  return yield* connect(url)
+})
+
+const run = (sql: PgClient.PgClient, statements: string) =>
+  Effect.forEach(statements.split(";"), (statement) => sql.unsafe(statement), { discard: true })
+
+const tableOf = { account: "ledger.account", api_key: "ledger.api_key", payment: "console.payment" }
+
+/** The last state that was recorded of each row becomes what the row says now; what is gone was never there. */
+const forgeRecords = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  for (const table of recordedTables) {
+    const now = `select id, ${bodyOf(table, "now")} as body from ${tableOf[table]} as now`
+    yield* sql.unsafe(
+      `delete from ledger.record where kind = '${table}' and body ->> 'id' not in (select id from (${now}) as now)`
+    )
+    yield* sql.unsafe(`
+      update ledger.record set body = now.body
+      from (${now}) as now
+      where kind = '${table}' and record.body ->> 'id' = now.id and number = (
+        select max(number) from ledger.record as later where kind = '${table}' and later.body ->> 'id' = now.id
+      )`)
+    yield* sql.unsafe(`
+      insert into ledger.record (kind, body)
+      select '${table}', body
+      from (${now}) as now
+      where id not in (select body ->> 'id' from ledger.record where kind = '${table}')`)
+  }
+})
+
+const entries = `select ${entryRow} as value from ledger.entry order by sequence`
+const decodeEntries = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ value: Entry })))
+
+/** Recomputes everything derived from the changed rows. */
+const forge = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  const heads = new Map<string, { position: number; balance: number; hash: string }>()
+  const forged = (yield* Effect.flatMap(sql.unsafe(entries), decodeEntries)).map(({ value }) => {
+    const head = heads.get(value.account_id) ?? { position: 0, balance: 0, hash: "" }
+    const placed = { ...value, position: head.position + 1, balance: head.balance + value.credits }
+    const entry = { ...placed, hash: hashOf(head.hash, placed) }
+    heads.set(entry.account_id, entry)
+    return entry
+  })
+  yield* run(
+    sql,
+    `delete from ledger.entry; delete from ledger.spent_in_month; delete from ledger.usage_of_day;
+    delete from ledger.usage_of_month; delete from ledger.usage_of_endpoint`
+  )
+  yield* sql.unsafe(
+    "insert into ledger.entry select * from jsonb_populate_recordset(null::ledger.entry, $1::text::jsonb)",
+    [JSON.stringify(forged)]
+  )
+  yield* sql.unsafe("delete from ledger.expiring_grant")
+  yield* sql.unsafe(
+    "insert into ledger.expiring_grant select account_id, position, expires_at, credits from ledger.entry where expires_at is not null"
+  )
+  for (const { account_id, grants } of forged) {
+    for (const { credits, position } of grantChanges(grants)) {
+      yield* sql.unsafe(
+        "update ledger.expiring_grant set credits_left = credits_left + $1::bigint where account_id = $2 and position = $3::bigint",
+        [credits, account_id, position]
+      )
+    }
+  }
+  for (const statement of sums) yield* sql.unsafe(statement)
+  yield* forgeRecords(sql)
+  const end = yield* followChain(sql, beforeAll, toTheEnd)
+  yield* sql.unsafe(
+    "update ledger.head set entries = $1::bigint, records = $2::bigint, sequence = $3::text::bigint, hash = $4",
+    [end.entries, end.records, end.sequence, end.hash]
+  )
+})
+
+/** Else each change would be recorded, as that of an operator. */
+const unguarded = [
+  ...Object.values(tableOf).map((table) => `alter table ${table} disable trigger user`),
+  "alter table ledger.api_key drop constraint api_key_account_id_fkey",
+  "alter table ledger.spent_in_month drop constraint spent_in_month_key_id_fkey"
+].join(";")
+
+const another: Readonly<Record<string, string>> = {
+  credits: "credits + 1",
+  budget_credits: "budget_credits + 1",
+  daily_budget_credits: "1000000",
+  weekly_budget_credits: "1000000",
+  former_expires_at: "'2100-01-31T00:00:00.000Z'",
+  cents: "cents + 1",
+  occurred_at: "'2026-10-30T00:00:00.001Z'",
+  created_at: "'2026-10-29T00:00:00.001Z'",
+  revoked_at: "'2026-10-30T00:00:00.001Z'",
+  expires_at: "'2100-01-31T00:00:00.000Z'",
+  endpoint: "'/v1/products'",
+  type: "'grant'",
+  scopes: "'{get-product}'",
+  revision: "revision + 1",
+  account_id: "'acct_b'"
+}
+const edited = (table: string, column: string, condition: string) =>
+  `update ${table} set ${column} = ${another[column] ?? "'another'"} where ${condition}`
+
+/** Of an entry those that are not computed from others. The key of an entry has to be one of the account. */
+const entryColumns = [
+  "type",
+  "occurred_at",
+  "endpoint",
+  "credits",
+  "budget_credits",
+  "daily_budget_credits",
+  "weekly_budget_credits",
+  "request_id"
+]
+const changes = [
+  ...entryColumns.map((column) => edited("ledger.entry", column, "request_id = 'req_6'")),
+  "update ledger.entry set note = 'another' where account_id = 'acct_a' and position = 1",
+  "update ledger.entry set expires_at = '2100-01-31T00:00:00.000Z' where account_id = 'acct_a' and position = 1",
+  `update ledger.entry set expires_at = '2100-01-31T00:00:00.000Z' where account_id = 'acct_a' and position = 1;
+    update ledger.entry set grants = '1:-10' where request_id = 'req_6'`,
+  "update ledger.entry set key_id = 'key_c' where key_id = 'key_a' and position < 10",
+  ...recorded.account
+    .filter((column) => column !== "id")
+    .map((column) => edited("ledger.account", column, "id = 'acct_a'")),
+  ...recorded.api_key
+    .filter((column) => column !== "id" && column !== "account_id")
+    .map((column) => edited("ledger.api_key", column, "id = 'key_b'")),
+  ...recorded.payment.map((column) => edited("console.payment", column, "id = 'pay_1'")),
+  "update ledger.api_key set budget_credits = 1000000 where id = 'key_a'",
+  "update ledger.api_key set expires_at = null where id = 'key_c'",
+  "delete from ledger.entry where request_id = 'req_6'",
+  "delete from ledger.entry where request_id in ('req_61', 'req_62')",
+  "delete from console.payment",
+  "delete from ledger.entry where account_id = 'acct_b'; delete from ledger.api_key where account_id = 'acct_b'; delete from ledger.account where id = 'acct_b'",
+  `update ledger.entry set sequence = 1000 where request_id = 'req_6';
+    update ledger.entry set sequence = sequence - 1 where request_id = 'req_7';
+    update ledger.entry set sequence = (select sequence + 1 from ledger.entry where request_id = 'req_7') where request_id = 'req_6'`,
+  "update ledger.entry set account_id = 'acct_a', key_id = 'key_a', position = 1000 where request_id = 'req_7'",
+  `insert into ledger.entry (sequence, account_id, position, type, occurred_at, credits, balance, note, hash)
+    select -5, account_id, 1000, type, occurred_at, credits, 0, note, '' from ledger.entry where account_id = 'acct_a' and position = 1`,
+  `insert into ledger.account (id, name, created_at, position, balance, hash) values ('acct_x', 'x', '2026-10-30T00:00:00.000Z', 0, 0, '');
+    insert into ledger.record (number, kind, body) select 0, 'account', ${bodyOf("account", "x")} from ledger.account as x where id = 'acct_x'`,
+  "update ledger.record set number = number + 1000 where kind = 'api_key' and body ->> 'id' = 'key_b'"
+]
+
+/** Taken back afterwards. */
+class Found extends Schema.TaggedError<Found>()("Found", {
+  believed: Schema.Array(Schema.String),
+  found: Schema.Array(Schema.String)
+}) {}
+
+describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum and record recomputed", () => {
+  const sound = Effect.flatMap(originals, ({ stopped }) => Effect.flatMap(copyOf(stopped), moved)).pipe(
+    Scope.provide(scope),
+    Effect.cached,
+    Effect.runSync
+  )
+
+  it.live("adds up, and goes through the anchor of the folder that it was moved from", () =>
+    Effect.gen(function* () {
+      const { anchor } = yield* originals
+      const found = yield* verify(yield* sound, anchor)
+      assert.deepStrictEqual(found.problems, [])
+      assert.deepStrictEqual(found.younger_than_anchor, { entries: 0, records: 0 })
+    })
+  )
+
+  it.live.each(changes)("is distinguished from the one that was anchored: %s", (statements) =>
+    Effect.gen(function* () {
+      const { anchor } = yield* originals
+      const sql = yield* sound
+      const tamper = Effect.gen(function* () {
+        yield* run(sql, `${unguarded}; ${statements}`)
+        yield* forge(sql)
+        const { problems: believed } = yield* verifyContents(sql)
+        const { problems: found } = yield* verifyContents(sql, anchor)
+        return yield* new Found({ believed, found })
+      })
+      const { believed, found } = yield* sql.withTransaction(tamper).pipe(Effect.catchTag("Found", Effect.succeed))
+      assert.deepStrictEqual(
+        believed.filter((problem) => !/leaves a balance|highest budget|was charged to key/.test(problem)),
+        []
+      )
+      assert.match(
+        found.join("; "),
+        /the chain was anchored at entry 62 and record 7, and (is another one there|ends at)/
+      )
+    })
+  )
+
+  it.live.each([
+    ["update ledger.account set name = 'x' where id = 'acct_b'", "account acct_b is not what was recorded: name"],
+    [
+      "insert into ledger.account (id, name, created_at, position, balance, hash) values ('acct_x', 'x', now(), 0, 0, '')",
+      "account acct_x was never recorded"
+    ],
+    ["update ledger.api_key set sha256 = 'x' where id = 'key_b'", "key key_b is not what was recorded: sha256"],
+    ["update console.payment set cents = 1", "payment pay_1 is not what was recorded: cents"],
+    ["delete from console.payment", "payment pay_1 was recorded, and is not there"],
+    ["delete from ledger.record where kind = 'payment'", "payment pay_1 was never recorded"]
+  ])("is reported with the row where nothing is recomputed: %s", ([statements, problem]) =>
+    Effect.gen(function* () {
+      const sql = yield* sound
+      const tamper = Effect.gen(function* () {
+        yield* run(sql, `${unguarded}; ${statements}`)
+        const { problems } = yield* verifyContents(sql)
+        return yield* new Found({ believed: [], found: problems })
+      })
+      const { found } = yield* sql.withTransaction(tamper).pipe(Effect.catchTag("Found", Effect.succeed))
+      assert.include(found, problem)
+    })
+  )
+})
+
+describe("another ledger in the place of the one that was anchored", () => {
+  const refused = Effect.fnUntraced(function* (folder: string) {
+    const { anchor, place } = yield* originals
+    const sql = yield* moved(folder)
+    const error = yield* Effect.flip(Effect.scoped(keepAnchor(sql, Option.some(place))))
+    assert.deepStrictEqual(Option.getOrThrow(yield* place.read), anchor)
+    return { message: error.message, problems: (yield* verify(sql, anchor)).problems.join("; ") }
+  })
+
+  it.live("is refused by a start, and never replaces the anchor: an older copy", () =>
+    Effect.gen(function* () {
+      const { older } = yield* originals
+      const { message, problems } = yield* refused(yield* copyOf(older))
+      assert.match(message, /does not go through its anchor at .*: its chain ends at entry 39 and record 5/)
+      assert.match(problems, /was anchored at entry 62 and record 7, and ends at entry 39 and record 5/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is refused by a start, and never replaces the anchor: one with as many entries and more records", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      yield* written(folder, sampleGroups())
+      const sql = yield* moved(folder)
+      const { anchor, place } = yield* originals
+      for (const id of ["1", "2", "3"]) {
+        yield* sql.unsafe(
+          "insert into console.payment (id, account_id, kind, cents, state, processor, created_at) values ($1, 'acct_a', 'top_up', 1, 'open', 'stripe', '2026-10-30T00:00:00.000Z')",
+          [id]
+        )
+      }
+      const error = yield* Effect.flip(Effect.scoped(keepAnchor(sql, Option.some(place))))
+      assert.match(error.message, /does not go through its anchor at .*: its chain is another one/)
+      assert.deepStrictEqual(Option.getOrThrow(yield* place.read), anchor)
+    }).pipe(Effect.scoped)
+  )
+})
