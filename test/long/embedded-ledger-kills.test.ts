@@ -1,3 +1,3 @@
 import { embeddedLedgerKills } from "../crash/embedded-ledger-kills.ts"
 
-embeddedLedgerKills({ kills: 70 })
+embeddedLedgerKills({ kills: 200 })

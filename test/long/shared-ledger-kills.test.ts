@@ -1,3 +1,4 @@
+/** 200 kills of a server and 200 of PostgreSQL. */
 import { sharedLedgerKills } from "../crash/shared-ledger-kills.ts"
 
-sharedLedgerKills({ kills: 70 })
+sharedLedgerKills({ blows: 300 })
