@@ -32,7 +32,13 @@ const fates: ReadonlyArray<readonly [number, Fate]> = [
   [1_000, "commit with a used id"]
 ]
 
-const drawCall = (world: World): PlannedCall => {
+/** Then what is left only shrinks, and whoever is refused has found less than any earlier one. */
+const givingNothingBack: ReadonlyArray<readonly [number, Fate]> = [
+  [900, "commit"],
+  [1_000, "stay open"]
+]
+
+const drawCall = (world: World, drawnFrom = fates): PlannedCall => {
   const { chance } = world
   const keys = world.keysOfCalled()
   const known = keys.filter((key) => world.isKnown(key))
@@ -43,7 +49,7 @@ const drawCall = (world: World): PlannedCall => {
     key,
     secret: oneOf(world, key.terms.secrets).secret,
     call: chance.between(0, 9) < 7 ? prices : stores,
-    fate: fates.find(([below]) => fate <= below)?.[1] ?? "commit",
+    fate: drawnFrom.find(([below]) => fate <= below)?.[1] ?? "commit",
     before: chance.between(0, longestWait),
     looking: chance.between(0, 1),
     between: chance.between(0, 4)
@@ -54,13 +60,21 @@ const batch = async (world: World) => {
   const { chance } = world
   const before = world.open
   world.open = []
+  const shrinks = chance.between(0, 2) === 0
+  const drawn = shrinks ? givingNothingBack : fates
   const changed = new Set<(typeof world.keys)[number]>()
-  const planned = Array.from({ length: chance.between(callsOfBatch.least, callsOfBatch.most) }, () => drawCall(world))
-  const operations = Array.from({ length: chance.between(1, 8) }, () => ({
+  const planned = Array.from({ length: chance.between(callsOfBatch.least, callsOfBatch.most) }, () =>
+    drawCall(world, drawn)
+  )
+  const operations = Array.from({ length: shrinks ? 0 : chance.between(1, 8) }, () => ({
     operate: drawOperation(world, changed),
     turns: chance.between(0, longestWait)
   }))
-  const ends = before.map((hold) => ({ hold, turns: chance.between(0, longestWait), fate: drawCall(world).fate }))
+  const ends = before.map((hold) => ({
+    hold,
+    turns: chance.between(0, longestWait),
+    fate: drawCall(world, drawn).fate
+  }))
   const reads = Array.from({ length: chance.between(0, 10) }, () => drawCall(world))
   await Promise.all([
     ...planned.map((call) => make(world, call)),
