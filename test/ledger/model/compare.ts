@@ -133,7 +133,7 @@ const day = 86_400_000
  */
 export const compareMore = async (world: World): Promise<void> => {
   const { chance, isShared, model, overlaps } = world
-  if (isShared) for (const account of world.called()) await credit(world, 0, account, 1)()
+  if (isShared) for (const account of world.called()) await credit(world, 0, account, 10)()
   await settled(world)
   assert.deepEqual(overlaps.judge(), [])
   if (isShared) for (const key of world.keysOfCalled()) await compareRemaining(world, key)

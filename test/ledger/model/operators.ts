@@ -24,11 +24,16 @@ export const openAccount = async (world: World, server: number): Promise<void> =
   world.note("account opened")
 }
 
+/** Mostly what calls can use to the last credit: prices are multiples of 10. */
+const drawAmount = ({ chance }: World, least: number, most: number) =>
+  chance.between(0, 3) === 0 ? chance.between(least, most) : 10 * Math.ceil(chance.between(least, most) / 10)
+
 /** Room for some calls beyond what was spent; 0 pauses the key, and a lower one than what was spent pauses it, too. */
-const drawBudgets = ({ chance, model }: World, key?: UsedKey): Budgets => {
+const drawBudgets = (world: World, key?: UsedKey): Budgets => {
+  const { chance, model } = world
   const spent = windows.map(({ of }) => (key === undefined ? 0 : (model.spent.get(`${key.id} ${of(model.now)}`) ?? 0)))
   const drawn = (at: number) =>
-    chance.between(0, 9) === 0 ? 0 : Math.max(0, (spent[at] ?? 0) + chance.between(-300, 20_000))
+    chance.between(0, 9) === 0 ? 0 : Math.max(0, (spent[at] ?? 0) + drawAmount(world, -300, 20_000))
   return { month: drawn(0) }
 }
 
@@ -171,7 +176,7 @@ const drawBooking = (world: World, account_id: string): Booking => {
   const type = isOut
     ? oneOf(world, ["refund", "adjustment"] as const)
     : oneOf(world, ["top_up", "auto_recharge", "refund", "adjustment"] as const)
-  const credits = isOut ? -world.chance.between(1, 4_000) : world.chance.between(1, 12_000)
+  const credits = 10 * (isOut ? -world.chance.between(1, 400) : world.chance.between(1, 1_200))
   return { account_id, type, credits, reference, note }
 }
 
@@ -182,11 +187,11 @@ export const drawOperation = (world: World, changed: Set<UsedKey>): (() => Promi
   const account = oneOf(world, world.called())
   const keys = world.keysOfCalled().filter((key) => !changed.has(key) && !key.terms.isRevoked)
   const what = chance.between(0, 99)
-  if (what < 25) return credit(world, server, account, chance.between(1, 12_000))
+  if (what < 25) return credit(world, server, account, 10 * chance.between(1, 1_200))
   if (what < 50) return book(world, server, drawBooking(world, account), chance.between(1, 3))
   if (what < 55 && world.bookings.length > 0) return bookAgain(world, server, oneOf(world, world.bookings.slice(-50)))
   if (what >= 95) return () => createKey(world, server, account)
-  if (keys.length === 0) return credit(world, server, account, 1)
+  if (keys.length === 0) return credit(world, server, account, 10)
   const key = oneOf(world, keys)
   changed.add(key)
   return what < 93 ? edit(world, server, key) : revoke(world, server, key)
