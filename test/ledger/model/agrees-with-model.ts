@@ -16,7 +16,7 @@ import { type LedgerUnderTest, openAll } from "./ledgers.ts"
 import { Model } from "./model.ts"
 import { createKey, drawOperation, oneOf, openAccount } from "./operators.ts"
 import { prices, stores } from "./rules.ts"
-import { World } from "./world.ts"
+import { type UsedKey, World } from "./world.ts"
 
 const hour = 3_600_000
 /** What is in flight together: so many calls, and what operators do meanwhile. */
@@ -38,18 +38,26 @@ const givingNothingBack: ReadonlyArray<readonly [number, Fate]> = [
   [1_000, "stay open"]
 ]
 
-const drawCall = (world: World, drawnFrom = fates): PlannedCall => {
+/** The keys that are called in a batch, and those of them that are known. */
+interface Called {
+  readonly keys: ReadonlyArray<UsedKey>
+  readonly known: ReadonlyArray<UsedKey>
+}
+
+const drawFate = ({ chance }: World, drawnFrom: typeof fates): Fate => {
+  const drawn = chance.between(1, 1_000)
+  return drawnFrom.find(([most]) => drawn <= most)?.[1] ?? "commit"
+}
+
+const drawCall = (world: World, { keys, known }: Called, drawnFrom = fates): PlannedCall => {
   const { chance } = world
-  const keys = world.keysOfCalled()
-  const known = keys.filter((key) => world.isKnown(key))
   const key = oneOf(world, known.length > 0 && chance.between(0, 19) > 0 ? known : keys)
-  const fate = chance.between(1, 1_000)
   return {
     server: chance.between(0, 1),
     key,
     secret: oneOf(world, key.terms.secrets).secret,
     call: chance.between(0, 9) < 7 ? prices : stores,
-    fate: drawnFrom.find(([below]) => fate <= below)?.[1] ?? "commit",
+    fate: drawFate(world, drawnFrom),
     before: chance.between(0, longestWait),
     looking: chance.between(0, 1),
     between: chance.between(0, 4)
@@ -62,9 +70,11 @@ const batch = async (world: World) => {
   world.open = []
   const shrinks = chance.between(0, 2) === 0
   const drawn = shrinks ? givingNothingBack : fates
-  const changed = new Set<(typeof world.keys)[number]>()
+  const keys = world.keysOfCalled()
+  const called = { keys, known: keys.filter((key) => world.isKnown(key)) }
+  const changed = new Set<UsedKey>()
   const planned = Array.from({ length: chance.between(callsOfBatch.least, callsOfBatch.most) }, () =>
-    drawCall(world, drawn)
+    drawCall(world, called, drawn)
   )
   const operations = Array.from({ length: shrinks ? 0 : chance.between(1, 8) }, () => ({
     operate: drawOperation(world, changed),
@@ -73,9 +83,9 @@ const batch = async (world: World) => {
   const ends = before.map((hold) => ({
     hold,
     turns: chance.between(0, longestWait),
-    fate: drawCall(world, drawn).fate
+    fate: drawFate(world, drawn)
   }))
-  const reads = Array.from({ length: chance.between(0, 10) }, () => drawCall(world))
+  const reads = Array.from({ length: chance.between(0, 10) }, () => drawCall(world, called))
   await Promise.all([
     ...planned.map((call) => make(world, call)),
     ...reads.map((call) => readRemaining(world, call)),
@@ -113,7 +123,7 @@ const between = async (world: World) => {
   }
   if (chance.between(0, 149) === 0) await openAccount(world, chance.between(0, 1))
   for (const account of world.called()) {
-    const known = world.keysOfCalled().filter((key) => key.account === account && world.isKnown(key))
+    const known = world.keysOf(account).filter((key) => world.isKnown(key))
     while (known.length < 2) {
       await createKey(world, chance.between(0, 1), account)
       known.length++

@@ -121,7 +121,7 @@ export const end = async (world: World, hold: UsedHold, fate: Fate): Promise<voi
   if (fate === "release") release(world, hold)
   else if (fate === "commit with a used id" && usedId !== undefined) await commitWithUsedId(world, hold, usedId)
   else await commit(world, hold, fate === "commit and release")
-  hold.held.release() // it has ended
+  if (fate !== "release") hold.held.release() // it has ended: without effect
 }
 
 /** What a caller is told in the middle of it all, where one server knows everything. */

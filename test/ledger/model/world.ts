@@ -34,7 +34,7 @@ export class World {
   readonly knowsRemaining: boolean
   /** Every account that was opened, and the few that are called. */
   readonly accounts: Array<string> = []
-  readonly keys: Array<UsedKey> = []
+  private readonly keys = new Map<string, Array<UsedKey>>()
   /** Holds that outlast the calls that overlap with them. */
   open: Array<UsedHold> = []
   /** Request ids that were charged last. */
@@ -85,9 +85,12 @@ export class World {
     return this.accounts.slice(-mostCalled)
   }
 
+  keysOf(account: string): ReadonlyArray<UsedKey> {
+    return this.keys.get(account) ?? []
+  }
+
   keysOfCalled(): ReadonlyArray<UsedKey> {
-    const accounts = new Set(this.called())
-    return this.keys.filter(({ account }) => accounts.has(account))
+    return this.called().flatMap((account) => this.keysOf(account))
   }
 
   isKnown(key: UsedKey): boolean {
@@ -98,7 +101,7 @@ export class World {
   addKey(id: string, account: string, terms: Terms): void {
     const versions = [{ terms, from: this.overlaps.moment(), to: Number.POSITIVE_INFINITY }]
     const key = { id, account, terms, versions }
-    this.keys.push(key)
+    this.keys.set(account, [...this.keysOf(account), key])
     this.model.keys.push(key)
   }
 
