@@ -56,6 +56,11 @@ export class Model {
   readonly expected = new Map<string, Array<Expected>>()
   entries = 0
 
+  /** Nothing is in flight. Whatever ends by itself at a moment ends here. */
+  passTime(ms: number): void {
+    this.now += ms
+  }
+
   /** In the order in which they refuse a call. */
   limits(key: Key, at = this.now): ReadonlyArray<Limit> {
     const left = (this.balances.get(key.account) ?? 0) - (this.held.get(key.account) ?? 0)

@@ -1,6 +1,7 @@
 /**
  * The rules of the contract, section 6, as one table each: which numbers admit a call, in which order they refuse it, and
- * when a secret is known. Written from the contract and not from the ledger's code. A new kind of budget is a row of `windows`.
+ * when a secret is known. Written from the contract and not from the ledger's code. Another kind of budget is one more row of
+ * `windows`; a key that has none of it has one of 9,000,000,000,000,000 credits, which is the most that a budget can be.
  */
 import type { Scope } from "@larder/schemas/scopes.ts"
 
@@ -16,7 +17,7 @@ export const windows = [
 
 export type Budgets = Readonly<Record<(typeof windows)[number]["budget"], number>>
 
-/** What a key is between two changes. */
+/** What a key is between two changes. It has several secrets while it is rotated. */
 export interface Terms {
   readonly scopes: ReadonlyArray<Scope>
   readonly budgets: Budgets
