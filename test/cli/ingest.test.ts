@@ -1,12 +1,14 @@
 /** `larder-ingest` as it is called: by turbo, for one pipeline and for all, and what it refuses before anything is fetched. */
 import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { createServer } from "node:net"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { inject } from "vitest"
 import { copyOf, folderOfTest } from "../end-to-end/ingesting.ts"
 import { type Bodies, everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
-import { clean, type Environment, ended, run } from "../support/programs.ts"
+import { clean, type Environment, ended, run, start } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 
 const bin = path.join(repository, "node_modules/.bin")
@@ -18,6 +20,21 @@ const startTurbo = (args: ReadonlyArray<string>, environment: Environment) =>
     stdio: ["ignore", "pipe", "pipe"]
   })
 const turbo = (args: ReadonlyArray<string>, environment: Environment) => ended(startTurbo(args, environment))
+
+/**
+ * A proxy that never answers, and settings that lead a run to it. A run that has connected is between its start and its first
+ * answer for as long as it takes: interrupted before, it would have no id yet, and later it might have published.
+ */
+const silentProxy = async () => {
+  const proxy = createServer((socket) => socket.on("error", () => {}).resume()) // a run that ends breaks it off
+  await once(proxy.listen(0, "127.0.0.1"), "listening")
+  const address = proxy.address()
+  assert(address !== null && typeof address === "object")
+  return {
+    settings: { LARDER_SOURCES: "live", HTTPS_PROXY: `http://127.0.0.1:${address.port}` },
+    connected: once(proxy, "connection").then(() => proxy.close())
+  }
+}
 
 /** Names of a home that tell of a fetch or a publication. */
 const tracesIn = (home: string) =>
@@ -57,12 +74,10 @@ describe("npx turbo run ingest", () => {
 
   it("passes an interrupt on", async () => {
     const home = path.join(folderOfTest(), "home")
-    const child = startTurbo([], { LARDER_HOME: home })
+    const { connected, settings } = await silentProxy()
+    const child = startTurbo([], { LARDER_HOME: home, ...settings })
     const end = ended(child)
-    while (!existsSync(path.join(home, "raw/fetches"))) {
-      assert.isNull(child.exitCode)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+    await Promise.race([connected, end])
     process.kill(-(child.pid ?? 0), "SIGINT")
     const { stderr, stdout } = await end
     assert.match(stdout + stderr, /commodities {2}stopped at/)
@@ -195,15 +210,10 @@ describe("what is refused before anything is fetched", () => {
 describe("a run that is interrupted", () => {
   it("prints its object with --json", async () => {
     const home = path.join(folderOfTest(), "home")
-    const child = spawn(process.execPath, [path.join(repository, "pipelines/bin/larder-ingest.mjs"), "--json"], {
-      env: clean({ LARDER_HOME: home }),
-      stdio: ["ignore", "pipe", "pipe"]
-    })
+    const { connected, settings } = await silentProxy()
+    const child = start("larder-ingest", ["commodities", "--json"], { LARDER_HOME: home, ...settings })
     const end = ended(child)
-    while (!existsSync(path.join(home, "raw/fetches"))) {
-      assert.isNull(child.exitCode)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+    await Promise.race([connected, end])
     child.kill("SIGINT")
     const { code, stderr, stdout } = await end
     assert.strictEqual(code, 130, stderr)

@@ -5,7 +5,7 @@ import { send } from "../support/api/client.ts"
 import type { Call } from "./cast.ts"
 import type { Diary } from "./diary.ts"
 
-const connections = 32
+const connections = 64
 /** What a caller waits after a 503. It is told a second; a run has less patience. */
 const pause = 250
 /** A call that takes longer hangs. */

@@ -11,7 +11,7 @@ import { ended, type Server, start } from "../support/programs.ts"
 import type { Place } from "./cast.ts"
 import type { Chance } from "./chance.ts"
 import { type History, history } from "./history.ts"
-import { historiesWith, longest, portion } from "./kills.ts"
+import { historiesWith, longest, portion, totalsOf } from "./kills.ts"
 import { stopUnderLoad } from "./stop-under-load.ts"
 import { headerLength, logIn, tearLog, tears } from "./torn-log.ts"
 
@@ -68,10 +68,12 @@ const powerCut = ({ cashier, chance, count, diary, place }: History) => {
 
 export const embeddedLedgerKills = (most: { readonly kills: number }) =>
   describe("an embedded ledger whose server is killed with -9 under load", () => {
+    const add = totalsOf("embedded ledger")
+
     it.each(historiesWith(most.kills))(
       "has one charge for each 200 that a caller received, and no other, after $kills kills and a stop that answers all",
       async ({ kills }) => {
-        await history("embedded ledger", {}, async (its) => {
+        const numbers = await history("embedded ledger", {}, async (its) => {
           const { books, cast, chance, count, place } = its
           let server = await its.start()
           for (let number = 0; number < kills; number++) {
@@ -89,6 +91,7 @@ export const embeddedLedgerKills = (most: { readonly kills: number }) =>
           await stopUnderLoad(its, server)
           await books.check() // by commands that open the ledger themselves
         })
+        add(numbers)
       },
       longest
     )

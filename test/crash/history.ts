@@ -13,6 +13,7 @@ import { type Cashier, hireCashier } from "./cashier.ts"
 import { type Cast, hire, type Place } from "./cast.ts"
 import { type Chance, chanceFrom, newSeed } from "./chance.ts"
 import { type Diary, startDiary } from "./diary.ts"
+import { listOf, type Numbers } from "./kills.ts"
 
 export interface History {
   /** For what happens when. Callers have a chance of their own. */
@@ -31,12 +32,12 @@ export interface History {
 /** The end of a log is where the trouble is. */
 const mostLogged = 4_000
 
-/** `environment` says where the ledger is: in PostgreSQL, or else in a home of its own. */
+/** `environment` says where the ledger is: in PostgreSQL, or else in a home of its own. Returns what it came to. */
 export const history = async (
   name: string,
   environment: Environment,
   happen: (history: History) => Promise<void>
-): Promise<void> => {
+): Promise<Numbers> => {
   const seed = newSeed()
   const drawing = chanceFrom(seed + 1)
   const place = { home: copyHome(inject("sampleHome")), environment }
@@ -44,6 +45,7 @@ export const history = async (
   const counts: Record<string, number> = {}
   const diary = startDiary()
   let books: Books | undefined
+  const numbers = () => ({ ...counts, ...books?.counts() })
   if (environment.LARDER_LEDGER_URL !== undefined) operateIn(place.home, environment.LARDER_LEDGER_URL)
   try {
     const cast = await hire(place)
@@ -66,15 +68,13 @@ export const history = async (
         counts[what] = (counts[what] ?? 0) + by
       }
     })
+    return numbers()
   } catch (error) {
     for (const { child, logs } of servers) console.error(`server ${child.pid} logged:\n${logs().slice(-mostLogged)}`)
     throw error
   } finally {
     await Promise.all(servers.map((server) => server.stop("SIGKILL")))
     rmSync(place.home, { recursive: true, force: true })
-    const numbers = Object.entries({ ...counts, ...books?.counts() })
-    console.log(
-      `${name}, LARDER_CRASH_SEED=${seed}: ${numbers.map(([what, number]) => `${number} ${what}`).join(", ")}`
-    )
+    console.log(`${name}, LARDER_CRASH_SEED=${seed}: ${listOf(numbers())}`)
   }
 }

@@ -1,3 +1,3 @@
 import { sharedLedgerKills } from "./shared-ledger-kills.ts"
 
-sharedLedgerKills({ kills: 2 })
+sharedLedgerKills({ blows: 2 })

@@ -1,8 +1,8 @@
 /**
  * Kills with -9, again and again under load, one of two servers that share a ledger in PostgreSQL, or the database, or both
  * at once. A killed server is started again while the other one goes on; of a killed database both recover by themselves,
- * and answer 503 until then. In the end one server is told to stop under load. Two kills meet a server and the database; the
- * long run kills both at once, too.
+ * and answer 503 until then. In the end one server is told to stop under load. Two blows meet a server and the database; of
+ * three, one kills both at once.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -10,7 +10,7 @@ import { type Postgres, startPostgres } from "../support/postgres/server.ts"
 import type { Server } from "../support/programs.ts"
 import type { Callers } from "./callers.ts"
 import { type History, history } from "./history.ts"
-import { historiesWith, longest } from "./kills.ts"
+import { historiesWith, longest, totalsOf } from "./kills.ts"
 import { stopUnderLoad } from "./stop-under-load.ts"
 
 /** Waits until the server says that it is ready, or that it is not. */
@@ -77,22 +77,24 @@ const strike = async (
   return [...survivors.map(({ server }) => server), ...started]
 }
 
-export const sharedLedgerKills = (most: { readonly kills: number }) =>
+/** Of three blows two kill a server, and two the database. */
+export const sharedLedgerKills = (most: { readonly blows: number }) =>
   describe("a ledger in PostgreSQL that two servers share, any of which is killed with -9 under load", () => {
+    const add = totalsOf("ledger in PostgreSQL")
     let postgres: Postgres
     beforeAll(async () => {
       postgres = await startPostgres()
     })
     afterAll(() => postgres.remove())
 
-    it.each(historiesWith(most.kills))(
-      "has one charge for each 200 that a caller received, and no other, after $kills kills and a stop that answers all",
-      async ({ kills }) => {
+    it.each(historiesWith(most.blows))(
+      "has one charge for each 200 that a caller received, and no other, after $kills blows and a stop that answers all",
+      async ({ first, kills }) => {
         const environment = { LARDER_LEDGER_URL: await postgres.newDatabase() }
-        await history("ledger in PostgreSQL", environment, async (its) => {
+        const numbers = await history("ledger in PostgreSQL", environment, async (its) => {
           let servers: ReadonlyArray<Server> = await Promise.all([its.start(), its.start()])
-          for (let number = 0; number < kills; number++) {
-            if (number > 0) await its.cast.giveMore()
+          for (let number = first; number < first + kills; number++) {
+            if (number > first) await its.cast.giveMore()
             servers = await strike(its, { postgres, servers, number })
             expect(await its.cashier.again()).toEqual([])
             await its.books.check()
@@ -101,6 +103,7 @@ export const sharedLedgerKills = (most: { readonly kills: number }) =>
           if (second !== undefined) await stopUnderLoad(its, second)
           await its.books.check()
         })
+        add(numbers)
       },
       longest
     )

@@ -24,7 +24,7 @@ export const through = (
   name: string,
   url: string,
   happen: (its: History, servers: ReadonlyArray<Server>) => Promise<void>
-): Promise<void> =>
+): Promise<unknown> =>
   history(name, { LARDER_LEDGER_URL: url }, async (its) => {
     const { books, call, diary, start } = its
     const servers = [await start(), await start()]

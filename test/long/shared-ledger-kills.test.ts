@@ -1,3 +1,4 @@
+/** Some half an hour, in which a server is killed 200 times, and PostgreSQL as often. */
 import { sharedLedgerKills } from "../crash/shared-ledger-kills.ts"
 
-sharedLedgerKills({ kills: 70 })
+sharedLedgerKills({ blows: 300 })

@@ -1,0 +1,181 @@
+/**
+ * A ledger and its model go the same way for many random steps: calls with all their ends, credits and money in both
+ * directions, edits, ends and revocations of keys, new keys and accounts, days and months that pass, and servers that are
+ * closed and opened again. Some hundred are in flight at once; their answers are judged by what any order of them allows
+ * (`overlaps.ts`), and in between the ledger must say exactly what the model says (`compare.ts`). Rules are in `rules.ts`.
+ *
+ * The seed decides what is done. What it meets, such as which of two calls comes first, the machine decides.
+ */
+import assert from "node:assert/strict"
+import { afterEach, expect, it, vi } from "vitest"
+import { chanceFrom } from "../../crash/chance.ts"
+import { seed } from "../../support/seed.ts"
+import { end, type Fate, make, type PlannedCall, readRemaining, release, wait } from "./calls.ts"
+import { compare, compareAll, compareMore } from "./compare.ts"
+import { type LedgerUnderTest, openAll } from "./ledgers.ts"
+import { Model } from "./model.ts"
+import { createKey, drawOperation, oneOf, openAccount } from "./operators.ts"
+import { prices, stores } from "./rules.ts"
+import { type UsedKey, World } from "./world.ts"
+
+const hour = 3_600_000
+/** What is in flight together: so many calls, and what operators do meanwhile. */
+const callsOfBatch = { least: 50, most: 950 }
+/** Changes come in the first turns of a batch as calls do. */
+const longestWait = 30
+
+const fates: ReadonlyArray<readonly [number, Fate]> = [
+  [660, "commit"],
+  [720, "commit and release"],
+  [900, "release"],
+  [998, "stay open"],
+  [1_000, "commit with a used id"]
+]
+
+/** Then what is left only shrinks, and whoever is refused has found less than any earlier one. */
+const givingNothingBack: ReadonlyArray<readonly [number, Fate]> = [
+  [900, "commit"],
+  [1_000, "stay open"]
+]
+
+/** The keys that are called in a batch, and those of them that are known. */
+interface Called {
+  readonly keys: ReadonlyArray<UsedKey>
+  readonly known: ReadonlyArray<UsedKey>
+}
+
+const drawFate = ({ chance }: World, drawnFrom: typeof fates): Fate => {
+  const drawn = chance.between(1, 1_000)
+  return drawnFrom.find(([most]) => drawn <= most)?.[1] ?? "commit"
+}
+
+const drawCall = (world: World, { keys, known }: Called, drawnFrom = fates): PlannedCall => {
+  const { chance } = world
+  const key = oneOf(world, known.length > 0 && chance.between(0, 19) > 0 ? known : keys)
+  return {
+    server: chance.between(0, 1),
+    key,
+    secret: oneOf(world, key.terms.secrets).secret,
+    call: chance.between(0, 9) < 7 ? prices : stores,
+    fate: drawFate(world, drawnFrom),
+    before: chance.between(0, longestWait),
+    looking: chance.between(0, 1),
+    between: chance.between(0, 4)
+  }
+}
+
+const batch = async (world: World) => {
+  const { chance } = world
+  const before = world.open
+  world.open = []
+  const shrinks = chance.between(0, 2) === 0
+  const drawn = shrinks ? givingNothingBack : fates
+  const keys = world.keysOfCalled()
+  const called = { keys, known: keys.filter((key) => world.isKnown(key)) }
+  const changed = new Set<UsedKey>()
+  const planned = Array.from({ length: chance.between(callsOfBatch.least, callsOfBatch.most) }, () =>
+    drawCall(world, called, drawn)
+  )
+  const operations = Array.from({ length: shrinks ? 0 : chance.between(1, 8) }, () => ({
+    operate: drawOperation(world, changed),
+    turns: chance.between(0, longestWait)
+  }))
+  const ends = before.map((hold) => ({
+    hold,
+    turns: chance.between(0, longestWait),
+    fate: drawFate(world, drawn)
+  }))
+  const reads = Array.from({ length: chance.between(0, 10) }, () => drawCall(world, called))
+  await Promise.all([
+    ...planned.map((call) => make(world, call)),
+    ...reads.map((call) => readRemaining(world, call)),
+    ...ends.map(async ({ fate, hold, turns }) => {
+      await wait(turns)
+      await end(world, hold, fate)
+    }),
+    ...operations.map(async ({ operate, turns }) => {
+      await wait(turns)
+      await operate()
+    })
+  ])
+  world.charged = world.charged.slice(-200)
+}
+
+const reopen = async (world: World) => {
+  const { chance, ledgers, model } = world
+  const server = chance.between(0, ledgers.servers().length - 1)
+  for (const hold of world.open.filter((one) => one.server % ledgers.servers().length === server)) {
+    model.release(hold)
+    world.open.splice(world.open.indexOf(hold), 1)
+  }
+  await ledgers.reopen(server)
+  if (!ledgers.remembersRequestIds) world.charged = []
+  world.note("reopened")
+}
+
+/** With nothing in flight: time passes, and servers come and go. */
+const between = async (world: World) => {
+  const { chance, model } = world
+  if (chance.between(0, 3) === 0) {
+    model.passTime(chance.between(1, 96) * hour + chance.between(0, hour - 1))
+    vi.setSystemTime(model.now)
+    world.note("time passed")
+  }
+  if (chance.between(0, 149) === 0) await openAccount(world, chance.between(0, 1))
+  for (const account of world.called()) {
+    const known = world.keysOf(account).filter((key) => world.isKnown(key)).length
+    for (let count = known; count < 2; count++) await createKey(world, chance.between(0, 1), account)
+  }
+  if (chance.between(0, 24) === 0) await reopen(world)
+}
+
+const go = async (world: World, steps: number) => {
+  for (let account = 0; account < 4; account++) await openAccount(world, account)
+  while (world.steps < steps) {
+    await between(world)
+    await batch(world)
+    await compare(world)
+    if (world.chance.between(0, 9) === 0) await compareMore(world)
+  }
+  for (const hold of world.open) release(world, hold)
+  world.open = []
+  await compareAll(world)
+}
+
+/** Together a run of some thousand steps meets all of these; else it would prove less than it seems to. */
+const whatHappens = [
+  ["held", "charged", "released", "insufficient_balance", "spend_cap_reached", "unknown", "forbidden"],
+  ["request id refused", "charged later than admitted", "key changed meanwhile", "remaining read"],
+  ["budget edited", "scopes edited", "end edited", "revoked", "key created", "account opened"],
+  ["credited", "money in", "money out", "booked again", "time passed", "reopened"]
+].flat()
+/** So many steps meet each of them. */
+const enoughSteps = 100_000
+
+export const agreesWithModel = (name: string, under: () => Promise<LedgerUnderTest>, steps: number): void => {
+  afterEach(() => void vi.useRealTimers())
+
+  it(`answers as some order of overlapping calls allows, and else as a plain model, for ${steps} random steps: ${name}`, async () => {
+    console.info(`${name}, LARDER_TEST_SEED=${seed}`)
+    const store = await under()
+    const model = new Model()
+    vi.useFakeTimers({ toFake: ["Date"], now: model.now }) // servers look at it, too
+    const ledgers = await openAll(store)
+    const world = new World(ledgers, model, chanceFrom(seed))
+    const began = performance.now()
+    try {
+      await go(world, steps)
+    } catch (error) {
+      throw new Error(`after ${world.steps} steps with LARDER_TEST_SEED=${seed}`, { cause: error })
+    } finally {
+      await ledgers.close()
+      const seconds = (performance.now() - began) / 1_000
+      const numbers = [...world.tally].toSorted().map(([what, times]) => `${what} ${times}`)
+      console.info(
+        `${name}: ${world.steps} steps in ${Math.round(seconds)} s, ${Math.round(world.steps / seconds)}/s; ${numbers.join(", ")}`
+      )
+    }
+    if (steps >= enoughSteps) expect(whatHappens.filter((what) => !world.tally.has(what))).toEqual([])
+    assert.ok(world.steps >= steps)
+  }, 3_600_000)
+}

@@ -1,0 +1,139 @@
+/** Calls as the request pipeline makes them, and all the ways in which their holds end. */
+import assert from "node:assert/strict"
+import { type Call, isKnown, type Refusal } from "./rules.ts"
+import type { UsedHold, UsedKey, World } from "./world.ts"
+
+/** Turns of the event loop: calls of a batch begin and end in many orders. */
+export const wait = async (turns: number) => {
+  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+export type Fate = "commit" | "release" | "commit and release" | "commit with a used id" | "stay open"
+
+/** Everything that chance decides about a call, drawn before the batch begins. */
+export interface PlannedCall {
+  readonly server: number
+  readonly key: UsedKey
+  readonly secret: string
+  readonly call: Call
+  readonly fate: Fate
+  /** Turns: until it begins, from its look-up to its hold, and from there to its end. */
+  readonly before: number
+  readonly looking: number
+  readonly between: number
+}
+
+/** A key that is changed all the time is looked up again and again; no call meets more than the changes of one batch. */
+const mostAttempts = 20
+
+const admit = async (world: World, { call, key, looking, secret, server }: PlannedCall) => {
+  const { now } = world.model
+  const ledger = world.server(server)
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    const from = world.overlaps.moment()
+    const spanned = () => ({ from, to: world.overlaps.moment() })
+    const view = await ledger.authenticate(secret, now)
+    if (view === undefined) return { outcome: "unknown", span: spanned() } as const
+    assert.equal(view.id, key.id)
+    await wait(looking)
+    if (!view.scopes.has(call.scope)) {
+      if (await ledger.isCurrent(view, now)) return { outcome: "forbidden", span: spanned() } as const
+    } else {
+      const admission = await ledger.hold(view, call.endpoint, call.credits, now)
+      if ("held" in admission) return { outcome: "held", held: admission.held, span: spanned() } as const
+      if (admission.refused !== "key_changed") return { outcome: admission.refused, span: spanned() } as const
+    }
+    world.count("key changed meanwhile")
+  }
+  throw new Error(`key ${key.id} was looked up ${mostAttempts} times and is not current`)
+}
+
+export const make = async (world: World, planned: PlannedCall): Promise<void> => {
+  const { before, between, call, fate, key, secret, server } = planned
+  const { model, overlaps } = world
+  await wait(before)
+  const { outcome, span, ...admitted } = await admit(world, planned)
+  world.note(outcome)
+
+  const terms = world.termsWithin(key, span)
+  const known = terms.filter((one) => isKnown(one, secret, model.now))
+  if (outcome === "unknown") {
+    assert.ok(known.length < terms.length, `key ${key.id} is unknown`)
+    return
+  }
+  const fitting = known.filter(({ scopes }) => scopes.includes(call.scope) === (outcome !== "forbidden"))
+  assert.ok(fitting.length > 0, `${outcome} for key ${key.id}, which has ${JSON.stringify(terms)}`)
+  if (outcome === "forbidden") return
+  overlaps.decide(model.limits(key), call.credits, outcome satisfies "held" | Refusal, span)
+  if (!("held" in admitted)) return
+
+  overlaps.change(model.limits(key), -call.credits, span)
+  const budgets = fitting.map(({ budgets }) => budgets.month)
+  const hold = { key, call, server, at: model.now, budgets, held: admitted.held }
+  model.hold(hold)
+  await wait(between)
+  await end(world, hold, fate)
+}
+
+export const release = (world: World, hold: UsedHold): void => {
+  const from = world.overlaps.moment()
+  hold.held.release()
+  returned(world, hold, from)
+  world.note("released")
+}
+
+/** Other servers see it with the next group at the earliest, and whoever looks when nothing is in flight. */
+const returned = ({ isShared, model, overlaps }: World, hold: UsedHold, from: number) => {
+  const to = isShared ? Number.POSITIVE_INFINITY : overlaps.moment()
+  overlaps.change(model.limits(hold.key, hold.at), hold.call.credits, { from, to })
+  model.release(hold)
+}
+
+const commit = async (world: World, hold: UsedHold, releases: boolean) => {
+  const { model, overlaps } = world
+  const { credits } = hold.call
+  const requestId = world.newName("req")
+  const from = overlaps.moment()
+  const charged = hold.held.commit(requestId)
+  if (releases) hold.held.release() // of a call that is being charged: without effect
+  await charged
+  const span = { from, to: overlaps.moment() }
+  overlaps.change([world.balanceOf(hold.key.account)], -credits, span, Number.POSITIVE_INFINITY)
+  model.charge(hold, requestId)
+  world.charged.push(requestId)
+  world.note("charged")
+  if (hold.at !== model.now) world.count("charged later than admitted")
+}
+
+const commitWithUsedId = async (world: World, hold: UsedHold, usedId: string) => {
+  const from = world.overlaps.moment()
+  await assert.rejects(hold.held.commit(usedId), `request ${usedId} was charged twice`)
+  returned(world, hold, from)
+  world.note("request id refused")
+}
+
+export const end = async (world: World, hold: UsedHold, fate: Fate): Promise<void> => {
+  const [usedId] = world.charged
+  if (fate === "stay open") {
+    world.open.push(hold)
+    return
+  }
+  if (fate === "release") release(world, hold)
+  else if (fate === "commit with a used id" && usedId !== undefined) await commitWithUsedId(world, hold, usedId)
+  else await commit(world, hold, fate === "commit and release")
+  if (fate !== "release") hold.held.release() // it has ended: without effect
+}
+
+/** What a caller is told in the middle of it all, where one server knows everything. */
+export const readRemaining = async (world: World, { before, key, secret, server }: PlannedCall): Promise<void> => {
+  const { model, overlaps } = world
+  await wait(before)
+  const ledger = world.server(server)
+  const view = await ledger.authenticate(secret, model.now)
+  if (view === undefined) return
+  const from = overlaps.moment()
+  const value = ledger.remaining(view, model.now)
+  assert.ok(Number.isSafeInteger(value) && value >= 0)
+  if (world.knowsRemaining) overlaps.tell(model.limits(key), value, { from, to: overlaps.moment() })
+  world.note("remaining read")
+}

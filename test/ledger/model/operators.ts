@@ -1,0 +1,198 @@
+/** What operators and payments do while calls are made. Of each key one thing is changed in a batch, else its order would be unknown. */
+import assert from "node:assert/strict"
+import { scopes as allScopes, type Scope } from "@larder/schemas/scopes.ts"
+import type { Booking } from "@larder/serve/ledger/administration.ts"
+import type { Budgets, Terms } from "./rules.ts"
+import { birthCredits, prices, stores, timeOf, windows } from "./rules.ts"
+import type { UsedKey, World } from "./world.ts"
+
+const day = 86_400_000
+const never = Number.POSITIVE_INFINITY
+
+export const oneOf = <A>(world: World, list: ReadonlyArray<A>): A => {
+  const found = list[world.chance.between(0, list.length - 1)]
+  if (found === undefined) throw new Error("nothing to choose from")
+  return found
+}
+
+export const openAccount = async (world: World, server: number): Promise<void> => {
+  const name = world.newName("account")
+  const { balance_credits, id } = await world.ask(server, ({ createAccount }) => createAccount({ name }))
+  assert.equal(balance_credits, birthCredits)
+  world.model.book(id, "grant", birthCredits, "starting balance")
+  world.accounts.push(id)
+  world.note("account opened")
+}
+
+/** Mostly what calls can use to the last credit: prices are multiples of 10. */
+const drawAmount = ({ chance }: World, least: number, most: number) =>
+  chance.between(0, 3) === 0 ? chance.between(least, most) : 10 * Math.ceil(chance.between(least, most) / 10)
+
+/** Room for some calls beyond what was spent; 0 pauses the key, and a lower one than what was spent pauses it, too. */
+const drawBudgets = (world: World, key?: UsedKey): Budgets => {
+  const { chance, model } = world
+  const spent = windows.map(({ of }) => (key === undefined ? 0 : (model.spent.get(`${key.id} ${of(model.now)}`) ?? 0)))
+  const drawn = (at: number) =>
+    chance.between(0, 9) === 0 ? 0 : Math.max(0, (spent[at] ?? 0) + drawAmount(world, -300, 20_000))
+  return { month: drawn(0) }
+}
+
+const drawScopes = ({ chance }: World): readonly [Scope, ...Array<Scope>] => {
+  const used = [[prices.scope], [stores.scope], [prices.scope, stores.scope], allScopes] as const
+  const [first, ...rest] = used[Math.min(chance.between(0, 9), used.length - 1)] ?? allScopes
+  return [first, ...rest]
+}
+
+const drawEnd = ({ chance, model }: World) =>
+  chance.between(0, 3) === 0 ? model.now + chance.between(1, 40) * (day / 2) : never
+const momentOf = (until: number) => (until === never ? null : timeOf(until))
+
+export const createKey = async (world: World, server: number, account: string): Promise<void> => {
+  const [budgets, scopes, until] = [drawBudgets(world), drawScopes(world), drawEnd(world)]
+  const { id, key } = await world.ask(server, (administration) =>
+    administration.createKey({
+      account_id: account,
+      name: "k",
+      scopes: [...scopes],
+      budget_credits: budgets.month,
+      expires_at: momentOf(until)
+    })
+  )
+  world.addKey(id, account, { scopes, budgets, secrets: [{ secret: key, until }], isRevoked: false })
+  world.note("key created")
+}
+
+/** The old terms may be in force until the change is answered, the new ones from when it was asked for. */
+const change = async (world: World, key: UsedKey, terms: Terms, asked: () => Promise<unknown>) => {
+  const { model, overlaps } = world
+  const from = overlaps.moment()
+  const before = key.versions.at(-1)
+  key.versions.push({ terms, from, to: never })
+  await asked()
+  const to = overlaps.moment()
+  if (before !== undefined) key.versions.splice(-2, 1, { ...before, to })
+  const [, ...limits] = model.limits(key)
+  for (const [index, { budget }] of windows.entries()) {
+    const limit = limits[index]
+    const by = terms.budgets[budget] - key.terms.budgets[budget]
+    if (limit !== undefined && by !== 0) overlaps.change([limit], by, { from, to }, Math.max(0, -by))
+  }
+  key.terms = terms
+}
+
+const edit = (world: World, server: number, key: UsedKey): (() => Promise<void>) => {
+  const { terms } = key
+  const key_id = key.id
+  const what = oneOf(world, ["budget", "budget", "budget", "scopes", "end"] as const)
+  if (what === "budget") {
+    const budgets = drawBudgets(world, key)
+    const asked = () => world.ask(server, ({ editKey }) => editKey({ key_id, budget_credits: budgets.month }))
+    return async () => {
+      await change(world, key, { ...terms, budgets }, asked)
+      world.note("budget edited")
+    }
+  }
+  if (what === "scopes") {
+    const scopes = drawScopes(world)
+    const asked = () => world.ask(server, ({ editKey }) => editKey({ key_id, scopes: [...scopes] }))
+    return async () => {
+      await change(world, key, { ...terms, scopes }, asked)
+      world.note("scopes edited")
+    }
+  }
+  const until = drawEnd(world)
+  const secrets = terms.secrets.map(({ secret }) => ({ secret, until }))
+  const asked = () => world.ask(server, ({ editKey }) => editKey({ key_id, expires_at: momentOf(until) }))
+  return async () => {
+    await change(world, key, { ...terms, secrets }, asked)
+    world.note("end edited")
+  }
+}
+
+const revoke = (world: World, server: number, key: UsedKey) => async () => {
+  const asked = () => world.ask(server, ({ revokeKey }) => revokeKey({ key_id: key.id }))
+  await change(world, key, { ...key.terms, isRevoked: true }, asked)
+  world.note("revoked")
+}
+
+/** Money in and out changes what calls find at some moment while it is booked. */
+const moved = (world: World, account: string, credits: number, from: number, write: () => void) => {
+  const { model, overlaps } = world
+  const span = { from, to: overlaps.moment() }
+  const left = (model.balances.get(account) ?? 0) - (model.held.get(account) ?? 0)
+  overlaps.change([{ name: account, left }], credits, span, Math.max(0, -credits))
+  overlaps.change([world.balanceOf(account)], credits, span, never)
+  return { span, write: () => write() }
+}
+
+export const credit = (world: World, server: number, account: string, credits: number) => async () => {
+  const note = world.newName("gift")
+  const from = world.overlaps.moment()
+  const { balance_credits } = await world.ask(server, ({ creditAccount }) =>
+    creditAccount({ account_id: account, credits, note })
+  )
+  const { span, write } = moved(world, account, credits, from, () =>
+    world.model.book(account, "adjustment", credits, note)
+  )
+  world.overlaps.tell([world.balanceOf(account)], balance_credits, span, -never)
+  write()
+  world.note("credited")
+}
+
+/** Told several times, also by several servers at once: booked once. */
+const book = (world: World, server: number, booking: Booking, times: number) => async () => {
+  const { account_id, credits, note, reference, type } = booking
+  const from = world.overlaps.moment()
+  const answers = await Promise.all(
+    Array.from({ length: times }, (_, time) =>
+      world.ask(server + time, (administration) => administration.book(booking))
+    )
+  )
+  assert.equal(answers.filter(({ booked }) => booked).length, 1, `${reference} was not booked once`)
+  const { span, write } = moved(world, account_id, credits, from, () =>
+    world.model.book(account_id, type, credits, note, reference)
+  )
+  for (const { balance_credits } of answers) {
+    world.overlaps.tell([world.balanceOf(account_id)], balance_credits, span, -never)
+  }
+  write()
+  world.bookings.push(booking)
+  world.note(credits > 0 ? "money in" : "money out")
+}
+
+const bookAgain = (world: World, server: number, booking: Booking) => async () => {
+  const from = world.overlaps.moment()
+  const { balance_credits, booked } = await world.ask(server, (administration) => administration.book(booking))
+  assert.equal(booked, false, `${booking.reference} was booked twice`)
+  const span = { from, to: world.overlaps.moment() }
+  world.overlaps.tell([world.balanceOf(booking.account_id)], balance_credits, span, -never)
+  world.note("booked again")
+}
+
+const drawBooking = (world: World, account_id: string): Booking => {
+  const reference = world.newName("pay")
+  const note = `because of ${reference}`
+  const isOut = world.chance.between(0, 5) === 0
+  const type = isOut
+    ? oneOf(world, ["refund", "adjustment"] as const)
+    : oneOf(world, ["top_up", "auto_recharge", "refund", "adjustment"] as const)
+  const credits = 10 * (isOut ? -world.chance.between(1, 400) : world.chance.between(1, 1_200))
+  return { account_id, type, credits, reference, note }
+}
+
+/** Draws what an operator does in a batch; each is begun in its turn. `changed` are the keys that are changed already. */
+export const drawOperation = (world: World, changed: Set<UsedKey>): (() => Promise<void>) => {
+  const { chance } = world
+  const server = chance.between(0, 1)
+  const account = oneOf(world, world.called())
+  const keys = world.keysOfCalled().filter((key) => !changed.has(key) && !key.terms.isRevoked)
+  const what = chance.between(0, 99)
+  if (what < 25) return credit(world, server, account, 10 * chance.between(1, 1_200))
+  if (what < 50) return book(world, server, drawBooking(world, account), chance.between(1, 3))
+  if (what < 55 && world.bookings.length > 0) return bookAgain(world, server, oneOf(world, world.bookings.slice(-50)))
+  if (what >= 95) return () => createKey(world, server, account)
+  if (keys.length === 0) return credit(world, server, account, 10)
+  const key = oneOf(world, keys)
+  changed.add(key)
+  return what < 93 ? edit(world, server, key) : revoke(world, server, key)
+}
