@@ -4,7 +4,7 @@ import type { Entry } from "@larder/serve/ledger/records.ts"
 import { sumUp } from "@larder/serve/ledger/summed-usage.ts"
 import type { Expected } from "./model.ts"
 import { credit } from "./operators.ts"
-import { dayOf, timeOf, windows } from "./rules.ts"
+import { dayOf, isKnown, noBudget, timeOf, windows } from "./rules.ts"
 import type { UsedKey, World } from "./world.ts"
 
 /** A look-up goes into the same group as what was released before it, or into a later one. */
@@ -23,17 +23,31 @@ const compareKeys = async (world: World, server: number, account: string) => {
   const { model } = world
   const told = await world.ask(server, ({ listKeys }) => listKeys({ account_id: account }))
   const known = world.keysOf(account)
-  const spent = (key: UsedKey) => model.spent.get(`${key.id} ${windows[0].of(model.now)}`) ?? 0
+  /** Of each kind of budget that the key has: its credits, and what is spent of them. */
+  const budgetsOf = (key: UsedKey) =>
+    windows.map(({ budget, of }) => {
+      const credits = key.terms.budgets[budget]
+      return credits === noBudget
+        ? [null, null]
+        : [usd(credits), usd(model.spent.get(`${key.id} ${of(model.now)}`) ?? 0)]
+    })
   assert.deepEqual(
     new Map(
-      told.map((key) => [key.id, [key.scopes, key.budget_usd, key.spent_usd, key.revoked_at !== null, key.expires_at]])
+      told.map((key) => {
+        const { daily_budget_usd, spent_this_week_usd, spent_today_usd, weekly_budget_usd } = key
+        const budgets = [
+          [daily_budget_usd, spent_today_usd],
+          [weekly_budget_usd, spent_this_week_usd],
+          [key.budget_usd, key.spent_usd]
+        ]
+        return [key.id, [key.scopes, budgets, key.revoked_at !== null, key.expires_at]]
+      })
     ),
     new Map(
       known.map((key) => {
-        const { budgets, isRevoked, scopes, secrets } = key.terms
-        const until = secrets[0]?.until ?? 0
+        const { isRevoked, scopes, until } = key.terms
         const end = until === Number.POSITIVE_INFINITY ? null : timeOf(until)
-        return [key.id, [scopes, usd(budgets.month), usd(spent(key)), isRevoked, end]]
+        return [key.id, [scopes, budgetsOf(key), isRevoked, end]]
       })
     )
   )
@@ -49,7 +63,7 @@ const compareRemaining = async (world: World, key: UsedKey) => {
         return view !== undefined && (await ledger.isCurrent(view, model.now)) ? view : undefined
       }
       const view = (await find()) ?? (await find()) // the first may be what it remembered
-      assert.equal(view !== undefined, world.isKnown(key), `whether key ${key.id} is known`)
+      assert.equal(view !== undefined, isKnown(key.terms, secret, model.now), `whether key ${key.id} is known`)
       if (view !== undefined) assert.equal(ledger.remaining(view, model.now), model.remaining(key), "remaining")
     }
   }

@@ -3,7 +3,7 @@ import assert from "node:assert/strict"
 import { scopes as allScopes, type Scope } from "@larder/schemas/scopes.ts"
 import type { Booking } from "@larder/serve/ledger/administration.ts"
 import type { Budgets, Terms } from "./rules.ts"
-import { birthCredits, prices, stores, timeOf, windows } from "./rules.ts"
+import { birthCredits, noBudget, prices, stores, timeOf, windows } from "./rules.ts"
 import type { UsedKey, World } from "./world.ts"
 
 const day = 86_400_000
@@ -34,8 +34,15 @@ const drawBudgets = (world: World, key?: UsedKey): Budgets => {
   const spent = windows.map(({ of }) => (key === undefined ? 0 : (model.spent.get(`${key.id} ${of(model.now)}`) ?? 0)))
   const drawn = (at: number) =>
     chance.between(0, 9) === 0 ? 0 : Math.max(0, (spent[at] ?? 0) + drawAmount(world, -300, 20_000))
-  return { month: drawn(0) }
+  const drawnOrNone = (at: number) => (chance.between(0, 3) > 0 ? noBudget : drawn(at))
+  return { day: drawnOrNone(0), week: drawnOrNone(1), month: drawn(2) }
 }
+
+const askedOf = ({ day, month, week }: Budgets) => ({
+  budget_credits: month,
+  daily_budget_credits: day === noBudget ? null : day,
+  weekly_budget_credits: week === noBudget ? null : week
+})
 
 const drawScopes = ({ chance }: World): readonly [Scope, ...Array<Scope>] => {
   const used = [[prices.scope], [stores.scope], [prices.scope, stores.scope], allScopes] as const
@@ -54,11 +61,11 @@ export const createKey = async (world: World, server: number, account: string): 
       account_id: account,
       name: "k",
       scopes: [...scopes],
-      budget_credits: budgets.month,
+      ...askedOf(budgets),
       expires_at: momentOf(until)
     })
   )
-  world.addKey(id, account, { scopes, budgets, secrets: [{ secret: key, until }], isRevoked: false })
+  world.addKey(id, account, { scopes, budgets, secrets: [{ secret: key, until: never }], until, isRevoked: false })
   world.note("key created")
 }
 
@@ -80,13 +87,33 @@ const change = async (world: World, key: UsedKey, terms: Terms, asked: () => Pro
   key.terms = terms
 }
 
+const hour = 3_600_000
+
+/** The new secret is known to nobody before it is answered. */
+const rotate = (world: World, server: number, key: UsedKey) => async () => {
+  const { model } = world
+  const overlap_hours = oneOf(world, [0, 1, 36] as const)
+  const last = key.terms.secrets.slice(-1).map(({ secret }) => ({ secret, until: model.now + overlap_hours * hour }))
+  const former = overlap_hours === 0 ? [] : last
+  const made: Array<string> = []
+  await change(world, key, { ...key.terms, secrets: former }, async () => {
+    made.push((await world.ask(server, ({ rotateKey }) => rotateKey({ key_id: key.id, overlap_hours }))).key)
+  })
+  key.terms = { ...key.terms, secrets: [...former, ...made.map((secret) => ({ secret, until: never }))] }
+  key.versions = key.versions.map((version, at) =>
+    at === key.versions.length - 1 ? { ...version, terms: key.terms } : version
+  )
+  world.note("rotated")
+}
+
 const edit = (world: World, server: number, key: UsedKey): (() => Promise<void>) => {
   const { terms } = key
   const key_id = key.id
-  const what = oneOf(world, ["budget", "budget", "budget", "scopes", "end"] as const)
+  const what = oneOf(world, ["budget", "budget", "budget", "scopes", "end", "secret"] as const)
+  if (what === "secret") return rotate(world, server, key)
   if (what === "budget") {
     const budgets = drawBudgets(world, key)
-    const asked = () => world.ask(server, ({ editKey }) => editKey({ key_id, budget_credits: budgets.month }))
+    const asked = () => world.ask(server, ({ editKey }) => editKey({ key_id, ...askedOf(budgets) }))
     return async () => {
       await change(world, key, { ...terms, budgets }, asked)
       world.note("budget edited")
@@ -101,10 +128,9 @@ const edit = (world: World, server: number, key: UsedKey): (() => Promise<void>)
     }
   }
   const until = drawEnd(world)
-  const secrets = terms.secrets.map(({ secret }) => ({ secret, until }))
   const asked = () => world.ask(server, ({ editKey }) => editKey({ key_id, expires_at: momentOf(until) }))
   return async () => {
-    await change(world, key, { ...terms, secrets }, asked)
+    await change(world, key, { ...terms, until }, asked)
     world.note("end edited")
   }
 }

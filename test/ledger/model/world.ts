@@ -94,8 +94,7 @@ export class World {
   }
 
   isKnown(key: UsedKey): boolean {
-    const [first] = key.terms.secrets
-    return first !== undefined && isKnown(key.terms, first.secret, this.model.now)
+    return key.terms.secrets.some(({ secret }) => isKnown(key.terms, secret, this.model.now))
   }
 
   addKey(id: string, account: string, terms: Terms): void {
