@@ -11,9 +11,9 @@ import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { Effect, Logger, Option, Redacted } from "effect"
 import { append, sampleGroups, temporaryFolder, withDatabase } from "../support/serve/sample-ledger.ts"
 
-import { anchoredLedgers, copyOf } from "./anchored-ledgers.ts"
+import { copyOf, makeOriginals } from "./anchored-ledgers.ts"
 
-const { originals } = anchoredLedgers()
+const originals = makeOriginals()
 
 describe("the anchor", () => {
   it.live("warns of what is younger than it at the next start, and of a place that has none", () =>

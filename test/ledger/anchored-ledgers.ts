@@ -1,13 +1,13 @@
 /** Ledgers in folders whose chain is anchored elsewhere. */
 import { cpSync, mkdirSync } from "node:fs"
 import path from "node:path"
-import { afterAll } from "@effect/vitest"
 import { anchorPlace } from "@larder/serve/ledger/anchor.ts"
 import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
 import { keepAnchor } from "@larder/serve/ledger/embedded/keep-anchor.ts"
 import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { followEntries } from "@larder/serve/ledger/embedded/progress.ts"
-import { Effect, Exit, Option, Redacted, Scope } from "effect"
+import { Effect, Option, Redacted } from "effect"
+import { onceForFile } from "../support/once-for-file.ts"
 import { append, sampleGroups, temporaryFolder, withDatabase, written } from "../support/serve/sample-ledger.ts"
 
 export const payment = `
@@ -15,7 +15,10 @@ export const payment = `
   values ('pay_1', 'acct_a', 'top_up', 5000, 'open', 'stripe', '2026-10-30T00:00:00.000Z');
   update payment set state = 'succeeded', reference = 'pi_1', settled_at = '2026-10-30T00:01:00.000Z' where id = 'pay_1'`
 
-const make = Effect.gen(function* () {
+/** A ledger that was stopped cleanly, one that was killed with everything in its log, and the anchor of both. For one file. */
+export const makeOriginals = () => onceForFile(made)
+
+const made = Effect.gen(function* () {
   const folder = yield* temporaryFolder
   const [stopped, killed] = [path.join(folder, "stopped"), path.join(folder, "killed")]
   mkdirSync(path.join(folder, "elsewhere"))
@@ -36,16 +39,6 @@ const make = Effect.gen(function* () {
   const anchor = Option.getOrThrow(yield* place.read)
   return { stopped, killed, older, anchor, place }
 })
-
-/**
- * A ledger that was stopped cleanly, one that was killed with everything in its log, and the anchor of both. Made once for a
- * file of tests, and removed after them, with whatever else is in `scope`.
- */
-export const anchoredLedgers = () => {
-  const scope = Scope.makeUnsafe()
-  afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
-  return { scope, originals: make.pipe(Scope.provide(scope), Effect.cached, Effect.runSync) }
-}
 
 export const copyOf = Effect.fnUntraced(function* (original: string) {
   const folder = yield* temporaryFolder

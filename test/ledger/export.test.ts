@@ -84,7 +84,7 @@ describe.each(["embedded", "postgres"])("ledger export of the %s ledger", (kind)
     const [head, first] = readFileSync(csv, "utf8").split("\n")
     expect(head).toBe(Object.keys(lines[0] ?? {}).join(","))
     expect(first).toMatch(
-      /^1,acct_\w+,1,grant,\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z,,,5000,5000,,,,,starting balance,,,[0-9a-f]{64}$/
+      /^[12],acct_\w+,1,grant,\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z,,,5000,5000,,,,,starting balance,,,[0-9a-f]{64}$/
     )
   })
 })

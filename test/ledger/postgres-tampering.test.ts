@@ -16,12 +16,13 @@ import { entryRow } from "@larder/serve/ledger/postgres/sql-text.ts"
 import { verify, verifyContents } from "@larder/serve/ledger/postgres/verification.ts"
 import { recorded, recordedTables } from "@larder/serve/ledger/recorded.ts"
 import { Entry } from "@larder/serve/ledger/records.ts"
-import { Effect, Option, Redacted, Schema, Scope } from "effect"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { onceForFile } from "../support/once-for-file.ts"
 import { sampleGroups, temporaryFolder, written } from "../support/serve/sample-ledger.ts"
-import { anchoredLedgers, copyOf } from "./anchored-ledgers.ts"
+import { copyOf, makeOriginals } from "./anchored-ledgers.ts"
 import { database } from "./shared-ledger.ts"
 
-const { originals, scope } = anchoredLedgers()
+const originals = makeOriginals()
 
 /** A ledger in a folder, moved into a database of its own. */
 const moved = Effect.fnUntraced(function* (folder: string) {
@@ -175,11 +176,7 @@ class Found extends Schema.TaggedError<Found>()("Found", {
 }) {}
 
 describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum and record recomputed", () => {
-  const sound = Effect.flatMap(originals, ({ stopped }) => Effect.flatMap(copyOf(stopped), moved)).pipe(
-    Scope.provide(scope),
-    Effect.cached,
-    Effect.runSync
-  )
+  const sound = onceForFile(Effect.flatMap(originals, ({ stopped }) => Effect.flatMap(copyOf(stopped), moved)))
 
   it.live("adds up, and goes through the anchor of the folder that it was moved from", () =>
     Effect.gen(function* () {

@@ -17,11 +17,12 @@ import { verify } from "@larder/serve/ledger/embedded/verification.ts"
 import { grantChanges } from "@larder/serve/ledger/expiring-grants.ts"
 import { recorded, recordedTables } from "@larder/serve/ledger/recorded.ts"
 import type { Sqlite } from "@larder/serve/persistence/sqlite.ts"
-import { Effect, Option, Scope } from "effect"
+import { Effect, Option } from "effect"
+import { onceForFile } from "../support/once-for-file.ts"
 import { refusal, sampleGroups, temporaryFolder, withDatabase, written } from "../support/serve/sample-ledger.ts"
-import { anchoredLedgers, copyOf, payment } from "./anchored-ledgers.ts"
+import { copyOf, makeOriginals, payment } from "./anchored-ledgers.ts"
 
-const { originals, scope } = anchoredLedgers()
+const originals = makeOriginals()
 
 const unheld = { sequence: 0, heads: new Map() }
 const problemsIn = (folder: string, anchor?: Anchor) =>
@@ -158,11 +159,12 @@ const changes = [
 ]
 
 describe("a ledger whose rows were changed, with every hash and sum recomputed", () => {
-  const sound = Effect.gen(function* () {
+  const opened = Effect.gen(function* () {
     const { reading: sqlite } = yield* openLedgerFile(yield* copyOf((yield* originals).stopped))
     sqlite.exec("pragma foreign_keys = off")
     return sqlite
-  }).pipe(Scope.provide(scope), Effect.cached, Effect.runSync)
+  })
+  const sound = onceForFile(opened)
   /** In a transaction that is under way already, and is taken back. */
   const within = (sqlite: Sqlite): Sqlite => ({
     ...sqlite,

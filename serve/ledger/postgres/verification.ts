@@ -1,7 +1,6 @@
 /** Whether what is in the database adds up: every entry follows the one before it, and every sum is the sum of entries. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import { createTables } from "../../console-database/postgres.ts"
 import { Verification } from "../administration.ts"
 import { LedgerDamaged } from "../errors.ts"
 import { chainCheck, type Head, noHead } from "../head.ts"
@@ -186,8 +185,7 @@ const everything = [
   endedGrants,
   usage,
   usageOfMonths,
-  usageOfEndpoints,
-  ...recordChecks
+  usageOfEndpoints
 ]
 
 const totals = `
@@ -203,6 +201,8 @@ const totals = `
 const Totals = Schema.Tuple([
   Schema.Struct({ value: Verification.mapFields(({ problems: _, younger_than_anchor: __, ...rest }) => rest) })
 ])
+
+const consoleTables = "select to_regclass('console.payment') is not null as is_there"
 
 const problemsOf = (sql: PgClient.PgClient, check: string, limit: number) =>
   Effect.map(sql.unsafe<{ problem: string }>(`${check} limit ${limit}`), (rows) => rows.map(({ problem }) => problem))
@@ -230,21 +230,21 @@ export const verifyContents = Effect.fnUntraced(
   function* (sql: PgClient.PgClient, anchor?: Head) {
     const [{ value }] = yield* Schema.decodeUnknownEffect(Totals)(yield* sql.unsafe(totals))
     const problems: Array<string> = []
-    for (const check of everything) problems.push(...(yield* problemsOf(sql, check, mostProblems - problems.length)))
+    const [console] = yield* sql.unsafe<{ is_there: boolean }>(consoleTables)
+    for (const check of [...everything, ...recordChecks(console?.is_there ?? false)])
+      problems.push(...(yield* problemsOf(sql, check, mostProblems - problems.length)))
     const younger = yield* checkChain(sql, anchor, value.entries, (problem) => problems.push(problem))
     return { ...value, problems: problems.slice(0, mostProblems), ...younger }
   },
   Effect.mapError(unavailable("be verified"))
 )
 
-/** Reads the whole ledger as it is at one moment, while calls go on. Payments are there once the console's tables are. */
-export const verify = (sql: PgClient.PgClient, anchor?: Head) => {
-  const contents = Effect.andThen(
-    sql.unsafe("set transaction isolation level repeatable read read only"),
-    verifyContents(sql, anchor)
-  )
-  return Effect.andThen(createTables(sql), transact(sql, contents)).pipe(Effect.mapError(unavailable("be verified")))
-}
+/** Reads the whole ledger as it is at one moment, while calls go on. */
+export const verify = (sql: PgClient.PgClient, anchor?: Head) =>
+  transact(
+    sql,
+    Effect.andThen(sql.unsafe("set transaction isolation level repeatable read read only"), verifyContents(sql, anchor))
+  ).pipe(Effect.mapError(unavailable("be verified")))
 
 /**
  * What a start reads of all chains together, so that it takes a second: 100 newest entries of each of 1,000 accounts, one
