@@ -8,6 +8,7 @@ import type { LedgerCounters } from "../ledger.ts"
 import { apply, chain, settle } from "../machine.ts"
 import { monthOf } from "../moments.ts"
 import type { CallsElsewhere } from "./calls-elsewhere.ts"
+import { type DecisionEvent, decisionChannel } from "./decision-channel.ts"
 import type { GiveBacks } from "./give-backs.ts"
 import { accountOfCharge, accountOfHold, type Call, type Decided, type Group, newGroup } from "./group.ts"
 import type { GroupQueue } from "./group-queue.ts"
@@ -41,9 +42,15 @@ export const groupWriter = (options: {
 
   const decideNow = ({ credits, endpoint, key, nowMs }: Call): Decided | undefined => {
     const decided = trust.isTrusted() ? known.decideLeased(key, endpoint, credits, nowMs) : undefined
-    if (decided !== undefined && known.isSliced(key.account_id)) back.useSlice(key.account_id)
+    if (decided === undefined) return undefined
+    const { account_id } = key
+    const isSliced = known.isSliced(account_id)
+    if (isSliced) back.useSlice(account_id)
+    if (decisionChannel.hasSubscribers) say({ what: isSliced ? "slice" : "lease", account_id, had_slice: isSliced })
     return decided
   }
+  const say = (event: Omit<DecisionEvent, "server_id">) =>
+    decisionChannel.publish({ ...event, server_id: memberId() } satisfies DecisionEvent)
 
   const beat = async () => {
     const since = trust.now()
@@ -120,7 +127,13 @@ export const groupWriter = (options: {
   const takeUp = (group: Group, judgement: Judgement) => {
     const { entries, holdings, leased, months, outcomes, read, sliced } = judgement
     succeed(group, entries, holdings)
-    for (const id of leased) known.lease(id, read, months)
+    for (const id of leased) {
+      if (!known.isLeased(id) && decisionChannel.hasSubscribers) {
+        const had_slice = read.slices.some(({ account_id, server_id }) => account_id === id && server_id === memberId())
+        say({ what: "leased", account_id: id, had_slice })
+      }
+      known.lease(id, read, months)
+    }
     for (const { id, slice, whenWritten } of sliced) {
       addTo(slice, whenWritten)
       known.lease(id, read, months)
