@@ -7,8 +7,8 @@ import type { ChainHead } from "../chain.ts"
 import type { LedgerCounters } from "../ledger.ts"
 import { apply, chain, settle } from "../machine.ts"
 import { monthOf } from "../moments.ts"
-import type { CallsElsewhere } from "./calls-elsewhere.ts"
 import { type DecisionEvent, decisionChannel } from "./decision-channel.ts"
+import type { DeferredCalls } from "./deferred-calls.ts"
 import type { GiveBacks } from "./give-backs.ts"
 import { accountOfCharge, accountOfHold, type Call, type Decided, type Group, newGroup } from "./group.ts"
 import type { GroupQueue } from "./group-queue.ts"
@@ -29,12 +29,12 @@ export const groupWriter = (options: {
   readonly counters: LedgerCounters
   readonly queue: GroupQueue
   readonly locked: LockedAccounts
-  readonly elsewhere: CallsElsewhere
+  readonly deferred: DeferredCalls
   readonly back: GiveBacks
   /** The name under which the database knows the server. */
   readonly memberId: () => string
 }) => {
-  const { back, counters, elsewhere, habits, known, locked, memberId, queue, statements, trust } = options
+  const { back, counters, deferred, habits, known, locked, memberId, queue, statements, trust } = options
   const used = uses(habits)
   /** Decided in the database under the name that the server has now. */
   let groups = 0
@@ -141,8 +141,8 @@ export const groupWriter = (options: {
       back.useSlice(id)
     }
     for (const [index, waiting] of group.holds.entries()) {
-      const outcome = outcomes[index] ?? "elsewhere"
-      if (outcome === "elsewhere") elsewhere.add(waiting)
+      const outcome = outcomes[index] ?? "deferred"
+      if (outcome === "deferred") deferred.add(waiting)
       else waiting.resolve(outcome)
     }
     answerLookUps(group)
@@ -175,7 +175,7 @@ export const groupWriter = (options: {
 
   /** The charges are durable. */
   const succeed = (
-    { charges, given, holds, released }: Group,
+    { charges, returned, holds, released }: Group,
     entries: Judgement["entries"],
     holdings: Judgement["holdings"]
   ) => {
@@ -190,7 +190,7 @@ export const groupWriter = (options: {
     counters.commits += charges.length
     for (const { resolve } of charges.splice(0)) resolve()
     released.clear()
-    given.clear()
+    returned.clear()
   }
 
   return {
@@ -199,7 +199,7 @@ export const groupWriter = (options: {
     write: async (group: Group): Promise<void> => {
       if (group.beats) await beat()
       decideLeased(group)
-      if (group.holds.length + group.given.size > 0) await decide(group)
+      if (group.holds.length + group.returned.size > 0) await decide(group)
       else {
         if (group.charges.length + group.released.size > 0) await charge(group)
         if (group.bySha256.size + group.byId.size > 0) await lookUp(group)

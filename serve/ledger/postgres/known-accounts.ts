@@ -72,7 +72,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
   const heldOf = (
     id: string,
     except?: ReadonlySet<Hold>,
-    aside: ReadonlyMap<Spending, number> = new Map()
+    reserved: ReadonlyMap<Spending, number> = new Map()
   ): ReadonlyMap<string, Holding> => {
     const held = new Map<string, Holding>()
     const hold = (key_id: string, month: number, credits: number) => {
@@ -82,7 +82,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
     for (const call of calls.get(id) ?? []) {
       if (!except?.has(call)) hold(call.key.record.id, call.spending.month, call.credits)
     }
-    for (const [spending, credits] of aside) hold(keyOf.get(spending) ?? "", spending.month, credits)
+    for (const [spending, credits] of reserved) hold(keyOf.get(spending) ?? "", spending.month, credits)
     return held
   }
 
@@ -116,8 +116,8 @@ export const knownAccounts = (charged: ChargedRequests) => {
       if (state.keys.get(record.id)?.record.revision !== record.revision) apply(state, { ...nothing, keys: [record] })
       const key = state.keys.get(record.id)
       if (key === undefined) continue
-      const fresh = leases.get(record.account_id)
-      fresh?.add(key)
+      const cached = leases.get(record.account_id)
+      cached?.add(key)
       for (const month of months) {
         const name = monthName(record.id, month)
         const held = (heldByOthers.get(name) ?? 0) + (own.get(record.account_id)?.get(name)?.credits ?? 0)
@@ -126,7 +126,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
         known.held = held
         key.months.set(month, known)
         keyOf.set(known, record.id)
-        fresh?.add(known)
+        cached?.add(known)
       }
     }
     return heldByOthers
@@ -141,12 +141,12 @@ export const knownAccounts = (charged: ChargedRequests) => {
   }
 
   const knownUnderLease = (key: ApiKeyView, nowMs: number) => {
-    const fresh = leases.get(key.account_id)
+    const cached = leases.get(key.account_id)
     const known = state.keys.get(key.id)
-    if (fresh === undefined || known === undefined || !fresh.has(known)) return undefined
+    if (cached === undefined || known === undefined || !cached.has(known)) return undefined
     const month = monthOf(nowMs)
     const spending = known.latest.month === month ? known.latest : known.months.get(month)
-    return spending !== undefined && fresh.has(spending) ? { known, spending } : undefined
+    return spending !== undefined && cached.has(spending) ? { known, spending } : undefined
   }
 
   /** From what is set aside already. */
@@ -204,14 +204,14 @@ export const knownAccounts = (charged: ChargedRequests) => {
     },
     /** What was read of the account just now is true from here on. */
     lease: (id: string, read: Read, months: ReadonlyArray<number>) => {
-      const fresh = leases.get(id) ?? new Set<unknown>()
+      const cached = leases.get(id) ?? new Set<unknown>()
       for (const { account_id, id: keyId } of read.keys) {
         const key = state.keys.get(keyId)
         if (account_id !== id || key === undefined) continue
-        fresh.add(key)
-        for (const month of months) fresh.add(key.months.get(month))
+        cached.add(key)
+        for (const month of months) cached.add(key.months.get(month))
       }
-      leases.set(id, fresh)
+      leases.set(id, cached)
     },
     endLease: (id: string) => {
       slices.delete(id)
@@ -223,7 +223,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
       if (holdings.size === 0) recorded.delete(id)
       else recorded.set(id, holdings)
     },
-    /** What is known of the key; see `isTrue`. */
+    /** What is known of the key; see `isCached`. */
     find: (sha256: string, nowMs: number): ApiKeyView | undefined => {
       const view = keyWith(state, sha256, nowMs)
       const key = view && state.keys.get(view.id)
@@ -232,7 +232,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
     },
     isCurrent: (key: ApiKeyView, nowMs: number): boolean => isCurrent(state.keys.get(key.id), key, nowMs),
     /** Whether the key is known under a lease. */
-    isTrue: (key: ApiKeyView): boolean => {
+    isCached: (key: ApiKeyView): boolean => {
       const known = state.keys.get(key.id)
       return known !== undefined && (leases.get(key.account_id)?.has(known) ?? false)
     },

@@ -135,8 +135,9 @@ const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subje
 /** A lease from the first call on, which the other server, operators and tests then have to ask for again and again. */
 export const eager: LeaseHabits = { groupsBeforeLease: 1, sharedFor: 50 }
 
-/** What calls are decided by, outside of the database. */
-const paths = ["decided by a lease", "decided by a slice", "decided by a lease that followed a slice"]
+/** What calls are decided by, outside of the database. Only a lease that is always wanted follows a slice often enough. */
+const paths = ["decided by a lease", "decided by a slice"]
+const pathsOfEager = [...paths, "decided by a lease that followed a slice"]
 const watch = (note: (what: string) => void) => {
   /** Leases by server and account: whether the server had a slice before. */
   const hadSlice = new Map<string, boolean>()
@@ -165,5 +166,5 @@ export const overPostgres = (newDatabase: () => Promise<string>, habits?: LeaseH
   },
   open: async () => open(await newDatabase(), habits),
   watch,
-  paths
+  paths: habits === undefined ? paths : pathsOfEager
 })
