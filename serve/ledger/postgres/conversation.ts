@@ -8,7 +8,7 @@
 import { type LedgerUnavailable, unavailable } from "../errors.ts"
 import type { LedgerCounters } from "../ledger.ts"
 import { type ApiKeyView, type Draft, type Hold, release } from "../machine.ts"
-import { callsElsewhere } from "./calls-elsewhere.ts"
+import { deferredCalls } from "./deferred-calls.ts"
 import type { DoubtFiles } from "./doubt-files.ts"
 import { giveBacks } from "./give-backs.ts"
 import { type Call, type Charge, type Decided, type Group, waitingFor } from "./group.ts"
@@ -59,7 +59,7 @@ export const converse = async (options: {
     }
   }
   const queue = groupQueue({ send, expectsCharges: known.expectsCharges })
-  const elsewhere = callsElsewhere((calls) => queue.open().holds.push(...calls))
+  const deferred = deferredCalls((calls) => queue.open().holds.push(...calls))
   const isHeldUnder = (name: MemberName) => !connection.isLost() && name === current()
   const whileMember = () => {
     const name = current()
@@ -75,7 +75,7 @@ export const converse = async (options: {
     counters,
     queue,
     locked,
-    elsewhere,
+    deferred,
     back,
     memberId
   })
@@ -86,7 +86,7 @@ export const converse = async (options: {
     counters,
     queue,
     locked,
-    elsewhere,
+    deferred,
     trust,
     onLost: listener.lost,
     onJoined: (since) => {
@@ -117,7 +117,7 @@ export const converse = async (options: {
       return known.find(sha256, nowMs)
     },
     isCurrent: async (key: ApiKeyView, nowMs: number): Promise<boolean> => {
-      if (!known.isTrue(key) || !trust.isTrusted()) await asking("byId", key.id)
+      if (!known.isCached(key) || !trust.isTrusted()) await asking("byId", key.id)
       return known.isCurrent(key, nowMs)
     },
     hold: async (call: Call): Promise<Decided> => {
@@ -143,10 +143,10 @@ export const converse = async (options: {
       if (isHeldUnder(heldUnder)) back.giveHold(hold)
     },
     /** Another server, or an operator, says something about leases. */
-    told: (notice: string): void => {
+    onNotice: (notice: string): void => {
       if (connection.isLost()) return
       const [what = "", first = "", second = ""] = notice.split(" ")
-      if (what === "free") elsewhere.look(first)
+      if (what === "free") deferred.look(first)
       if (what === "asked" && first === current().id) back.giveAll([second])
     },
     isWritable: () => !connection.isLost(),
@@ -155,7 +155,7 @@ export const converse = async (options: {
       clearInterval(beating)
       membership.tryNoMore()
       await queue.untilEmpty()
-      elsewhere.refuseAll(notWritten("this server stops"))
+      deferred.refuseAll(notWritten("this server stops"))
       await membership.leave().catch(() => {}) // the database is away, and forgets this server by itself
     }
   }

@@ -17,7 +17,7 @@ export const giveBacks = (options: {
   /** Also where the server has begun to end the lease, and could not write that. */
   const give = (id: string) => {
     known.endLease(id)
-    queue.open().given.add(id)
+    queue.open().returned.add(id)
   }
   const giveAll = (ids: Iterable<string>) => {
     for (const id of ids) give(id)

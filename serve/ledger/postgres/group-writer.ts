@@ -7,7 +7,8 @@ import type { ChainHead } from "../chain.ts"
 import type { LedgerCounters } from "../ledger.ts"
 import { apply, chain, settle } from "../machine.ts"
 import { dayOf } from "../moments.ts"
-import type { CallsElsewhere } from "./calls-elsewhere.ts"
+import { type DecisionEvent, decisionChannel } from "./decision-channel.ts"
+import type { DeferredCalls } from "./deferred-calls.ts"
 import type { GiveBacks } from "./give-backs.ts"
 import { accountOfCharge, accountOfHold, type Call, type Decided, type Group, newGroup } from "./group.ts"
 import type { GroupQueue } from "./group-queue.ts"
@@ -28,12 +29,12 @@ export const groupWriter = (options: {
   readonly counters: LedgerCounters
   readonly queue: GroupQueue
   readonly locked: LockedAccounts
-  readonly elsewhere: CallsElsewhere
+  readonly deferred: DeferredCalls
   readonly back: GiveBacks
   /** The name under which the database knows the server. */
   readonly memberId: () => string
 }) => {
-  const { back, counters, elsewhere, habits, known, locked, memberId, queue, statements, trust } = options
+  const { back, counters, deferred, habits, known, locked, memberId, queue, statements, trust } = options
   const used = uses(habits)
   /** Decided in the database under the name that the server has now. */
   let groups = 0
@@ -41,9 +42,15 @@ export const groupWriter = (options: {
 
   const decideNow = ({ credits, endpoint, key, nowMs }: Call): Decided | undefined => {
     const decided = trust.isTrusted() ? known.decideLeased(key, endpoint, credits, nowMs) : undefined
-    if (decided !== undefined && known.isSliced(key.account_id)) back.useSlice(key.account_id)
+    if (decided === undefined) return undefined
+    const { account_id } = key
+    const isSliced = known.isSliced(account_id)
+    if (isSliced) back.useSlice(account_id)
+    if (decisionChannel.hasSubscribers) say({ what: isSliced ? "slice" : "lease", account_id, had_slice: isSliced })
     return decided
   }
+  const say = (event: Omit<DecisionEvent, "server_id">) =>
+    decisionChannel.publish({ ...event, server_id: memberId() } satisfies DecisionEvent)
 
   const beat = async () => {
     const since = trust.now()
@@ -120,7 +127,13 @@ export const groupWriter = (options: {
   const takeUp = (group: Group, judgement: Judgement) => {
     const { days, entries, holdings, leased, outcomes, read, sliced } = judgement
     succeed(group, entries, holdings)
-    for (const id of leased) known.lease(id, read, days)
+    for (const id of leased) {
+      if (!known.isLeased(id) && decisionChannel.hasSubscribers) {
+        const had_slice = read.slices.some(({ account_id, server_id }) => account_id === id && server_id === memberId())
+        say({ what: "leased", account_id: id, had_slice })
+      }
+      known.lease(id, read, days)
+    }
     for (const { id, slice, whenWritten } of sliced) {
       addTo(slice, whenWritten)
       known.lease(id, read, days)
@@ -128,8 +141,8 @@ export const groupWriter = (options: {
       back.useSlice(id)
     }
     for (const [index, waiting] of group.holds.entries()) {
-      const outcome = outcomes[index] ?? "elsewhere"
-      if (outcome === "elsewhere") elsewhere.add(waiting)
+      const outcome = outcomes[index] ?? "deferred"
+      if (outcome === "deferred") deferred.add(waiting)
       else waiting.resolve(outcome)
     }
     answerLookUps(group)
@@ -162,7 +175,7 @@ export const groupWriter = (options: {
 
   /** The charges are durable. */
   const succeed = (
-    { charges, given, holds, released }: Group,
+    { charges, returned, holds, released }: Group,
     entries: Judgement["entries"],
     holdings: Judgement["holdings"]
   ) => {
@@ -177,7 +190,7 @@ export const groupWriter = (options: {
     counters.commits += charges.length
     for (const { resolve } of charges.splice(0)) resolve()
     released.clear()
-    given.clear()
+    returned.clear()
   }
 
   return {
@@ -186,7 +199,7 @@ export const groupWriter = (options: {
     write: async (group: Group): Promise<void> => {
       if (group.beats) await beat()
       decideLeased(group)
-      if (group.holds.length + group.given.size > 0) await decide(group)
+      if (group.holds.length + group.returned.size > 0) await decide(group)
       else {
         if (group.charges.length + group.released.size > 0) await charge(group)
         if (group.bySha256.size + group.byId.size > 0) await lookUp(group)

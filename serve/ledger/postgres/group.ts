@@ -36,7 +36,7 @@ export interface Group {
   /** Accounts of which less is held than the database has been told. */
   readonly released: Set<string>
   /** Accounts whose lease is given back. */
-  readonly given: Set<string>
+  readonly returned: Set<string>
   readonly since: number
   /** Says that the server is alive. */
   beats: boolean
@@ -48,7 +48,7 @@ export const newGroup = (since: number): Group => ({
   bySha256: new Map(),
   byId: new Map(),
   released: new Set(),
-  given: new Set(),
+  returned: new Set(),
   since,
   beats: false
 })
@@ -57,15 +57,15 @@ export const accountOfCharge = ({ question }: Waiting<Charge, void>): string => 
 export const accountOfHold = ({ question }: Waiting<Call, Decided>): string => question.key.account_id
 
 /** Whose calls are in the group, or whose lease. */
-export const accountsOf = ({ charges, given, holds }: Group): ReadonlyArray<string> => [
-  ...new Set([...charges.map(accountOfCharge), ...holds.map(accountOfHold), ...given])
+export const accountsOf = ({ charges, returned, holds }: Group): ReadonlyArray<string> => [
+  ...new Set([...charges.map(accountOfCharge), ...holds.map(accountOfHold), ...returned])
 ]
 
 /** Everyone who waits for what is not a charge. */
 export const askers = ({ byId, bySha256, holds }: Group) => [...bySha256.values(), ...byId.values(), ...holds]
 
-const isEmpty = ({ beats, byId, bySha256, charges, given, holds, released }: Group) =>
-  !beats && charges.length + holds.length + bySha256.size + byId.size + released.size + given.size === 0
+const isEmpty = ({ beats, byId, bySha256, charges, returned, holds, released }: Group) =>
+  !beats && charges.length + holds.length + bySha256.size + byId.size + released.size + returned.size === 0
 const withRest = (parts: Array<Group>, rest: Group) => (isEmpty(rest) ? parts : [...parts, rest])
 
 /** Each charge in a group of its own, and all else in one. */
@@ -76,7 +76,7 @@ export const chargeByCharge = (group: Group): ReadonlyArray<Group> =>
   )
 
 /** The calls of each account in a group of their own, and what concerns no account in one. */
-export const accountByAccount = ({ charges, given, holds, since, ...rest }: Group): ReadonlyArray<Group> => {
+export const accountByAccount = ({ charges, returned, holds, since, ...rest }: Group): ReadonlyArray<Group> => {
   const parts = new Map<string, Group>()
   const partOf = (accountId: string) => {
     const part = parts.get(accountId) ?? newGroup(since)
@@ -85,6 +85,6 @@ export const accountByAccount = ({ charges, given, holds, since, ...rest }: Grou
   }
   for (const charge of charges) partOf(accountOfCharge(charge)).charges.push(charge)
   for (const hold of holds) partOf(accountOfHold(hold)).holds.push(hold)
-  for (const id of given) partOf(id).given.add(id)
-  return withRest([...parts.values()], { ...rest, since, charges: [], holds: [], given: new Set() })
+  for (const id of returned) partOf(id).returned.add(id)
+  return withRest([...parts.values()], { ...rest, since, charges: [], holds: [], returned: new Set() })
 }

@@ -20,8 +20,8 @@ export interface LeaseHabits {
 export interface Judgement {
   readonly judged: Judged | undefined
   readonly entries: Judged["entries"]
-  /** What becomes of the group's holds, in their order; `elsewhere` where another server decides. */
-  readonly outcomes: ReadonlyArray<Decided | "elsewhere">
+  /** What becomes of the group's holds, in their order; `deferred` where another server decides. */
+  readonly outcomes: ReadonlyArray<Decided | "deferred">
   readonly holdings: ReadonlyMap<string, ReadonlyMap<string, Holding>>
   /** Accounts whose lease the server has from here on. */
   readonly leased: ReadonlyArray<string>
@@ -109,7 +109,7 @@ export const judge = (
   const accounts = new Map(read.accounts.map((account) => [account.record.id, account]))
   known.refresh(read, days)
   const isHeldByOthers = (id: string) => read.held.some(({ account_id }) => account_id === id)
-  const isElsewhere = (id: string) => {
+  const isLeasedByOther = (id: string) => {
     const account = accounts.get(id)
     return account?.is_leased === true && account.leased_by !== member
   }
@@ -118,10 +118,10 @@ export const judge = (
     read.slices.filter(({ server_id }) => server_id !== member),
     ({ account_id }) => account_id
   )
-  const closed = new Set<string>()
+  const recalled = new Set<string>()
   const outcomes = group.holds.map(({ question: { credits, endpoint, key, nowMs } }) => {
     const id = key.account_id
-    if (isElsewhere(id) || closed.has(id)) return "elsewhere"
+    if (isLeasedByOther(id) || recalled.has(id)) return "deferred"
     const decided = known.decide(key, endpoint, credits, nowMs)
     // what others have set aside, and hold nothing with, is room
     if (!("refused" in decided) || decided.refused === "key_changed" || !slicesOfOthers.has(id)) return decided
@@ -131,10 +131,10 @@ export const judge = (
         ? isHeldByOthers(id)
         : read.held.some(({ day, key_id }) => key_id === key.id && areInOnePeriod(refused, day, dayOf(nowMs)))
     if (!isRoom) return decided
-    closed.add(id)
-    return "elsewhere"
+    recalled.add(id)
+    return "deferred"
   })
-  const admitted = outcomes.flatMap((outcome) => (outcome !== "elsewhere" && "hold" in outcome ? [outcome.hold] : []))
+  const admitted = outcomes.flatMap((outcome) => (outcome !== "deferred" && "hold" in outcome ? [outcome.hold] : []))
   const charging = new Set<Hold>(group.charges.map(({ question }) => question.hold))
   const entries = chain(
     known.state(),
@@ -146,7 +146,7 @@ export const judge = (
   /** A clock of the database that was set back makes what was before it long ago. */
   const isRecent = (ms: number | null) => ms !== null && ms >= 0 && ms < habits.sharedFor
   const mayLease = (id: string, { lease_asked, shared_for, used_by }: AccountRead) => {
-    if (group.given.has(id) || lease_asked || isHeldByOthers(id)) return false
+    if (group.returned.has(id) || lease_asked || isHeldByOthers(id)) return false
     if (known.isLeased(id)) return true
     const wasShared = (used_by !== null && used_by !== member) || isRecent(shared_for)
     return uses.areMany(id) && !wasShared
@@ -173,13 +173,13 @@ export const judge = (
     }
     return slice
   }
-  const maySlice = (id: string, { closed_for, lease_asked }: AccountRead) =>
+  const maySlice = (id: string, { recalled_for, lease_asked }: AccountRead) =>
     !(
-      group.given.has(id) ||
+      group.returned.has(id) ||
       lease_asked ||
-      closed.has(id) ||
+      recalled.has(id) ||
       read.slices.some((slice) => slice.account_id === id && slice.server_id === member && slice.is_asked) ||
-      isRecent(closed_for) ||
+      isRecent(recalled_for) ||
       read.grants.some(({ account_id }) => account_id === id) // their calls take of one grant after the other
     ) && uses.areMany(id)
 
@@ -194,11 +194,11 @@ export const judge = (
     if (account === undefined) continue
     const { hash, lease_asked, leased_by, position, balance, used_by } = account
     const head = { position, balance, hash }
-    if (isElsewhere(id)) {
+    if (isLeasedByOther(id)) {
       // no other server can take the lease of an account while this one holds credits of it
       if (charged.has(id)) throw new Error(`account ${id} was leased while this server held credits of it`)
       if (lease_asked || !called.has(id)) continue
-      leases.set(id, { head, leased_by, lease_asked: true, used_by, is_shared: true, is_closed: false })
+      leases.set(id, { head, leased_by, lease_asked: true, used_by, is_shared: true, is_recalled: false })
       notices.push(`asked ${leased_by} ${id}`)
       continue
     }
@@ -221,11 +221,11 @@ export const judge = (
     }
     const isNew = next.leased_by !== leased_by || lease_asked || next.used_by !== used_by
     const isShared = lease_asked || (next.used_by !== used_by && used_by !== null)
-    const isClosed = closed.has(id)
-    if (isNew || isClosed || charged.has(id)) {
-      leases.set(id, { head, ...next, is_shared: isShared, is_closed: isClosed })
+    const isRecalled = recalled.has(id)
+    if (isNew || isRecalled || charged.has(id)) {
+      leases.set(id, { head, ...next, is_shared: isShared, is_recalled: isRecalled })
     }
-    if (isClosed) for (const other of slicesOfOthers.get(id) ?? []) notices.push(`asked ${other.server_id} ${id}`)
+    if (isRecalled) for (const other of slicesOfOthers.get(id) ?? []) notices.push(`asked ${other.server_id} ${id}`)
     if ((leased_by !== null && !takes) || (hadSlice && slice.size === 0)) notices.push(`free ${id}`)
   }
   for (const id of group.released)
@@ -235,7 +235,7 @@ export const judge = (
   const isNothing = entries.length + changed.length + leases.size + begun.length + ended.length === 0
   const judged = isNothing
     ? undefined
-    : { entries, holdings: changed, leases, notices, begun, ended, closed: [...closed] }
+    : { entries, holdings: changed, leases, notices, begun, ended, recalled: [...recalled] }
   return { judged, entries, outcomes, holdings, leased, sliced, read, days }
 }
 
@@ -260,7 +260,7 @@ export const addTo = (slice: Map<DayOfKey, number>, more: ReadonlyMap<DayOfKey, 
 export const undo = ({ outcomes, sliced }: Judgement, known: KnownAccounts): void => {
   for (const { slice, whenNot } of sliced) addTo(slice, whenNot)
   for (const outcome of outcomes) {
-    if (outcome === "elsewhere" || "refused" in outcome) continue
+    if (outcome === "deferred" || "refused" in outcome) continue
     release(outcome.hold)
     known.unregister(outcome.hold)
   }

@@ -76,7 +76,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
   const heldOf = (
     id: string,
     except?: ReadonlySet<Hold>,
-    aside: ReadonlyMap<DayOfKey, number> = new Map()
+    reserved: ReadonlyMap<DayOfKey, number> = new Map()
   ): ReadonlyMap<string, Holding> => {
     const held = new Map<string, Holding>()
     const hold = ({ day, key_id }: DayOfKey, grant_position: number, credits: number) => {
@@ -90,7 +90,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
       for (const { credits, grant } of call.taken) hold(call.day, grant.position, credits)
       if (rest > 0) hold(call.day, 0, rest)
     }
-    for (const [day, credits] of aside) hold(day, 0, credits)
+    for (const [day, credits] of reserved) hold(day, 0, credits)
     return held
   }
 
@@ -149,12 +149,12 @@ export const knownAccounts = (charged: ChargedRequests) => {
       for (const { credits, day, key_id } of held.get(record.account_id) ?? []) {
         if (key_id === record.id) dayOfKey(key, day).held += credits
       }
-      const fresh = leases.get(record.account_id)
-      fresh?.add(key)
+      const cached = leases.get(record.account_id)
+      cached?.add(key)
       const spent = spentIn(read, record.id)
       for (const day of days) {
         setSpent(key, day, spent)
-        if (fresh !== undefined) for (const spending of spendingsOn(key, day)) fresh.add(spending)
+        if (cached !== undefined) for (const spending of spendingsOn(key, day)) cached.add(spending)
       }
     }
   }
@@ -168,10 +168,10 @@ export const knownAccounts = (charged: ChargedRequests) => {
   }
 
   const knownUnderLease = (key: ApiKeyView, nowMs: number) => {
-    const fresh = leases.get(key.account_id)
+    const cached = leases.get(key.account_id)
     const known = state.keys.get(key.id)
-    if (fresh === undefined || known === undefined || !fresh.has(known)) return undefined
-    return isKnown(known, dayOf(nowMs), (spending) => fresh.has(spending)) ? known : undefined
+    if (cached === undefined || known === undefined || !cached.has(known)) return undefined
+    return isKnown(known, dayOf(nowMs), (spending) => cached.has(spending)) ? known : undefined
   }
 
   /** From what is set aside already. */
@@ -230,14 +230,14 @@ export const knownAccounts = (charged: ChargedRequests) => {
     },
     /** What was read of the account just now is true from here on. */
     lease: (id: string, read: Read, days: ReadonlyArray<number>) => {
-      const fresh = leases.get(id) ?? new Set<unknown>()
+      const cached = leases.get(id) ?? new Set<unknown>()
       for (const { account_id, id: keyId } of read.keys) {
         const key = state.keys.get(keyId)
         if (account_id !== id || key === undefined) continue
-        fresh.add(key)
-        for (const spending of days.flatMap((day) => spendingsOn(key, day))) fresh.add(spending)
+        cached.add(key)
+        for (const spending of days.flatMap((day) => spendingsOn(key, day))) cached.add(spending)
       }
-      leases.set(id, fresh)
+      leases.set(id, cached)
     },
     endLease: (id: string) => {
       slices.delete(id)
@@ -249,7 +249,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
       if (holdings.size === 0) recorded.delete(id)
       else recorded.set(id, holdings)
     },
-    /** What is known of the key; see `isTrue`. */
+    /** What is known of the key; see `isCached`. */
     find: (sha256: string, nowMs: number): ApiKeyView | undefined => {
       const view = keyWith(state, sha256, nowMs)
       const key = view && state.keys.get(view.id)
@@ -258,7 +258,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
     },
     isCurrent: (key: ApiKeyView, nowMs: number): boolean => isCurrent(state.keys.get(key.id), key, nowMs),
     /** Whether the key is known under a lease. */
-    isTrue: (key: ApiKeyView): boolean => {
+    isCached: (key: ApiKeyView): boolean => {
       const known = state.keys.get(key.id)
       return known !== undefined && (leases.get(key.account_id)?.has(known) ?? false)
     },

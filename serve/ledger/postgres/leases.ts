@@ -39,7 +39,7 @@ const ask = `
     select account_id, server_id from ledger.slice where account_id = any ($1::text[])
   ), accounts as (
     update ledger.account
-    set lease_asked = leased_by is not null, shared_at = clock_timestamp(), closed_at = clock_timestamp()
+    set lease_asked = leased_by is not null, shared_at = clock_timestamp(), recalled_at = clock_timestamp()
     where id in (select id from leased)
   ), slices as (
     update ledger.slice set is_asked = true where account_id in (select id from leased)

@@ -4,7 +4,7 @@
  */
 import { type LedgerUnavailable, unavailable } from "../errors.ts"
 import type { LedgerCounters } from "../ledger.ts"
-import type { CallsElsewhere } from "./calls-elsewhere.ts"
+import type { DeferredCalls } from "./deferred-calls.ts"
 import { askers, type Charge, type Group, type Waiting } from "./group.ts"
 import type { GroupQueue } from "./group-queue.ts"
 import type { KnownAccounts } from "./known-accounts.ts"
@@ -20,13 +20,13 @@ export const lostConnection = (options: {
   readonly counters: LedgerCounters
   readonly queue: GroupQueue
   readonly locked: LockedAccounts
-  readonly elsewhere: CallsElsewhere
+  readonly deferred: DeferredCalls
   readonly trust: LeaseTrust
   readonly onLost: (cause: LedgerUnavailable) => void
   /** The server is a member again. The attempt that succeeded began at `since`. */
   readonly onJoined: (since: Moment) => void
 }) => {
-  const { counters, elsewhere, known, locked, membership, onJoined, onLost, queue, trust } = options
+  const { counters, deferred, known, locked, membership, onJoined, onLost, queue, trust } = options
   let lost: LedgerUnavailable | undefined
 
   const waitingCharge = ({ question, reject, resolve }: Waiting<Charge, void>): WaitingCharge => ({
@@ -54,7 +54,7 @@ export const lostConnection = (options: {
         ...queue.takeUnsent().flatMap((unsent) => [...askers(unsent), ...unsent.charges])
       ]
       for (const { reject } of refused) reject(error)
-      elsewhere.refuseAll(error)
+      deferred.refuseAll(error)
       locked.forgetAll()
       known.forgetAll()
       let since = trust.now()

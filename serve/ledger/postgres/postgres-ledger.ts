@@ -42,9 +42,9 @@ const heldCall = (conversation: Conversation, known: KnownAccounts, hold: Hold):
 }
 
 /** What servers and operators tell each other. A connection that is lost is made again; servers look by themselves, too. */
-const listen = (sql: PgClient.PgClient, told: (notice: string) => void) =>
+const listen = (sql: PgClient.PgClient, onNotice: (notice: string) => void) =>
   Effect.flatMap(sql.listen(channel), (notices) =>
-    Effect.forever(Effect.map(Queue.take(notices), ({ payload }) => told(payload)))
+    Effect.forever(Effect.map(Queue.take(notices), ({ payload }) => onNotice(payload)))
   ).pipe(Effect.scoped, Effect.ignore, Effect.repeat(Schedule.spaced("1 second")))
 
 /**
@@ -92,7 +92,7 @@ export const ledgerIn = Effect.fn("PostgresLedger.open")(function* (
     }),
     (conversation) => Effect.promise(conversation.close)
   )
-  yield* Effect.forkScoped(listen(sql, conversation.told))
+  yield* Effect.forkScoped(listen(sql, conversation.onNotice))
   // while the database is away that is said of the charges
   yield* Effect.forkScoped(Effect.repeat(Effect.ignore(expireCredits(sql)), Schedule.spaced(expiryChecked)))
   yield* Effect.forkScoped(refundCallsInDoubt(sql, doubts, conversation))

@@ -32,16 +32,16 @@ export const refusedGroups = (options: {
   const accountOf = (group: Group): string => accountsOf(group)[0] ?? ""
 
   /** With what has come meanwhile. */
-  const sendAgain = ({ charges, given, holds }: Group) => {
+  const sendAgain = ({ charges, returned, holds }: Group) => {
     const next = queue.open()
     next.charges.unshift(...charges)
     next.holds.unshift(...holds)
-    for (const id of given) next.given.add(id)
+    for (const id of returned) next.returned.add(id)
   }
 
   /** Its calls cost nothing, and hold nothing any more. */
   const giveUp = (group: Group, cause: unknown) => {
-    const { charges, given, released } = group
+    const { charges, returned, released } = group
     counters.failed_groups++
     const error = unavailable("be written")(cause)
     const accountId = accountOf(group)
@@ -55,7 +55,7 @@ export const refusedGroups = (options: {
       back.giveHold(question.hold)
     }
     for (const id of released) queue.open().released.add(id)
-    back.giveLater(given)
+    back.giveLater(returned)
     for (const { reject } of askers(group)) reject(error)
     for (const { question, reject } of charges) {
       const { request_id } = question.draft

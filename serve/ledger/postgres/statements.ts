@@ -104,7 +104,7 @@ const read = `
         'hash', hash, 'leased_by', leased_by, 'lease_asked', lease_asked, 'used_by', used_by,
         'is_leased', exists (select from ledger.server where server.id = leased_by),
         'shared_for', extract(epoch from clock_timestamp() - shared_at) * 1000,
-        'closed_for', extract(epoch from clock_timestamp() - closed_at) * 1000)), '[]')
+        'recalled_for', extract(epoch from clock_timestamp() - recalled_at) * 1000)), '[]')
       from ledger.account
       where id = any ($2::text[]) or id in (select account_id from key)
     ),
@@ -150,10 +150,10 @@ const decided = `
   with ${writtenWhere("true", 1, {
     set: `, leased_by = head.leased_by, lease_asked = head.lease_asked, used_by = head.used_by,
       shared_at = case when head.is_shared then clock_timestamp() else account.shared_at end,
-      closed_at = case when head.is_closed then clock_timestamp() else account.closed_at end`,
+      recalled_at = case when head.is_recalled then clock_timestamp() else account.recalled_at end`,
     arrays: `, $${rowParameters + 2}::text[], $${rowParameters + 3}::boolean[], $${rowParameters + 4}::text[],
       $${rowParameters + 5}::boolean[], $${rowParameters + 6}::boolean[]`,
-    columns: ", leased_by, lease_asked, used_by, is_shared, is_closed"
+    columns: ", leased_by, lease_asked, used_by, is_shared, is_recalled"
   })}, begun as (
     insert into ledger.slice (account_id, server_id) select *, $1 from unnest($${rowParameters + 8}::text[])
     on conflict do nothing
@@ -165,7 +165,7 @@ const decided = `
     update ledger.server set groups = groups + 1, seen_at = clock_timestamp() where id = $1
   )
   select (select count(*) from moved) as moved, ${asCharged("cardinality($2::text[]) > 0")}, count(pg_notify('${channel}', notice)) as notices
-  from unnest($${rowParameters + 7}::text[]) as told (notice)`
+  from unnest($${rowParameters + 7}::text[]) as sent (notice)`
 
 /** Of servers that have said nothing for five seconds. A clock that was set back leaves moments that are yet to come. */
 const silent = `
@@ -205,7 +205,7 @@ const AccountRead = Schema.Struct({
   /** Milliseconds since another server was seen last. */
   shared_for: Schema.NullOr(Schema.Finite),
   /** Milliseconds since the end of all slices was last requested. */
-  closed_for: Schema.NullOr(Schema.Finite)
+  recalled_for: Schema.NullOr(Schema.Finite)
 })
 export type AccountRead = typeof AccountRead.Type
 
@@ -257,7 +257,7 @@ export interface Leased {
   /** Whether another server was seen just now. */
   readonly is_shared: boolean
   /** Whether the end of all slices is asked for. */
-  readonly is_closed: boolean
+  readonly is_recalled: boolean
 }
 
 /** What is written of a decision. */
@@ -270,7 +270,7 @@ export interface Judged {
   /** Accounts of which the server begins to have a slice, has none any more, and wants that no other server has one. */
   readonly begun: ReadonlyArray<string>
   readonly ended: ReadonlyArray<string>
-  readonly closed: ReadonlyArray<string>
+  readonly recalled: ReadonlyArray<string>
 }
 
 /** Groups of other servers wait for what a group has locked already; so it does not wait long for a second account. */
@@ -292,7 +292,7 @@ const decidedRows = ({ entries, holdings, leases }: Judged) => {
     booleans(accounts.map((account) => account.lease_asked)),
     texts(accounts.map((account) => account.used_by)),
     booleans(accounts.map((account) => account.is_shared)),
-    booleans(accounts.map((account) => account.is_closed))
+    booleans(accounts.map((account) => account.is_recalled))
   ]
 }
 
@@ -361,8 +361,8 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
           yield* ask([rollback])
           return "decided" as const
         }
-        const told = [judged.notices, judged.begun, judged.ended, judged.closed].map(texts)
-        yield* ask([{ text: decided, params: [id, ...decidedRows(judged), ...told] }, commit])
+        const changes = [judged.notices, judged.begun, judged.ended, judged.recalled].map(texts)
+        yield* ask([{ text: decided, params: [id, ...decidedRows(judged), ...changes] }, commit])
         return "decided" as const
       })
       return inTime(use(transaction).pipe(Effect.retry(again)))

@@ -1,5 +1,6 @@
 /** Calls: holds one at a time and many at once, and all the ways in which they end. */
 import assert from "node:assert/strict"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { ApiKeyView } from "@larder/serve/ledger/machine.ts"
 import fc from "fast-check"
 import type { HoldModel, KeyModel, Model } from "./model.ts"
@@ -11,10 +12,9 @@ export interface Call {
   readonly endpoint: string
   readonly credits: number
 }
-export const calls: fc.Arbitrary<Call> = fc.constantFrom(
-  { endpoint: "/v1/commodities/prices", credits: 10 },
-  { endpoint: "/v1/stores", credits: 100 }
-)
+/** The dearer a call is, the sooner too little is left for a slice. */
+const cheap: Call = { endpoint: "/v1/commodities/prices", credits: 10 }
+export const calls: fc.Arbitrary<Call> = fc.constantFrom(cheap, { endpoint: "/v1/stores", credits: 100 })
 
 export const viewOf = async (world: World, server: number, key: KeyModel): Promise<ApiKeyView> => {
   const view = await world.lookUp(server, key)
@@ -29,14 +29,15 @@ const canAsk = ({ isOut, traits }: Pick<Model, "isOut" | "traits">) => !isOut ||
 const holdAsJudged = async (
   world: World,
   asked: { readonly server: number; readonly key: KeyModel; readonly view: ApiKeyView; readonly call: Call }
-): Promise<void> => {
+): Promise<HoldModel | undefined> => {
   const { call, key, server, view } = asked
   const { model } = world
   const judged = model.judge(key, call.credits)
   const outcome = await world.hold(server, view, call)
   const isHeld = typeof outcome === "object"
   assert.equal(isHeld ? "held" : outcome, judged)
-  if (isHeld) world.keep({ key, server, ...call, admittedAt: model.now, budget: key.budget }, outcome)
+  if (!isHeld) return undefined
+  return world.keep({ key, server, ...call, admittedAt: model.now, budget: key.budget }, outcome)
 }
 
 const hold = step("hold", fc.record({ server: choice, key: choice, call: calls }), {
@@ -165,6 +166,36 @@ const endMany = step(
   }
 )
 
+/**
+ * Two servers share an account, and then one of them is alone: it decides within a slice first, and by a lease after a pause.
+ * An open call of the other one would keep the lease away.
+ */
+const oneServerAfterAnother = step(
+  "calls on one server after another",
+  fc.record({ server: choice, key: choice, count: fc.integer({ min: 2, max: 6 }), pause: fc.boolean() }),
+  {
+    can: (model) => !model.isOut && model.validKeys().length > 0,
+    happens: async (world, { count, key: anyKey, pause, server: first }) => {
+      const key = pick(world.model.validKeys(), anyKey)
+      const callOn = async (server: number) => {
+        const view = await viewOf(world, server, key)
+        const held = await holdAsJudged(world, { server, key, view, call: cheap })
+        if (held !== undefined) await world.commit(held)
+      }
+      const ofAccount = world.model.holds.filter((held) => held.key.account === key.account)
+      if (pause) for (const held of ofAccount) world.release(held)
+      const second = world.serverAt(first + 1)
+      await callOn(world.serverAt(first))
+      for (let time = 0; time < count; time++) await callOn(second)
+      if (pause && world.subject.servers().length > 1) await sleep(longEnoughAlone)
+      for (let time = 0; time < count; time++) await callOn(second)
+      world.note("one server after another")
+    }
+  }
+)
+/** Milliseconds. Servers that always want leases wait for 50 without calls of another one. */
+const longEnoughAlone = 60
+
 export const callSteps = [
   { weight: 20, arbitrary: hold },
   { weight: 4, arbitrary: callWithStaleView },
@@ -174,5 +205,6 @@ export const callSteps = [
   { weight: 3, arbitrary: commitTwoWithOneId },
   { weight: 5, arbitrary: release },
   { weight: 4, arbitrary: endAgain },
-  { weight: 6, arbitrary: endMany }
+  { weight: 6, arbitrary: endMany },
+  { weight: 5, arbitrary: oneServerAfterAnother }
 ]

@@ -89,6 +89,8 @@ export const histories = (
       const seed = numberIn("LARDER_TEST_SEED") ?? Math.floor(Math.random() * 2 ** 31)
       console.info(`${runs} histories over ${kind.name}; again with LARDER_TEST_SEED=${seed}`)
       const tally = new Map<string, number>()
+      const note = (what: string) => tally.set(what, (tally.get(what) ?? 0) + 1)
+      const unwatch = kind.watch?.(note)
       const history = fc.commands([anyStep], { maxCommands: steps, size: "max" })
       const property = fc.asyncProperty(history, (steps) => live(kind, steps, tally).catch(withCauses))
       const plugins = [fc.timeout(longestHistory)]
@@ -100,13 +102,15 @@ export const histories = (
         const found = shorter.counterexample === null ? ran : shorter
         throw new Error(await fc.asyncDefaultReportMessage(found), { cause: found.errorInstance })
       }
+      unwatch?.()
       console.info(
         [...tally]
           .toSorted()
           .map(([what, times]) => `${what} ${times}`)
           .join(", ")
       )
-      if (runs >= enoughRuns) expect(whatHappens.filter((what) => !tally.has(what))).toEqual([])
+      const expected = [...whatHappens, ...(kind.paths ?? [])]
+      if (runs >= enoughRuns) expect(expected.filter((what) => !tally.has(what))).toEqual([])
     },
     patience
   )

@@ -6,6 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { administer } from "@larder/serve/ledger/postgres/administer.ts"
 import { connect } from "@larder/serve/ledger/postgres/database.ts"
+import { type DecisionEvent, decisionChannel } from "@larder/serve/ledger/postgres/decision-channel.ts"
 import type { LeaseHabits } from "@larder/serve/ledger/postgres/judgement.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope, Stream } from "effect"
@@ -134,6 +135,25 @@ const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subje
 /** A lease from the first call on, which the other server, operators and tests then have to ask for again and again. */
 export const eager: LeaseHabits = { groupsBeforeLease: 1, sharedFor: 50 }
 
+/** What calls are decided by, outside of the database. Only a lease that is always wanted follows a slice often enough. */
+const paths = ["decided by a lease", "decided by a slice"]
+const pathsOfEager = [...paths, "decided by a lease that followed a slice"]
+const watch = (note: (what: string) => void) => {
+  /** Leases by server and account: whether the server had a slice before. */
+  const hadSlice = new Map<string, boolean>()
+  const onDecision = (message: unknown) => {
+    const { account_id, had_slice, server_id, what } = message as DecisionEvent // as its channel says
+    const name = `${server_id} ${account_id}`
+    if (what === "leased") hadSlice.set(name, had_slice)
+    else if (what === "slice") note("decided by a slice")
+    else note(hadSlice.get(name) ? "decided by a lease that followed a slice" : "decided by a lease")
+  }
+  decisionChannel.subscribe(onDecision)
+  return () => {
+    decisionChannel.unsubscribe(onDecision)
+  }
+}
+
 /** `newDatabase` answers the URL of an empty one. */
 export const overPostgres = (newDatabase: () => Promise<string>, habits?: LeaseHabits): LedgerKind => ({
   name: habits === undefined ? "two servers on PostgreSQL" : "two servers on PostgreSQL that always want leases",
@@ -144,5 +164,7 @@ export const overPostgres = (newDatabase: () => Promise<string>, habits?: LeaseH
     numbersHaveNoGaps: false,
     remembersRequestIds: "for ever"
   },
-  open: async () => open(await newDatabase(), habits)
+  open: async () => open(await newDatabase(), habits),
+  watch,
+  paths: habits === undefined ? paths : pathsOfEager
 })

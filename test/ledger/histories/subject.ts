@@ -53,4 +53,8 @@ export interface LedgerKind {
   readonly name: string
   readonly traits: Traits
   readonly open: () => Promise<Subject>
+  /** Notes what only such a ledger does, until the answer is called. */
+  readonly watch?: (note: (what: string) => void) => () => void
+  /** What is noted so, in enough histories. */
+  readonly paths?: ReadonlyArray<string>
 }

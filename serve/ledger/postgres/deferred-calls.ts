@@ -10,7 +10,7 @@ const betweenLooks = 25
 const longestWait = 10_000
 
 /** `ask` has them decided once more. */
-export const callsElsewhere = (ask: (calls: ReadonlyArray<WaitingCall>) => void) => {
+export const deferredCalls = (ask: (calls: ReadonlyArray<WaitingCall>) => void) => {
   const waiting = new Map<string, Array<WaitingCall>>()
   const look = (id: string): void => {
     const calls = waiting.get(id)
@@ -42,4 +42,4 @@ export const callsElsewhere = (ask: (calls: ReadonlyArray<WaitingCall>) => void)
   }
 }
 
-export type CallsElsewhere = ReturnType<typeof callsElsewhere>
+export type DeferredCalls = ReturnType<typeof deferredCalls>
