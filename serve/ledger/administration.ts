@@ -9,6 +9,7 @@ import { Anchor } from "./anchor.ts"
 import {
   BalanceOutOfBounds,
   ExpiryPassed,
+  KeyExpired,
   KeyRevoked,
   mostCredits,
   ReferenceTaken,
@@ -60,7 +61,7 @@ export const KeySummary = Schema.Struct({
   created_at: Timestamp,
   revoked_at: Schema.NullOr(Timestamp),
   expires_at: Schema.NullOr(Timestamp),
-  /** Of the secret that was replaced last: its end may have passed. Null where none was replaced with an overlap. */
+  /** Of the secret that was replaced last: its end, or that of the key, may have passed. Null where there is none. */
   former_last4: Schema.NullOr(Schema.String),
   former_expires_at: Schema.NullOr(Timestamp)
 })
@@ -229,6 +230,7 @@ export const AdministrationError = Schema.Union([
   UnknownAccount,
   UnknownKey,
   KeyRevoked,
+  KeyExpired,
   ExpiryPassed,
   TooManyKeys,
   ReferenceTaken,

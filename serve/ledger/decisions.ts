@@ -29,6 +29,15 @@ export class KeyRevoked extends Schema.TaggedError<KeyRevoked>()("KeyRevoked", {
   }
 }
 
+export class KeyExpired extends Schema.TaggedError<KeyExpired>()("KeyExpired", {
+  id: Schema.String,
+  expires_at: Schema.String
+}) {
+  override get message() {
+    return `Key ${this.id} expired at ${this.expires_at}, and another secret would be refused, too. Give it a later end first, with: larder-serve keys edit --key ${this.id} --expires-at …`
+  }
+}
+
 export class ExpiryPassed extends Schema.TaggedError<ExpiryPassed>()("ExpiryPassed", {
   what: Schema.Literals(["key", "credits"]),
   expires_at: Schema.String
@@ -140,25 +149,21 @@ export const creditAccount = (
 }
 
 /**
- * Takes out what is left of credits that have ended. What calls hold of them stays until these have ended. Money that went
- * out may have left less in the balance than that: then no more than the balance is taken, so that it is not below 0 for it.
+ * Takes out what is left of credits that have ended. What calls hold of them stays until these have ended. Where money went
+ * out that had been spent, the balance is below 0 afterwards: what is owed is owed of other credits than those.
  */
 export const expireGrants = (
-  account: { readonly id: string; readonly balance: number; readonly held: number },
+  account_id: string,
   grants: ReadonlyArray<ExpiringGrant>,
   now: number
-): ReadonlyArray<Draft> => {
-  let free = Math.max(0, account.balance - account.held)
-  return grants.flatMap(({ endsAt, held, left, position }) => {
+): ReadonlyArray<Draft> =>
+  grants.flatMap(({ endsAt, held, left, position }) => {
     const ended = endsAt <= now ? left - held : 0
     if (ended <= 0) return []
-    const credits = -Math.min(ended, free)
-    free += credits
     const note = `left of entry ${position} when its credits expired`
-    const moved: Moved = { account_id: account.id, type: "adjustment", credits, note }
+    const moved: Moved = { account_id, type: "adjustment", credits: -ended, note }
     return [draftOf(moved, endsAt, { grants: `${position}:${-ended}` })]
   })
-}
 
 /** A call that was charged, and answered with an error, costs nothing: not its month, nor the credits that it took. */
 export const refundCall = (charge: Entry): Draft => ({
@@ -232,9 +237,10 @@ export const rotateKey = (
   secret: Pick<ApiKey, "sha256" | "last4">,
   overlapHours: number,
   now: number
-): Result.Result<Decision, KeyRevoked> => {
-  const { id, last4, revision, revoked_at, sha256 } = key
+): Result.Result<Decision, KeyRevoked | KeyExpired> => {
+  const { expires_at, id, last4, revision, revoked_at, sha256 } = key
   if (revoked_at !== null) return Result.fail(new KeyRevoked({ id, revoked_at }))
+  if (expires_at !== null && hasPassed(expires_at, now)) return Result.fail(new KeyExpired({ id, expires_at }))
   const former =
     overlapHours === 0
       ? { former_sha256: null, former_last4: null, former_expires_at: null }

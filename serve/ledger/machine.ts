@@ -22,6 +22,7 @@ import { dayOf, timestampOf } from "./moments.ts"
 import type { Account, ApiKey, Entry } from "./records.ts"
 import {
   addSpent,
+  addStored,
   budgetsOf,
   type CapReached,
   capReached,
@@ -49,6 +50,8 @@ export interface Snapshot {
   readonly keys: ReadonlyArray<ApiKey>
   /** Credits charged per key and UTC month, less those given back; see `monthOf`. */
   readonly spending: ReadonlyArray<{ readonly key_id: string; readonly month: number; readonly spent: number }>
+  /** The same per UTC day, of keys that have a budget per day or week, from `stored.day` on. */
+  readonly spendingOfDays?: ReadonlyArray<{ readonly key_id: string; readonly day: number; readonly spent: number }>
   /** What keys have spent besides. Undefined where `spending` lacks nothing. */
   readonly stored?: StoredSpending
   /** Grants that expire and are not used up. */
@@ -84,6 +87,8 @@ export interface AccountState {
   held: number
   /** In the order in which they are spent. */
   grants: ReadonlyArray<ExpiringGrant>
+  /** What had ended then is being taken out, or was: no call is admitted with an earlier time, even if the clock goes back. */
+  expiredAt: number
 }
 
 export interface KeyState extends KeySpending {
@@ -144,12 +149,13 @@ export const restore = (snapshot: Snapshot): LedgerState => {
     granted: new Set()
   }
   for (const { account, head } of snapshot.accounts) {
-    state.accounts.set(account.id, { record: account, head, held: 0, grants: noGrants })
+    state.accounts.set(account.id, { record: account, head, held: 0, grants: noGrants, expiredAt: 0 })
   }
   for (const { account_id, credits_left, expires_at, position } of snapshot.grants) {
     putGrant(state, known(state.accounts, account_id), position, expires_at, credits_left)
   }
-  for (const key of snapshot.keys) putKey(state, key)
+  for (const key of snapshot.keys) putKey(state, key, snapshot.stored?.day)
+  for (const { day, key_id, spent } of snapshot.spendingOfDays ?? []) addStored(known(state.keys, key_id), day, spent)
   for (const { key_id, month, spent } of snapshot.spending) {
     known(state.keys, key_id).periods.set(month, { period: month, spent })
   }
@@ -161,7 +167,7 @@ export const restore = (snapshot: Snapshot): LedgerState => {
 /** Takes up a durable group. The holds of its charges are settled beside it. */
 export const apply = (state: LedgerState, group: Group): void => {
   for (const account of group.accounts) {
-    state.accounts.set(account.id, { record: account, head: beginning, held: 0, grants: noGrants })
+    state.accounts.set(account.id, { record: account, head: beginning, held: 0, grants: noGrants, expiredAt: 0 })
   }
   for (const key of group.keys) putKey(state, key)
   for (const entry of group.entries) {
@@ -187,12 +193,11 @@ const putGrant = (state: LedgerState, account: AccountState, position: number, e
   account.grants = inOrder([...account.grants, { position, endsAt: Date.parse(expiresAt), left, held: 0 }])
 }
 
-const changeGrants = (state: LedgerState, account: AccountState, { grants, type }: Entry) => {
+const changeGrants = (state: LedgerState, account: AccountState, { grants }: Entry) => {
   for (const { credits, position } of grantChanges(grants)) {
     for (const grant of account.grants) if (grant.position === position) grant.left += credits
   }
-  if (type !== "adjustment") return
-  account.grants = account.grants.filter(({ left }) => left > 0) // what is used up may be given back until it ends
+  account.grants = account.grants.filter(({ left }) => left > 0)
   if (account.grants.length === 0) state.granted.delete(account)
 }
 
@@ -223,19 +228,22 @@ export const forgetKey = (state: LedgerState, { former_sha256, id, sha256 }: Api
   if (former_sha256 !== null) state.valid.delete(former_sha256)
 }
 
-const putKey = (state: LedgerState, record: ApiKey) => {
+/** A new key has spent nothing before. */
+const putKey = (state: LedgerState, record: ApiKey, countedFrom = Number.NEGATIVE_INFINITY) => {
   const key = state.keys.get(record.id) ?? {
     record,
     budgets: [],
     account: known(state.accounts, record.account_id),
     periods: new Map(),
     days: noDays,
+    countedFrom,
     stored: state.stored
   }
-  forgetKey(state, key.record)
+  const before = key.record
+  forgetKey(state, before)
   key.record = record
   key.budgets = budgetsOf(record)
-  if (key.periods.size > 0) forgetUncounted(key)
+  if (before !== record) forgetUncounted(key, before)
   state.keys.set(record.id, key)
   if (record.revoked_at !== null) return
   const view = viewOf(record)
@@ -246,8 +254,8 @@ const putKey = (state: LedgerState, record: ApiKey) => {
 }
 
 /** Credits that calls can spend, of all keys together. */
-const availableOf = ({ grants, head, held }: AccountState, now: number): number =>
-  head.balance - held - (grants.length === 0 ? 0 : endedCredits(grants, now))
+const availableOf = ({ expiredAt, grants, head, held }: AccountState, now: number): number =>
+  head.balance - held - (grants.length === 0 ? 0 : endedCredits(grants, Math.max(now, expiredAt)))
 
 /** Admits a call and sets its price aside, or says why not. Spending exactly all of balance or budget is allowed. */
 export const hold = (state: LedgerState, keyId: string, endpoint: string, credits: number, now: number): Admission => {
@@ -266,7 +274,7 @@ export const setAside = (
   const day = dayOfKey(key, dayOf(now))
   account.held += credits
   day.held += credits
-  const taken = takeFrom(account.grants, credits, now)
+  const taken = takeFrom(account.grants, credits, Math.max(now, account.expiredAt))
   return { key, record, day, taken, endpoint, credits, admittedAt: now, stage: "held" }
 }
 

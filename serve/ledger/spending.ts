@@ -7,7 +7,7 @@ import type { ApiKey } from "./records.ts"
 
 export type CapReached = "daily_spend_cap_reached" | "weekly_spend_cap_reached" | "spend_cap_reached"
 
-/** Each day belongs to one period of a kind; periods have numbers that no two kinds share. */
+/** Each day belongs to one period of a kind; periods have numbers that no two kinds share for the next two thousand years. */
 interface Kind {
   readonly periodOf: (day: number) => number
   readonly refusal: CapReached
@@ -37,7 +37,7 @@ interface Budget extends Kind {
   readonly credits: number
 }
 
-/** The shortest period first, in which order they refuse. */
+/** The shortest period comes first: that budget refuses before the others. */
 export const budgetsOf = ({ budget_credits, daily_budget_credits, weekly_budget_credits }: ApiKey) => {
   const budgets: Array<Budget> = []
   if (daily_budget_credits !== null) budgets.push({ ...daily, credits: daily_budget_credits })
@@ -58,10 +58,12 @@ export interface DayOfKey {
   held: number
 }
 
-/** What was spent and is not known here is read. */
+/** What was spent before the start, and is read where it is asked for. */
 export interface StoredSpending {
-  /** From this month on spending is known from the start. */
+  /** Spending of this month and later ones was read at the start. */
   readonly month: number
+  /** The same of days, for keys that had a budget per day or week: a Monday. */
+  readonly day: number
   readonly ofMonth: (accountId: string, keyId: string, month: number) => number
   readonly ofDays: (accountId: string, keyId: string, days: Days) => number
 }
@@ -72,6 +74,8 @@ export interface KeySpending {
   /** By their numbers. Days and weeks are there only while the key has such a budget. */
   readonly periods: Map<number, Spending>
   days: ReadonlyArray<DayOfKey>
+  /** Days and weeks that begin on this day or later are in `periods`, unless nothing was spent in them. */
+  countedFrom: number
   readonly stored: StoredSpending | undefined
 }
 
@@ -84,22 +88,30 @@ export const dayOfKey = (key: KeySpending, day: number): DayOfKey => {
   return begun
 }
 
-/** Days and weeks beyond so many are forgotten, and read again where they are asked for. */
+/** Of so many, days and weeks are forgotten, and read again where they are asked for. */
 const mostPeriods = 50
 
 const isMonth = (period: number) => period < firstOfDays
 
-const readSpent = ({ record: { account_id, id }, stored }: KeySpending, period: number): number => {
+/**
+ * Reading takes the main thread a millisecond or more, so days and weeks of keys that had such a budget at the start are not
+ * read: else the first calls of a day would be held up, key by key.
+ */
+const readSpent = ({ countedFrom, record: { account_id, id }, stored }: KeySpending, period: number): number => {
   if (stored === undefined) return 0
   if (isMonth(period)) return period < stored.month ? stored.ofMonth(account_id, id, period) : 0
   const [first, last] = daysOf(period)
+  if (first >= countedFrom) return 0
   return stored.ofDays(account_id, id, { from: dateOfDay(first), to: dateOfDay(last) })
 }
 
 const spendingIn = (key: KeySpending, period: number): Spending => {
   const known = key.periods.get(period)
   if (known !== undefined) return known
-  if (key.periods.size >= mostPeriods) forgetPeriods(key, (other) => !isMonth(other))
+  if (key.periods.size >= mostPeriods) {
+    forgetPeriods(key, (other) => !isMonth(other))
+    key.countedFrom = Number.POSITIVE_INFINITY
+  }
   const spending = { period, spent: readSpent(key, period) }
   key.periods.set(period, spending)
   return spending
@@ -109,9 +121,24 @@ const forgetPeriods = ({ periods }: KeySpending, isForgotten: (period: number) =
   for (const period of periods.keys()) if (isForgotten(period)) periods.delete(period)
 }
 
-/** The record has changed: days and weeks that no budget counts any more would miss charges. */
-export const forgetUncounted = (key: KeySpending): void => {
+/** Takes up a day that was read at the start. */
+export const addStored = (key: KeySpending, day: number, spent: number): void => {
+  for (const { periodOf } of key.budgets) {
+    const period = periodOf(day)
+    if (isMonth(period)) continue
+    const known = key.periods.get(period)
+    if (known === undefined) key.periods.set(period, { period, spent })
+    else known.spent += spent
+  }
+}
+
+/** The record has changed: days and weeks were counted only while the key had such a budget. */
+export const forgetUncounted = (key: KeySpending, before: ApiKey): void => {
   const { daily_budget_credits, weekly_budget_credits } = key.record
+  const isNew =
+    (before.daily_budget_credits === null && daily_budget_credits !== null) ||
+    (before.weekly_budget_credits === null && weekly_budget_credits !== null)
+  if (isNew) key.countedFrom = Number.POSITIVE_INFINITY
   forgetPeriods(key, (period) => {
     if (isMonth(period)) return false
     return (period >= firstOfWeeks ? weekly_budget_credits : daily_budget_credits) === null

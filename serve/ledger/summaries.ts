@@ -18,6 +18,10 @@ export interface Spent {
   readonly day: number | null
 }
 
+/** No secret is accepted beyond the end of its key. Moments are texts of one form, which sort as they follow each other. */
+const earlierOf = (formerEnd: string | null, keyEnd: string | null) =>
+  formerEnd !== null && keyEnd !== null && keyEnd < formerEnd ? keyEnd : formerEnd
+
 const usdOrNull = (credits: number | null) => (credits === null ? null : usdOf(credits))
 
 export const keySummary = (key: ApiKey, spent: Spent): KeySummary => {
@@ -25,6 +29,7 @@ export const keySummary = (key: ApiKey, spent: Spent): KeySummary => {
   const { former_sha256: _, revision: __, sha256: ___, ...record } = rest
   return {
     ...record,
+    former_expires_at: earlierOf(key.former_expires_at, key.expires_at),
     budget_usd: usdOf(budget_credits),
     spent_usd: usdOf(spent.month),
     daily_budget_usd: usdOrNull(daily_budget_credits),

@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Administration } from "@larder/serve/ledger/administration.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { timestampOf } from "@larder/serve/ledger/moments.ts"
-import { Clock, Effect } from "effect"
-import { adjustableClock } from "../payments/shop.ts"
+import { Deferred, Effect, Fiber } from "effect"
+import { inTime, start } from "./in-time.ts"
 import {
   admitted,
   balanceOf,
@@ -14,27 +14,12 @@ import {
   hold,
   type Key,
   keyOf,
+  lockAccount,
   open,
   places
 } from "./shared-ledger.ts"
 
 const hour = 3_600_000
-const start = Date.parse("2100-01-01T00:00:00.000Z")
-
-/** With a clock that is put forward: credits end in its time. */
-const inTime = <A, E, R>(
-  work: (time: {
-    readonly now: Effect.Effect<number>
-    readonly pass: (ms: number) => Effect.Effect<void>
-  }) => Effect.Effect<A, E, R>
-) =>
-  Effect.gen(function* () {
-    const { clock, putForward } = yield* adjustableClock
-    yield* putForward(start - (yield* Clock.currentTimeMillis))
-    const now = Effect.sync(() => clock.currentTimeMillisUnsafe())
-    return yield* Effect.provideService(work({ now, pass: putForward }), Clock.Clock, clock)
-  })
-
 const grant = Effect.fnUntraced(function* (
   administration: Administration["Service"],
   { account_id }: Key,
@@ -155,7 +140,7 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
     )
   )
 
-  it.live("leave no balance below 0 where money went out that had been spent", () =>
+  it.live("are taken out whole where money went out that had been spent, whether more is paid before or after", () =>
     inTime(({ pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* place
@@ -172,12 +157,75 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
         })
         assert.strictEqual(yield* balanceOf(ledger, key), 30)
         yield* pass(hour)
-        assert.strictEqual(yield* balanceOf(ledger, key), 0)
+        assert.strictEqual(yield* balanceOf(ledger, key), -70)
         assert.deepStrictEqual((yield* administration.verify({})).problems, [])
         const ended = { account_id, credits: 1, note: "x", expires_at: timestampOf(start) }
         const refused = yield* Effect.flip(administration.creditAccount(ended))
         assert.match(refused.message, /^Credits cannot be made to expire at 2100-01-01/)
-        assert.strictEqual(yield* balanceOf(ledger, key), 0)
+        yield* administration.book({
+          account_id,
+          type: "top_up",
+          credits: 1_000,
+          reference: `pay_${key.id}`,
+          note: "x"
+        })
+        assert.strictEqual(yield* balanceOf(ledger, key), 930)
+        assert.deepStrictEqual((yield* administration.verify({})).problems, [])
+      }).pipe(Effect.scoped)
+    )
+  )
+})
+
+describe("credits that expire in a folder while they are being taken out", () => {
+  it.live("are not spent by a call of an earlier time, and other charges of the group are written", () =>
+    inTime(({ now, pass }) =>
+      Effect.gen(function* () {
+        const ledger = yield* yield* places["a folder"]
+        const { administration } = ledger
+        const [key, other] = [yield* keyOf(ledger), yield* keyOf(ledger)]
+        yield* grant(administration, key, 100, start + hour)
+        const before = yield* now
+        yield* pass(hour)
+        const taking = yield* Effect.forkChild(administration.account(key))
+        yield* Effect.yieldNow
+        yield* Effect.promise(() =>
+          Promise.all([charged(ledger, key, 100, before), charged(ledger, other, 10, before + hour)])
+        )
+        assert.strictEqual((yield* Fiber.join(taking)).balance_credits, 4_900)
+        assert.deepStrictEqual(
+          (yield* bill(ledger, key)).slice(2).map(([type, credits, , grants]) => [type, credits, grants]),
+          [
+            ["adjustment", -100, "2:-100"],
+            ["charge", -100, null]
+          ]
+        )
+        assert.strictEqual(yield* balanceOf(ledger, other), 4_990)
+      }).pipe(Effect.scoped)
+    )
+  )
+})
+
+describe("credits that expire in an account that somebody has locked", () => {
+  it.live("keep no other account waiting, and cannot be spent", () =>
+    inTime(({ now, pass }) =>
+      Effect.gen(function* () {
+        const url = yield* database
+        const ledger = yield* open(url)
+        const { administration } = ledger
+        const [locked, other, third] = [yield* keyOf(ledger), yield* keyOf(ledger), yield* keyOf(ledger)]
+        for (const key of [locked, other]) yield* grant(administration, key, 100, start + hour)
+        const end = yield* Deferred.make<void>()
+        const locking = yield* lockAccount(url, locked.account_id, Deferred.await(end))
+        yield* pass(hour)
+        assert.strictEqual((yield* administration.account(other)).balance_credits, 5_000)
+        assert.strictEqual((yield* administration.account(third)).balance_credits, 5_000)
+        assert.isUndefined(locking.pollUnsafe()) // it is locked still
+        yield* Deferred.succeed(end, undefined)
+        yield* Fiber.join(locking)
+        const at = yield* now
+        assert.strictEqual(yield* Effect.promise(() => hold(ledger, locked, 5_001, at)), "insufficient_balance")
+        assert.deepStrictEqual((yield* administration.account(locked)).expiring, [])
+        assert.strictEqual(yield* balanceOf(ledger, locked), 5_000)
       }).pipe(Effect.scoped)
     )
   )

@@ -4,6 +4,7 @@ import type { Administration } from "@larder/serve/ledger/administration.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { timestampOf } from "@larder/serve/ledger/moments.ts"
 import { Clock, Effect } from "effect"
+import { inTime } from "./in-time.ts"
 import { admitted, database, endpoint, entriesOf, hold, keyOf, open, places } from "./shared-ledger.ts"
 
 const hour = 3_600_000
@@ -98,7 +99,8 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
       const former = yield* keyOf(ledger)
       const rotated = yield* rotate(administration, former.id, 24)
       const now = yield* Clock.currentTimeMillis
-      yield* administration.editKey({ key_id: former.id, expires_at: timestampOf(now + hour) })
+      const ended = yield* administration.editKey({ key_id: former.id, expires_at: timestampOf(now + hour) })
+      assert.strictEqual(ended.former_expires_at, timestampOf(now + hour))
       for (const key of [former, rotated]) {
         assert.strictEqual(yield* Effect.promise(() => callAt(ledger, key, now)), "held")
         assert.strictEqual(yield* Effect.promise(() => callAt(ledger, key, now + hour)), "unknown")
@@ -110,6 +112,24 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
       assert.strictEqual((yield* Effect.flip(rotate(administration, former.id, 1)))._tag, "KeyRevoked")
       assert.strictEqual((yield* Effect.flip(rotate(administration, "key_gone", 1)))._tag, "UnknownKey")
     }).pipe(Effect.scoped)
+  )
+})
+
+describe.each(Object.entries(places))("a key that has expired in %s", (_, place) => {
+  it.live("is not rotated before it has a later end: its new secret would be refused, too", () =>
+    inTime(({ now, pass }) =>
+      Effect.gen(function* () {
+        const ledger = yield* yield* place
+        const { administration } = ledger
+        const key = yield* keyOf(ledger)
+        yield* administration.editKey({ key_id: key.id, expires_at: timestampOf((yield* now) + hour) })
+        yield* pass(hour)
+        const refused = yield* Effect.flip(rotate(administration, key.id, 1))
+        assert.strictEqual(refused._tag, "KeyExpired")
+        yield* administration.editKey({ key_id: key.id, expires_at: null })
+        assert.strictEqual((yield* rotate(administration, key.id, 1)).former_last4, key.last4)
+      }).pipe(Effect.scoped)
+    )
   )
 })
 

@@ -103,9 +103,11 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
   const expire = Effect.gen(function* () {
     if (state.granted.size === 0) return
     const now = yield* Clock.currentTimeMillis
-    const entries = [...state.granted].flatMap(({ grants, head, held, record }) =>
-      expireGrants({ id: record.id, balance: head.balance, held }, grants, now)
-    )
+    const entries = [...state.granted].flatMap((account) => {
+      const ended = expireGrants(account.record.id, account.grants, now)
+      if (ended.length > 0) account.expiredAt = Math.max(account.expiredAt, now)
+      return ended
+    })
     if (entries.length > 0) yield* write({ ...nothing, entries })
   }).pipe(oneAtATime.withPermit, Effect.uninterruptible)
   /** Before anybody is told a balance. Where it cannot be written now, that is said of the charges, and tried again. */

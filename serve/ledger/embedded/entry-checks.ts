@@ -70,8 +70,10 @@ export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): Entr
     heads.get(account_id) ?? (after === 0 || position === 1 ? beginning : undefined)
 
   /** No text of an entry is empty: null and an empty text have the same hash. */
-  const emptyProblem = ({ endpoint, key_id, note, request_id }: Entry, place: string) =>
-    [endpoint, key_id, note, request_id].includes("") ? `${place} is not what was written: a text is empty` : undefined
+  const emptyProblem = ({ endpoint, expires_at, grants, key_id, note, request_id }: Entry, place: string) =>
+    [endpoint, expires_at, grants, key_id, note, request_id].includes("")
+      ? `${place} is not what was written: a text is empty`
+      : undefined
 
   const numberProblem = ({ sequence }: Entry) =>
     sequence > reached + 1 ? `entry ${sequence} follows entry ${reached}, so entries are missing` : undefined

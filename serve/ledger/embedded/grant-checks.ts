@@ -17,7 +17,13 @@ export const expiringGrants = () => {
     check: ({ account_id, credits, expires_at, grants, occurred_at, position, type }: Entry): ReadonlyArray<string> => {
       if (expires_at !== null) granted.set(placeOf(account_id, position), { expires_at, left: credits })
       if (grants === null) return []
-      return grantChanges(grants).flatMap((change) => {
+      const changes = grantChanges(grants)
+      const taken = changes.reduce((sum, change) => sum + change.credits, 0)
+      if (changes.length !== grants.split(" ").length)
+        return [`${placeOf(account_id, position)} names no credits: ${grants}`]
+      if (credits < 0 && taken < credits)
+        return [`${placeOf(account_id, position)} takes more of other entries than its credits`]
+      return changes.flatMap((change) => {
         const [place, of] = [placeOf(account_id, position), placeOf(account_id, change.position)]
         const grant = granted.get(of)
         if (grant === undefined) return [`${place} takes of the credits of ${of}, which do not expire`]

@@ -7,7 +7,7 @@ import { scopes } from "@larder/schemas/scopes.ts"
 import type { Row, Sqlite } from "../../persistence/sqlite.ts"
 import { beginning, type ChainHead } from "../chain.ts"
 import type { Snapshot } from "../machine.ts"
-import { monthOf } from "../moments.ts"
+import { dateOfDay, dayOf, mondayOf, monthOf } from "../moments.ts"
 import type { Account, ApiKey } from "../records.ts"
 import { entryColumns, entryOf, numberIn, textIn } from "./columns.ts"
 import { eachEntryAfter, entryChecks, type Owners } from "./entry-checks.ts"
@@ -135,15 +135,38 @@ const spentInOneMonth = `
     where sequence > ${followed} and key_id = $3 and ${monthOfEntry} = $1
   )`
 
+/** Days are looked up one by one: between them are those of other keys. */
 const spentOnDays = `
   select coalesce(sum(credits), 0) as spent
   from (
-    select credits from sums.usage_of_day where account_id = $2 and day between $3 and $4 and key_id = $1
+    select usage.credits
+    from (
+      with recursive asked(day) as (select $3 union all select date(day, '+1 day') from asked where day < $4)
+      select day from asked
+    ) as asked
+    cross join sums.usage_of_day as usage
+      on usage.account_id = $2 and usage.day = asked.day and usage.key_id = $1
     union all
     select -credits
     from ledger.entry
     where sequence > ${followed} and key_id = $1 and ${dayOfEntry} between $3 and $4
   )`
+
+const isLimited = "(daily_budget_credits is not null or weekly_budget_credits is not null)"
+/** Of keys that have a budget per day or week, from a day on. */
+const spendingOfDaysFrom = `
+  select key_id, day, sum(credits) as spent
+  from (
+    select usage.key_id, usage.day, usage.credits
+    from (select distinct account_id from ledger.api_key where ${isLimited}) as limited
+    cross join sums.usage_of_day as usage on usage.account_id = limited.account_id and usage.day >= $1
+    union all
+    select key_id, ${dayOfEntry}, -credits
+    from ledger.entry
+    where sequence > ${followed} and key_id is not null and ${dayOfEntry} >= $1
+  )
+  where key_id in (select id from ledger.api_key where ${isLimited})
+  group by key_id, day`
 
 /** Ended ones included: what they have left is still in the balance. */
 const grantsLeft = `
@@ -183,6 +206,7 @@ export const readState = (sqlite: Sqlite, now: number): Snapshot => {
   const heads = headsInPlaces(sqlite, accounts)
   if (checkNewest(sqlite, owners, heads) === 0) checkBudgets(sqlite)
   const firstMonth = monthOf(now) - 1
+  const firstDay = mondayOf(dayOf(now))
   const spending = sqlite.all(spendingFrom, [firstMonth]).map((row) => ({
     key_id: textIn(row, "key_id"),
     month: numberIn(row, "month"),
@@ -195,8 +219,14 @@ export const readState = (sqlite: Sqlite, now: number): Snapshot => {
     accounts: accounts.map((account) => ({ account, head: heads.get(account.id) ?? beginning })),
     keys,
     spending,
+    spendingOfDays: sqlite.all(spendingOfDaysFrom, [dateOfDay(firstDay)]).map((row) => ({
+      key_id: textIn(row, "key_id"),
+      day: dayOf(Date.parse(textIn(row, "day"))),
+      spent: numberIn(row, "spent")
+    })),
     stored: {
       month: firstMonth,
+      day: firstDay,
       ofMonth: (accountId, keyId, month) =>
         numberIn(sqlite.all(spentInOneMonth, [month, accountId, keyId])[0], "spent"),
       ofDays: (accountId, keyId, { from, to }) =>

@@ -16,14 +16,14 @@ import {
   UnknownAccount,
   unknownKey
 } from "../decisions.ts"
-import { dateOfDay, dayOf, mondayOf, monthOfDay } from "../moments.ts"
+import { dateOfDay, dayOf, mondayOf, monthOfDay, timestampOf } from "../moments.ts"
 import { newId } from "../new-id.ts"
 import { ApiKey, Entry, entryTypes } from "../records.ts"
 import { keySummary } from "../summaries.ts"
 import { PartOfUsage, sumUp } from "../summed-usage.ts"
 import { backUp } from "./backup.ts"
 import { unavailable } from "./database.ts"
-import { expireCredits } from "./expired-credits.ts"
+import { expireCredits, expireCreditsOf } from "./expired-credits.ts"
 import { bookEntries, whileFree } from "./leases.ts"
 import { accountRow, entryRow, keyRow, momentOf } from "./sql-text.ts"
 import { summedUsageAsked, usageAsked } from "./usage.ts"
@@ -35,6 +35,9 @@ const KeyAndSpending = Schema.Struct({ ...ApiKey.fields, spent: Spent })
 const decodeBooking = Schema.decodeEffect(Booking)
 const Count = Schema.Struct({ count: Schema.Int })
 const AccountOfEntry = Schema.Struct({ account_id: Schema.String })
+
+/** A list of accounts does not wait longer for those that cannot be written now. */
+const longestExpiry = "2 seconds"
 
 /** A page of entries is a JSON text of some 400 kB. */
 const entriesPerPage = 1_000
@@ -53,12 +56,19 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
     select coalesce(jsonb_agg(jsonb_build_object('credits', credits_left, 'expires_at', ${momentOf("expires_at")})
       order by expires_at, position), '[]')
     from ledger.expiring_grant
-    where account_id = account.id and credits_left > 0`
+    where account_id = account.id and credits_left > 0 and expires_at > $1::text::timestamptz`
   const accountWithBalance = `${accountRow} || jsonb_build_object('balance_credits', balance, 'expiring', (${expiring}))`
+  const accountsWhere = (condition: string, params: ReadonlyArray<string> = []) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) =>
+      all(
+        AccountSummary,
+        `select ${accountWithBalance} as value from ledger.account where ${condition} order by created_at, id`,
+        [timestampOf(now), ...params]
+      )
+    )
   const account = (id: string) =>
-    Effect.flatMap(
-      all(AccountSummary, `select ${accountWithBalance} as value from ledger.account where id = $1`, [id]),
-      ([found]) => (found === undefined ? Effect.fail(new UnknownAccount({ id })) : Effect.succeed(found))
+    Effect.flatMap(accountsWhere("id = $2", [id]), ([found]) =>
+      found === undefined ? Effect.fail(new UnknownAccount({ id })) : Effect.succeed(found)
     )
 
   /** Null where the key has no budget for the days. */
@@ -122,8 +132,9 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       )
     )
 
-  /** Before anybody is told a balance. Where it cannot be written now, servers try again. */
-  const upToDate = Effect.ignore(expireCredits(sql))
+  /** Before anybody is told a balance. What cannot be written now is left for later, and not spent either. */
+  const expire = (id: string) => Effect.ignore(expireCreditsOf(sql, id))
+  const expireAll = Effect.ignore(Effect.timeout(expireCredits(sql), longestExpiry))
 
   const changeKey = <A, E>(
     id: string,
@@ -144,17 +155,13 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       const id = yield* newId("acct_")
       return yield* change([], (now) => Effect.andThen(write(openAccount(id, name, now)), account(id)))
     }),
-    listAccounts: () =>
-      Effect.andThen(
-        upToDate,
-        all(AccountSummary, `select ${accountWithBalance} as value from ledger.account order by created_at, id`)
-      ),
+    listAccounts: () => Effect.andThen(expireAll, accountsWhere("true")),
     creditAccount: Effect.fn("Administration.creditAccount")(function* ({
       account_id,
       expires_at = null,
       ...credited
     }) {
-      yield* upToDate
+      yield* expire(account_id)
       return yield* change([account_id], (now) =>
         account(account_id).pipe(
           Effect.flatMap((before) => Effect.fromResult(creditAccount(before, { ...credited, expires_at }, now))),
@@ -163,7 +170,7 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
         )
       )
     }),
-    account: ({ account_id }) => Effect.andThen(upToDate, account(account_id)),
+    account: ({ account_id }) => Effect.andThen(expire(account_id), account(account_id)),
     book: Effect.fn("Administration.book")(function* (asked) {
       const booking = yield* Effect.orDie(decodeBooking(asked)) // whoever calls this in the process has checked it
       const { account_id, reference, type } = booking
@@ -215,7 +222,7 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
     entriesOf: (accountId) =>
       Stream.unwrap(
         Effect.as(
-          Effect.andThen(upToDate, account(accountId)),
+          Effect.andThen(expire(accountId), account(accountId)),
           Stream.paginate(0, (after: number) =>
             Effect.map(
               all(
@@ -233,7 +240,7 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
         )
       ),
     entriesBefore: Effect.fn("Administration.entriesBefore")(function* ({ account_id, before, limit, types }) {
-      yield* upToDate
+      yield* expire(account_id)
       yield* account(account_id)
       // an index has all entries but charges: else millions of charges would be passed over for a few payments
       const isRare = types === undefined || types.includes("charge") ? "" : "and type <> 'charge'"
@@ -258,6 +265,6 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       return sumUp(yield* all(PartOfUsage, statement, params))
     }),
     verify: ({ anchor }) => verify(sql, anchor),
-    backup: ({ file }) => Effect.andThen(upToDate, backUp(sql, file))
+    backup: ({ file }) => Effect.andThen(expireAll, backUp(sql, file))
   })
 }

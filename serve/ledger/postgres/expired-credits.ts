@@ -1,54 +1,91 @@
-/** Takes credits that have expired out of the balances in the database. */
+/**
+ * Takes credits that have expired out of the balances in the database, account by account: one that somebody has locked keeps
+ * no other one waiting.
+ */
 import type { PgClient } from "@effect/sql-pg"
-import { Clock, Effect, Schema } from "effect"
+import { Clock, Effect, Schedule, Schema } from "effect"
 import { expireGrants } from "../decisions.ts"
 import { timestampOf } from "../moments.ts"
 import { unavailable } from "./database.ts"
 import { bookEntries, whileFree } from "./leases.ts"
 
-const due = `
-  select distinct account_id as id
-  from ledger.expiring_grant
-  where credits_left > 0 and expires_at <= $1::text::timestamptz
-  order by account_id`
+/** Servers share the work. */
+const betweenRounds = "5 seconds"
+/** Operators need connections, too. */
+const accountsAtOnce = 2
 
-const Granted = Schema.Struct({
-  balance: Schema.Int,
-  held: Schema.Int,
-  grants: Schema.Array(Schema.Struct({ position: Schema.Int, endsAt: Schema.Int, left: Schema.Int, held: Schema.Int }))
-})
+const isDue = "credits_left > 0 and expires_at <= $1::text::timestamptz"
+const due = `select distinct account_id as id from ledger.expiring_grant where ${isDue} order by account_id`
+const isAccountDue = `select 1 as due from ledger.expiring_grant where ${isDue} and account_id = $2 limit 1`
+
+const Granted = Schema.Struct({ position: Schema.Int, endsAt: Schema.Int, left: Schema.Int, held: Schema.Int })
 const decodeGranted = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ value: Granted })))
-/** What an account has of grants that have ended, and what calls of all servers hold of them. */
+/** What an account has of credits that have ended, and what calls of all servers hold of them. */
 const granted = `
-  with held as (
-    select grant_position, sum(credits)::bigint as credits from ledger.holding where account_id = $1 group by 1
-  )
-  select jsonb_build_object(
-    'balance', balance,
-    'held', (select coalesce(sum(credits), 0) from held),
-    'grants', (
-      select coalesce(jsonb_agg(jsonb_build_object('position', position, 'left', credits_left,
-        'endsAt', (extract(epoch from expires_at) * 1000)::bigint, 'held', coalesce(held.credits, 0))
-        order by expires_at, position), '[]')
-      from ledger.expiring_grant
-      left join held on held.grant_position = position
-      where account_id = $1 and credits_left > 0 and expires_at <= $2::text::timestamptz
-    )
-  ) as value
-  from ledger.account
-  where id = $1`
+  select jsonb_build_object('position', position, 'left', credits_left, 'endsAt',
+    (extract(epoch from expires_at) * 1000)::bigint, 'held', (
+      select coalesce(sum(holding.credits), 0)
+      from ledger.holding
+      where holding.account_id = expiring_grant.account_id and grant_position = position
+    )) as value
+  from ledger.expiring_grant
+  where ${isDue} and account_id = $2
+  order by expires_at, position`
 
-export const expireCredits = Effect.fn("PostgresLedger.expireCredits")(
-  function* (sql: PgClient.PgClient) {
-    const now = yield* Clock.currentTimeMillis
-    for (const { id } of yield* sql.unsafe<{ id: string }>(due, [timestampOf(now)])) {
-      const expire = Effect.gen(function* () {
-        const [found] = yield* Effect.flatMap(sql.unsafe(granted, [id, timestampOf(now)]), decodeGranted)
-        const entries = found === undefined ? [] : expireGrants({ id, ...found.value }, found.value.grants, now)
-        if (entries.length > 0) yield* bookEntries(sql, entries)
-      })
-      yield* whileFree(sql, [id], expire)
-    }
+const takeOut = Effect.fnUntraced(
+  function* (sql: PgClient.PgClient, id: string, now: number) {
+    const expire = Effect.gen(function* () {
+      const found = yield* Effect.flatMap(sql.unsafe(granted, [timestampOf(now), id]), decodeGranted)
+      const grants = found.map(({ value }) => value)
+      const entries = expireGrants(id, grants, now)
+      if (entries.length > 0) yield* bookEntries(sql, entries)
+    })
+    yield* whileFree(sql, [id], expire)
   },
   Effect.mapError(unavailable("be written"))
 )
+
+/** Before an account is looked at. */
+export const expireCreditsOf = Effect.fn("PostgresLedger.expireCreditsOf")(function* (
+  sql: PgClient.PgClient,
+  id: string
+) {
+  const now = yield* Clock.currentTimeMillis
+  const found = yield* Effect.mapError(sql.unsafe(isAccountDue, [timestampOf(now), id]), unavailable("be read"))
+  if (found.length > 0) yield* takeOut(sql, id, now)
+})
+
+/** Of all accounts. Answers what could not be taken out now, which is left as it was. */
+export const expireCredits = Effect.fn("PostgresLedger.expireCredits")(function* (sql: PgClient.PgClient) {
+  const now = yield* Clock.currentTimeMillis
+  const found = yield* Effect.mapError(sql.unsafe<{ id: string }>(due, [timestampOf(now)]), unavailable("be read"))
+  const failures = yield* Effect.forEach(
+    found,
+    ({ id }) =>
+      takeOut(sql, id, now).pipe(
+        Effect.as(undefined),
+        Effect.catch((error) => Effect.succeed({ id, error }))
+      ),
+    { concurrency: accountsAtOnce }
+  )
+  return failures.filter((failure) => failure !== undefined)
+})
+
+/** Runs until it is interrupted. Each account that is late is logged once. */
+export const keepExpiring = (sql: PgClient.PgClient) => {
+  const late = new Set<string>()
+  const round = Effect.gen(function* () {
+    const failures = yield* expireCredits(sql)
+    const ids = new Set(failures.map(({ id }) => id))
+    for (const id of late) if (!ids.has(id)) late.delete(id)
+    for (const { error, id } of failures) {
+      if (late.has(id)) continue
+      late.add(id)
+      yield* Effect.logWarning(
+        `Credits of account ${id} have expired, and are still in its balance: ${error.message}. No call can spend them, and they are taken out as soon as that works.`
+      )
+    }
+  })
+  // while the database is away that is said of the charges
+  return Effect.repeat(Effect.ignore(round), Schedule.spaced(betweenRounds))
+}

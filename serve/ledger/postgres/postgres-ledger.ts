@@ -12,7 +12,7 @@ import { administer } from "./administer.ts"
 import { type Conversation, converse } from "./conversation.ts"
 import { connect, placeOf, unavailable } from "./database.ts"
 import { doubtFiles } from "./doubt-files.ts"
-import { expireCredits } from "./expired-credits.ts"
+import { keepExpiring } from "./expired-credits.ts"
 import { refundCallsInDoubt } from "./in-doubt-refunds.ts"
 import { joinStatements } from "./joining.ts"
 import type { LeaseHabits } from "./judgement.ts"
@@ -23,9 +23,6 @@ import { verifyHeads } from "./verification.ts"
 
 /** An account that is called now and then has no use of a lease, which would have to be taken away for each change of it. */
 const usualHabits: LeaseHabits = { groupsBeforeLease: 3, sharedFor: 1_000 }
-
-/** Servers share the work: who comes first takes out what has expired. */
-const expiryChecked = "5 seconds"
 
 /** One admitted call. It ends once. */
 const heldCall = (conversation: Conversation, known: KnownAccounts, hold: Hold): Held => {
@@ -93,8 +90,7 @@ export const ledgerIn = Effect.fn("PostgresLedger.open")(function* (
     (conversation) => Effect.promise(conversation.close)
   )
   yield* Effect.forkScoped(listen(sql, conversation.onNotice))
-  // while the database is away that is said of the charges
-  yield* Effect.forkScoped(Effect.repeat(Effect.ignore(expireCredits(sql)), Schedule.spaced(expiryChecked)))
+  yield* Effect.forkScoped(keepExpiring(sql))
   yield* Effect.forkScoped(refundCallsInDoubt(sql, doubts, conversation))
 
   return Ledger.of({

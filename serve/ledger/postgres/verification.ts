@@ -115,12 +115,30 @@ const shorterBudgets = (budget: string, period: string) => `
   group by key_id, date_trunc('${period}', occurred_at at time zone 'UTC')
   having count(*) filter (where type = 'charge' and ${budget} is null) = 0 and -sum(credits) > max(${budget})`
 
+const isOfGrants = "grants ~ '^[0-9]{1,15}:-?[0-9]{1,15}( [0-9]{1,15}:-?[0-9]{1,15})*$'"
+
+const textsOfGrants = `
+  select format('entry %s of account %s names no credits: %s', position, account_id, grants) as problem
+  from ledger.entry
+  where grants is not null and not ${isOfGrants}
+  order by account_id, position`
+
+/** An entry takes no more of credits that expire than it takes of the balance. */
+const takenOfGrants = `
+  select format('entry %s of account %s takes more of other entries than its credits', position, account_id) as problem
+  from ledger.entry
+  cross join lateral (
+    select sum(split_part(part, ':', 2)::bigint) as credits from string_to_table(grants, ' ') as part
+  ) as taken
+  where ${isOfGrants} and entry.credits < 0 and taken.credits < entry.credits
+  order by account_id, position`
+
 const grants = `
   with change as (
     select account_id, split_part(part, ':', 1)::bigint as position, split_part(part, ':', 2)::bigint as credits
     from ledger.entry
     cross join lateral string_to_table(grants, ' ') as part
-    where grants is not null
+    where ${isOfGrants}
   ), granted as (
     select account_id, position, expires_at, credits from ledger.entry where expires_at is not null
   ), sums as (
@@ -144,8 +162,8 @@ const endedGrants = `
   from ledger.entry
   cross join lateral string_to_table(grants, ' ') as part
   join ledger.expiring_grant as kept
-    on kept.account_id = entry.account_id and kept.position = split_part(part, ':', 1)::bigint
-  where entry.type = 'charge' and entry.occurred_at >= kept.expires_at
+    on kept.account_id = entry.account_id and kept.position::text = split_part(part, ':', 1)
+  where ${isOfGrants} and entry.type = 'charge' and entry.occurred_at >= kept.expires_at
   order by entry.account_id, entry.position`
 
 const usage = `
@@ -181,6 +199,8 @@ const everything = [
   budgets,
   shorterBudgets("daily_budget_credits", "day"),
   shorterBudgets("weekly_budget_credits", "week"),
+  textsOfGrants,
+  takenOfGrants,
   grants,
   endedGrants,
   usage,

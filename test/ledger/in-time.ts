@@ -1,0 +1,19 @@
+/** Ledgers in a time that tests put forward. */
+import { Clock, Effect } from "effect"
+import { adjustableClock } from "../payments/stores.ts"
+
+export const start = Date.parse("2100-01-01T00:00:00.000Z")
+
+/** With a clock that is put forward from `start`: keys and credits end in its time. */
+export const inTime = <A, E, R>(
+  work: (time: {
+    readonly now: Effect.Effect<number>
+    readonly pass: (ms: number) => Effect.Effect<void>
+  }) => Effect.Effect<A, E, R>
+) =>
+  Effect.gen(function* () {
+    const { clock, putForward } = yield* adjustableClock
+    yield* putForward(start - (yield* Clock.currentTimeMillis))
+    const now = Effect.sync(() => clock.currentTimeMillisUnsafe())
+    return yield* Effect.provideService(work({ now, pass: putForward }), Clock.Clock, clock)
+  })
