@@ -36,7 +36,7 @@ export const errorTypes = [
     status: 402,
     type: "insufficient_balance",
     description:
-      "The balance cannot cover the call, or the key's monthly budget is reached. Decided before any data is read."
+      "The balance cannot cover the call, or a budget of the key is reached, per day, week or month. Decided before any data is read."
   },
   { status: 404, type: "not_found", description: "No record has the id in the path, or no endpoint has the path." },
   {

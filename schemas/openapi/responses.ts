@@ -48,7 +48,7 @@ export const headers = {
   },
   "X-Credits-Remaining": {
     description:
-      "Credits that this key can still spend: the smaller of the balance and what is left of the key's monthly budget. On every answer to a recognised key.",
+      "Credits that this key can still spend: the smallest of the balance and what is left of each of the key's budgets. On every answer to a recognised key.",
     required: false,
     schema: { type: "integer", minimum: 0 }
   },

@@ -12,7 +12,7 @@ export const info = {
 
 **Keys.** Every call carries \`Authorization: Bearer <key>\`. A key holds scopes; each endpoint needs one of them. Keys are made, limited and revoked in the console, and a change counts from the next call on.
 
-**Money.** Calls are paid for from a prepaid balance of credits; 1,000 credits are 1.00 USD. Only a 200 is charged, at the endpoint's price whatever its size; \`X-Credits-Charged\` and \`X-Credits-Remaining\` say so on each answer. A call that the balance or the key's monthly budget (UTC) cannot cover is refused with 402 before any data is read. Calls from a try-out page or an assistant are charged like all others.
+**Money.** Calls are paid for from a prepaid balance of credits; 1,000 credits are 1.00 USD. Only a 200 is charged, at the endpoint's price whatever its size; \`X-Credits-Charged\` and \`X-Credits-Remaining\` say so on each answer. A call that the balance or a budget of the key, per month, week or day (UTC), cannot cover is refused with 402 before any data is read. Calls from a try-out page or an assistant are charged like all others.
 
 **Parameters.** Each may be given once. Names and values are percent-encoded UTF-8, and \`+\` is a blank. An empty text filter, \`country\` or \`cursor\` equals an absent one; an empty \`series\`, \`metrics\`, \`limit\`, \`from\` or \`to\` is an error, and so is \`from\` after \`to\`. Texts that "contain" match anywhere, literally, ignoring case.
 

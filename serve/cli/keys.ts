@@ -48,7 +48,7 @@ const described = (key: KeySummary) =>
 const spentOf = (key: KeySummary) => {
   const { daily_budget_usd, spent_this_week_usd, spent_today_usd, weekly_budget_usd } = key
   return [
-    `${key.spent_usd} of ${key.budget_usd} USD`,
+    `month ${key.spent_usd} of ${key.budget_usd} USD`,
     ...(weekly_budget_usd === null ? [] : [`week ${spent_this_week_usd} of ${weekly_budget_usd}`]),
     ...(daily_budget_usd === null ? [] : [`today ${spent_today_usd} of ${daily_budget_usd}`])
   ].join(", ")
@@ -90,7 +90,7 @@ const list = Command.make(
     const now = yield* Clock.currentTimeMillis
     const rows = keys.map((one) => [one.id, `…${one.last4}`, one.name, spentOf(one), stateOf(one, now), scopesOf(one)])
     const none = `Account ${account} has no keys yet. Create one with: larder-serve keys create --account ${account} --name NAME --scopes all --budget-usd 5`
-    const head = ["id", "key", "name", "spent this month", "state", "scopes"]
+    const head = ["id", "key", "name", "spent", "state", "scopes"]
     yield* print(json, keys, rows.length === 0 ? [none] : table([head, ...rows]))
   }, withLedger)
 ).pipe(Command.withDescription("List the keys of an account by their last four characters"))

@@ -26,7 +26,7 @@ export const hashOf = (previous: string, entry: Omit<Entry, "sequence" | "hash">
     "hex"
   )
 
-/** Lines that most entries do not have. */
+/** Most entries have none of these lines. */
 const rareFields = (entry: Pick<Entry, "daily_budget_credits" | "weekly_budget_credits" | "expires_at" | "grants">) => {
   const { daily_budget_credits: daily, expires_at, grants, weekly_budget_credits: weekly } = entry
   if (daily === null && weekly === null && expires_at === null && grants === null) return ""

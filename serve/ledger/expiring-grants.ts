@@ -20,7 +20,7 @@ export interface Taken {
   readonly credits: number
 }
 
-/** Of nearly all accounts, and of their calls. */
+/** Nearly all accounts have none, and their calls take none. */
 export const noGrants: ReadonlyArray<ExpiringGrant> = []
 export const nothingTaken: ReadonlyArray<Taken> = []
 

@@ -60,7 +60,7 @@ export const instructions = `Larder answers from three data sets: dairy commodit
 
 Every successful tool call spends real money of the key's owner: ${prices}, as the tool says. Listing tools is free, and so are errors. Each result says what it cost and what the key can still spend. Do not call to see what happens; ask for many series or a large page in one call rather than in many; ask the user before a job of more than a few dozen calls.
 
-Ids, slugs, metric names and cursors are opaque: take them from an earlier answer, never make them up. An error is { error: { type, message } }. Only "internal" is worth another try, after a pause that grows. "insufficient_balance" means that the balance or the key's monthly budget is used up: stop, and tell the user. Numbers in the text of a result have the digits as published. A missing value is null. A tool that is named here or in a description but is not listed is outside this key's scopes: do without it, or tell the user.`
+Ids, slugs, metric names and cursors are opaque: take them from an earlier answer, never make them up. An error is { error: { type, message } }. Only "internal" is worth another try, after a pause that grows. "insufficient_balance" means that the balance or a budget of the key is used up, per day, week or month as the message says: stop, and tell the user. Numbers in the text of a result have the digits as published. A missing value is null. A tool that is named here or in a description but is not listed is outside this key's scopes: do without it, or tell the user.`
 
 export const costOf = (charged: number, remaining: number) =>
   `Charged ${charged} credits (${usd(charged)} USD); the key can still spend ${remaining} (${usd(remaining)} USD).`

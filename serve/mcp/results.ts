@@ -10,7 +10,7 @@ import { costOf } from "./guidance.ts"
 const adviceOn = (status: number) => {
   if (status >= 500) return "Nothing was charged. Try again after a pause, and let the pauses grow."
   if (status === 402)
-    return "Nothing was charged. The balance or the key's monthly budget is used up: tell the user, a repeated call fails too."
+    return "Nothing was charged. The balance or a budget of the key is used up: tell the user, a repeated call fails too."
   return "Nothing was charged. The same call would fail again."
 }
 

@@ -1,4 +1,4 @@
-/** The form of a key, for a new one and for one that is edited: name, scopes by preset or one by one, and budget. */
+/** The form of a key, for a new one and for one that is edited: name, scopes by preset or one by one, budgets and end. */
 import { scopes as allScopes, type Scope } from "@larder/schemas/scopes.ts"
 import { Schema } from "effect"
 import { type BudgetCredits, type KeySummary, Line, type Scopes } from "../../ledger/administration.ts"

@@ -66,7 +66,7 @@ describe("the ledger in a folder", () => {
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       yield* written(folder, [birth, charges(2, 3)])
-      const [{ stored: _, ...snapshot }, entries] = yield* opened(folder, (store) =>
+      const [{ spendingOfDays: _, stored: __, ...snapshot }, entries] = yield* opened(folder, (store) =>
         Effect.all([store.load, Stream.runCollect(store.entriesOf("acct_a"))])
       )
       assert.deepStrictEqual(snapshot, {
