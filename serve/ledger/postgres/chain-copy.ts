@@ -96,6 +96,7 @@ export const copyChainIntoPostgres = Effect.fnUntraced(function* (sqlite: Sqlite
     yield* sql.unsafe(insertRecords, [JSON.stringify(records)])
   }
   yield* sql.unsafe(continueNumbers)
+  yield* sql.unsafe("analyze ledger.record")
   const { entries, hash, records } = headIn(sqlite)
   yield* sql.unsafe(setHead, [entries, records, hash])
 })

@@ -30,12 +30,15 @@ const keepHead = `
 const linkBefore = `
   select number::text
   from (
-    select sequence as number from ledger.entry where sequence <= $1::text::bigint
+    (
+      select sequence as number from ledger.entry
+      where sequence <= $1::text::bigint order by sequence desc limit $2::bigint + 1
+    )
     union all
-    select number from ledger.record where number <= $1::text::bigint
+    (select number from ledger.record where number <= $1::text::bigint order by number desc limit $2::bigint + 1)
   ) as link
   order by number desc
-  offset $2
+  offset $2::bigint
   limit 1`
 const decodeNumbers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ number: Schema.String })))
 
