@@ -21,8 +21,12 @@ const heldBack = 1500
 const longestHeldBack = 10_000
 const longestAnswer = 10_000
 
-/** Sortable by time. */
-export const newEventId = (now: number): string => `evt_sim_${now.toString(36).padStart(9, "0")}${randomText(10)}`
+let latest = 0
+/** Sortable by the order of their making, which is that of time but for several in a millisecond. */
+export const newEventId = (now: number): string => {
+  latest = Math.max(now, latest + 1)
+  return `evt_sim_${latest.toString(36).padStart(9, "0")}${randomText(10)}`
+}
 
 const iso = (milliseconds: number) => new Date(milliseconds).toISOString()
 
