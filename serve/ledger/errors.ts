@@ -1,7 +1,13 @@
 /** What can be wrong with the ledger itself, wherever it is kept. */
 import { Schema } from "effect"
 
-const firstLine = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause)).split("\n")[0]
+/** An error that came over a wire is a plain object. */
+const textOf = (cause: unknown): string => {
+  const { message }: { readonly message?: unknown } = Object(cause)
+  if (typeof message === "string") return message
+  return typeof cause === "object" ? JSON.stringify(cause) : String(cause)
+}
+const firstLine = (cause: unknown) => textOf(cause).split("\n")[0]
 
 /** The ledger cannot be written or read now: the disk is full or gone, the database is away. Trying again is right. */
 export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("LedgerUnavailable", {

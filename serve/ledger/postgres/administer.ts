@@ -1,5 +1,6 @@
 /** Carries out what an operator asks, in the database: a change is in force for the next call of every server. */
 import type { PgClient } from "@effect/sql-pg"
+import { Day } from "@larder/schemas/dates.ts"
 import { Clock, Effect, Option, Schema, Stream } from "effect"
 import { fingerprint, last4, newApiKey } from "../../access/api-key.ts"
 import { AccountSummary, Administration, Booking, UsageOfDay } from "../administration.ts"
@@ -19,18 +20,22 @@ import {
 import { dateOfDay, dayOf, mondayOf, monthOfDay, timestampOf } from "../moments.ts"
 import { newId } from "../new-id.ts"
 import { ApiKey, Entry, entryTypes } from "../records.ts"
-import { keySummary } from "../summaries.ts"
+import { keySummary, type Spent } from "../summaries.ts"
 import { PartOfUsage, sumUp } from "../summed-usage.ts"
 import { backUp } from "./backup.ts"
 import { unavailable } from "./database.ts"
 import { expireCredits, expireCreditsOf } from "./expired-credits.ts"
 import { bookEntries, whileFree } from "./leases.ts"
+import { texts } from "./parameters.ts"
 import { accountRow, entryRow, keyRow, momentOf } from "./sql-text.ts"
 import { summedUsageAsked, usageAsked } from "./usage.ts"
 import { verify } from "./verification.ts"
 
-const Spent = Schema.Struct({ month: Schema.Int, week: Schema.NullOr(Schema.Int), day: Schema.NullOr(Schema.Int) })
-const KeyAndSpending = Schema.Struct({ ...ApiKey.fields, spent: Spent })
+const KeyAndMonth = Schema.Struct({ ...ApiKey.fields, spent: Schema.Int })
+const SpentOfDay = Schema.Struct({ key_id: Schema.String, day: Day, credits: Schema.Int })
+interface KeyAndSpending extends ApiKey {
+  readonly spent: Spent
+}
 
 const decodeBooking = Schema.decodeEffect(Booking)
 const Count = Schema.Struct({ count: Schema.Int })
@@ -71,32 +76,54 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       found === undefined ? Effect.fail(new UnknownAccount({ id })) : Effect.succeed(found)
     )
 
-  /** Null where the key has no budget for the days. */
-  const spentOn = (days: string, budget: string) => `case when ${budget} is not null then (
-      select coalesce(sum(credits), 0)
-      from ledger.usage_of_day as usage
-      where usage.account_id = key.account_id and usage.key_id = key.id and ${days}
-    ) end`
-  const keyWithSpending = `${keyRow} || jsonb_build_object('spent', jsonb_build_object(
-      'month', coalesce(spent.credits, 0),
-      'week', ${spentOn("usage.day between $4::text::date and $4::text::date + 6", "key.weekly_budget_credits")},
-      'day', ${spentOn("usage.day = $3::text::date", "key.daily_budget_credits")}
-    ))`
-  const keysWhere = (condition: string, value: string, now: number, lock = "") =>
+  const keyWithSpending = `${keyRow} || jsonb_build_object('spent', coalesce(spent.credits, 0))`
+  const readKeys = (condition: string, value: string, now: number, lock: string) =>
     all(
-      KeyAndSpending,
+      KeyAndMonth,
       `select ${keyWithSpending} as value
       from ledger.api_key as key
       left join ledger.spent_in_month as spent on spent.key_id = key.id and spent.month = $2
       where ${condition}
       order by key.created_at, key.id ${lock}`,
-      [value, monthOfDay(dayOf(now)), dateOfDay(dayOf(now)), dateOfDay(mondayOf(dayOf(now)))]
+      [value, monthOfDay(dayOf(now))]
     )
+  /** Of keys of one account, in the week of a day; nothing is read where no key has a budget for it. */
+  const spentOfDays = (keys: ReadonlyArray<ApiKey>, today: number) => {
+    const limited = keys.filter((one) => one.daily_budget_credits !== null || one.weekly_budget_credits !== null)
+    const monday = mondayOf(today)
+    if (limited.length === 0) return Effect.succeed([])
+    return all(
+      SpentOfDay,
+      `select jsonb_build_object('key_id', key_id, 'day', day, 'credits', sum(credits)) as value
+      from ledger.usage_of_day
+      where account_id = $1 and day between $2::text::date and $3::text::date and key_id = any ($4::text[])
+      group by key_id, day`,
+      [limited[0]?.account_id, dateOfDay(monday), dateOfDay(monday + 6), texts(limited.map(({ id }) => id))]
+    )
+  }
+  const keysWhere = Effect.fnUntraced(function* (condition: string, value: string, now: number, lock = "") {
+    const keys = yield* readKeys(condition, value, now, lock)
+    const today = dayOf(now)
+    const ofKeys = Map.groupBy(yield* spentOfDays(keys, today), ({ key_id }) => key_id)
+    return keys.map(({ spent, ...record }) => {
+      const ofKey = ofKeys.get(record.id) ?? []
+      const sumOf = (days: typeof ofKey) => days.reduce((sum, { credits }) => sum + credits, 0)
+      const ofToday = ofKey.filter(({ day }) => day === dateOfDay(today))
+      return {
+        ...record,
+        spent: {
+          month: spent,
+          week: record.weekly_budget_credits === null ? null : sumOf(ofKey),
+          day: record.daily_budget_credits === null ? null : sumOf(ofToday)
+        }
+      }
+    })
+  })
   const key = (id: string, now: number, lock = "") =>
     Effect.flatMap(keysWhere("key.id = $1", id, now, lock), ([found]) =>
       found === undefined ? Effect.fail(unknownKey(id)) : Effect.succeed(found)
     )
-  const summary = ({ spent, ...record }: typeof KeyAndSpending.Type) => keySummary(record, spent)
+  const summary = ({ spent, ...record }: KeyAndSpending) => keySummary(record, spent)
 
   const validKeys = `select jsonb_build_object('count', count(*)) as value
     from ledger.api_key
@@ -136,10 +163,7 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
   const expire = (id: string) => Effect.ignore(expireCreditsOf(sql, id))
   const expireAll = Effect.ignore(Effect.timeout(expireCredits(sql), longestExpiry))
 
-  const changeKey = <A, E>(
-    id: string,
-    work: (record: typeof KeyAndSpending.Type, now: number) => Effect.Effect<A, E>
-  ) =>
+  const changeKey = <A, E>(id: string, work: (record: KeyAndSpending, now: number) => Effect.Effect<A, E>) =>
     Effect.gen(function* () {
       const { account_id } = yield* key(id, yield* Clock.currentTimeMillis)
       return yield* change([account_id], (now) =>
