@@ -110,7 +110,7 @@ const edit = (world: World, server: number, key: UsedKey): (() => Promise<void>)
   const { terms } = key
   const key_id = key.id
   const what = oneOf(world, ["budget", "budget", "budget", "scopes", "end", "secret"] as const)
-  if (what === "secret") return rotate(world, server, key)
+  if (what === "secret" && world.model.now < terms.until) return rotate(world, server, key) // else it is refused
   if (what === "budget") {
     const budgets = drawBudgets(world, key)
     const asked = () => world.ask(server, ({ editKey }) => editKey({ key_id, ...askedOf(budgets) }))
