@@ -230,7 +230,7 @@ export const editKey = (
 
 /**
  * Another secret for the same key, with the same budgets. The former one is accepted for some time more, so that programs
- * can change over; one that was replaced before ends at once: a key has two secrets at most.
+ * can change over; a secret that was replaced earlier ends immediately: a key has two secrets at most.
  */
 export const rotateKey = (
   key: ApiKey,

@@ -20,9 +20,9 @@ export interface Taken {
   readonly credits: number
 }
 
-/** Nearly all accounts have none, and their calls take none. */
+/** Nearly all accounts have none, and their calls take nothing. */
 export const noGrants: ReadonlyArray<ExpiringGrant> = []
-export const nothingTaken: ReadonlyArray<Taken> = []
+const nothingTaken: ReadonlyArray<Taken> = []
 
 /** In the order in which they are spent. */
 export const inOrder = (grants: ReadonlyArray<ExpiringGrant>): ReadonlyArray<ExpiringGrant> =>
@@ -74,7 +74,7 @@ export const givenBack = (text: string | null): string | null =>
         .map(({ credits, position }) => `${position}:${-credits}`)
         .join(" ")
 
-/** What an account was granted, as people are told: credits that are left, and when they end. */
+/** What is left of the grants of an account, and when it ends. */
 export const grantsLeft = (grants: ReadonlyArray<ExpiringGrant>, now: number) =>
   grants.flatMap(({ endsAt, left }) =>
     left > 0 && endsAt > now ? [{ credits: left, expires_at: timestampOf(endsAt) }] : []

@@ -28,7 +28,7 @@ export interface Chain {
 
 const every = "1 second"
 
-const told = ({ entries, hash, records }: Head) => `entry ${entries} and record ${records}, ${hash}`
+const headText = ({ entries, hash, records }: Head) => `entry ${entries} and record ${records}, ${hash}`
 
 /** The ledger is not the one that was anchored, or has lost its end. The anchor stays as it is. */
 export class AnotherLedger extends Schema.TaggedError<AnotherLedger>()("AnotherLedger", {
@@ -38,7 +38,7 @@ export class AnotherLedger extends Schema.TaggedError<AnotherLedger>()("AnotherL
 }) {
   override get message() {
     const { anchor, place, problem } = this
-    return `The ledger does not go through its anchor at ${place}, which was written at ${anchor.at} with ${told(anchor)}: ${problem}. Nothing was changed. Where you have restored a backup or moved the ledger, put this anchor aside and start again; else find out who has changed the ledger: docs/operations.md tells how.`
+    return `The ledger does not go through its anchor at ${place}, which was written at ${anchor.at} with ${headText(anchor)}: ${problem}. Nothing was changed. Where you have restored a backup or moved the ledger, put this anchor aside and start again; else find out who has changed the ledger: docs/operations.md tells how.`
   }
 }
 
@@ -90,7 +90,7 @@ export const keepAnchorOf = Effect.fn("Anchor.keep")(function* (chain: Chain, pl
   const look = Effect.flatMap(chain.advance, write).pipe(Effect.catch(warn))
   yield* Effect.addFinalizer(() =>
     chain.end.pipe(
-      Effect.tap((head) => Effect.logInfo(`The ledger ends at ${told(head)}`)),
+      Effect.tap((head) => Effect.logInfo(`The ledger ends at ${headText(head)}`)),
       Effect.flatMap(write),
       Effect.catch(warn)
     )

@@ -1,4 +1,4 @@
-/** Accounts and keys as operators and owners are told of them. */
+/** Accounts and keys as operators and owners see them. */
 import type { AccountSummary, KeySummary } from "./administration.ts"
 import { type ExpiringGrant, grantsLeft } from "./expiring-grants.ts"
 import { usdOf } from "./money.ts"

@@ -1,10 +1,21 @@
 /** Keys that expire, in both stores: from its end on a key is unknown, also to a call that has looked it up before. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Administration, NewKey } from "@larder/serve/ledger/administration.ts"
+import type { Administration } from "@larder/serve/ledger/administration.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { timestampOf } from "@larder/serve/ledger/moments.ts"
 import { Effect } from "effect"
-import { admitted, balanceOf, database, endpoint, entriesOf, hold, october, open, places } from "./shared-ledger.ts"
+import {
+  admitted,
+  balanceOf,
+  called,
+  database,
+  endpoint,
+  entriesOf,
+  hold,
+  october,
+  open,
+  places
+} from "./shared-ledger.ts"
 
 const end = Date.parse("2100-01-31T00:00:00.000Z")
 const expires_at = timestampOf(end)
@@ -14,17 +25,6 @@ const expiringKey = Effect.fnUntraced(function* (administration: Administration[
   const asked = { name: "k", scopes: ["get-store"], budget_credits: 1_000, expires_at } as const
   return yield* administration.createKey({ account_id: id, ...asked })
 })
-
-/** As the pipeline does, which looks a key up again that another server, or an operator, has changed. */
-const called = async (ledger: LedgerAccess, key: NewKey, now: number) => {
-  for (;;) {
-    const held = await hold(ledger, key, 10, now)
-    if (held === "key_changed") continue
-    if (typeof held === "string") return held
-    held.release()
-    return "held"
-  }
-}
 
 describe.each(Object.entries(places))("a key that expires in %s", (_, place) => {
   it.live("is unknown from its end on, and was charged for what came before", () =>

@@ -1,26 +1,14 @@
 /** Keys whose secret was replaced, in both stores: two secrets of one key for a while, with one budget. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Administration } from "@larder/serve/ledger/administration.ts"
-import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { timestampOf } from "@larder/serve/ledger/moments.ts"
 import { Clock, Effect } from "effect"
 import { inTime } from "./in-time.ts"
-import { admitted, database, endpoint, entriesOf, hold, keyOf, open, places } from "./shared-ledger.ts"
+import { admitted, called, database, endpoint, entriesOf, keyOf, open, places } from "./shared-ledger.ts"
 
 const hour = 3_600_000
 const rotate = (administration: Administration["Service"], key_id: string, overlap_hours: number) =>
   administration.rotateKey({ key_id, overlap_hours })
-
-/** As the pipeline does, which looks a key up again that was changed. */
-const callAt = async (ledger: LedgerAccess, key: Parameters<typeof hold>[1], now: number, credits = 10) => {
-  for (;;) {
-    const held = await hold(ledger, key, credits, now)
-    if (held === "key_changed") continue
-    if (typeof held === "string") return held
-    held.release()
-    return "held"
-  }
-}
 
 describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) => {
   it.live("is known by both secrets until the overlap ends, and by the new one alone afterwards", () =>
@@ -36,15 +24,15 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
         const end = Date.parse(rotated.former_expires_at ?? "")
         assert.isTrue(end >= now + 24 * hour && end < now + 25 * hour)
         for (const key of [former, rotated]) {
-          assert.strictEqual(yield* Effect.promise(() => callAt(ledger, key, end - 1)), "held")
+          assert.strictEqual(yield* Effect.promise(() => called(ledger, key, end - 1)), "held")
         }
-        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, former, end)), "unknown")
-        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, rotated, end)), "held")
+        assert.strictEqual(yield* Effect.promise(() => called(ledger, former, end)), "unknown")
+        assert.strictEqual(yield* Effect.promise(() => called(ledger, rotated, end)), "held")
         return { former, now, rotated }
       }).pipe(Effect.scoped)
       const reopened = yield* opening
       const calls = [former, rotated].flatMap((key) =>
-        [now + 23 * hour, now + 25 * hour].map((at) => callAt(reopened, key, at))
+        [now + 23 * hour, now + 25 * hour].map((at) => called(reopened, key, at))
       )
       assert.deepStrictEqual(yield* Effect.promise(() => Promise.all(calls)), ["held", "unknown", "held", "held"])
       assert.deepStrictEqual((yield* reopened.administration.verify({})).problems, [])
@@ -60,9 +48,9 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
       const now = yield* Clock.currentTimeMillis
       yield* Effect.promise(async () => {
         await (await admitted(ledger, former, 60, now)).commit(`req_former_${former.id}`)
-        assert.strictEqual(await callAt(ledger, rotated, now, 41), "spend_cap_reached")
+        assert.strictEqual(await called(ledger, rotated, now, 41), "spend_cap_reached")
         await (await admitted(ledger, rotated, 40, now)).commit(`req_rotated_${former.id}`)
-        assert.strictEqual(await callAt(ledger, former, now, 1), "spend_cap_reached")
+        assert.strictEqual(await called(ledger, former, now, 1), "spend_cap_reached")
       })
       const charges = (yield* entriesOf(ledger, former)).filter(({ type }) => type === "charge")
       assert.deepStrictEqual([...new Set(charges.map(({ key_id }) => key_id))], [former.id])
@@ -86,7 +74,7 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
       const third = yield* rotate(administration, first.id, 1)
       const fourth = yield* rotate(administration, first.id, 1)
       const outcomes = yield* Effect.forEach([first, second, third, fourth], (key) =>
-        Effect.promise(() => callAt(ledger, key, now))
+        Effect.promise(() => called(ledger, key, now))
       )
       assert.deepStrictEqual(outcomes, ["unknown", "unknown", "held", "held"])
     }).pipe(Effect.scoped)
@@ -102,12 +90,12 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
       const ended = yield* administration.editKey({ key_id: former.id, expires_at: timestampOf(now + hour) })
       assert.strictEqual(ended.former_expires_at, timestampOf(now + hour))
       for (const key of [former, rotated]) {
-        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, key, now)), "held")
-        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, key, now + hour)), "unknown")
+        assert.strictEqual(yield* Effect.promise(() => called(ledger, key, now)), "held")
+        assert.strictEqual(yield* Effect.promise(() => called(ledger, key, now + hour)), "unknown")
       }
       yield* administration.revokeKey({ key_id: former.id })
       for (const key of [former, rotated]) {
-        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, key, now)), "unknown")
+        assert.strictEqual(yield* Effect.promise(() => called(ledger, key, now)), "unknown")
       }
       assert.strictEqual((yield* Effect.flip(rotate(administration, former.id, 1)))._tag, "KeyRevoked")
       assert.strictEqual((yield* Effect.flip(rotate(administration, "key_gone", 1)))._tag, "UnknownKey")
@@ -141,12 +129,12 @@ describe("a key that is rotated, called on two servers", () => {
       const former = yield* keyOf(here)
       const now = yield* Clock.currentTimeMillis
       for (const ledger of [here, there]) {
-        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, former, now)), "held")
+        assert.strictEqual(yield* Effect.promise(() => called(ledger, former, now)), "held")
       }
       const rotated = yield* rotate(there.administration, former.id, 0)
       for (const ledger of [here, there]) {
-        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, former, now)), "unknown")
-        assert.strictEqual(yield* Effect.promise(() => callAt(ledger, rotated, now)), "held")
+        assert.strictEqual(yield* Effect.promise(() => called(ledger, former, now)), "unknown")
+        assert.strictEqual(yield* Effect.promise(() => called(ledger, rotated, now)), "held")
       }
     }).pipe(Effect.scoped)
   )

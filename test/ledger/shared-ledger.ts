@@ -89,6 +89,20 @@ export const admitted = async (ledger: LedgerAccess, key: Key, credits: number, 
   if (typeof held === "string") throw new Error(held)
   return held
 }
+/** As the pipeline does, which looks a key up again that was changed. */
+export const holdCurrent = async (ledger: LedgerAccess, key: Key, credits: number, nowMs: number) => {
+  for (;;) {
+    const held = await hold(ledger, key, credits, nowMs)
+    if (held !== "key_changed") return held
+  }
+}
+/** The same of a call that is released. Answers why it was refused, or that it was held. */
+export const called = async (ledger: LedgerAccess, key: Key, nowMs: number, credits = 10) => {
+  const held = await holdCurrent(ledger, key, credits, nowMs)
+  if (typeof held === "string") return held
+  held.release()
+  return "held"
+}
 export const entriesOf = (ledger: LedgerAccess, { account_id }: Key) =>
   Stream.runCollect(ledger.administration.entriesOf(account_id))
 export const balanceOf = (ledger: LedgerAccess, { account_id }: Key) =>

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Administration } from "@larder/serve/ledger/administration.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { Effect } from "effect"
-import { admitted, atOnce, database, doubts, entriesOf, hold, type Key, open, places } from "./shared-ledger.ts"
+import { admitted, atOnce, database, doubts, entriesOf, holdCurrent, type Key, open, places } from "./shared-ledger.ts"
 
 /** A Wednesday. */
 const wednesday = Date.parse("2026-11-25T12:00:00.000Z")
@@ -26,15 +26,11 @@ const limitedKey = Effect.fnUntraced(function* (
 })
 
 let requests = 0
-/** As the pipeline does, which looks a key up again that was changed. */
 const call = async (ledger: LedgerAccess, key: Key, credits: number, now: number) => {
-  for (;;) {
-    const held = await hold(ledger, key, credits, now)
-    if (held === "key_changed") continue
-    if (typeof held === "string") return held
-    await held.commit(`req_budget_${process.pid}_${requests++}`)
-    return "charged"
-  }
+  const held = await holdCurrent(ledger, key, credits, now)
+  if (typeof held === "string") return held
+  await held.commit(`req_budget_${process.pid}_${requests++}`)
+  return "charged"
 }
 const remainingAt = async (ledger: LedgerAccess, { key }: Key, now: number) => {
   const view = await ledger.authenticate(key, now)

@@ -68,8 +68,8 @@ ${keyFieldset(fields, problems)}<div class="row">${button("Save")}${linkButton("
 )}
 ${section(
   "Replace or revoke",
-  html`<p>Replaced, it is followed by another key with the same budgets, and both are accepted for a while.</p><a class="button plain" href="/keys/${key.id}/rotate">Replace this key…</a>
-<p>Revoked, it is refused at once and for good.</p><a class="button plain bad" href="/keys/${key.id}/revoke">Revoke this key…</a>`
+  html`<p>A replaced key is followed by another one with the same budgets. Both are accepted for a time that you choose.</p><a class="button plain" href="/keys/${key.id}/rotate">Replace this key…</a>
+<p>A revoked key is refused permanently, from its next call on.</p><a class="button plain bad" href="/keys/${key.id}/revoke">Revoke this key…</a>`
 )}
 </div>`
 

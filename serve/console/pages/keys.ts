@@ -30,7 +30,7 @@ export const shownKey = ({ last4 }: { readonly last4: string }) => html`<code cl
 /** Credits. */
 const leftOf = ({ budget_usd, spent_usd }: Omit<BudgetSpent, "period">) => Math.round((budget_usd - spent_usd) * 1000)
 
-/** A key is refused every call once the rest of a budget is less than its cheapest call costs. The longest one is told. */
+/** A key is refused every call once the rest of a budget is less than its cheapest call costs. The longest one is shown. */
 const spentBudget = (key: KeySummary) => budgetsOf(key).findLast((budget) => leftOf(budget) < cheapestCall(key.scopes))
 const spentBadges = { month: "budget spent", week: "week’s budget spent", day: "day’s budget spent" }
 

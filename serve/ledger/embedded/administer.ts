@@ -110,7 +110,7 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
     })
     if (entries.length > 0) yield* write({ ...nothing, entries })
   }).pipe(oneAtATime.withPermit, Effect.uninterruptible)
-  /** Before anybody is told a balance. Where it cannot be written now, that is said of the charges, and tried again. */
+  /** Before a balance is answered. If it cannot be written now, charges report that, and it is tried again. */
   const upToDate = Effect.ignore(expire)
   yield* Effect.forkScoped(Effect.repeat(upToDate, Schedule.spaced(everySecond)))
 

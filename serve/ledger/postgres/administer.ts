@@ -159,7 +159,7 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       )
     )
 
-  /** Before anybody is told a balance. What cannot be written now is left for later, and not spent either. */
+  /** Before a balance is answered. What cannot be written now is written later; no call can spend it. */
   const expire = (id: string) => Effect.ignore(expireCreditsOf(sql, id))
   const expireAll = Effect.ignore(Effect.timeout(expireCredits(sql), longestExpiry))
 

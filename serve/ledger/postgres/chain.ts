@@ -2,8 +2,8 @@
  * Follows the chain of a ledger in PostgreSQL: entries and records in the order of their numbers, which come from one sequence.
  *
  * Numbers are drawn before their transaction ends, so that a smaller one may appear after a larger one. The chain is followed
- * only to a number up to which everything has ended: whoever writes entries or records has a lock on their table from before
- * it draws a number to its end, and `pg_locks` shows it. Nobody waits for that, and writing costs nothing more.
+ * only to a number up to which all transactions have ended: each writer of entries or records locks their table before it
+ * draws a number, until its end, and `pg_locks` shows it. No writer waits for that, and writing costs nothing more.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
@@ -13,7 +13,7 @@ import type { Head } from "../head.ts"
 
 /** Where the chain has been followed to. */
 export interface Followed extends Head {
-  /** Number of the last link: a text, for a number that somebody has put there may have no place in a double. */
+  /** Number of the last link: a text, since a number that was put there by hand may not fit into a double. */
   readonly sequence: string
   /** The last link itself, where it was seen: as long as it is there it was not replaced. */
   readonly link?: string | undefined

@@ -1,6 +1,6 @@
 /**
- * Takes credits that have expired out of the balances in the database, account by account: one that somebody has locked keeps
- * no other one waiting.
+ * Takes credits that have expired out of the balances in the database, account by account: a locked
+ * account delays no other one.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Schedule, Schema } from "effect"

@@ -64,7 +64,7 @@ export const movedBy = (entries: ReadonlyArray<Entry>): Map<string, Moved> => {
   return moved
 }
 
-/** Credits that the entries grant with an end, and what they change of others: no entry but a few has any. */
+/** Credits with an end that the entries grant, and what they take of such credits. Null where there are none, as for most groups. */
 const grantRowsOf = (entries: ReadonlyArray<Entry>): string | null => {
   const rows = entries.flatMap(({ account_id, credits, expires_at, grants, position }) => [
     ...(expires_at === null ? [] : [{ account_id, position, expires_at, credits }]),
