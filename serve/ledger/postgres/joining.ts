@@ -3,7 +3,8 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { transact } from "./database.ts"
 import { texts } from "./parameters.ts"
-import { forgetSilentServers, type ServerStatements } from "./statements.ts"
+import { forgetSilentServers } from "./statement-sql.ts"
+import type { ServerStatements } from "./statements.ts"
 
 export interface JoinAsked {
   /** The new name of the server. */

@@ -11,7 +11,7 @@ import { type Head, isAt, isSame } from "../head.ts"
 import { type Chain, keepAnchorOf } from "../keep-anchor.ts"
 import { BrokenChain, type Followed, followChain, followPortion, keptHead, settledNumber } from "./chain.ts"
 import { unavailable } from "./database.ts"
-import { durably } from "./statements.ts"
+import { durably } from "./statement-sql.ts"
 
 /** A peer that has vanished says nothing for minutes. The first look at millions of links goes on in the next one. */
 const longestLook = "10 seconds"

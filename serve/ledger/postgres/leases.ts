@@ -9,7 +9,7 @@ import { LedgerUnavailable } from "../errors.ts"
 import { chain, type Draft } from "../machine.ts"
 import { transact, wasRolledBack } from "./database.ts"
 import { texts } from "./parameters.ts"
-import { channel, durably, forgetSilentServers } from "./statements.ts"
+import { channel, durably, forgetSilentServers } from "./statement-sql.ts"
 import { movedBy, rowsOf, writtenWhere } from "./written.ts"
 
 /** A dead server has its leases for five seconds, and others come before. */

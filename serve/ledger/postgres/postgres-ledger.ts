@@ -18,7 +18,8 @@ import { joinStatements } from "./joining.ts"
 import type { LeaseHabits } from "./judgement.ts"
 import { type KnownAccounts, knownAccounts } from "./known-accounts.ts"
 import { outageLog } from "./outage-log.ts"
-import { channel, serverStatements } from "./statements.ts"
+import { channel } from "./statement-sql.ts"
+import { serverStatements } from "./statements.ts"
 import { verifyHeads } from "./verification.ts"
 
 /** An account that is called now and then has no use of a lease, which would have to be taken away for each change of it. */

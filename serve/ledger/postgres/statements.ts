@@ -12,15 +12,11 @@ import { Account, ApiKey, type Entry } from "../records.ts"
 import { unavailable, wasRolledBack } from "./database.ts"
 import { booleans, integers, texts } from "./parameters.ts"
 import { type Ask, makePipeline, type Statement } from "./pipeline.ts"
-import { accountRow, keyRow, momentOf } from "./sql-text.ts"
-import { type Holding, type Moved, movedBy, rowParameters, rowsOf, writtenWhere } from "./written.ts"
+import * as sqlOf from "./statement-sql.ts"
+import { type Holding, type Moved, movedBy, rowsOf } from "./written.ts"
 
 /** Milliseconds. A statement that takes longer is given up: callers wait for it. */
 const longestStatement = 5_000
-/** A server that stands still between reading and writing must not keep accounts locked; callers of others wait for two seconds. */
-const longestPause = "1500ms"
-/** Servers tell each other here that a lease is asked for, or free. */
-export const channel = "larder_ledger"
 
 /** The name under which the database knows a server, and how many groups it has decided there. */
 export interface Member {
@@ -41,162 +37,6 @@ export type Written =
   | { readonly outcome: "not a member" }
   | { readonly outcome: "moved" }
   | { readonly outcome: "written"; readonly asked: ReadonlyArray<string> }
-
-/** Overrides the default of the database or the role: a charge is on the disk before its answer leaves. */
-export const durably =
-  "set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end, true)"
-/** A hold need not survive a crash of the database: its server joins again then. */
-const lightly = "set_config('synchronous_commit', 'off', true)"
-
-/** In the statement that writes, where it is known whether there are charges. */
-const asCharged = (charges: string) => `case when ${charges} then ${durably} else ${lightly} end`
-
-const isMember = (timeout: string, more: string) => `
-  me as materialized (
-    select set_config('lock_timeout', ${timeout}, true), ${more},
-      set_config('idle_in_transaction_session_timeout', '${longestPause}', true)
-    from ledger.server
-    where id = $1 and groups = $2::bigint
-    for key share
-  )`
-
-/** Dividing by nothing ends the statement: an account that was locked as the server knows it cannot fail to move. */
-const write = `
-  with ${isMember("$5", asCharged("cardinality($3::text[]) > 0"))}, locked as materialized (
-    select id, hash, leased_by, lease_asked
-    from ledger.account
-    where id = any ($3::text[]) and exists (select from me)
-    order by id
-    for no key update
-  ), fence as materialized (
-    select count(*) = cardinality($3::text[]) and exists (select from me) as holds,
-      coalesce(array_agg(id) filter (where lease_asked), '{}') as asked
-    from locked
-    join unnest($3::text[], $4::text[]) as known (id, hash) using (id, hash)
-    where coalesce(leased_by, $1) = $1
-  ), ${writtenWhere("(select holds from fence)", 5)}
-  select exists (select from me) as member, holds, asked,
-    1 / case when holds and (select count(*) from moved) <> cardinality($3::text[]) then 0 else 1 end as complete
-  from fence`
-
-/**
- * What follows in the transaction is planned once for a connection. PostgreSQL would plan it each time, since it takes arrays to
- * be longer than they are: two servers on one account then charge a sixth less.
- */
-const planOnce = "set_config('plan_cache_mode', 'force_generic_plan', true)"
-
-const lock = `
-  with ${isMember("$4", planOnce)}, locked as materialized (
-    select id
-    from ledger.account
-    where id = any ($3::text[]) and exists (select from me)
-    order by id
-    for no key update
-  )
-  select exists (select from me) as member, (select count(*) from locked) as locked`
-
-/** The accounts are those that are locked, and those of keys that are looked up. */
-const read = `
-  with key as materialized (
-    select * from ledger.api_key where id = any ($3::text[])
-    union
-    select * from ledger.api_key where sha256 = any ($4::text[])
-    union
-    select * from ledger.api_key where former_sha256 = any ($4::text[])
-  )
-  select json_build_object(
-    'accounts', (
-      select coalesce(json_agg(json_build_object('record', ${accountRow}, 'position', position, 'balance', balance,
-        'hash', hash, 'leased_by', leased_by, 'lease_asked', lease_asked, 'used_by', used_by,
-        'is_leased', exists (select from ledger.server where server.id = leased_by),
-        'shared_for', extract(epoch from clock_timestamp() - shared_at) * 1000,
-        'recalled_for', extract(epoch from clock_timestamp() - recalled_at) * 1000)), '[]')
-      from ledger.account
-      where id = any ($2::text[]) or id in (select account_id from key)
-    ),
-    'keys', (select coalesce(json_agg(${keyRow}), '[]') from key),
-    'spent', (
-      select coalesce(json_agg(json_build_object('key_id', key_id, 'month', month, 'credits', credits)), '[]')
-      from ledger.spent_in_month
-      where key_id in (select id from key) and month = any ($5::bigint[])
-    ),
-    'spent_of_day', (
-      select coalesce(json_agg(json_build_object('key_id', key_id, 'day', day, 'credits', credits)), '[]')
-      from (
-        select usage.key_id, usage.day, sum(usage.credits) as credits
-        from key
-        cross join unnest($6::text[]::date[]) as asked (day)
-        join ledger.usage_of_day as usage
-          on usage.account_id = key.account_id and usage.day = asked.day and usage.key_id = key.id
-        where key.daily_budget_credits is not null or key.weekly_budget_credits is not null
-        group by 1, 2
-      ) as spent
-    ),
-    'grants', (
-      select coalesce(json_agg(json_build_object('account_id', account_id, 'position', position, 'expires_at',
-        ${momentOf("expires_at")}, 'credits_left', credits_left) order by expires_at, position), '[]')
-      from ledger.expiring_grant
-      where credits_left > 0 and (account_id = any ($2::text[]) or account_id in (select account_id from key))
-    ),
-    'held', (
-      select coalesce(json_agg(json_build_object('account_id', account_id, 'key_id', key_id, 'day', day,
-        'grant_position', grant_position, 'credits', credits)), '[]')
-      from ledger.holding
-      where (account_id = any ($2::text[]) or account_id in (select account_id from key)) and server_id <> $1
-        and credits > 0
-    ),
-    'slices', (
-      select coalesce(json_agg(json_build_object('account_id', account_id, 'server_id', server_id, 'is_asked', is_asked)), '[]')
-      from ledger.slice
-      where account_id = any ($2::text[])
-    )
-  ) as answer`
-
-const decided = `
-  with ${writtenWhere("true", 1, {
-    set: `, leased_by = head.leased_by, lease_asked = head.lease_asked, used_by = head.used_by,
-      shared_at = case when head.is_shared then clock_timestamp() else account.shared_at end,
-      recalled_at = case when head.is_recalled then clock_timestamp() else account.recalled_at end`,
-    arrays: `, $${rowParameters + 2}::text[], $${rowParameters + 3}::boolean[], $${rowParameters + 4}::text[],
-      $${rowParameters + 5}::boolean[], $${rowParameters + 6}::boolean[]`,
-    columns: ", leased_by, lease_asked, used_by, is_shared, is_recalled"
-  })}, begun as (
-    insert into ledger.slice (account_id, server_id) select *, $1 from unnest($${rowParameters + 8}::text[])
-    on conflict do nothing
-  ), ended as (
-    delete from ledger.slice where server_id = $1 and account_id = any ($${rowParameters + 9}::text[])
-  ), asked as (
-    update ledger.slice set is_asked = true where account_id = any ($${rowParameters + 10}::text[]) and server_id <> $1
-  ), counted_group as (
-    update ledger.server set groups = groups + 1, seen_at = clock_timestamp() where id = $1
-  )
-  select (select count(*) from moved) as moved, ${asCharged("cardinality($2::text[]) > 0")}, count(pg_notify('${channel}', notice)) as notices
-  from unnest($${rowParameters + 7}::text[]) as sent (notice)`
-
-/** Of servers that have said nothing for five seconds. A clock that was set back leaves moments that are yet to come. */
-const silent = `
-  select id
-  from ledger.server
-  where seen_at not between clock_timestamp() - interval '5 seconds' and clock_timestamp() + interval '5 seconds'
-  order by id
-  for update skip locked`
-/** A server in the middle of a group is passed over. What the others held, and what was leased to them, is free. */
-export const forgetSilentServers = `delete from ledger.server where id in (${silent})`
-
-const beat = `
-  with beat as (
-    update ledger.server set seen_at = clock_timestamp() where id = $1 and groups = $2::bigint returning ${lightly}
-  ), emptied as (
-    delete from ledger.holding where server_id = $1 and credits = 0 and exists (select from beat)
-  ), silent as materialized (${silent.replace("where", "where id <> $1 and")}), forgotten as (
-    delete from ledger.server where id in (select id from silent)
-  )
-  select exists (select from beat) as member,
-    array(
-      select id from ledger.account where leased_by = $1 and lease_asked
-      union all
-      select account_id from ledger.slice where server_id = $1 and is_asked
-    ) as asked`
 
 const AccountRead = Schema.Struct({
   record: Account,
@@ -317,7 +157,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
 
   const use = yield* makePipeline(sql)
   const reading = (member: string, { accounts, days, keys, sha256 }: Asked): Statement => ({
-    text: read,
+    text: sqlOf.read,
     params: [
       member,
       texts(accounts),
@@ -337,7 +177,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
       const known = texts([...before.values()].map(({ hash }) => hash))
       const params = [id, groups, texts(accounts), known, patienceFor(accounts.length)]
       const written = one<{ member: boolean; holds: boolean; asked: ReadonlyArray<string> }>({
-        text: write,
+        text: sqlOf.write,
         params: [...params, ...rowsOf(entries, heads, holdings)]
       })
       return inTime(
@@ -353,7 +193,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
     /** `judge` is called again where the database has rolled back; it answers nothing where nothing is to be written. */
     decide: ({ groups, id }: Member, asked: Asked, judge: (read: Read) => Judged | undefined): Promise<Decision> => {
       const locking = {
-        text: lock,
+        text: sqlOf.lock,
         params: [id, groups, texts(asked.accounts), patienceFor(asked.accounts.length)]
       }
       const transaction = Effect.fnUntraced(function* (ask: Ask) {
@@ -368,7 +208,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
           return "decided" as const
         }
         const changes = [judged.notices, judged.begun, judged.ended, judged.recalled].map(texts)
-        yield* ask([{ text: decided, params: [id, ...decidedRows(judged), ...changes] }, commit])
+        yield* ask([{ text: sqlOf.decided, params: [id, ...decidedRows(judged), ...changes] }, commit])
         return "decided" as const
       })
       return inTime(use(transaction).pipe(Effect.retry(again)))
@@ -379,7 +219,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
     /** Answers the accounts whose lease is asked for, or undefined where the server is not known any more. */
     beat: ({ groups, id }: Member): Promise<ReadonlyArray<string> | undefined> =>
       inTime(
-        one<{ member: boolean; asked: ReadonlyArray<string> }>({ text: beat, params: [id, groups] }).pipe(
+        one<{ member: boolean; asked: ReadonlyArray<string> }>({ text: sqlOf.beat, params: [id, groups] }).pipe(
           Effect.retry(again),
           Effect.map((row) => (row?.member ? row.asked : undefined))
         )
