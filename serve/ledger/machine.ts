@@ -30,9 +30,9 @@ import {
   dayOfKey,
   forgetUncounted,
   type KeySpending,
-  leftOfBudgets,
   noDays,
-  type StoredSpending
+  type StoredSpending,
+  unspentOfBudgets
 } from "./spending.ts"
 
 /** Records that become durable together or not at all. Accounts are new ones; a key that exists already is replaced. */
@@ -85,6 +85,8 @@ export interface AccountState {
   /** The last durable entry; its balance is the balance of the account. */
   head: ChainHead
   held: number
+  /** The part of it that other servers have set aside for their next calls. */
+  reserved: number
   /** In the order in which they are spent. */
   grants: ReadonlyArray<ExpiringGrant>
   /** What had ended then is being taken out, or was: no call is admitted with an earlier time, even if the clock goes back. */
@@ -149,7 +151,7 @@ export const restore = (snapshot: Snapshot): LedgerState => {
     granted: new Set()
   }
   for (const { account, head } of snapshot.accounts) {
-    state.accounts.set(account.id, { record: account, head, held: 0, grants: noGrants, expiredAt: 0 })
+    state.accounts.set(account.id, { record: account, head, held: 0, reserved: 0, grants: noGrants, expiredAt: 0 })
   }
   for (const { account_id, credits_left, expires_at, position } of snapshot.grants) {
     putGrant(state, known(state.accounts, account_id), position, expires_at, credits_left)
@@ -167,7 +169,14 @@ export const restore = (snapshot: Snapshot): LedgerState => {
 /** Takes up a durable group. The holds of its charges are settled beside it. */
 export const apply = (state: LedgerState, group: Group): void => {
   for (const account of group.accounts) {
-    state.accounts.set(account.id, { record: account, head: beginning, held: 0, grants: noGrants, expiredAt: 0 })
+    state.accounts.set(account.id, {
+      record: account,
+      head: beginning,
+      held: 0,
+      reserved: 0,
+      grants: noGrants,
+      expiredAt: 0
+    })
   }
   for (const key of group.keys) putKey(state, key)
   for (const entry of group.entries) {
@@ -343,9 +352,9 @@ const end = (held: Hold) => {
   for (const { credits, grant } of held.taken) grant.held -= credits
 }
 
-/** What the key can still spend: the smaller of balance and budgets left, without what running calls hold. Never below 0. */
+/** What the key can still spend: the smaller of balance and budgets left, less what running calls hold. Never below 0. */
 export const remaining = (state: LedgerState, keyId: string, now: number): number =>
   remainingOf(known(state.keys, keyId), now)
 
 export const remainingOf = (key: KeyState, now: number): number =>
-  Math.max(0, Math.min(availableOf(key.account, now), leftOfBudgets(key, dayOf(now))))
+  Math.max(0, Math.min(availableOf(key.account, now) + key.account.reserved, unspentOfBudgets(key, dayOf(now))))

@@ -56,6 +56,8 @@ export interface DayOfKey {
   readonly day: number
   /** Set aside for calls that were admitted on it and have not ended. */
   held: number
+  /** The part of it that other servers have set aside for their next calls. */
+  reserved: number
 }
 
 /** What was spent before the start, and is read where it is asked for. */
@@ -83,7 +85,7 @@ export const noDays: ReadonlyArray<DayOfKey> = []
 
 export const dayOfKey = (key: KeySpending, day: number): DayOfKey => {
   for (const known of key.days) if (known.day === day) return known
-  const begun = { key_id: key.record.id, day, held: 0 }
+  const begun = { key_id: key.record.id, day, held: 0, reserved: 0 }
   key.days = [...key.days.filter(({ held }) => held > 0), begun]
   return begun
 }
@@ -145,29 +147,39 @@ export const forgetUncounted = (key: KeySpending, before: ApiKey): void => {
   })
 }
 
-const heldIn = ({ days }: KeySpending, { periodOf }: Kind, period: number): number => {
+const sumIn = (
+  { days }: KeySpending,
+  { periodOf }: Kind,
+  period: number,
+  creditsOf: (day: DayOfKey) => number
+): number => {
   let sum = 0
-  for (const { day, held } of days) if (periodOf(day) === period) sum += held
+  for (const day of days) if (periodOf(day.day) === period) sum += creditsOf(day)
   return sum
 }
+const heldOf = ({ held }: DayOfKey) => held
+const heldByCalls = ({ held, reserved }: DayOfKey) => held - reserved
 
-const leftOf = (key: KeySpending, budget: Budget, day: number): number => {
+const leftOf = (key: KeySpending, budget: Budget, day: number, creditsOf: (day: DayOfKey) => number): number => {
   const period = budget.periodOf(day)
-  return budget.credits - spendingIn(key, period).spent - heldIn(key, budget, period)
+  return budget.credits - spendingIn(key, period).spent - sumIn(key, budget, period, creditsOf)
+}
+const leastOf = (key: KeySpending, day: number, creditsOf: (day: DayOfKey) => number): number => {
+  let left = Number.POSITIVE_INFINITY
+  for (const budget of key.budgets) left = Math.min(left, leftOf(key, budget, day, creditsOf))
+  return left
 }
 
 /** The budget that does not allow so much more on this day, or undefined where all do. */
 export const capReached = (key: KeySpending, credits: number, day: number): CapReached | undefined => {
-  for (const budget of key.budgets) if (leftOf(key, budget, day) < credits) return budget.refusal
+  for (const budget of key.budgets) if (leftOf(key, budget, day, heldOf) < credits) return budget.refusal
   return undefined
 }
 
-/** What all budgets allow on this day. */
-export const leftOfBudgets = (key: KeySpending, day: number): number => {
-  let left = Number.POSITIVE_INFINITY
-  for (const budget of key.budgets) left = Math.min(left, leftOf(key, budget, day))
-  return left
-}
+/** What all budgets allow to be set aside on this day. */
+export const leftOfBudgets = (key: KeySpending, day: number): number => leastOf(key, day, heldOf)
+/** The same, without what calls hold alone. */
+export const unspentOfBudgets = (key: KeySpending, day: number): number => leastOf(key, day, heldByCalls)
 
 /** Counts a charge. What is not known is read when it is asked for, with this charge. */
 export const addSpent = ({ budgets, periods }: KeySpending, day: number, credits: number): void => {

@@ -18,6 +18,7 @@ import {
   type Key,
   keyOf,
   lockAccount,
+  november,
   open,
   openedAtOnce,
   until
@@ -240,6 +241,41 @@ describe("an account that two servers call at the same time", () => {
       assert.strictEqual(yield* balanceOf(ledgers[1], key), 0)
       assert.deepStrictEqual((yield* ledgers[0].administration.verify({})).problems, [])
     }).pipe(Effect.scoped)
+  )
+
+  it.live.each([
+    ["balance", {}, 5_000],
+    ["monthly budget", { budget_credits: 4_000 }, 4_000],
+    ["daily budget", { daily_budget_credits: 3_000 }, 3_000]
+  ] as const)(
+    "can spend what is left of its %s at either server: slices of the other one are counted",
+    ([, budgets, all]) =>
+      Effect.gen(function* () {
+        const url = yield* database
+        const start = Date.now()
+        const clock = clockAt(() => november + Date.now() - start)
+        const opened = Effect.provideService(openedAtOnce(url), Clock.Clock, clock)
+        const ledgers = yield* Effect.all([opened, opened])
+        const key = yield* keyOf(ledgers[0])
+        yield* ledgers[0].administration.editKey({ key_id: key.id, ...budgets })
+        const remaining = (ledger: LedgerAccess) =>
+          Effect.promise(async () => {
+            const view = await ledger.authenticate(key.key, november)
+            assert.isTrue(view && (await ledger.isCurrent(view, november)))
+            return view && ledger.remaining(view, november)
+          })
+        for (let call = 1; call <= 20; call++) {
+          const ledger = call % 2 === 0 ? ledgers[0] : ledgers[1]
+          yield* Effect.promise(async () => (await admitted(ledger, key, 10, november)).commit(`req_${call}`))
+          const told = yield* Effect.all(ledgers.map(remaining))
+          assert.deepStrictEqual(told, [all - call * 10, all - call * 10], `after ${call} calls`)
+        }
+        const sql = yield* client(url)
+        assert.lengthOf(yield* sql`select from ledger.holding where reserved > 0`, 2)
+        const [here, there] = ledgers
+        yield* Effect.promise(async () => (await admitted(here, key, all - 200, november)).commit("req_last"))
+        assert.deepStrictEqual(yield* Effect.all([remaining(here), remaining(there)]), [0, 0])
+      }).pipe(Effect.scoped)
   )
 
   it.live("is whole again two seconds after the last call: another server gets the last credit without asking", () =>

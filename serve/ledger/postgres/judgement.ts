@@ -65,13 +65,16 @@ export const askedBy = (group: Group, now: number): Asked => ({
   ]
 })
 
+const isOther = (before: Holding | undefined, { credits, reserved }: Holding) =>
+  before?.credits !== credits || before.reserved !== reserved
+
 /** What has to be told so that the database knows what the server holds. Rows of nothing go with the next beat. */
 export const differences = (
   before: ReadonlyMap<string, Holding>,
   after: ReadonlyMap<string, Holding>
 ): ReadonlyArray<Holding> => [
-  ...[...after.values()].filter((holding) => before.get(holdingName(holding))?.credits !== holding.credits),
-  ...[...before].flatMap(([name, holding]) => (after.has(name) ? [] : [{ ...holding, credits: 0 }]))
+  ...[...after.values()].filter((holding) => isOther(before.get(holdingName(holding)), holding)),
+  ...[...before].flatMap(([name, holding]) => (after.has(name) ? [] : [{ ...holding, credits: 0, reserved: 0 }]))
 ]
 
 /** Counts how often calls of an account are decided in the database. */

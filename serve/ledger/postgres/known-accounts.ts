@@ -40,7 +40,7 @@ const sumOf = (held: Iterable<{ readonly credits: number }>) => {
   return sum
 }
 /** What a holding is of. */
-export const holdingName = ({ day, grant_position, key_id }: Omit<Holding, "credits">) =>
+export const holdingName = ({ day, grant_position, key_id }: Omit<Holding, "credits" | "reserved">) =>
   `${key_id} ${day} ${grant_position}`
 
 /** What is in the database and is not what the server has written there: a restored copy, or a primary that lost commits. */
@@ -79,10 +79,10 @@ export const knownAccounts = (charged: ChargedRequests) => {
     reserved: ReadonlyMap<DayOfKey, number> = new Map()
   ): ReadonlyMap<string, Holding> => {
     const held = new Map<string, Holding>()
-    const hold = ({ day, key_id }: DayOfKey, grant_position: number, credits: number) => {
+    const hold = ({ day, key_id }: DayOfKey, grant_position: number, credits: number, reserved = 0) => {
       const of = { account_id: id, key_id, day, grant_position }
       const name = holdingName(of)
-      held.set(name, { ...of, credits: (held.get(name)?.credits ?? 0) + credits })
+      held.set(name, { ...of, credits: (held.get(name)?.credits ?? 0) + credits, reserved })
     }
     for (const call of calls.get(id) ?? []) {
       if (except?.has(call)) continue
@@ -90,7 +90,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
       for (const { credits, grant } of call.taken) hold(call.day, grant.position, credits)
       if (rest > 0) hold(call.day, 0, rest)
     }
-    for (const [day, credits] of reserved) hold(day, 0, credits)
+    for (const [day, credits] of reserved) hold(day, 0, credits, credits)
     return held
   }
 
@@ -139,15 +139,22 @@ export const knownAccounts = (charged: ChargedRequests) => {
       held.set(id, all)
       const known = knownAccount(account)
       known.held = sumOf(all)
+      known.reserved = all.reduce((sum, { reserved }) => sum + reserved, 0)
       if (known.grants.length + read.grants.length > 0) known.grants = grantsIn(known.grants, read, id, all)
     }
     for (const record of read.keys) {
       if (state.keys.get(record.id)?.record.revision !== record.revision) apply(state, { ...nothing, keys: [record] })
       const key = state.keys.get(record.id)
       if (key === undefined) continue
-      for (const day of key.days) day.held = 0
-      for (const { credits, day, key_id } of held.get(record.account_id) ?? []) {
-        if (key_id === record.id) dayOfKey(key, day).held += credits
+      for (const day of key.days) {
+        day.held = 0
+        day.reserved = 0
+      }
+      for (const { credits, day, key_id, reserved } of held.get(record.account_id) ?? []) {
+        if (key_id !== record.id) continue
+        const known = dayOfKey(key, day)
+        known.held += credits
+        known.reserved += reserved
       }
       const cached = leases.get(record.account_id)
       cached?.add(key)
@@ -257,10 +264,10 @@ export const knownAccounts = (charged: ChargedRequests) => {
       return view
     },
     isCurrent: (key: ApiKeyView, nowMs: number): boolean => isCurrent(state.keys.get(key.id), key, nowMs),
-    /** Whether the key is known under a lease. */
-    isCached: (key: ApiKeyView): boolean => {
-      const known = state.keys.get(key.id)
-      return known !== undefined && (leases.get(key.account_id)?.has(known) ?? false)
+    /** Whether all that is known of the key is so. What the other servers of a slice spend is not. */
+    isCached: ({ account_id, id }: ApiKeyView): boolean => {
+      const known = state.keys.get(id)
+      return known !== undefined && !slices.has(account_id) && (leases.get(account_id)?.has(known) ?? false)
     },
     /** A view that was handed out stays valid for its holder, even after the key is evicted. */
     remaining: (key: ApiKeyView, nowMs: number): number => {

@@ -108,7 +108,7 @@ export const read = `
     ),
     'held', (
       select coalesce(json_agg(json_build_object('account_id', account_id, 'key_id', key_id, 'day', day,
-        'grant_position', grant_position, 'credits', credits)), '[]')
+        'grant_position', grant_position, 'credits', credits, 'reserved', reserved)), '[]')
       from ledger.holding
       where (account_id = any ($2::text[]) or account_id in (select account_id from key)) and server_id <> $1
         and credits > 0

@@ -77,7 +77,8 @@ const Read = Schema.Struct({
       key_id: Schema.String,
       day: Schema.Int,
       grant_position: Schema.Int,
-      credits: Schema.Int
+      credits: Schema.Int,
+      reserved: Schema.Int
     })
   ),
   /** Of all servers. */

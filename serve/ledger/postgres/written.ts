@@ -18,6 +18,8 @@ export interface Holding {
   /** 0 where the credits do not expire. */
   readonly grant_position: number
   readonly credits: number
+  /** The part of it that no call holds yet. */
+  readonly reserved: number
 }
 
 interface Usage {
@@ -108,7 +110,8 @@ const parameters = [
   "holding.key_id",
   "holding.day",
   "holding.grant_position",
-  "holding.credits"
+  "holding.credits",
+  "holding.reserved"
 ] as const
 type Parameter = (typeof parameters)[number]
 /** So many parameters come from `rowsOf`. */
@@ -188,13 +191,15 @@ export const writtenWhere = (isToBeWritten: string, before: number, more = { set
     on conflict (account_id, day, endpoint)
     do update set calls = usage.calls + excluded.calls, credits = usage.credits + excluded.credits
   ), held as (
-    insert into ledger.holding (account_id, key_id, day, grant_position, server_id, credits)
-    select account_id, key_id, day, grant_position, $1, credits
+    insert into ledger.holding (account_id, key_id, day, grant_position, server_id, credits, reserved)
+    select account_id, key_id, day, grant_position, $1, credits, reserved
     from unnest(${p("holding.account_id")}::text[], ${p("holding.key_id")}::text[],
       ${p("holding.day")}::bigint[]::integer[], ${p("holding.grant_position")}::bigint[],
-      ${p("holding.credits")}::bigint[]) as holding (account_id, key_id, day, grant_position, credits)
+      ${p("holding.credits")}::bigint[], ${p("holding.reserved")}::bigint[])
+      as holding (account_id, key_id, day, grant_position, credits, reserved)
     where ${isToBeWritten}
-    on conflict (account_id, key_id, day, grant_position, server_id) do update set credits = excluded.credits
+    on conflict (account_id, key_id, day, grant_position, server_id) do update
+      set credits = excluded.credits, reserved = excluded.reserved
   )`
 }
 
@@ -238,7 +243,8 @@ export const rowsOf = (
     "holding.key_id": texts(holdings.map((holding) => holding.key_id)),
     "holding.day": integers(holdings.map((holding) => holding.day)),
     "holding.grant_position": integers(holdings.map((holding) => holding.grant_position)),
-    "holding.credits": integers(holdings.map((holding) => holding.credits))
+    "holding.credits": integers(holdings.map((holding) => holding.credits)),
+    "holding.reserved": integers(holdings.map((holding) => holding.reserved))
   }
   return parameters.map((name) => rows[name])
 }

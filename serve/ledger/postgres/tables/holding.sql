@@ -1,6 +1,6 @@
 -- What a server holds of accounts that are not leased, by the UTC day on which its calls were admitted, counted from
 -- 1970-01-01, and by what they take: credits of the grant at a position that expire, or at 0 those that do not. Leases have
--- no rows: their holds are in the memory of the server.
+-- no rows: their holds are in the memory of the server. What is `reserved` of it, no call holds yet: it is part of a slice.
 create table ledger.holding (
   account_id text not null,
   key_id text not null,
@@ -8,5 +8,6 @@ create table ledger.holding (
   grant_position bigint not null,
   server_id text not null references ledger.server on delete cascade,
   credits bigint not null check (credits >= 0),
+  reserved bigint not null check (reserved between 0 and credits),
   primary key (account_id, key_id, day, grant_position, server_id)
 )
