@@ -78,7 +78,8 @@ describe("a verification", () => {
       const ledger = yield* embeddedLedger(folder)
       const { administration } = ledger
       const { id } = yield* administration.createAccount({ name: "A" })
-      const key = { account_id: id, name: "k", scopes: ["get-store"], budget_credits: 100_000 } as const
+      const key = { account_id: id, name: "k", scopes: ["get-store"], budget_credits: 1_000_000_000 } as const
+      yield* administration.creditAccount({ account_id: id, credits: 1_000_000_000, note: "enough for any speed" })
       const { key: token } = yield* administration.createKey(key)
       let charged = 0
       const counts: Array<number> = []
@@ -101,7 +102,7 @@ describe("a verification", () => {
       })
       yield* Effect.all([calls, verify], { concurrency: 2 })
       assert.isAbove(counts.at(-1) ?? 0, counts[0] ?? 0)
-      assert.strictEqual((yield* administration.verify({})).entries, charged + 1)
+      assert.strictEqual((yield* administration.verify({})).entries, charged + 2)
     }).pipe(Effect.scoped)
   )
 
