@@ -11,6 +11,7 @@ import { connected } from "../ledger/outage.ts"
 import { type Place, storesIn } from "../payments/stores.ts"
 import { makeBrowser, type Seen } from "../support/console/browser.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
+import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 import { type Environment, ended, run, start, startServer } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 import { email, fill, goOn, home, type Kept, lookAt, password, placeIn, rowsAt } from "./kept.ts"
@@ -234,14 +235,7 @@ const killedHalfWay = (folder: string, url: string) =>
         yield* sql`lock table console.payment in share mode`
         const child = start("larder-serve", ["ledger", "migrate"], { LARDER_HOME: folder, LARDER_LEDGER_URL: url })
         const end = ended(child)
-        const isWaiting = Effect.andThen(
-          sql`select pg_stat_clear_snapshot()`, // else a transaction sees the same for ever
-          Effect.map(
-            sql`select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-            ({ length }) => length > 0
-          )
-        )
-        while (!(yield* isWaiting)) yield* Effect.sleep("20 millis")
+        yield* untilWaitingForLocks(sql)
         child.kill("SIGKILL")
         const { signal } = yield* Effect.promise(() => end)
         assert.strictEqual(signal, "SIGKILL")

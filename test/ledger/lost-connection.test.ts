@@ -1,6 +1,7 @@
 /** An operator's change whose connection to the database is lost while it is under way. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 import { breakableWire } from "./breakable-wire.ts"
 import { client, database, entriesOf, keyOf, open, until } from "./shared-ledger.ts"
 
@@ -17,15 +18,11 @@ describe("a booking whose connection is lost half-way", () => {
       const { account_id } = key
       const booking = { account_id, type: "top_up", credits: 10_000, reference: "pay_1", note: "paid by card" } as const
       const sql = yield* client(url)
-      const isWaiting = Effect.map(
-        sql`select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-        ({ length }) => length > 0
-      )
       const error = yield* sql.withTransaction(
         Effect.gen(function* () {
           yield* sql`select from ledger.account where id = ${account_id} for update`
           const telling = yield* Effect.forkChild(Effect.flip(ledger.administration.book(booking)))
-          while (!(yield* isWaiting)) yield* Effect.sleep("5 millis")
+          yield* untilWaitingForLocks(sql)
           wire.cut()
           return yield* Fiber.join(telling)
         })

@@ -7,6 +7,7 @@ import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
 import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { doubtFiles } from "@larder/serve/ledger/postgres/doubt-files.ts"
 import { Deferred, Effect, Exit, Fiber, Scope } from "effect"
+import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 import { breakableWire } from "./breakable-wire.ts"
 import {
   admitted,
@@ -376,10 +377,7 @@ describe("a charge whose answer is lost", () => {
       const release = yield* Deferred.make<void>()
       const locking = yield* lockAccount(url, key.account_id, Deferred.await(release))
       yield* Effect.all([open(url, directory), open(url, directory)])
-      const sql = yield* client(url)
-      const waiting = sql`select from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`
-      while ((yield* waiting).length < 2) yield* Effect.sleep("10 millis")
+      yield* untilWaitingForLocks(yield* client(url), 2)
       yield* Deferred.succeed(release, undefined)
       yield* Fiber.join(locking)
       yield* Effect.promise(() => until(() => left().length === 0))

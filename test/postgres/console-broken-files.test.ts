@@ -7,6 +7,7 @@ import { connected } from "../ledger/outage.ts"
 import { operateIn } from "../support/api/operator.ts"
 import { servedConsoleAlone } from "../support/console/served-console.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
+import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 
 const database = await newDatabase(inject("postgresUrl"))
 const wire = await breakableWire(database)
@@ -23,14 +24,7 @@ const brokenOff = (table: string, ask: () => Promise<Response>) =>
       Effect.gen(function* () {
         yield* sql.unsafe(`lock table ${table} in access exclusive mode`)
         const response = yield* Effect.promise(ask)
-        const isWaiting = Effect.andThen(
-          sql`select pg_stat_clear_snapshot()`, // else a transaction sees the same for ever
-          Effect.map(
-            sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-            ({ length }) => length > 0
-          )
-        )
-        while (!(yield* isWaiting)) yield* Effect.sleep("5 millis")
+        yield* untilWaitingForLocks(sql)
         wire.cut()
         return response
       })

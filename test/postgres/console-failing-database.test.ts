@@ -8,6 +8,7 @@ import { operateIn } from "../support/api/operator.ts"
 import type { Seen } from "../support/console/browser.ts"
 import { keyIn, password, servedConsoleAlone } from "../support/console/served-console.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
+import { untilWaitingForLocks } from "../support/postgres/waiting-for-locks.ts"
 
 const database = await newDatabase(inject("postgresUrl"))
 const wire = await breakableWire(database)
@@ -56,11 +57,7 @@ const ways: ReadonlyArray<readonly [what: string, failing: (act: () => Promise<S
           Effect.gen(function* () {
             yield* sql.unsafe(onAllTables("lock table %I.%I in share mode"))
             const acting = act()
-            const isWaiting = Effect.map(
-              sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-              ({ length }) => length > 0
-            )
-            while (!(yield* isWaiting)) yield* Effect.sleep("5 millis")
+            yield* untilWaitingForLocks(sql)
             wire.cut()
             return yield* Effect.promise(() => acting)
           })
