@@ -98,22 +98,24 @@ const endOfSome = `
   from (
     select occurred_at
     from console.request
-    where account_id = $1 and occurred_at < $2
+    where account_id = $1 and occurred_at > $2 and occurred_at < $3
     order by occurred_at
     limit ${removedAtOnce}
   ) as oldest
   having count(*) > 0`
-const removeSome = "delete from console.request where account_id = $1 and occurred_at <= $2"
+const removeSome = "delete from console.request where account_id = $1 and occurred_at > $2 and occurred_at <= $3"
 
+/** Each portion begins where the last one ended: PostgreSQL would pass over all that is removed already, again and again. */
 export const pruneRequests = Effect.fn("RequestLog.prune")(function* (
   { background: { all, run } }: ConsoleDatabase["Service"],
   accountId: string
 ) {
   const [oldest] = yield* all(Moment, oldestKept, [accountId])
   if (oldest === undefined) return
-  for (;;) {
-    const [end] = yield* all(Moment, endOfSome, [accountId, oldest.occurred_at])
+  for (let begin = ""; ; ) {
+    const [end] = yield* all(Moment, endOfSome, [accountId, begin, oldest.occurred_at])
     if (end === undefined) return
-    yield* run(removeSome, [accountId, end.occurred_at])
+    yield* run(removeSome, [accountId, begin, end.occurred_at])
+    begin = end.occurred_at
   }
 })
