@@ -6,10 +6,11 @@ import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { freePort } from "../support/postgres/port.ts"
 import { type Postgres, startPostgres } from "../support/postgres/server.ts"
 import { breakableWire } from "./breakable-wire.ts"
+import { clockAt } from "./histories/world.ts"
 import { connected } from "./outage.ts"
 import {
   admitted,
@@ -98,21 +99,32 @@ describe("a primary that stands still for seven seconds", () => {
 })
 
 describe("a disk that is full", () => {
-  it.live("has charges refused, and none is there afterwards but those that were answered", () =>
+  it.live("has charges refused, none of which is there afterwards, and servers are not ready for a second more", () =>
     Effect.gen(function* () {
       const url = yield* database
-      const ledger = yield* openedAtOnce(url)
+      let nanoseconds = 0n
+      const clock = { ...clockAt(Date.now), monotonicTimeNanosUnsafe: () => nanoseconds }
+      const ledger = yield* Effect.provideService(openedAtOnce(url), Clock.Clock, clock)
       const key = yield* keyOf(ledger)
       yield* charged(ledger, key, "req_before")
       const sql = yield* client(url)
       // what PostgreSQL answers when it cannot extend a file
       yield* sql`create function ledger.fail() returns trigger language plpgsql as $$
         begin raise exception 'could not extend file' using errcode = '53100'; end $$`
+      const isJoined = async () => {
+        const held = await hold(ledger, key, 1).catch(() => "lost")
+        if (typeof held === "string") return false
+        held.release()
+        return true
+      }
       yield* sql`create trigger fail before insert on ledger.entry for each row execute function ledger.fail()`
       for (const id of ["req_1", "req_2"]) {
         const held = yield* Effect.promise(() => admitted(ledger, key, 4_900)) // what was refused holds nothing
         assert.instanceOf(yield* Effect.promise(() => failure(held.commit(id))), LedgerUnavailable)
-        yield* Effect.promise(() => until(ledger.writable))
+        yield* Effect.promise(() => until(isJoined))
+        assert.isFalse(ledger.writable())
+        nanoseconds += 1_001_000_000n
+        assert.isTrue(ledger.writable())
       }
       yield* sql`drop trigger fail on ledger.entry`
       yield* charged(ledger, key, "req_after", 4_900)

@@ -111,6 +111,6 @@ export const balanceOf = (ledger: LedgerAccess, { account_id }: Key) =>
     (accounts) => accounts.find(({ id }) => id === account_id)?.balance_credits
   )
 
-export const until = async (isSo: () => boolean) => {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20))
+export const until = async (isSo: () => boolean | Promise<boolean>) => {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20))
 }

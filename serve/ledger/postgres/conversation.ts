@@ -149,7 +149,7 @@ export const converse = async (options: {
       if (what === "free") deferred.look(first)
       if (what === "asked" && first === current().id) back.giveAll([second])
     },
-    isWritable: () => !connection.isLost(),
+    isWritable: connection.isWritable,
     /** Ends what is under way, and leaves. A database that is away is tried once more. */
     close: async () => {
       clearInterval(beating)

@@ -33,6 +33,9 @@ export const wasRolledBack = (error: unknown): boolean =>
 /** The database refused a group because of what is in it (integrity constraints), so nothing of it was written. */
 export const wasRefused = (error: unknown): boolean => stateOf(error).startsWith("23")
 
+/** The disk of the database is full, so nothing of the group was written. */
+export const wasDiskFull = (error: unknown): boolean => stateOf(error) === "53100"
+
 /** An account of the group is locked by somebody for longer than a group waits, so nothing of it was written. */
 export const wasLockedOut = (error: unknown): boolean => stateOf(error) === "55P03"
 

@@ -4,6 +4,7 @@
  */
 import { type LedgerUnavailable, unavailable } from "../errors.ts"
 import type { LedgerCounters } from "../ledger.ts"
+import { wasDiskFull } from "./database.ts"
 import type { DeferredCalls } from "./deferred-calls.ts"
 import { askers, type Charge, type Group, type Waiting } from "./group.ts"
 import type { GroupQueue } from "./group-queue.ts"
@@ -13,6 +14,9 @@ import type { LockedAccounts } from "./locked-accounts.ts"
 import type { Membership, WaitingCharge } from "./membership.ts"
 
 const notWritten = unavailable("be written")
+
+/** Milliseconds. A full disk lets the server join again, and refuses the next charge, many times a second. */
+const fullFor = 1_000
 
 export const lostConnection = (options: {
   readonly membership: Membership
@@ -28,6 +32,8 @@ export const lostConnection = (options: {
 }) => {
   const { counters, deferred, known, locked, membership, onJoined, onLost, queue, trust } = options
   let lost: LedgerUnavailable | undefined
+  /** When a full disk was met last. */
+  let fullAt = Number.NEGATIVE_INFINITY
 
   const waitingCharge = ({ question, reject, resolve }: Waiting<Charge, void>): WaitingCharge => ({
     requestId: question.draft.request_id ?? "",
@@ -40,6 +46,8 @@ export const lostConnection = (options: {
 
   return {
     isLost: (): boolean => lost !== undefined,
+    /** Whether calls can be expected to be charged. */
+    isWritable: (): boolean => lost === undefined && trust.now().monotonic - fullAt > fullFor,
     refuseIfLost: (): void => {
       if (lost !== undefined) throw lost
     },
@@ -49,6 +57,7 @@ export const lostConnection = (options: {
       lost = error
       counters.failed_groups++
       onLost(error)
+      if (wasDiskFull(cause)) fullAt = trust.now().monotonic
       const refused = [
         ...askers(group),
         ...queue.takeUnsent().flatMap((unsent) => [...askers(unsent), ...unsent.charges])
