@@ -6,9 +6,9 @@ import { randomInt } from "node:crypto"
 import { fingerprint, last4, newApiKey } from "@larder/serve/access/api-key.ts"
 import { randomText } from "@larder/serve/access/random-text.ts"
 import { creditAccount, type Decision, issueKey, openAccount } from "@larder/serve/ledger/decisions.ts"
-import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
 import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { followEntries } from "@larder/serve/ledger/embedded/progress.ts"
+import { groupWriting } from "@larder/serve/ledger/embedded/write-group.ts"
 import { apply, chain, charge, type Hold, hold, restore, settle } from "@larder/serve/ledger/machine.ts"
 import { checkpoint } from "@larder/serve/persistence/checkpoints.ts"
 import { Effect, Result } from "effect"
@@ -120,10 +120,10 @@ export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<st
 
   const fill = Effect.gen(function* () {
     const file = yield* openLedgerFile(directory)
-    const store = yield* embeddedStore(file)
-    const write = async (decision: Decision, holds: ReadonlyArray<Hold> = []) => {
+    const writeGroup = groupWriting(file.sqlite)
+    const write = (decision: Decision, holds: ReadonlyArray<Hold> = []) => {
       const group = { ...decision, entries: chain(state, decision.entries) }
-      await store.append(group)
+      file.sqlite.transaction(() => writeGroup(group))
       apply(state, group)
       for (const held of holds) settle(held)
     }
@@ -133,12 +133,11 @@ export const makeLargeLedger = (directory: string, size: LedgerSize): Promise<st
     }
     yield* Effect.promise(async () => {
       const born = births(size, names, credits, token, start)
-      for (let at = 0; at < born.length; at += birthsPerGroup)
-        await write(together(born.slice(at, at + birthsPerGroup)))
+      for (let at = 0; at < born.length; at += birthsPerGroup) write(together(born.slice(at, at + birthsPerGroup)))
       while (state.sequence < entries) {
         for (let group = 0; group < groupsPerPortion && state.sequence < entries; group++) {
           const { decision, holds } = calls(Math.min(entriesPerGroup, entries - state.sequence))
-          await write(decision, holds)
+          write(decision, holds)
         }
         await follow()
       }

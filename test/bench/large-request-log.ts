@@ -38,7 +38,7 @@ const fill = (sqlite: Sqlite) => {
 /** `directory` is the folder of the ledger, which nobody else has open. */
 export const fillRequestLog = (directory: string): Promise<void> =>
   openLedgerFile(directory).pipe(
-    Effect.map(({ sqlite }) => fill(sqlite)),
+    Effect.map(({ reading }) => fill(reading)), // has the sums, too
     Effect.scoped,
     Effect.runPromise
   )
