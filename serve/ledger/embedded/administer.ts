@@ -148,6 +148,7 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
     book: Effect.fn("Administration.book")(function* (asked) {
       const booking = yield* Effect.orDie(decodeBooking(asked)) // whoever calls this in the process has checked it
       const { account_id, reference, type } = booking
+      yield* upToDate
       const { decision } = yield* decide((now) =>
         Result.flatMap(accountOf(account_id), (found) =>
           bookOnce(balanceOf(found), booking, state.booked.get(bookingOf(type, reference)), now)

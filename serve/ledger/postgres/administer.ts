@@ -198,6 +198,7 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
     book: Effect.fn("Administration.book")(function* (asked) {
       const booking = yield* Effect.orDie(decodeBooking(asked)) // whoever calls this in the process has checked it
       const { account_id, reference, type } = booking
+      yield* expire(account_id)
       return yield* change([account_id], (now) =>
         Effect.gen(function* () {
           const booked = yield* account(account_id)

@@ -1,5 +1,5 @@
 /**
- * A ledger and its model go the same way for many random steps: calls with all their ends, credits and money in both
+ * A ledger and its model go the same way for many random steps: calls with all their ends, credits (some expire) and money in both
  * directions, edits, ends and revocations of keys, new keys and accounts, days and months that pass, and servers that are
  * closed and opened again. Some hundred are in flight at once; their answers are judged by what any order of them allows
  * (`overlaps.ts`), and in between the ledger must say exactly what the model says (`compare.ts`). Rules are in `rules.ts`.
@@ -11,12 +11,12 @@ import { afterEach, expect, it, vi } from "vitest"
 import { chanceFrom } from "../../crash/chance.ts"
 import { seed } from "../../support/seed.ts"
 import { end, type Fate, make, type PlannedCall, readRemaining, release, wait } from "./calls.ts"
-import { compare, compareAll, compareMore } from "./compare.ts"
+import { compare, compareAll, compareMore, settled } from "./compare.ts"
 import { type LedgerUnderTest, openAll } from "./ledgers.ts"
 import { Model } from "./model.ts"
 import { createKey, drawOperation, oneOf, openAccount } from "./operators.ts"
 import { prices, stores } from "./rules.ts"
-import { type UsedKey, World } from "./world.ts"
+import { type UsedHold, type UsedKey, World } from "./world.ts"
 
 const hour = 3_600_000
 /** What is in flight together: so many calls, and what operators do meanwhile. */
@@ -69,6 +69,8 @@ const batch = async (world: World) => {
   const before = world.open
   world.open = []
   const shrinks = chance.between(0, 2) === 0
+  world.shrinks = shrinks
+  world.batch++
   const drawn = shrinks ? givingNothingBack : fates
   const keys = world.keysOfCalled()
   const called = { keys, known: keys.filter((key) => world.isKnown(key)) }
@@ -113,14 +115,26 @@ const reopen = async (world: World) => {
   world.note("reopened")
 }
 
+/** What a call holds of credits that end meanwhile would be taken out when the call ends: only the ledger knows how much it is. */
+const passTime = async (world: World, ms: number) => {
+  const { model, open, overlaps } = world
+  const ends = ({ key }: UsedHold) =>
+    model.grants.get(key.account)?.some(({ endsAt }) => endsAt <= model.now + ms) === true
+  for (const hold of open.filter(ends)) release(world, hold)
+  world.open = open.filter((hold) => !ends(hold))
+  await settled(world)
+  assert.deepEqual(overlaps.judge(), [])
+  const before = model.entries
+  model.passTime(ms)
+  vi.setSystemTime(model.now)
+  world.note("time passed")
+  if (model.entries > before) world.count("credits expired")
+}
+
 /** With nothing in flight: time passes, and servers come and go. */
 const between = async (world: World) => {
-  const { chance, model } = world
-  if (chance.between(0, 3) === 0) {
-    model.passTime(chance.between(1, 96) * hour + chance.between(0, hour - 1))
-    vi.setSystemTime(model.now)
-    world.note("time passed")
-  }
+  const { chance } = world
+  if (chance.between(0, 3) === 0) await passTime(world, chance.between(1, 96) * hour + chance.between(0, hour - 1))
   if (chance.between(0, 149) === 0) await openAccount(world, chance.between(0, 1))
   for (const account of world.called()) {
     const known = world.keysOf(account).filter((key) => world.isKnown(key)).length
@@ -148,6 +162,7 @@ const whatHappens = [
   ["daily_spend_cap_reached", "weekly_spend_cap_reached", "spend_cap_reached"],
   ["request id refused", "charged later than admitted", "key changed meanwhile", "remaining read"],
   ["budget edited", "scopes edited", "end edited", "rotated", "revoked", "key created", "account opened"],
+  ["credited until a moment", "taken of credits that expire", "credits expired"],
   ["credited", "money in", "money out", "booked again", "time passed", "reopened"]
 ].flat()
 /** So many steps meet each of them. */

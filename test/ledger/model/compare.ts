@@ -2,13 +2,13 @@
 import assert from "node:assert/strict"
 import type { Entry } from "@larder/serve/ledger/records.ts"
 import { sumUp } from "@larder/serve/ledger/summed-usage.ts"
-import type { Expected } from "./model.ts"
+import type { Expected, Grant } from "./model.ts"
 import { credit } from "./operators.ts"
 import { dayOf, isKnown, noBudget, timeOf, windows } from "./rules.ts"
 import type { UsedKey, World } from "./world.ts"
 
 /** A look-up goes into the same group as what was released before it, or into a later one. */
-const settled = (world: World) =>
+export const settled = (world: World) =>
   Promise.all(world.ledgers.servers().map((ledger) => ledger.authenticate("svc_data_nobody", world.model.now)))
 
 const usd = (credits: number) => credits / 1_000
@@ -17,6 +17,11 @@ const compareBalances = async (world: World, server: number) => {
   const told = await world.ask(server, ({ listAccounts }) => listAccounts({}))
   const balances = new Map(told.map(({ balance_credits, id }) => [id, balance_credits]))
   assert.deepEqual(balances, world.model.balances)
+  for (const { expiring, id } of told) {
+    const left = (world.model.grants.get(id) ?? []).filter((grant) => grant.left > 0)
+    const expected = left.map(({ endsAt, left: credits }) => ({ credits, expires_at: timeOf(endsAt) }))
+    assert.deepEqual(expiring, expected)
+  }
 }
 
 const compareKeys = async (world: World, server: number, account: string) => {
@@ -81,7 +86,36 @@ const isSame = (entry: Entry, expected: Expected) =>
   entry.credits === expected.credits &&
   entry.request_id === expected.request_id &&
   entry.note === expected.note &&
-  expected.budgets.includes(entry.budget_credits)
+  expected.budgets.includes(entry.budget_credits) &&
+  entry.expires_at === expected.expires_at &&
+  (entry.type === "charge" || entry.grants === expected.grants)
+
+/** Position and credits of each part, as in `3:-20 12:-5`. */
+const partsOf = (text: string | null) =>
+  (text ?? "").split(" ").flatMap((part) => {
+    const [position, credits] = part.split(":").map(Number)
+    return position === undefined || credits === undefined ? [] : [{ position, credits }]
+  })
+
+/**
+ * Takes up what a charge took of credits that expire: of some that had not ended, no more than was left, and all in all no
+ * more than its price. Answers the earlier ones that had nothing for it.
+ */
+const takeGrants = ({ credits, grants, occurred_at }: Entry, all: ReadonlyArray<Grant>): ReadonlyArray<Grant> => {
+  const alive = all.filter(({ endsAt }) => endsAt > Date.parse(occurred_at))
+  let rest = -credits
+  let last = -1
+  for (const part of partsOf(grants)) {
+    const at = alive.findIndex(({ position }) => position === part.position)
+    const grant = alive[at]
+    assert.ok(grant !== undefined && at > last && part.credits < 0, `a charge takes ${grants}`)
+    grant.left += part.credits
+    rest += part.credits
+    assert.ok(grant.left >= 0 && rest >= 0, `a charge of ${-credits} credits takes ${grants}`)
+    last = at
+  }
+  return alive.slice(0, rest > 0 ? undefined : last)
+}
 
 const nameOf = ({ note, request_id, type }: Pick<Entry, "type" | "request_id" | "note">) =>
   `${type} ${request_id ?? note}`
@@ -103,6 +137,7 @@ const compareEntries = async (world: World, server: number, account: string) => 
     newer.push(...page)
   }
   const [added, last] = [newer.slice(0, expected.length), newer[expected.length]]
+  const passedOver = new Set<Grant>()
   let sum = last?.balance ?? 0
   for (const entry of added.toReversed()) {
     const name = nameOf(entry)
@@ -111,6 +146,19 @@ const compareEntries = async (world: World, server: number, account: string) => 
     missing.delete(name)
     sum += entry.credits
     assert.equal(entry.balance, sum, `the balance of ${name}`)
+    const { credits, expires_at, position, type } = entry
+    if (expires_at !== null) model.grant(account, { position, endsAt: Date.parse(expires_at), left: credits })
+    if (type !== "charge") continue
+    const earlier = takeGrants(entry, model.grants.get(account) ?? [])
+    if (entry.grants !== null) world.count("taken of credits that expire")
+    if (world.shrinks && one.admittedIn === world.batch) for (const grant of earlier) passedOver.add(grant)
+  }
+  // nothing was given back, so what was passed over was held or spent by others
+  const open = world.open
+    .filter(({ key }) => key.account === account)
+    .reduce((held, { call }) => held + call.credits, 0)
+  for (const { left, position } of passedOver) {
+    assert.ok(left <= open, `calls passed over entry ${position}, of which ${left} credits are left`)
   }
   assert.deepEqual([...missing.keys()], [], "what was confirmed is not in the ledger")
   assert.equal(newer[0]?.balance, balance)
@@ -133,9 +181,10 @@ export const compare = async (world: World): Promise<void> => {
   assert.deepEqual(overlaps.judge().slice(0, 3), [])
   for (const key of world.keysOfCalled()) key.versions = key.versions.slice(-1)
   const server = chance.between(0, 1)
+  await world.ask(server, ({ listAccounts }) => listAccounts({})) // what has expired is taken out then
+  await Promise.all([...model.expected.keys()].map((account) => compareEntries(world, server, account)))
   await Promise.all([
     compareBalances(world, server),
-    ...[...model.expected.keys()].map((account) => compareEntries(world, server, account)),
     ...world.called().map((account) => compareKeys(world, server, account))
   ])
   if (!isShared) await compareAllRemaining(world)

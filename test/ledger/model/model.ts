@@ -18,6 +18,16 @@ export interface OpenHold {
   readonly at: number
   /** Budgets that may have been in force when the call was admitted. */
   readonly budgets: ReadonlyArray<number>
+  /** Counts the batches. */
+  readonly admittedIn: number
+}
+
+/** Credits that an account was given until a moment. */
+export interface Grant {
+  /** Of the entry that granted them. */
+  readonly position: number
+  readonly endsAt: number
+  left: number
 }
 
 /** An entry that must turn up, with everything but its place, balance and hash. */
@@ -30,6 +40,11 @@ export interface Expected {
   readonly request_id: string | null
   readonly note: string | null
   readonly budgets: ReadonlyArray<number | null>
+  readonly expires_at: string | null
+  /** Of a charge only the ledger knows what it took of credits that expire. */
+  readonly grants: string | null
+  /** The batch in which a charged call was admitted. */
+  readonly admittedIn?: number
 }
 
 /** What is left of a number that a call needs room in. */
@@ -55,10 +70,34 @@ export class Model {
   /** By account: entries since they were last compared. */
   readonly expected = new Map<string, Array<Expected>>()
   entries = 0
+  /** By account, the earliest end first: credits that expire, as entries that were compared have left them. */
+  readonly grants = new Map<string, ReadonlyArray<Grant>>()
 
-  /** Nothing is in flight. Whatever ends by itself at a moment ends here. */
+  /** Nothing is in flight, and no call holds credits that end meanwhile. */
   passTime(ms: number): void {
     this.now += ms
+    for (const [account, grants] of this.grants) {
+      for (const grant of grants) if (grant.endsAt <= this.now && grant.left > 0) this.expire(account, grant)
+      this.grants.set(
+        account,
+        grants.filter(({ endsAt }) => endsAt > this.now)
+      )
+    }
+  }
+
+  private expire(account: string, { endsAt, left, position }: Grant): void {
+    const nothing = { key_id: null, endpoint: null, request_id: null, budgets: [null], expires_at: null }
+    const note = `left of entry ${position} when its credits expired`
+    const taken = { credits: -left, grants: `${position}:${-left}` }
+    this.write(account, { ...nothing, ...taken, type: "adjustment", occurred_at: timeOf(endsAt), note })
+  }
+
+  grant(account: string, granted: Grant): void {
+    const others = this.grants.get(account) ?? []
+    this.grants.set(
+      account,
+      [...others, granted].toSorted((a, b) => a.endsAt - b.endsAt || a.position - b.position)
+    )
   }
 
   /** In the order in which they refuse a call. */
@@ -85,7 +124,7 @@ export class Model {
   }
 
   charge(hold: OpenHold, requestId: string): void {
-    const { at, budgets, call, key } = hold
+    const { admittedIn, at, budgets, call, key } = hold
     const { credits, endpoint } = call
     this.release(hold)
     for (const { of } of windows) add(this.spent, `${key.id} ${of(at)}`, credits)
@@ -96,12 +135,22 @@ export class Model {
     this.usage.set(key.account, days)
     days.set(name, { ...before, calls: before.calls + 1, credits: before.credits + credits })
     const charge = { type: "charge", key_id, endpoint, request_id: requestId, note: null, budgets } as const
-    this.write(key.account, { ...charge, occurred_at: timeOf(at), credits: -credits })
+    const plain = { expires_at: null, grants: null, admittedIn }
+    this.write(key.account, { ...charge, ...plain, occurred_at: timeOf(at), credits: -credits })
   }
 
-  book(account: string, type: Entry["type"], credits: number, note: string, reference: string | null = null): void {
-    const nothing = { key_id: null, endpoint: null, budgets: [null] }
-    this.write(account, { ...nothing, type, occurred_at: timeOf(this.now), credits, request_id: reference, note })
+  book(
+    account: string,
+    type: Entry["type"],
+    credits: number,
+    note: string,
+    {
+      expires_at = null,
+      reference: request_id = null
+    }: Partial<Readonly<Record<"expires_at" | "reference", string | null>>> = {}
+  ): void {
+    const nothing = { key_id: null, endpoint: null, budgets: [null], grants: null }
+    this.write(account, { ...nothing, type, occurred_at: timeOf(this.now), credits, request_id, note, expires_at })
   }
 
   private write(account: string, entry: Expected): void {

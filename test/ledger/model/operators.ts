@@ -151,18 +151,27 @@ const moved = (world: World, account: string, credits: number, from: number, wri
   return { span, write: () => write() }
 }
 
-export const credit = (world: World, server: number, account: string, credits: number) => async () => {
-  const note = world.newName("gift")
-  const from = world.overlaps.moment()
-  const { balance_credits } = await world.ask(server, ({ creditAccount }) =>
-    creditAccount({ account_id: account, credits, note })
-  )
-  const { span, write } = moved(world, account, credits, from, () =>
-    world.model.book(account, "adjustment", credits, note)
-  )
-  world.overlaps.tell([world.balanceOf(account)], balance_credits, span, -never)
-  write()
-  world.note("credited")
+export const credit =
+  (world: World, server: number, account: string, credits: number, expires_at: string | null = null) =>
+  async () => {
+    const note = world.newName("gift")
+    const from = world.overlaps.moment()
+    const { balance_credits } = await world.ask(server, ({ creditAccount }) =>
+      creditAccount({ account_id: account, credits, note, expires_at })
+    )
+    const { span, write } = moved(world, account, credits, from, () =>
+      world.model.book(account, "adjustment", credits, note, { expires_at })
+    )
+    world.overlaps.tell([world.balanceOf(account)], balance_credits, span, -never)
+    write()
+    world.note(expires_at === null ? "credited" : "credited until a moment")
+  }
+
+/** Every other account has none: servers share its calls in another way. */
+const creditUntil = (world: World, server: number, account: string, credits: number) => {
+  const hasEnd = world.accounts.indexOf(account) % 2 === 0
+  const until = world.model.now + (world.chance.between(1, 20) * day) / 2
+  return credit(world, server, account, credits, hasEnd ? timeOf(until) : null)
 }
 
 /** Told several times, also by several servers at once: booked once. */
@@ -176,7 +185,7 @@ const book = (world: World, server: number, booking: Booking, times: number) => 
   )
   assert.equal(answers.filter(({ booked }) => booked).length, 1, `${reference} was not booked once`)
   const { span, write } = moved(world, account_id, credits, from, () =>
-    world.model.book(account_id, type, credits, note, reference)
+    world.model.book(account_id, type, credits, note, { reference })
   )
   for (const { balance_credits } of answers) {
     world.overlaps.tell([world.balanceOf(account_id)], balance_credits, span, -never)
@@ -213,7 +222,8 @@ export const drawOperation = (world: World, changed: Set<UsedKey>): (() => Promi
   const account = oneOf(world, world.called())
   const keys = world.keysOfCalled().filter((key) => !changed.has(key) && !key.terms.isRevoked)
   const what = chance.between(0, 99)
-  if (what < 25) return credit(world, server, account, 10 * chance.between(1, 1_200))
+  if (what < 10) return credit(world, server, account, 10 * chance.between(1, 1_200))
+  if (what < 25) return creditUntil(world, server, account, drawAmount(world, 1, 12_000))
   if (what < 50) return book(world, server, drawBooking(world, account), chance.between(1, 3))
   if (what < 55 && world.bookings.length > 0) return bookAgain(world, server, oneOf(world, world.bookings.slice(-50)))
   if (what >= 95) return () => createKey(world, server, account)

@@ -42,6 +42,10 @@ export class World {
   bookings: Array<Booking> = []
   readonly tally = new Map<string, number>()
   steps = 0
+  /** Number of the batch that is under way, or was last. */
+  batch = 0
+  /** Whether nothing is given back in it. */
+  shrinks = false
   private names = 0
 
   constructor(ledgers: OpenLedgers, model: Model, chance: Chance) {
