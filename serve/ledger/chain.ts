@@ -33,6 +33,29 @@ const rareFields = (entry: Pick<Entry, "daily_budget_credits" | "weekly_budget_c
   return `\n${daily ?? ""}\n${weekly ?? ""}\n${expires_at ?? ""}\n${grants ?? ""}`
 }
 
+/** An entry that gets its place, balance and hash when its group is written. */
+export type Draft = Omit<Entry, "sequence" | "position" | "balance" | "hash">
+
+/** What entries are chained to. */
+export interface ChainEnds {
+  readonly sequence: number
+  readonly accounts: ReadonlyMap<string, { readonly head: ChainHead }>
+}
+
+/** Chains the entries of a group to what is durable, in the order in which they are written. A group that fails leaves no gap. */
+export const chain = (durable: ChainEnds, drafts: ReadonlyArray<Draft>): ReadonlyArray<Entry> => {
+  const heads = new Map<string, ChainHead>()
+  let { sequence } = durable
+  return drafts.map((draft) => {
+    const { account_id } = draft
+    const head = heads.get(account_id) ?? durable.accounts.get(account_id)?.head ?? beginning
+    const placed = { ...draft, position: head.position + 1, balance: head.balance + draft.credits }
+    const entry = { ...placed, sequence: ++sequence, hash: hashOf(head.hash, placed) }
+    heads.set(account_id, entry)
+    return entry
+  })
+}
+
 /** Why the entry does not follow the head, or undefined where it does. */
 export const breakBefore = (head: ChainHead, entry: Entry): string | undefined => {
   const place = `entry ${entry.position} of account ${entry.account_id}`

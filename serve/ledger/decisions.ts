@@ -3,8 +3,8 @@
  * none do; nothing is changed before those records are durable. Pure, like the machine, and the same for every store.
  */
 import { Result, Schema } from "effect"
+import type { Draft } from "./chain.ts"
 import { type ExpiringGrant, givenBack } from "./expiring-grants.ts"
-import type { Draft } from "./machine.ts"
 import { timestampOf } from "./moments.ts"
 import { type Account, type ApiKey, type Entry, plainEntry, plainKey } from "./records.ts"
 

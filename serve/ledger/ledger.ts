@@ -4,7 +4,8 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { Administration } from "./administration.ts"
-import type { ApiKeyView, Refusal } from "./machine.ts"
+import type { ApiKeyView } from "./ledger-state.ts"
+import type { Refusal } from "./machine.ts"
 
 /** The price of one admitted call, set aside. It ends once: committed or released. */
 export interface Held {

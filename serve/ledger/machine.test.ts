@@ -3,23 +3,10 @@ import { scopes } from "@larder/schemas/scopes.ts"
 import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Effect, Result } from "effect"
 import fc from "fast-check"
-import { beginning, hashOf } from "./chain.ts"
+import { beginning, chain, hashOf } from "./chain.ts"
 import { creditAccount, type Decision, editKey, issueKey, openAccount, revokeKey } from "./decisions.ts"
-import {
-  type Admission,
-  apply,
-  chain,
-  charge,
-  type Group,
-  giveBack,
-  type Hold,
-  hold,
-  type LedgerState,
-  release,
-  remaining,
-  restore,
-  settle
-} from "./machine.ts"
+import { apply, type Group, type LedgerState, restore } from "./ledger-state.ts"
+import { type Admission, charge, giveBack, type Hold, hold, release, remaining, settle } from "./machine.ts"
 import { dayOf, monthOf } from "./moments.ts"
 import { plainEntry } from "./records.ts"
 import { spentInMonth } from "./spending.ts"

@@ -1,121 +1,16 @@
 /**
- * The rules of the ledger, as functions over a state that one writer owns: no I/O, no clock, no randomness. Time and ids
- * come in, decisions come out. The state is updated in place, because a call is admitted and settled in microseconds; what
- * is decided becomes part of it (`apply`, `settle`) only when it is durable.
+ * The rules by which calls are admitted and charged, as functions over a state that one writer owns: no I/O, no clock, no
+ * randomness. Time and ids come in, decisions come out. Holds change the state at once; what is decided becomes part of it
+ * (`apply`, `settle`) only when it is durable.
  *
  * Holds live in memory alone: whoever dies between a hold and its charge has charged nothing.
  */
-import type { Scope } from "@larder/schemas/scopes.ts"
-import { beginning, type ChainHead, hashOf } from "./chain.ts"
-import { type ChargedRequests, chargedRequests } from "./charged-requests.ts"
-import {
-  type ExpiringGrant,
-  endedCredits,
-  grantChanges,
-  grantsText,
-  inOrder,
-  noGrants,
-  type Taken,
-  takeFrom
-} from "./expiring-grants.ts"
+import type { Draft } from "./chain.ts"
+import { endedCredits, grantsText, type Taken, takeFrom } from "./expiring-grants.ts"
+import { type AccountState, type KeyState, known, type LedgerState } from "./ledger-state.ts"
 import { dayOf, timestampOf } from "./moments.ts"
-import type { Account, ApiKey, Entry } from "./records.ts"
-import {
-  addSpent,
-  addStored,
-  budgetsOf,
-  type CapReached,
-  capReached,
-  type DayOfKey,
-  dayOfKey,
-  forgetUncounted,
-  type KeySpending,
-  noDays,
-  type StoredSpending,
-  unspentOfBudgets
-} from "./spending.ts"
-
-/** Records that become durable together or not at all. Accounts are new ones; a key that exists already is replaced. */
-export interface Group {
-  readonly accounts: ReadonlyArray<Account>
-  readonly keys: ReadonlyArray<ApiKey>
-  readonly entries: ReadonlyArray<Entry>
-}
-
-/** What the state is rebuilt from: records, and what their entries come to. */
-export interface Snapshot {
-  /** Number of the last entry; 0 where there is none. */
-  readonly sequence: number
-  readonly accounts: ReadonlyArray<{ readonly account: Account; readonly head: ChainHead }>
-  readonly keys: ReadonlyArray<ApiKey>
-  /** Credits charged per key and UTC month, less those given back; see `monthOf`. */
-  readonly spending: ReadonlyArray<{ readonly key_id: string; readonly month: number; readonly spent: number }>
-  /** The same per UTC day, of keys that have a budget per day or week, from `stored.day` on. */
-  readonly spendingOfDays?: ReadonlyArray<{ readonly key_id: string; readonly day: number; readonly spent: number }>
-  /** What keys have spent besides. Undefined where `spending` lacks nothing. */
-  readonly stored?: StoredSpending
-  /** Grants that expire and are not used up. */
-  readonly grants: ReadonlyArray<{
-    readonly account_id: string
-    readonly position: number
-    readonly expires_at: string
-    readonly credits_left: number
-  }>
-  /** What was booked with a reference. */
-  readonly booked: ReadonlyArray<{
-    readonly account_id: string
-    readonly type: Entry["type"]
-    readonly reference: string
-  }>
-}
-
-/** What a request may know of its key. It never changes; an edit makes a new one. */
-export interface ApiKeyView {
-  readonly id: string
-  readonly account_id: string
-  readonly name: string
-  readonly scopes: ReadonlySet<Scope>
-  readonly revision: number
-  /** Milliseconds. From then on its secret is as unknown as one that never was; `Infinity` where it does not end by itself. */
-  readonly validUntil: number
-}
-
-export interface AccountState {
-  readonly record: Account
-  /** The last durable entry; its balance is the balance of the account. */
-  head: ChainHead
-  held: number
-  /** The part of it that other servers have set aside for their next calls. */
-  reserved: number
-  /** In the order in which they are spent. */
-  grants: ReadonlyArray<ExpiringGrant>
-  /** What had ended then is being taken out, or was: no call is admitted with an earlier time, even if the clock goes back. */
-  expiredAt: number
-}
-
-export interface KeyState extends KeySpending {
-  record: ApiKey
-  budgets: KeySpending["budgets"]
-  readonly account: AccountState
-}
-
-export interface LedgerState {
-  readonly accounts: Map<string, AccountState>
-  readonly keys: Map<string, KeyState>
-  /** Keys that are not revoked, by fingerprint, also of the key that was replaced. A look-up compares `validUntil` with the time. */
-  readonly valid: Map<string, ApiKeyView>
-  /** Number of the last durable entry. */
-  sequence: number
-  readonly charged: ChargedRequests
-  /** Accounts of what was booked with a reference; see `bookingOf`. Some 200 bytes a payment. */
-  readonly booked: Map<string, string>
-  readonly stored: StoredSpending | undefined
-  /** Accounts that have credits which expire. */
-  readonly granted: Set<AccountState>
-}
-
-/** What names a booking. Types have no spaces. */
-export const bookingOf = (type: Entry["type"], reference: string): string => `${type} ${reference}`
+import type { ApiKey } from "./records.ts"
+import { addSpent, type CapReached, capReached, type DayOfKey, dayOfKey, unspentOfBudgets } from "./spending.ts"
 
 /** The price of one admitted call, set aside. It ends exactly once: settled or given back. */
 export interface Hold {
@@ -134,133 +29,6 @@ export type Refusal = "insufficient_balance" | CapReached
 export type Admission = { readonly hold: Hold } | { readonly refused: Refusal }
 
 const insufficientBalance: Admission = { refused: "insufficient_balance" }
-
-/** An entry that gets its place, balance and hash when its group is written. */
-export type Draft = Omit<Entry, "sequence" | "position" | "balance" | "hash">
-
-/** The state as of the last durable group. */
-export const restore = (snapshot: Snapshot): LedgerState => {
-  const state: LedgerState = {
-    accounts: new Map(),
-    keys: new Map(),
-    valid: new Map(),
-    sequence: snapshot.sequence,
-    charged: chargedRequests(),
-    booked: new Map(),
-    stored: snapshot.stored,
-    granted: new Set()
-  }
-  for (const { account, head } of snapshot.accounts) {
-    state.accounts.set(account.id, { record: account, head, held: 0, reserved: 0, grants: noGrants, expiredAt: 0 })
-  }
-  for (const { account_id, credits_left, expires_at, position } of snapshot.grants) {
-    putGrant(state, known(state.accounts, account_id), position, expires_at, credits_left)
-  }
-  for (const key of snapshot.keys) putKey(state, key, snapshot.stored?.day)
-  for (const { day, key_id, spent } of snapshot.spendingOfDays ?? []) addStored(known(state.keys, key_id), day, spent)
-  for (const { key_id, month, spent } of snapshot.spending) {
-    known(state.keys, key_id).periods.set(month, { period: month, spent })
-  }
-  for (const { account_id, reference, type } of snapshot.booked)
-    state.booked.set(bookingOf(type, reference), account_id)
-  return state
-}
-
-/** Takes up a durable group. The holds of its charges are settled beside it. */
-export const apply = (state: LedgerState, group: Group): void => {
-  for (const account of group.accounts) {
-    state.accounts.set(account.id, {
-      record: account,
-      head: beginning,
-      held: 0,
-      reserved: 0,
-      grants: noGrants,
-      expiredAt: 0
-    })
-  }
-  for (const key of group.keys) putKey(state, key)
-  for (const entry of group.entries) {
-    const account = known(state.accounts, entry.account_id)
-    account.head = entry
-    const { expires_at, grants, key_id, position, request_id, type } = entry
-    if (expires_at !== null) putGrant(state, account, position, expires_at, entry.credits)
-    if (grants !== null) changeGrants(state, account, entry)
-    if (key_id === null && request_id !== null) state.booked.set(bookingOf(type, request_id), entry.account_id)
-  }
-  state.sequence += group.entries.length
-}
-
-/** Whoever names an account or a key here has it from this state: anything else is a bug. */
-const known = <A>(records: ReadonlyMap<string, A>, id: string): A => {
-  const record = records.get(id)
-  if (record === undefined) throw new Error(`${id} is not in the ledger`)
-  return record
-}
-
-const putGrant = (state: LedgerState, account: AccountState, position: number, expiresAt: string, left: number) => {
-  state.granted.add(account)
-  account.grants = inOrder([...account.grants, { position, endsAt: Date.parse(expiresAt), left, held: 0 }])
-}
-
-const changeGrants = (state: LedgerState, account: AccountState, { grants }: Entry) => {
-  for (const { credits, position } of grantChanges(grants)) {
-    for (const grant of account.grants) if (grant.position === position) grant.left += credits
-  }
-  account.grants = account.grants.filter(({ left }) => left > 0)
-  if (account.grants.length === 0) state.granted.delete(account)
-}
-
-const endOf = (moment: string | null): number => (moment === null ? Number.POSITIVE_INFINITY : Date.parse(moment))
-
-const viewOf = ({ account_id, expires_at, id, name, revision, scopes }: ApiKey): ApiKeyView => ({
-  id,
-  account_id,
-  name,
-  scopes: new Set(scopes),
-  revision,
-  validUntil: endOf(expires_at)
-})
-
-/** The key with this fingerprint, or undefined where it is unknown, revoked or expired. */
-export const keyWith = (state: LedgerState, sha256: string, now: number): ApiKeyView | undefined => {
-  const view = state.valid.get(sha256)
-  return view !== undefined && now < view.validUntil ? view : undefined
-}
-
-/** Whether a key is still as it was looked up, and its secret has not ended since. */
-export const isCurrent = (key: KeyState | undefined, view: ApiKeyView, now: number): boolean =>
-  key?.record.revision === view.revision && key.record.revoked_at === null && now < view.validUntil
-
-export const forgetKey = (state: LedgerState, { former_sha256, id, sha256 }: ApiKey): void => {
-  state.keys.delete(id)
-  state.valid.delete(sha256)
-  if (former_sha256 !== null) state.valid.delete(former_sha256)
-}
-
-/** A new key has spent nothing before. */
-const putKey = (state: LedgerState, record: ApiKey, countedFrom = Number.NEGATIVE_INFINITY) => {
-  const key = state.keys.get(record.id) ?? {
-    record,
-    budgets: [],
-    account: known(state.accounts, record.account_id),
-    periods: new Map(),
-    days: noDays,
-    countedFrom,
-    stored: state.stored
-  }
-  const before = key.record
-  forgetKey(state, before)
-  key.record = record
-  key.budgets = budgetsOf(record)
-  if (before !== record) forgetUncounted(key, before)
-  state.keys.set(record.id, key)
-  if (record.revoked_at !== null) return
-  const view = viewOf(record)
-  state.valid.set(record.sha256, view)
-  const { former_expires_at, former_sha256 } = record
-  if (former_sha256 === null) return
-  state.valid.set(former_sha256, { ...view, validUntil: Math.min(view.validUntil, endOf(former_expires_at)) })
-}
 
 /** Credits that calls can spend, of all keys together. */
 const availableOf = ({ expiredAt, grants, head, held }: AccountState, now: number): number =>
@@ -308,26 +76,6 @@ export const charge = (state: LedgerState, held: Hold, requestId: string): Draft
     expires_at: null,
     grants: grantsText(held.taken)
   }
-}
-
-/** What entries are chained to. */
-export interface ChainEnds {
-  readonly sequence: number
-  readonly accounts: ReadonlyMap<string, { readonly head: ChainHead }>
-}
-
-/** Chains the entries of a group to what is durable, in the order in which they are written. A group that fails leaves no gap. */
-export const chain = (durable: ChainEnds, drafts: ReadonlyArray<Draft>): ReadonlyArray<Entry> => {
-  const heads = new Map<string, ChainHead>()
-  let { sequence } = durable
-  return drafts.map((draft) => {
-    const { account_id } = draft
-    const head = heads.get(account_id) ?? durable.accounts.get(account_id)?.head ?? beginning
-    const placed = { ...draft, position: head.position + 1, balance: head.balance + draft.credits }
-    const entry = { ...placed, sequence: ++sequence, hash: hashOf(head.hash, placed) }
-    heads.set(account_id, entry)
-    return entry
-  })
 }
 
 /** The charge of this hold is durable. */

@@ -15,7 +15,7 @@ import {
 import { Cause, Option, Schema } from "effect"
 import { errorHeaders } from "../errors.ts"
 import type { Turn } from "../fairness/turns.ts"
-import type { ApiKeyView } from "../ledger/machine.ts"
+import type { ApiKeyView } from "../ledger/ledger-state.ts"
 import { type Answer, callerLeft, type SharedTurn } from "../pipeline.ts"
 import { askedOf } from "./arguments.ts"
 import type { AssistantNeeds } from "./assistants.ts"

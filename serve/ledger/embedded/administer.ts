@@ -25,7 +25,7 @@ import {
   unknownKey
 } from "../decisions.ts"
 import { unavailable } from "../errors.ts"
-import { type AccountState, bookingOf, type KeyState, type LedgerState } from "../machine.ts"
+import { type AccountState, bookingOf, type KeyState, type LedgerState } from "../ledger-state.ts"
 import { dayOf } from "../moments.ts"
 import { newId } from "../new-id.ts"
 import { spentInMonth, spentInWeek, spentOnDay } from "../spending.ts"

@@ -8,7 +8,7 @@ import { newApiKey } from "../../access/api-key.ts"
 import { beginning, breakBefore, type ChainHead } from "../chain.ts"
 import { LedgerUnavailable } from "../errors.ts"
 import type { Held, LedgerAccess } from "../ledger.ts"
-import type { ApiKeyView } from "../machine.ts"
+import type { ApiKeyView } from "../ledger-state.ts"
 import { embeddedLedger, ledgerOver } from "./embedded-ledger.ts"
 
 const endpoint = "/v1/stores"

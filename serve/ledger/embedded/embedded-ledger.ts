@@ -1,23 +1,13 @@
 /**
- * The ledger that one process holds: the state machine in memory, over a store that makes its groups durable. What runs on
+ * The ledger that one process holds: the state in memory, over a store that makes its groups durable. What runs on
  * every request is a plain function or one shared promise; nothing comes between the check and the hold.
  */
 import { Effect } from "effect"
 import { fingerprint } from "../../access/api-key.ts"
 import { chargedTwice } from "../charged-requests.ts"
 import { type Admission, Ledger, noCounts } from "../ledger.ts"
-import {
-  type ApiKeyView,
-  charge,
-  type Hold,
-  hold,
-  isCurrent,
-  keyWith,
-  type LedgerState,
-  release,
-  remaining,
-  restore
-} from "../machine.ts"
+import { type ApiKeyView, isCurrent, keyWith, type LedgerState, restore } from "../ledger-state.ts"
+import { charge, type Hold, hold, release, remaining } from "../machine.ts"
 import { administer } from "./administer.ts"
 import { embeddedStore } from "./embedded-store.ts"
 import { type GroupWriter, makeGroupWriter } from "./group-writer.ts"

@@ -24,7 +24,7 @@ import {
 } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Result, Stream } from "effect"
 import { creditAccount, openAccount } from "../decisions.ts"
-import type { Group } from "../machine.ts"
+import type { Group } from "../ledger-state.ts"
 import { monthOf } from "../moments.ts"
 import type { Entry } from "../records.ts"
 import { embeddedStore } from "./embedded-store.ts"

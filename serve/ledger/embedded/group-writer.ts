@@ -2,9 +2,12 @@
  * Group commit: what arrives in one turn of the event loop, or while the last group is being written, becomes durable
  * together. One promise is shared by a whole group, and no fiber runs per charge: at 30,000 charges a second that counts.
  */
+
+import { chain, type Draft } from "../chain.ts"
 import type { Decision } from "../decisions.ts"
 import type { LedgerCounters } from "../ledger.ts"
-import { apply, chain, type Draft, type Group, giveBack, type Hold, type LedgerState, settle } from "../machine.ts"
+import { apply, type Group, type LedgerState } from "../ledger-state.ts"
+import { giveBack, type Hold, settle } from "../machine.ts"
 import type { Account, ApiKey } from "../records.ts"
 import type { LedgerStore } from "./store.ts"
 

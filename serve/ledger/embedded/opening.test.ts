@@ -18,7 +18,8 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { hashOf } from "../chain.ts"
 import type { Decision } from "../decisions.ts"
-import { hold, restore } from "../machine.ts"
+import { restore } from "../ledger-state.ts"
+import { hold } from "../machine.ts"
 import { ledgerFileIn } from "./ledger-file.ts"
 
 const plainCopy = sampleCopy({ followed: false })

@@ -1,7 +1,7 @@
 /** Entries page by page, as a thread reads them: from the index `entry_place`, and the newest from the entries themselves. */
 import { literal } from "@larder/warehouse/duckdb.ts"
 import type { Sqlite } from "../../persistence/sqlite.ts"
-import type { Snapshot } from "../machine.ts"
+import type { Snapshot } from "../ledger-state.ts"
 import type { Entry } from "../records.ts"
 import { entryColumns, entryOf, textIn } from "./columns.ts"
 import { followed } from "./progress.ts"

@@ -2,7 +2,7 @@
 import type { SQLInputValue } from "node:sqlite"
 import type { Sqlite } from "../../persistence/sqlite.ts"
 import { grantChanges } from "../expiring-grants.ts"
-import type { Group } from "../machine.ts"
+import type { Group } from "../ledger-state.ts"
 import { recorded } from "../recorded.ts"
 import type { ApiKey, Entry } from "../records.ts"
 import { entryColumns } from "./columns.ts"

@@ -5,9 +5,11 @@
  * While the database is away holds and look-ups are refused at once, and nothing is charged.
  */
 
+import type { Draft } from "../chain.ts"
 import { type LedgerUnavailable, unavailable } from "../errors.ts"
 import type { LedgerCounters } from "../ledger.ts"
-import { type ApiKeyView, type Draft, type Hold, release } from "../machine.ts"
+import type { ApiKeyView } from "../ledger-state.ts"
+import { type Hold, release } from "../machine.ts"
 import { deferredCalls } from "./deferred-calls.ts"
 import type { DoubtFiles } from "./doubt-files.ts"
 import { giveBacks } from "./give-backs.ts"

@@ -3,9 +3,10 @@
  * its memory, and need the database for their charge alone; other calls are decided while the database keeps everyone else
  * away from their accounts.
  */
-import type { ChainHead } from "../chain.ts"
+import { type ChainHead, chain } from "../chain.ts"
 import type { LedgerCounters } from "../ledger.ts"
-import { apply, chain, settle } from "../machine.ts"
+import { apply } from "../ledger-state.ts"
+import { settle } from "../machine.ts"
 import { dayOf } from "../moments.ts"
 import { type DecisionEvent, decisionChannel } from "./decision-channel.ts"
 import type { DeferredCalls } from "./deferred-calls.ts"

@@ -1,5 +1,8 @@
 /** A group: what a server has gathered for the database, and who waits for it. */
-import type { Admission, ApiKeyView, Draft, Hold } from "../machine.ts"
+
+import type { Draft } from "../chain.ts"
+import type { ApiKeyView } from "../ledger-state.ts"
+import type { Admission, Hold } from "../machine.ts"
 
 /** A call to admit. */
 export interface Call {

@@ -2,7 +2,9 @@
  * Decides a group by what was read of its accounts while they are locked, with the rules of `machine.ts`: which calls are
  * held, what is charged, which leases are taken, kept, given back or asked for. Nothing is in force before it is written.
  */
-import { chain, type Hold, type KeyState, release } from "../machine.ts"
+import { chain } from "../chain.ts"
+import type { KeyState } from "../ledger-state.ts"
+import { type Hold, release } from "../machine.ts"
 import { dayOf } from "../moments.ts"
 import { areInOnePeriod, type DayOfKey, leftOfBudgets } from "../spending.ts"
 import { accountOfCharge, accountOfHold, accountsOf, type Decided, type Group } from "./group.ts"

@@ -1,25 +1,21 @@
 /**
- * What a server knows of accounts and keys, over the state of `machine.ts`. What is known of an account whose lease the
+ * What a server knows of accounts and keys, over the state of `ledger-state.ts`. What is known of an account whose lease the
  * server has is true, and calls are decided by it. All else is what was read last: good enough to judge scopes by, and read
  * again, with the account locked, before a call is decided.
  */
 import type { ChargedRequests } from "../charged-requests.ts"
 import type { ExpiringGrant } from "../expiring-grants.ts"
 import {
-  type Admission,
   type ApiKeyView,
   apply,
   forgetKey,
-  type Hold,
-  hold,
   isCurrent,
   type KeyState,
   keyWith,
   type LedgerState,
-  remainingOf,
-  restore,
-  setAside
-} from "../machine.ts"
+  restore
+} from "../ledger-state.ts"
+import { type Admission, type Hold, hold, remainingOf, setAside } from "../machine.ts"
 import { dayOf } from "../moments.ts"
 import { type DayOfKey, dayOfKey, isKnown, type ReadSpending, setSpent, spendingsOn } from "../spending.ts"
 import type { AccountRead, Read } from "./statements.ts"

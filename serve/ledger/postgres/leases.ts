@@ -5,8 +5,8 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import { chain, type Draft } from "../chain.ts"
 import { LedgerUnavailable } from "../errors.ts"
-import { chain, type Draft } from "../machine.ts"
 import { transact, wasRolledBack } from "./database.ts"
 import { texts } from "./parameters.ts"
 import { channel, durably, forgetSilentServers } from "./statement-sql.ts"

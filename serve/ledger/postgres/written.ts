@@ -2,9 +2,8 @@
  * What a group writes, as rows of arrays: entries that the machine has chained, where their accounts stand afterwards, what
  * they add to spending and usage, and what the server holds. Written by one statement, wherever it was decided.
  */
-import type { ChainHead } from "../chain.ts"
+import type { ChainHead, Draft } from "../chain.ts"
 import { grantChanges } from "../expiring-grants.ts"
-import type { Draft } from "../machine.ts"
 import { monthOf } from "../moments.ts"
 import { moneyOutOf } from "../money-out.ts"
 import type { Entry } from "../records.ts"

@@ -1,7 +1,7 @@
 /** A store of the embedded ledger whose groups are seen, refused or interrupted on their way to it. */
 import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
 import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
-import type { Group } from "@larder/serve/ledger/machine.ts"
+import type { Group } from "@larder/serve/ledger/ledger-state.ts"
 import type { Entry } from "@larder/serve/ledger/records.ts"
 import type { Death } from "./subject.ts"
 
