@@ -8,7 +8,7 @@ import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts
 import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { administer } from "@larder/serve/ledger/postgres/administer.ts"
 import { connect } from "@larder/serve/ledger/postgres/database.ts"
-import type { LeaseHabits } from "@larder/serve/ledger/postgres/judgement.ts"
+import type { LeaseHabits } from "@larder/serve/ledger/postgres/lease-habits.ts"
 import { bookWhileFree } from "@larder/serve/ledger/postgres/leases.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
 import { Context, Deferred, Effect, Layer, Redacted, Stream } from "effect"

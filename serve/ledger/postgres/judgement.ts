@@ -3,21 +3,15 @@
  * held, what is charged, which leases are taken, kept, given back or asked for. Nothing is in force before it is written.
  */
 import { chain } from "../chain.ts"
-import type { KeyState } from "../ledger-state.ts"
 import { type Hold, release } from "../machine.ts"
 import { dayOf } from "../moments.ts"
-import { areInOnePeriod, type DayOfKey, leftOfBudgets } from "../spending.ts"
+import { areInOnePeriod, type DayOfKey } from "../spending.ts"
 import { accountOfCharge, accountOfHold, accountsOf, type Decided, type Group } from "./group.ts"
 import { holdingName, type KnownAccounts } from "./known-accounts.ts"
+import type { LeaseHabits, Uses } from "./lease-habits.ts"
+import { addTo, type Sliced, sliceBeyond, sliceWith } from "./slices.ts"
 import type { AccountRead, Asked, Judged, Leased, Read } from "./statements.ts"
 import type { Holding } from "./written.ts"
-
-export interface LeaseHabits {
-  /** So many groups in a second that decide calls of an account in the database, and the server takes its lease. */
-  readonly groupsBeforeLease: number
-  /** Milliseconds for which no server takes the lease of an account after several have used it. */
-  readonly sharedFor: number
-}
 
 export interface Judgement {
   readonly judged: Judged | undefined
@@ -31,21 +25,6 @@ export interface Judgement {
   readonly read: Read
   readonly days: ReadonlyArray<number>
 }
-
-/**
- * What is set aside of an account beyond what its calls hold. While it is being written calls may use what is set aside
- * before and after; the rest is added when it is known which of both it is.
- */
-export interface Sliced {
-  readonly id: string
-  readonly slice: Map<DayOfKey, number>
-  readonly whenWritten: ReadonlyMap<DayOfKey, number>
-  readonly whenNot: ReadonlyMap<DayOfKey, number>
-}
-
-/** So many times what the calls of a group hold is set aside for the next ones, and no more than such a part of what is left. */
-const sliceOfGroup = 4
-const partOfRemaining = 1 / 8
 
 /** `now` is the time of look-ups. */
 export const askedBy = (group: Group, now: number): Asked => ({
@@ -78,24 +57,6 @@ export const differences = (
   ...[...after.values()].filter((holding) => isOther(before.get(holdingName(holding)), holding)),
   ...[...before].flatMap(([name, holding]) => (after.has(name) ? [] : [{ ...holding, credits: 0, reserved: 0 }]))
 ]
-
-/** Counts how often calls of an account are decided in the database. */
-export const uses = ({ groupsBeforeLease }: LeaseHabits) => {
-  const byAccount = new Map<string, { count: number; since: number }>()
-  return {
-    add: (id: string) => {
-      const now = performance.now()
-      const use = byAccount.get(id)
-      if (use === undefined || now - use.since > 1_000) byAccount.set(id, { count: 1, since: now })
-      else use.count++
-    },
-    areMany: (id: string) => (byAccount.get(id)?.count ?? 0) >= groupsBeforeLease,
-    forget: () => {
-      for (const [id, { since }] of byAccount) if (performance.now() - since > 1_000) byAccount.delete(id)
-    }
-  }
-}
-export type Uses = ReturnType<typeof uses>
 
 const noHoldings: ReadonlyMap<string, Holding> = new Map()
 
@@ -157,27 +118,6 @@ export const judge = (
     return uses.areMany(id) && !wasShared
   }
 
-  /** More than the group holds, by the days of its keys. Each counts for the next one. */
-  const sliceOf = (id: string): ReadonlyMap<DayOfKey, number> => {
-    const asked = new Map<DayOfKey, { readonly key: KeyState; readonly credits: number }>()
-    for (const { credits, day, key } of [...charging, ...admitted]) {
-      if (key.record.account_id !== id || !days.includes(day.day)) continue
-      asked.set(day, { key, credits: (asked.get(day)?.credits ?? 0) + credits })
-    }
-    let taken = 0
-    const takenOf = new Map<KeyState, number>()
-    const slice = new Map<DayOfKey, number>()
-    for (const [day, { credits, key }] of asked) {
-      const { head, held } = key.account
-      const left = Math.min(head.balance - held - taken, leftOfBudgets(key, day.day) - (takenOf.get(key) ?? 0))
-      const part = Math.min(credits * sliceOfGroup, Math.floor(left * partOfRemaining))
-      if (part < credits) continue // it would be used up at once
-      slice.set(day, part)
-      taken += part
-      takenOf.set(key, (takenOf.get(key) ?? 0) + part)
-    }
-    return slice
-  }
   const maySlice = (id: string, { recalled_for, lease_asked }: AccountRead) =>
     !(
       group.returned.has(id) ||
@@ -210,7 +150,8 @@ export const judge = (
     if (called.has(id)) uses.add(id)
     const takes = mayLease(id, account)
     if (takes) leased.push(id)
-    const slice = !takes && maySlice(id, account) ? sliceOf(id) : new Map<DayOfKey, number>()
+    const slice =
+      !takes && maySlice(id, account) ? sliceBeyond([...charging, ...admitted], id, days) : new Map<DayOfKey, number>()
     const hadSlice = read.slices.some(({ account_id, server_id }) => account_id === id && server_id === member)
     if (slice.size > 0) {
       sliced.push(sliceWith(id, known.slice(id) ?? new Map(), slice))
@@ -242,23 +183,6 @@ export const judge = (
     ? undefined
     : { entries, holdings: changed, leases, notices, begun, ended, recalled: [...recalled] }
   return { judged, entries, outcomes, holdings, leased, sliced, read, days }
-}
-
-/** `slice` is what calls use now. */
-const sliceWith = (id: string, slice: Map<DayOfKey, number>, next: ReadonlyMap<DayOfKey, number>): Sliced => {
-  const [whenWritten, whenNot] = [new Map<DayOfKey, number>(), new Map<DayOfKey, number>()]
-  for (const day of new Set([...slice.keys(), ...next.keys()])) {
-    const [before, after] = [slice.get(day) ?? 0, next.get(day) ?? 0]
-    const both = Math.min(before, after)
-    slice.set(day, both)
-    whenWritten.set(day, after - both)
-    whenNot.set(day, before - both)
-  }
-  return { id, slice, whenWritten, whenNot }
-}
-
-export const addTo = (slice: Map<DayOfKey, number>, more: ReadonlyMap<DayOfKey, number>): void => {
-  for (const [day, credits] of more) slice.set(day, (slice.get(day) ?? 0) + credits)
 }
 
 /** Nothing of it was written. */

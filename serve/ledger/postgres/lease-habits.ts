@@ -1,0 +1,26 @@
+/** When a server takes the lease of an account, by how often its calls are decided in the database. */
+export interface LeaseHabits {
+  /** So many groups in a second that decide calls of an account in the database, and the server takes its lease. */
+  readonly groupsBeforeLease: number
+  /** Milliseconds for which no server takes the lease of an account after several have used it. */
+  readonly sharedFor: number
+}
+
+/** Counts how often calls of an account are decided in the database. */
+export const uses = ({ groupsBeforeLease }: LeaseHabits) => {
+  const byAccount = new Map<string, { count: number; since: number }>()
+  return {
+    add: (id: string) => {
+      const now = performance.now()
+      const use = byAccount.get(id)
+      if (use === undefined || now - use.since > 1_000) byAccount.set(id, { count: 1, since: now })
+      else use.count++
+    },
+    areMany: (id: string) => (byAccount.get(id)?.count ?? 0) >= groupsBeforeLease,
+    forget: () => {
+      for (const [id, { since }] of byAccount) if (performance.now() - since > 1_000) byAccount.delete(id)
+    }
+  }
+}
+
+export type Uses = ReturnType<typeof uses>
