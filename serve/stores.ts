@@ -17,8 +17,7 @@ type Anchor = Option.Option<Redacted.Redacted>
 export const storesInFile = (directory: string, anchor: Anchor) => {
   const ledger = Effect.gen(function* () {
     const file = yield* LedgerFile
-    yield* keepAnchor(file, Option.map(anchor, anchorPlace))
-    return yield* ledgerIn(file)
+    return yield* keepAnchor(file, Option.map(anchor, anchorPlace), ledgerIn(file))
   })
   return Layer.mergeAll(Layer.effect(Ledger, ledger), embeddedConsole).pipe(Layer.provide(LedgerFile.layer(directory)))
 }
@@ -27,8 +26,8 @@ export const storesInFile = (directory: string, anchor: Anchor) => {
 export const storesInPostgres = (url: Redacted.Redacted, directory: string, anchor: Anchor) => {
   const ledger = Effect.gen(function* () {
     const sql = yield* connect(url)
-    yield* keepAnchorOfDatabase(sql, Option.map(anchor, anchorPlace))
-    return yield* ledgerInPostgres(sql, placeOf(url), directory)
+    const opened = ledgerInPostgres(sql, placeOf(url), directory)
+    return yield* keepAnchorOfDatabase(sql, Option.map(anchor, anchorPlace), opened)
   })
   return Layer.mergeAll(Layer.effect(Ledger, ledger), postgresConsole(url))
 }

@@ -1,6 +1,7 @@
 /**
  * Keeps the anchor of a running server: written when the chain has grown, once a second at most, and at a clean stop, where
- * the head is logged in any case. A start holds the ledger to it, so that a ledger that has lost its end never replaces it.
+ * the head is logged in any case. A start holds the ledger to it before it opens the ledger: one that has lost its end, or that
+ * cannot be opened, never replaces it.
  */
 import { Clock, Effect, Option, Schedule, Schema } from "effect"
 import { type Anchor, type AnchorPlace, Anchor as AnchorRecord } from "./anchor.ts"
@@ -54,7 +55,11 @@ const holdTo = Effect.fnUntraced(function* (chain: Chain, place: AnchorPlace, an
   )
 })
 
-export const keepAnchorOf = Effect.fn("Anchor.keep")(function* (chain: Chain, place: Option.Option<AnchorPlace>) {
+export const keepAnchorOf = Effect.fn("Anchor.keep")(function* <A, E, R>(
+  chain: Chain,
+  place: Option.Option<AnchorPlace>,
+  open: Effect.Effect<A, E, R>
+) {
   const known = Option.isSome(place) ? yield* place.value.read : Option.none<Anchor>()
   if (Option.isSome(place) && Option.isNone(known)) {
     yield* Effect.logWarning(
@@ -88,12 +93,16 @@ export const keepAnchorOf = Effect.fn("Anchor.keep")(function* (chain: Chain, pl
     })
 
   const look = Effect.flatMap(chain.advance, write).pipe(Effect.catch(warn))
-  yield* Effect.addFinalizer(() =>
-    chain.end.pipe(
-      Effect.tap((head) => Effect.logInfo(`The ledger ends at ${headText(head)}`)),
-      Effect.flatMap(write),
-      Effect.catch(warn)
-    )
+  const end = chain.end.pipe(
+    Effect.tap((head) => Effect.logInfo(`The ledger ends at ${headText(head)}`)),
+    Effect.flatMap(write),
+    Effect.catch(warn)
   )
+  let isOpen = false
+  // before the ledger is opened, so that it runs after the last charges are written
+  yield* Effect.addFinalizer(() => (isOpen ? end : Effect.void))
+  const opened = yield* open
+  isOpen = true
   if (Option.isSome(place)) yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(every)))
+  return opened
 })

@@ -29,7 +29,7 @@ const made = Effect.gen(function* () {
     Effect.gen(function* () {
       const file = yield* openLedgerFile(stopped)
       const store = yield* embeddedStore(file)
-      yield* keepAnchor(file, Option.some(place))
+      yield* keepAnchor(file, Option.some(place), Effect.void)
       yield* append(store, sampleGroups())
       file.sqlite.exec(payment)
       cpSync(stopped, killed, { recursive: true })

@@ -21,7 +21,7 @@ const kept = (place: AnchorPlace) => Effect.map(place.read, Option.getOrThrow)
 /** A server's connections, which keep its anchor until the scope ends. */
 const anchoring = Effect.fnUntraced(function* (url: string, place: AnchorPlace) {
   const sql = yield* connect(Redacted.make(url))
-  yield* keepAnchor(sql, Option.some(place))
+  yield* keepAnchor(sql, Option.some(place), Effect.void)
   return sql
 })
 

@@ -219,7 +219,19 @@ describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum a
     ["update ledger.api_key set sha256 = 'x' where id = 'key_b'", "key key_b is not what was recorded: sha256"],
     ["update console.payment set cents = 1", "payment pay_1 is not what was recorded: cents"],
     ["delete from console.payment", "payment pay_1 was recorded, and is not there"],
-    ["delete from ledger.record where kind = 'payment'", "payment pay_1 was never recorded"]
+    ["delete from ledger.record where kind = 'payment'", "payment pay_1 was never recorded"],
+    [
+      "update ledger.entry set occurred_at = 'infinity' where account_id = 'acct_a' and position = 1",
+      "entry 1 of account acct_a is not what was written: its hash is another one"
+    ],
+    [
+      "alter table ledger.entry alter column type drop not null; update ledger.entry set type = null where account_id = 'acct_a' and position = 1",
+      "entry 1 of account acct_a is not what was written: its hash is another one"
+    ],
+    [
+      "update ledger.entry set request_id = '' where account_id = 'acct_a' and position = 1",
+      "entry 1 of account acct_a is not what was written: a text is empty, or has a line break"
+    ]
   ])("is reported with the row where nothing is recomputed: %s", ([statements, problem]) =>
     Effect.gen(function* () {
       const sql = yield* sound
@@ -234,11 +246,35 @@ describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum a
   )
 })
 
+describe("an entry in PostgreSQL that has the same hash as the one that was written", () => {
+  it.live("is reported: a line break in its note stands for the end of its credits", () =>
+    Effect.gen(function* () {
+      const { stopped } = yield* originals
+      const sql = yield* moved(yield* copyOf(stopped))
+      const first = "where account_id = 'acct_a' and position = 1"
+      yield* run(sql, `${unguarded}; update ledger.entry set expires_at = '2100-01-31T00:00:00.000Z' ${first}`)
+      yield* forge(sql)
+      const { problems: before } = yield* verifyContents(sql)
+      yield* run(
+        sql,
+        `update ledger.entry set note = note || E'\n\n\n2100-01-31T00:00:00.000Z\n', expires_at = null ${first};
+        delete from ledger.expiring_grant`
+      )
+      const { problems } = yield* verifyContents(sql)
+      const problem = "entry 1 of account acct_a is not what was written: a text is empty, or has a line break"
+      assert.deepStrictEqual(
+        problems.filter((one) => !before.includes(one)),
+        [problem]
+      )
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("another ledger in the place of the one that was anchored", () => {
   const refused = Effect.fnUntraced(function* (folder: string) {
     const { anchor, place } = yield* originals
     const sql = yield* moved(folder)
-    const error = yield* Effect.flip(Effect.scoped(keepAnchor(sql, Option.some(place))))
+    const error = yield* Effect.flip(Effect.scoped(keepAnchor(sql, Option.some(place), Effect.void)))
     assert.deepStrictEqual(Option.getOrThrow(yield* place.read), anchor)
     return { message: error.message, problems: (yield* verify(sql, anchor)).problems.join("; ") }
   })
@@ -264,7 +300,7 @@ describe("another ledger in the place of the one that was anchored", () => {
           [id]
         )
       }
-      const error = yield* Effect.flip(Effect.scoped(keepAnchor(sql, Option.some(place))))
+      const error = yield* Effect.flip(Effect.scoped(keepAnchor(sql, Option.some(place), Effect.void)))
       assert.match(error.message, /does not go through its anchor at .*: its chain is another one/)
       assert.deepStrictEqual(Option.getOrThrow(yield* place.read), anchor)
     }).pipe(Effect.scoped)

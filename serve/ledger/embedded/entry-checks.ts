@@ -69,11 +69,16 @@ export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): Entr
   const headBefore = ({ account_id, position }: Entry): ChainHead | undefined =>
     heads.get(account_id) ?? (after === 0 || position === 1 ? beginning : undefined)
 
-  /** No text of an entry is empty: null and an empty text have the same hash. */
-  const emptyProblem = ({ endpoint, expires_at, grants, key_id, note, request_id }: Entry, place: string) =>
-    [endpoint, expires_at, grants, key_id, note, request_id].includes("")
-      ? `${place} is not what was written: a text is empty`
-      : undefined
+  /** Null and an empty text have the same hash, and so do fields that a line break has moved into one another. */
+  const textProblem = (entry: Entry, place: string) => {
+    const { account_id, endpoint, expires_at, grants, key_id, note, occurred_at, request_id, type } = entry
+    for (const text of [account_id, endpoint, expires_at, grants, key_id, note, occurred_at, request_id, type]) {
+      if (text === "" || text?.includes("\n") === true) {
+        return `${place} is not what was written: a text is empty, or has a line break`
+      }
+    }
+    return undefined
+  }
 
   const numberProblem = ({ sequence }: Entry) =>
     sequence > reached + 1 ? `entry ${sequence} follows entry ${reached}, so entries are missing` : undefined
@@ -102,7 +107,7 @@ export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): Entr
       const head = headBefore(entry)
       const problems = [
         numberProblem(entry),
-        emptyProblem(entry, place),
+        textProblem(entry, place),
         ownerProblem(entry, place),
         head === undefined ? undefined : breakBefore(head, entry),
         balanceProblem(entry, place)

@@ -67,11 +67,10 @@ export const followChain = (sqlite: Sqlite, from: Head, seen: (head: Head) => vo
 const keepHead = `
   update ledger.head set entries = $1, records = $2, hash = $3 where entries + records <= $1 + $2`
 
-/** Follows the chain to its end, and keeps where it has arrived. */
-export const advanceHead = (sqlite: Sqlite): Head => {
-  const before = headIn(sqlite)
-  const head = followChain(sqlite, before)
-  if (head.hash !== before.hash) {
+/** Follows the chain from a head to its end, and keeps where it has arrived. */
+export const advanceHead = (sqlite: Sqlite, from: Head = headIn(sqlite)): Head => {
+  const head = followChain(sqlite, from)
+  if (head.hash !== from.hash) {
     sqlite.run(keepHead, [head.entries, head.records, head.hash])
   }
   return head
@@ -81,11 +80,17 @@ const ends = `
   select (select coalesce(max(sequence), 0) from ledger.entry) as entries,
     (select coalesce(max(number), 0) from ledger.record) as records`
 
+/** How many entries and records there are. */
+export const endIn = (sqlite: Sqlite): Omit<Head, "hash"> => {
+  const [row] = sqlite.all(ends)
+  return { entries: numberIn(row, "entries"), records: numberIn(row, "records") }
+}
+
 /** What is missing of a chain that was followed so far, or undefined. */
 export const cutProblem = (sqlite: Sqlite, { entries, records }: Head): string | undefined => {
-  const [end] = sqlite.all(ends)
-  return numberIn(end, "entries") < entries || numberIn(end, "records") < records
-    ? `its chain ends at entry ${end?.entries} and record ${end?.records}, and was followed to entry ${entries} and record ${records}`
+  const end = endIn(sqlite)
+  return end.entries < entries || end.records < records
+    ? `its chain ends at entry ${end.entries} and record ${end.records}, and was followed to entry ${entries} and record ${records}`
     : undefined
 }
 
@@ -94,8 +99,7 @@ export const cutProblem = (sqlite: Sqlite, { entries, records }: Head): string |
  * followed to before; what comes later continues from one of the two. So an older part that is changed shows in a
  * verification, even if every hash in the file was recomputed.
  */
-export const chainProblem = (sqlite: Sqlite, anchor: Head): string | undefined => {
-  const kept = headIn(sqlite)
+export const chainProblem = (sqlite: Sqlite, kept: Head, anchor: Head): string | undefined => {
   const missing = cutProblem(sqlite, kept) ?? cutProblem(sqlite, anchor)
   if (missing !== undefined) return missing
   const isBehind = kept.entries <= anchor.entries && kept.records <= anchor.records

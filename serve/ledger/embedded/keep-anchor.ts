@@ -1,48 +1,50 @@
-/** The chain of a ledger in a file, for the anchor that its server keeps. A thread follows it while calls go on. */
+/**
+ * The chain of a ledger in a file, for the anchor that its server keeps. A thread follows it while calls go on, from where it has
+ * arrived before: that is kept in memory, since someone else may write the file, and the head that is kept in it, too.
+ */
 import { Effect, type Option } from "effect"
 import type { AnchorPlace } from "../anchor.ts"
 import { unavailable } from "../errors.ts"
 import type { Head } from "../head.ts"
 import { type Chain, keepAnchorOf } from "../keep-anchor.ts"
-import { numberIn } from "./columns.ts"
-import { advanceHead, chainProblem } from "./head.ts"
+import { advanceHead, chainProblem, endIn, headIn } from "./head.ts"
 import type { LedgerFile } from "./ledger-file.ts"
 
-const end = `
-  select (select coalesce(max(sequence), 0) from ledger.entry) as entries,
-    (select coalesce(max(number), 0) from ledger.record) as records`
-
-const chainIn = ({ sqlite, thread }: LedgerFile["Service"]): Chain => {
-  /** Where the chain has arrived after so many commits. */
-  let followed: { readonly commits: number; readonly head: Head } | undefined
+const chainIn = ({ sqlite, thread }: LedgerFile["Service"], kept: Head): Chain => {
+  /** Where the chain has arrived, and after how many commits. */
+  let followed: { readonly commits: number | undefined; readonly head: Head } = { commits: undefined, head: kept }
   return {
     holdTo: (anchor) =>
       Effect.try({
         try: () => {
-          const problem = chainProblem(sqlite, anchor)
+          const problem = chainProblem(sqlite, kept, anchor)
           if (problem !== undefined) return { problem }
-          const [found] = sqlite.all(end)
-          return {
-            problem,
-            entries: numberIn(found, "entries") - anchor.entries,
-            records: numberIn(found, "records") - anchor.records
-          }
+          const { entries, records } = endIn(sqlite)
+          return { problem, entries: entries - anchor.entries, records: records - anchor.records }
         },
         catch: unavailable("be held to its anchor")
       }),
     advance: Effect.tryPromise({
       try: async () => {
         const commits = sqlite.commits()
-        if (followed?.commits !== commits) {
-          followed = { commits, head: await thread.run(new URL("./head.ts", import.meta.url).href, advanceHead) }
+        if (followed.commits !== commits) {
+          const head = await thread.run(new URL("./head.ts", import.meta.url).href, advanceHead, followed.head)
+          followed = { commits, head }
         }
         return followed.head
       },
       catch: unavailable("follow its chain")
     }),
-    end: Effect.try({ try: () => advanceHead(sqlite), catch: unavailable("follow its chain") })
+    end: Effect.try({ try: () => advanceHead(sqlite, followed.head), catch: unavailable("follow its chain") })
   }
 }
 
-export const keepAnchor = (file: LedgerFile["Service"], place: Option.Option<AnchorPlace>) =>
-  keepAnchorOf(chainIn(file), place)
+/** `open` opens the ledger, which is not anchored before it is open. */
+export const keepAnchor = <A, E, R>(
+  file: LedgerFile["Service"],
+  place: Option.Option<AnchorPlace>,
+  open: Effect.Effect<A, E, R>
+) =>
+  Effect.try({ try: () => headIn(file.sqlite), catch: unavailable("be held to its anchor") }).pipe(
+    Effect.flatMap((kept) => keepAnchorOf(chainIn(file, kept), place, open))
+  )

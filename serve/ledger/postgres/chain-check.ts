@@ -1,14 +1,15 @@
 /**
  * Queries for entries that do not follow the one before them in their account: numbers without gaps, balances that go on,
- * and hashes over what is there. Each answers a sentence for a broken link. 100,000 entries take a good second.
+ * and hashes over what is there. Each answers a sentence for a broken link. 100,000 entries take a good second. What no entry
+ * can have, such as a moment that is infinite, makes a hash null: that is another one, too.
  */
 import { hashAfter } from "./sql-text.ts"
 
 const brokenLinks = (entries: string, checked: string) => `
   select case
-      when position <> position_before + 1 then
+      when position is distinct from position_before + 1 then
         format('entry %s of account %s follows its entry %s, so entries are missing', position, account_id, position_before)
-      when balance <> balance_before + credits then
+      when balance is distinct from balance_before + credits then
         format('entry %s of account %s says that the balance is %s credits, and the entries before it say %s', position,
           account_id, balance, balance_before + credits)
       else format('entry %s of account %s is not what was written: its hash is another one', position, account_id)
@@ -20,9 +21,9 @@ const brokenLinks = (entries: string, checked: string) => `
     window account as (partition by account_id order by position)
   ) as entry
   where ${checked} and (
-    position <> position_before + 1
-    or balance <> balance_before + credits
-    or hash <> ${hashAfter("hash_before")}
+    position is distinct from position_before + 1
+    or balance is distinct from balance_before + credits
+    or hash is distinct from ${hashAfter("hash_before")}
   )
   order by account_id, position`
 
@@ -40,3 +41,12 @@ export const brokenNewestLinks = (ofEach: number) =>
     )`,
     `age <= ${ofEach}`
   )
+
+/** Null and an empty text have the same hash, and so do fields that a line break has moved into one another. */
+export const unfitTexts = `
+  select format('entry %s of account %s is not what was written: a text is empty, or has a line break', position, account_id)
+    as problem
+  from ledger.entry
+  where '' in (account_id, type, key_id, endpoint, request_id, note, grants)
+    or strpos(concat(account_id, type, key_id, endpoint, request_id, note, grants), E'\\n') > 0
+  order by account_id, position`

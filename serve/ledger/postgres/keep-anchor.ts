@@ -108,6 +108,7 @@ export const chainIn = (sql: PgClient.PgClient): Chain => {
       Effect.gen(function* () {
         const kept = yield* keptHead(sql)
         yield* goThrough(sql, kept, anchor)
+        followed = kept
         const [younger] = yield* Effect.flatMap(sql.unsafe(countYounger, [kept.sequence]), decodeCounts)
         return {
           problem: undefined,
@@ -123,5 +124,9 @@ export const chainIn = (sql: PgClient.PgClient): Chain => {
   }
 }
 
-export const keepAnchor = (sql: PgClient.PgClient, place: Option.Option<AnchorPlace>) =>
-  keepAnchorOf(chainIn(sql), place)
+/** `open` opens the ledger, which is not anchored before it is open. */
+export const keepAnchor = <A, E, R>(
+  sql: PgClient.PgClient,
+  place: Option.Option<AnchorPlace>,
+  open: Effect.Effect<A, E, R>
+) => keepAnchorOf(chainIn(sql), place, open)

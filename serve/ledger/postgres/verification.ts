@@ -5,7 +5,7 @@ import { Verification } from "../administration.ts"
 import { LedgerDamaged } from "../errors.ts"
 import { chainCheck, type Head, noHead } from "../head.ts"
 import { beforeAll, followChain, keptHead, toTheEnd } from "./chain.ts"
-import { brokenChains, brokenNewestLinks } from "./chain-check.ts"
+import { brokenChains, brokenNewestLinks, unfitTexts } from "./chain-check.ts"
 import { transact, unavailable } from "./database.ts"
 import { recordChecks } from "./record-check.ts"
 import { monthOfMoment } from "./sql-text.ts"
@@ -72,7 +72,7 @@ const moneyOutOfAccounts = `
     account.money_out, coalesce(sums.money_out, 0)) as problem
   from ledger.account
   left join (${moneyOut}) as sums on sums.account_id = account.id
-  where account.money_out <> coalesce(sums.money_out, 0)`
+  where account.money_out is distinct from coalesce(sums.money_out, 0)`
 
 /** A hold that the balance did not cover when it was placed could become a charge that it does not cover. */
 const holdings = `
@@ -188,6 +188,7 @@ const usageOfEndpoints = `
 const everything = [
   heads,
   brokenChains,
+  unfitTexts,
   unknownAccounts,
   unknownKeys,
   overdrafts,
