@@ -1,4 +1,4 @@
-/** Tells the operator which keys were made, changed and revoked, and by whom; never the key. */
+/** Tells the operator which keys were made, changed, replaced and revoked, and by whom; never the key. */
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "./ledger/administration.ts"
 
@@ -10,6 +10,7 @@ export const notingKeys = (ledger: Administration["Service"], by: string) => {
     ...ledger,
     createKey: (input) => Effect.tap(ledger.createKey(input), noted("key made")),
     editKey: (input) => Effect.tap(ledger.editKey(input), noted("key changed")),
+    rotateKey: (input) => Effect.tap(ledger.rotateKey(input), noted("key replaced")),
     revokeKey: (input) => Effect.tap(ledger.revokeKey(input), noted("key revoked"))
   })
 }

@@ -1,9 +1,9 @@
 /**
  * The chain of an account: each entry carries a SHA-256 over the hash before it and its own fields, so that a changed,
- * missing or added entry shows. DuckDB and PostgreSQL compute the same text and hash in SQL; a test compares all three.
+ * missing or added entry shows. PostgreSQL computes the same text and hash in SQL (`sql-text.ts`).
  *
- * The text is the fields in a fixed order, one a line, without the last four where none of these is used. No field can
- * contain a line break, so no two entries share a text.
+ * The text is the fields in a fixed order, one a line, without the last four where none of these is used. No field contains a
+ * line break or is empty, which a verification checks: so no two entries share a text.
  * `sequence` is left out: it says where a store has put the entry, and changes when a ledger moves to another store.
  */
 import { hash } from "node:crypto"

@@ -74,7 +74,7 @@ export const Entry = Schema.Struct({
   }),
   type: Schema.Literals(entryTypes).annotate({
     description:
-      "`grant`: the credits of a new account; `charge`: a successful call; `top_up` and `auto_recharge`: paid by card; `refund`: of a call that was answered with an error, or, negative, of a payment, whose money went back; `adjustment`: booked by the operator, or, negative, a payment that is disputed."
+      "`grant`: the credits of a new account; `charge`: a successful call; `top_up` and `auto_recharge`: paid by card; `refund`: of a call that was answered with an error, or, negative, of a payment, whose money went back; `adjustment`: booked by the operator, or, negative, a payment that is disputed, or what was left of credits that expired."
   }),
   occurred_at: moment(
     "When it happened, in UTC; for a charge the moment of admission, whose month it counts towards; for the refund of a call that of its charge."
@@ -88,11 +88,11 @@ export const Entry = Schema.Struct({
   }),
   credits: Schema.Int.annotate({
     description:
-      "Credits added to the balance; negative for charges, and for money that went out: a `refund` of a payment, an `adjustment` for a dispute."
+      "Credits added to the balance; negative for charges, for money that went out (a `refund` of a payment, an `adjustment` for a dispute), and for credits that expired."
   }),
   balance: Schema.Int.annotate({
     description:
-      "Balance of the account after the entry, in credits. Negative only where money went out that was spent already, and never by more than what went out."
+      "Balance of the account after the entry, in credits. Negative only where money went out that was spent or had expired already, and never by more than what went out."
   }),
   budget_credits: creditsOrNull(
     "Monthly budget of the key when the call was admitted, in credits; null for all but charges."

@@ -309,10 +309,11 @@ it("operators see sign-in attempts, and by ids only who made, changed and revoke
     ...(await browser.get(`/keys/${path}`)).text.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)
   ].map(([, name = "", value = ""]) => [name, value])
   await browser.post(`/keys/${path}`, { ...Object.fromEntries(shown), ...key, name: "Board" })
+  await browser.post(`/keys/${path}/rotate`, { overlap: "1" })
   await browser.post(`/keys/${path}/revoke`, {})
   const lines = site.logs().split("\n")
   const about = (message: string) => lines.filter((line) => line.includes(message) && line.includes(path))
-  for (const message of ["key made", "key changed", "key revoked"]) {
+  for (const message of ["key made", "key changed", "key replaced", "key revoked"]) {
     expect(about(message), message).toEqual([expect.stringMatching(/pers_\w{20}/)])
   }
   expect(lines.filter((line) => line.includes("sign-in refused") && line.includes("pers_"))).not.toEqual([])

@@ -4,9 +4,9 @@ import { randomText } from "../../access/random-text.ts"
 import { Administration, type KeySummary } from "../../ledger/administration.ts"
 import { button, choices, type Form, postForm } from "../form.ts"
 import { type Html, html, linkButton, moment, notice, section } from "../html.ts"
-import { type Page, show } from "../page.ts"
+import { type Page, redirect, show } from "../page.ts"
 import { makeSentForms } from "../sent-forms.ts"
-import { isFormerAccepted, ownKey, wasRevoked } from "./own-key.ts"
+import { hasExpired, isFormerAccepted, ownKey, wasRevoked } from "./own-key.ts"
 import { shownSecret } from "./shown-secret.ts"
 
 const sentForms = makeSentForms()
@@ -46,11 +46,19 @@ const replacedBefore = notice(
   html`<p>This form was sent twice. The key was replaced the first time, and the new one was shown in that answer; it cannot be shown again. If you have not copied it, replace the key once more.</p>`
 )
 
+/** Another secret would be refused, too. */
+const expired = redirect(
+  "/keys",
+  "This key has expired, so nothing was changed. Give it a later end first, or create another one.",
+  "warning"
+)
+
 export const rotateKeyPage: Page<Administration> = {
   path: "/keys/:id/rotate",
   get: Effect.fnUntraced(function* (context) {
     const key = yield* ownKey(context)
-    return key.revoked_at === null ? show(`Replace “${key.name}”?`, asking(key, context.now)) : wasRevoked
+    if (key.revoked_at !== null) return wasRevoked
+    return hasExpired(key, context.now) ? expired : show(`Replace “${key.name}”?`, asking(key, context.now))
   }),
   post: Effect.fnUntraced(function* (context) {
     const { account, api, form, now } = context
@@ -64,7 +72,10 @@ export const rotateKeyPage: Page<Administration> = {
     return yield* Administration.use((ledger) => ledger.rotateKey(asked)).pipe(
       Effect.onError(() => Effect.sync(first.takeBack)),
       Effect.map((rotated) => show("Your new key", shownSecret(rotated, api, formerInWords(rotated)))),
-      Effect.catchTag("KeyRevoked", () => Effect.succeed(wasRevoked))
+      Effect.catchTags({
+        KeyRevoked: () => Effect.succeed(wasRevoked),
+        KeyExpired: () => Effect.succeed(expired)
+      })
     )
   })
 }

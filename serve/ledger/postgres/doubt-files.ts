@@ -3,7 +3,7 @@
  * has been asked, so that they get a refund even when the server ends before. A file per name of a server, in
  * `$LARDER_HOME/ledger/in-doubt`, with a request id a line.
  */
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import path from "node:path"
 import { syncDirectory } from "../files.ts"
 
@@ -24,6 +24,8 @@ export interface DoubtFiles {
 export const doubtFiles = (ledgerDirectory: string): DoubtFiles => {
   const folder = path.join(ledgerDirectory, "in-doubt")
   mkdirSync(folder, { recursive: true, mode: 0o700 })
+  for (const one of [ledgerDirectory, folder]) chmodSync(one, 0o700) // also where they existed
+  for (const name of readdirSync(folder)) chmodSync(path.join(folder, name), 0o600)
   const read = (member: string): Doubt => ({
     member,
     requestIds: readFileSync(path.join(folder, member), "utf8").split("\n").slice(0, -1)

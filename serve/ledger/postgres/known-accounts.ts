@@ -21,7 +21,7 @@ import { type DayOfKey, dayOfKey, isKnown, type ReadSpending, setSpent, spending
 import type { AccountRead, Read } from "./statements.ts"
 import type { Holding } from "./written.ts"
 
-/** Some 50 MB. Accounts remembered longest go first. */
+/** Some 50 MB. Beyond that, accounts without calls are forgotten. */
 const mostKeys = 100_000
 
 const nothing = { accounts: [], keys: [], entries: [] }
@@ -75,18 +75,18 @@ export const knownAccounts = (charged: ChargedRequests) => {
     reserved: ReadonlyMap<DayOfKey, number> = new Map()
   ): ReadonlyMap<string, Holding> => {
     const held = new Map<string, Holding>()
-    const hold = ({ day, key_id }: DayOfKey, grant_position: number, credits: number, reserved = 0) => {
+    const add = ({ day, key_id }: DayOfKey, grant_position: number, credits: number, ofSlice = 0) => {
       const of = { account_id: id, key_id, day, grant_position }
       const name = holdingName(of)
-      held.set(name, { ...of, credits: (held.get(name)?.credits ?? 0) + credits, reserved })
+      held.set(name, { ...of, credits: (held.get(name)?.credits ?? 0) + credits, reserved: ofSlice })
     }
     for (const call of calls.get(id) ?? []) {
       if (except?.has(call)) continue
       const rest = call.credits - sumOf(call.taken)
-      for (const { credits, grant } of call.taken) hold(call.day, grant.position, credits)
-      if (rest > 0) hold(call.day, 0, rest)
+      for (const { credits, grant } of call.taken) add(call.day, grant.position, credits)
+      if (rest > 0) add(call.day, 0, rest)
     }
-    for (const [day, credits] of reserved) hold(day, 0, credits, credits)
+    for (const [day, credits] of reserved) add(day, 0, credits, credits)
     return held
   }
 
