@@ -5,6 +5,10 @@
  */
 import { hashAfter } from "./sql-text.ts"
 
+/** Null and an empty text have the same hash, and so do fields that a line break has moved into one another. */
+const hasUnfitText = `coalesce('' in (account_id, type, key_id, endpoint, request_id, note, grants), false)
+      or strpos(concat(account_id, type, key_id, endpoint, request_id, note, grants), E'\\n') > 0`
+
 const brokenLinks = (entries: string, checked: string) => `
   select case
       when position is distinct from position_before + 1 then
@@ -12,6 +16,8 @@ const brokenLinks = (entries: string, checked: string) => `
       when balance is distinct from balance_before + credits then
         format('entry %s of account %s says that the balance is %s credits, and the entries before it say %s', position,
           account_id, balance, balance_before + credits)
+      when ${hasUnfitText} then
+        format('entry %s of account %s is not what was written: a text is empty, or has a line break', position, account_id)
       else format('entry %s of account %s is not what was written: its hash is another one', position, account_id)
     end as problem
   from (
@@ -24,6 +30,7 @@ const brokenLinks = (entries: string, checked: string) => `
     position is distinct from position_before + 1
     or balance is distinct from balance_before + credits
     or hash is distinct from ${hashAfter("hash_before")}
+    or ${hasUnfitText}
   )
   order by account_id, position`
 
@@ -41,12 +48,3 @@ export const brokenNewestLinks = (ofEach: number) =>
     )`,
     `age <= ${ofEach}`
   )
-
-/** Null and an empty text have the same hash, and so do fields that a line break has moved into one another. */
-export const unfitTexts = `
-  select format('entry %s of account %s is not what was written: a text is empty, or has a line break', position, account_id)
-    as problem
-  from ledger.entry
-  where '' in (account_id, type, key_id, endpoint, request_id, note, grants)
-    or strpos(concat(account_id, type, key_id, endpoint, request_id, note, grants), E'\\n') > 0
-  order by account_id, position`

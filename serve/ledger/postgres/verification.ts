@@ -5,7 +5,7 @@ import { Verification } from "../administration.ts"
 import { LedgerDamaged } from "../errors.ts"
 import { chainCheck, type Head, noHead } from "../head.ts"
 import { beforeAll, followChain, keptHead, toTheEnd } from "./chain.ts"
-import { brokenChains, brokenNewestLinks, unfitTexts } from "./chain-check.ts"
+import { brokenChains, brokenNewestLinks } from "./chain-check.ts"
 import { transact, unavailable } from "./database.ts"
 import { recordChecks } from "./record-check.ts"
 import { monthOfMoment } from "./sql-text.ts"
@@ -188,7 +188,6 @@ const usageOfEndpoints = `
 const everything = [
   heads,
   brokenChains,
-  unfitTexts,
   unknownAccounts,
   unknownKeys,
   overdrafts,
