@@ -211,16 +211,6 @@ describe("keys in the console", () => {
     expect((await browser.post(`/keys/${id}/rotate`, { overlap: "5" })).status).toBe(422)
   })
 
-  it("does not replace a key that has expired, and says what can be done", async () => {
-    const { account, browser } = await site.signedIn()
-    const until = `${new Date(Date.now() + 3_000).toISOString().slice(0, 19)}Z`
-    await browser.post("/keys/new", { ...newKey, expires_at: until })
-    const { id } = await oneKey(account.id)
-    await expect.poll(async () => (await browser.get(`/keys/${id}/rotate`)).status).toBe(303)
-    expect((await browser.post(`/keys/${id}/rotate`, { overlap: "1" })).status).toBe(303)
-    expect((await browser.get("/keys")).text).toContain("This key has expired, so nothing was changed.")
-  })
-
   it("gives a key budgets per day and week, and says which of them is spent", async () => {
     const { account, browser } = await site.signedIn()
     const created = await browser.post("/keys/new", { ...newKey, daily_budget: "0.01", weekly_budget: "3" })

@@ -21,6 +21,7 @@ import {
 import { type Page, PageNotFound, show } from "../page.ts"
 import { cheapestCall, scopesInWords, unbroken } from "../scope-groups.ts"
 import { type BudgetSpent, budgetsOf, spentInWords } from "./key-form.ts"
+import { isExpired } from "./own-key.ts"
 import { todayOf } from "./period.ts"
 
 const perPage = 100
@@ -33,8 +34,6 @@ const leftOf = ({ budget_usd, spent_usd }: Omit<BudgetSpent, "period">) => Math.
 /** A key is refused every call once the rest of a budget is less than its cheapest call costs. The longest one is shown. */
 const spentBudget = (key: KeySummary) => budgetsOf(key).findLast((budget) => leftOf(budget) < cheapestCall(key.scopes))
 const spentBadges = { month: "budget spent", week: "week’s budget spent", day: "day’s budget spent" }
-
-const isExpired = ({ expires_at }: KeySummary, now: number) => expires_at !== null && Date.parse(expires_at) <= now
 
 /** What its next call would meet. */
 export const stateBadge = (key: KeySummary, now: number): Html => {

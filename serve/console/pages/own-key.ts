@@ -14,7 +14,7 @@ export const ownKey = Effect.fnUntraced(function* ({ account, params }: PageCont
 export const isFormerAccepted = ({ former_expires_at, revoked_at }: KeySummary, now: number) =>
   revoked_at === null && former_expires_at !== null && Date.parse(former_expires_at) > now
 
-export const hasExpired = ({ expires_at }: KeySummary, now: number) =>
+export const isExpired = ({ expires_at }: KeySummary, now: number) =>
   expires_at !== null && Date.parse(expires_at) <= now
 
 export const wasRevoked = redirect("/keys", "This key was revoked before, so nothing was changed.", "warning")

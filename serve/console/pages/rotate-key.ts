@@ -6,7 +6,7 @@ import { button, choices, type Form, postForm } from "../form.ts"
 import { type Html, html, linkButton, moment, notice, section } from "../html.ts"
 import { type Page, redirect, show } from "../page.ts"
 import { makeSentForms } from "../sent-forms.ts"
-import { hasExpired, isFormerAccepted, ownKey, wasRevoked } from "./own-key.ts"
+import { isExpired, isFormerAccepted, ownKey, wasRevoked } from "./own-key.ts"
 import { shownSecret } from "./shown-secret.ts"
 
 const sentForms = makeSentForms()
@@ -58,7 +58,7 @@ export const rotateKeyPage: Page<Administration> = {
   get: Effect.fnUntraced(function* (context) {
     const key = yield* ownKey(context)
     if (key.revoked_at !== null) return wasRevoked
-    return hasExpired(key, context.now) ? expired : show(`Replace “${key.name}”?`, asking(key, context.now))
+    return isExpired(key, context.now) ? expired : show(`Replace “${key.name}”?`, asking(key, context.now))
   }),
   post: Effect.fnUntraced(function* (context) {
     const { account, api, form, now } = context
