@@ -1,4 +1,4 @@
-/** Tells the operator which keys were made, changed, replaced and revoked, and by whom; never the key. */
+/** Logs which keys were created, changed, replaced and revoked, and by which person; never the secret. */
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "./ledger/administration.ts"
 

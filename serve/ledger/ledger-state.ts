@@ -27,7 +27,7 @@ export interface Snapshot {
   readonly spending: ReadonlyArray<{ readonly key_id: string; readonly month: number; readonly spent: number }>
   /** The same per UTC day, of keys that have a budget per day or week, from `stored.day` on. */
   readonly spendingOfDays?: ReadonlyArray<{ readonly key_id: string; readonly day: number; readonly spent: number }>
-  /** What keys have spent besides. Undefined where `spending` lacks nothing. */
+  /** What keys spent before that. Undefined where `spending` is complete. */
   readonly stored?: StoredSpending
   /** Grants that expire and are not used up. */
   readonly grants: ReadonlyArray<{
@@ -144,7 +144,7 @@ export const apply = (state: LedgerState, group: Group): void => {
   state.sequence += group.entries.length
 }
 
-/** Whoever names an account or a key here has it from this state: anything else is a bug. */
+/** Callers have the id from this state: an id that is missing here is a bug. */
 export const known = <A>(records: ReadonlyMap<string, A>, id: string): A => {
   const record = records.get(id)
   if (record === undefined) throw new Error(`${id} is not in the ledger`)

@@ -127,34 +127,36 @@ describe("the anchor", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes on from what the server has followed, even if someone recomputes the whole chain meanwhile", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const place = anchorPlace(Redacted.make(path.join(folder, "anchor.json")))
-      const directory = path.join(folder, "ledger")
-      const groups = sampleGroups()
-      yield* Effect.scoped(
-        Effect.gen(function* () {
-          const file = yield* openLedgerFile(directory)
-          const store = yield* embeddedStore(file)
-          yield* append(store, groups.slice(0, 10))
-          yield* keepAnchor(file, Option.some(place), Effect.void)
-          while (Option.isNone(yield* place.read)) yield* Effect.sleep("5 millis")
-          const other = openSqlite(file.file)
-          other.exec("update entry set hash = 'forged' where sequence = 1")
-          const { entries, hash, records } = followChain(other, noHead)
-          other.run("update ledger.head set entries = $1, records = $2, hash = $3", [entries, records, hash])
-          other.close()
-          yield* append(store, groups.slice(10))
-        })
-      )
-      const anchor = Option.getOrThrow(yield* place.read)
-      assert.strictEqual(anchor.entries, 62)
-      const { problems } = yield* withDatabase(directory, (sqlite) =>
-        verify(sqlite, { sequence: 0, heads: new Map() }, anchor)
-      )
-      assert.match(problems.join("; "), /the chain was anchored at entry 62 and record \d+, and is another one there/)
-    }).pipe(Effect.scoped)
+  it.live(
+    "continues the chain that the server has followed, even if the file is rewritten with every hash recomputed",
+    () =>
+      Effect.gen(function* () {
+        const folder = yield* temporaryFolder
+        const place = anchorPlace(Redacted.make(path.join(folder, "anchor.json")))
+        const directory = path.join(folder, "ledger")
+        const groups = sampleGroups()
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const file = yield* openLedgerFile(directory)
+            const store = yield* embeddedStore(file)
+            yield* append(store, groups.slice(0, 10))
+            yield* keepAnchor(file, Option.some(place), Effect.void)
+            while (Option.isNone(yield* place.read)) yield* Effect.sleep("5 millis")
+            const other = openSqlite(file.file)
+            other.exec("update entry set hash = 'forged' where sequence = 1")
+            const { entries, hash, records } = followChain(other, noHead)
+            other.run("update ledger.head set entries = $1, records = $2, hash = $3", [entries, records, hash])
+            other.close()
+            yield* append(store, groups.slice(10))
+          })
+        )
+        const anchor = Option.getOrThrow(yield* place.read)
+        assert.strictEqual(anchor.entries, 62)
+        const { problems } = yield* withDatabase(directory, (sqlite) =>
+          verify(sqlite, { sequence: 0, heads: new Map() }, anchor)
+        )
+        assert.match(problems.join("; "), /the chain was anchored at entry 62 and record \d+, and is another one there/)
+      }).pipe(Effect.scoped)
   )
 
   it.live("refuses a file that is none, and leaves it as it is", () =>

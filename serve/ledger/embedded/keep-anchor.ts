@@ -1,6 +1,6 @@
 /**
- * The chain of a ledger in a file, for the anchor that its server keeps. A thread follows it while calls go on, from where it has
- * arrived before: that is kept in memory, since someone else may write the file, and the head that is kept in it, too.
+ * The chain of a ledger in a file, for the anchor that its server keeps. A thread follows it in the background. Where it has
+ * arrived is kept in memory: an attacker who can write the file can also replace the head in it.
  */
 import { Effect, type Option } from "effect"
 import type { AnchorPlace } from "../anchor.ts"

@@ -260,7 +260,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
       return view
     },
     isCurrent: (key: ApiKeyView, nowMs: number): boolean => isCurrent(state.keys.get(key.id), key, nowMs),
-    /** Whether all that is known of the key is so. What the other servers of a slice spend is not. */
+    /** Whether the server knows everything about the key. It does not know what other servers spend of a shared account. */
     isCached: ({ account_id, id }: ApiKeyView): boolean => {
       const known = state.keys.get(id)
       return known !== undefined && !slices.has(account_id) && (leases.get(account_id)?.has(known) ?? false)

@@ -41,7 +41,7 @@ export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles
       leaving.map(({ requestId }) => requestId)
     )
     waiting = waiting.filter((call) => !leaving.includes(call))
-    const error = notWritten("its answer was lost; should the call turn out to be charged, it gets a refund")
+    const error = notWritten("the database did not answer; if the call was charged, it is refunded")
     for (const { reject } of leaving) reject(error)
   }
 
@@ -54,7 +54,7 @@ export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles
     waiting = []
     for (const { reject, requestId, resolve } of asked) {
       if (charged.has(requestId)) resolve()
-      else reject(notWritten("the database took nothing of it"))
+      else reject(notWritten("nothing was charged"))
     }
   }
 

@@ -36,7 +36,7 @@ export const sliceBeyond = (
     const { head, held } = key.account
     const left = Math.min(head.balance - held - taken, leftOfBudgets(key, day.day) - (takenOf.get(key) ?? 0))
     const part = Math.min(credits * sliceOfGroup, Math.floor(left * partOfRemaining))
-    if (part < credits) continue // it would be used up at once
+    if (part < credits) continue // less than the next group needs
     slice.set(day, part)
     taken += part
     takenOf.set(key, (takenOf.get(key) ?? 0) + part)

@@ -115,7 +115,7 @@ const reopen = async (world: World) => {
   world.note("reopened")
 }
 
-/** What a call holds of credits that end meanwhile would be taken out when the call ends: only the ledger knows how much it is. */
+/** Calls that may hold credits that expire in this time are released first: only the ledger knows how much they hold of them. */
 const passTime = async (world: World, ms: number) => {
   const { model, open, overlaps } = world
   const ends = ({ key }: UsedHold) =>

@@ -73,7 +73,7 @@ export class Model {
   /** By account, the earliest end first: credits that expire, as entries that were compared have left them. */
   readonly grants = new Map<string, ReadonlyArray<Grant>>()
 
-  /** Nothing is in flight, and no call holds credits that end meanwhile. */
+  /** Nothing is in flight, and no call holds credits that expire in this time. */
   passTime(ms: number): void {
     this.now += ms
     for (const [account, grants] of this.grants) {

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 
 export const untilWaitingForLocks = Effect.fnUntraced(function* (sql: PgClient.PgClient, sessions = 1) {
   for (;;) {
-    yield* sql`select pg_stat_clear_snapshot()` // else a transaction sees the same for ever
+    yield* sql`select pg_stat_clear_snapshot()` // within a transaction PostgreSQL repeats its first answer
     const waiting = yield* sql`
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     if (waiting.length >= sessions) return
