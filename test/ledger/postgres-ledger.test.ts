@@ -316,7 +316,7 @@ describe("a charge whose answer is lost", () => {
       const error = yield* Effect.forkChild(charged)
       yield* Effect.promise(() => until(() => !ledger.writable()))
       yield* Scope.close(scope, Exit.void) // ends, although the database is away
-      assert.match(String(yield* Fiber.join(error)), /should the call turn out to be charged, it gets a refund/)
+      assert.match(String(yield* Fiber.join(error)), /if the call was charged, it is refunded/)
 
       const next = yield* open(url, own)
       yield* untilRefunded(next, key)
