@@ -32,4 +32,23 @@ describe("the write-ahead log", () => {
       rmSync(folder, { recursive: true, force: true })
     }
   })
+
+  it("of sums is copied by who writes them, and does not grow with each portion", () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "larder-log-"))
+    const sums = path.join(folder, "sums.sqlite")
+    const sqlite = openSqlite(path.join(folder, "kept.sqlite"), { durability: "normal", sums })
+    try {
+      sqlite.exec("create table sums.kept (body text not null)")
+      for (let portion = 0; portion < 20; portion++) {
+        sqlite.transactionOfSums(() => {
+          sqlite.run("delete from sums.kept")
+          sqlite.run(twoMegabytes.replace("into kept", "into sums.kept"))
+        })
+      }
+      assert.isBelow(statSync(`${sums}-wal`).size, 24_000_000)
+    } finally {
+      sqlite.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
 })

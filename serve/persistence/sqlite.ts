@@ -15,6 +15,8 @@ export type Row = Record<string, SQLOutputValue | boolean>
 
 /** Milliseconds that a statement waits for another connection to end a write. The main thread waits with all its calls. */
 const patience = { full: 1_000, normal: 10_000 }
+/** Pages of 4 kB: 16 MB. */
+export const longLog = 4_000
 /** A log that a long reader has made longer is cut to this length when it is reset. */
 const longestLog = 64 * 1024 * 1024
 /** Kilobytes of pages that a connection remembers. */
@@ -54,9 +56,9 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
   ownFile(file)
   if (sums !== undefined) ownFile(sums)
   const db = new DatabaseSync(file, { timeout: patience[durability], enableForeignKeyConstraints: true })
-  // checkpoints are made by a thread, see `checkpoints.ts`
+  // the log of a file with `sums` is copied by the thread that writes them; that of the main thread, see `checkpoints.ts`
   db.exec(`pragma journal_mode = wal; pragma synchronous = ${durability}; pragma cache_size = -${cacheSize};
-    pragma wal_autocheckpoint = 0; pragma journal_size_limit = ${longestLog}`)
+    pragma wal_autocheckpoint = ${sums === undefined ? 0 : longLog}; pragma journal_size_limit = ${longestLog}`)
   if (sums !== undefined) {
     db.prepare("attach database ? as sums").run(sums)
     db.exec(`pragma sums.journal_mode = wal; pragma sums.synchronous = normal; pragma sums.cache_size = -${cacheSize};
@@ -119,10 +121,6 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
     transaction: <A>(work: () => A): A => transaction("begin immediate", work),
     /** The same, where `work` writes only `sums`: writers of the file itself do not wait for it. */
     transactionOfSums: <A>(work: () => A): A => transaction("begin", work),
-    /** Copies the log of `sums` into its file, but within a transaction. */
-    checkpointSums: (): void => {
-      if (!db.isTransaction) db.exec("pragma sums.wal_checkpoint(passive)")
-    },
     /** All that `work` reads is of one moment. The log cannot be reset meanwhile. */
     atOneMoment: <A>(work: () => A): A => {
       db.exec("begin")
