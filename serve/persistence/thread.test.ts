@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
@@ -31,6 +31,20 @@ describe("a thread", () => {
     await thread.close()
     const closed = await thread.run(work, count, 0).catch((cause: unknown) => cause)
     assert.match(String(closed), /was closed/)
+    sqlite.close()
+  })
+
+  it("that has failed is followed by another one, which its late end does not take along", async () => {
+    const missing = path.join(folder, "missing")
+    const file = path.join(missing, "there.sqlite")
+    const thread = makeThread({ file })
+    const error = await thread.run(work, count, 0).catch((cause: unknown) => cause)
+    assert.match(String(error), /no such file or directory/)
+    mkdirSync(missing)
+    const sqlite = openSqlite(file)
+    sqlite.exec("create table t (a)")
+    assert.strictEqual(await thread.run(work, count, 40), 40)
+    await thread.close()
     sqlite.close()
   })
 

@@ -1,7 +1,7 @@
 /**
  * A thread with a connection of its own to a SQLite file, for what would hold requests up: pages that read much, sums, copies.
  * It runs exported functions `(sqlite, …arguments) => answer`, one after the other, and starts with the first of them. What it
- * writes is on the disk with the next commit of the main thread.
+ * writes into the file itself is on the disk with the next commit of the main thread.
  */
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
@@ -45,7 +45,9 @@ export const makeThread = (files: Files): Thread => {
   let last = 0
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
 
-  const failAll = (error: unknown) => {
+  /** A worker that has failed ends later, when another one may have taken its place. */
+  const failAll = (of: Worker, error: unknown) => {
+    if (worker !== of) return
     worker = undefined
     for (const { reject } of waiting.values()) reject(error)
     waiting.clear()
@@ -59,8 +61,8 @@ export const makeThread = (files: Files): Thread => {
       if ("answer" in answered) asked?.resolve(answered.answer)
       else asked?.reject(Object.assign(new Error(answered.error.message), { code: answered.error.code }))
     })
-    started.on("error", failAll)
-    started.on("exit", () => failAll(new Error(closed)))
+    started.on("error", (error) => failAll(started, error))
+    started.on("exit", () => failAll(started, new Error(closed)))
     return started
   }
 
