@@ -90,8 +90,9 @@ export const dayOfKey = (key: KeySpending, day: number): DayOfKey => {
   return begun
 }
 
-/** Of so many, days and weeks are forgotten, and read again where they are asked for. */
+/** At so many, days and weeks that ended a week before are forgotten, and read again where they are asked for. */
 const mostPeriods = 50
+const keptDays = 7
 
 const isMonth = (period: number) => period < firstOfDays
 
@@ -110,8 +111,9 @@ const readSpent = ({ countedFrom, record: { account_id, id }, stored }: KeySpend
 const spendingIn = (key: KeySpending, period: number): Spending => {
   const known = key.periods.get(period)
   if (known !== undefined) return known
-  if (key.periods.size >= mostPeriods) {
-    forgetPeriods(key, (other) => !isMonth(other))
+  if (!isMonth(period) && key.periods.size >= mostPeriods) {
+    const [first] = daysOf(period)
+    forgetPeriods(key, (other) => !isMonth(other) && daysOf(other)[1] < first - keptDays)
     key.countedFrom = Number.POSITIVE_INFINITY
   }
   const spending = { period, spent: readSpent(key, period) }
