@@ -225,6 +225,18 @@ describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum a
       "entry 1 of account acct_a is not what was written: its hash is another one"
     ],
     [
+      "update ledger.entry set occurred_at = occurred_at - interval '4051 years' where account_id = 'acct_a' and position = 1",
+      "entry 1 of account acct_a is not what was written: its hash is another one"
+    ],
+    [
+      "update ledger.entry set occurred_at = occurred_at + interval '1 microsecond' where account_id = 'acct_a' and position = 1",
+      "entry 1 of account acct_a is not what was written: its hash is another one"
+    ],
+    [
+      "update ledger.api_key set created_at = created_at - interval '4051 years' where id = 'key_b'",
+      "key key_b is not what was recorded: created_at"
+    ],
+    [
       "alter table ledger.entry alter column type drop not null; update ledger.entry set type = null where account_id = 'acct_a' and position = 1",
       "entry 1 of account acct_a is not what was written: its hash is another one"
     ],

@@ -1,7 +1,14 @@
 /** Expressions of SQL that say the same as the rules in TypeScript: moments, months, and what a hash is made of. */
 
-/** ISO 8601 in UTC with milliseconds, as in JSON and in the text that is hashed. */
-export const momentOf = (moment: string) => `to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+/**
+ * ISO 8601 in UTC with milliseconds, as in JSON and in the text that is hashed. A moment that no server writes, before the year 1,
+ * after 9999 or between two milliseconds, is another text: such a year, or the part of a millisecond, would be left out.
+ */
+export const momentOf = (moment: string) => `case
+    when ${moment} between '0001-01-01Z' and '9999-12-31 23:59:59.999Z' and ${moment} = date_trunc('milliseconds', ${moment})
+      then to_char(${moment} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+    else ${moment}::text
+  end`
 
 /** The month of a date, or of a time without zone, counted from the year 0. */
 export const monthOfDay = (day: string) =>
