@@ -268,7 +268,20 @@ describe("a verification", () => {
       assert.deepStrictEqual((yield* administration.verify({})).problems, [
         `key ${made.id} is not what the running server knows`
       ])
+      const gone = new DatabaseSync(ledgerFileIn(folder))
+      gone.exec("delete from api_key; delete from record where kind = 'api_key'")
+      gone.close()
+      assert.deepStrictEqual((yield* administration.verify({})).problems, [
+        `key ${made.id} is known to the running server, and is not there`
+      ])
     }).pipe(Effect.scoped)
+  )
+
+  it.live("finds a record that was added before the first one", () =>
+    Effect.gen(function* () {
+      const problems = yield* problemsAfter("insert into record values (0, 0, 'account', '{}')")
+      assert.deepStrictEqual(problems, ["record 0 was added: they are numbered from 1"])
+    })
   )
 
   it.live("finds pages that cannot be read", () =>

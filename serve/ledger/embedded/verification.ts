@@ -192,6 +192,9 @@ const lastRecorded = (sqlite: Sqlite, table: Recorded, id: string): string => {
 const checkRecords = (sqlite: Sqlite, last: number, tell: Tell) => {
   /** Hashes, because bodies of a million records would not fit into memory; null where a payment was removed. */
   const latest = new Map<string, string | null>()
+  for (const { number } of sqlite.all("select number from ledger.record where number < 1 order by number")) {
+    tell(`record ${number} was added: they are numbered from 1`)
+  }
   let before = { number: 0, after_entry: 0 }
   const recordsAfter =
     "select number, after_entry, kind, body from ledger.record where number > $1 order by number limit 20000"
