@@ -109,19 +109,25 @@ const draftOf = (
   ...more
 })
 
-/** An account that is booked for: its balance, without what running calls hold. */
+/** An account that is booked for: its balance, and what of it will be taken out if it is not spent. */
 export interface AccountBalance {
   readonly id: string
   readonly balance_credits: number
+  readonly expiring: ReadonlyArray<{ readonly credits: number }>
 }
 
+/** Also when all that expires has been taken out the balance stays within the bounds. */
 const entryFor = (
-  { balance_credits, id }: AccountBalance,
+  { balance_credits, expiring, id }: AccountBalance,
   draft: Draft
-): Result.Result<Decision, BalanceOutOfBounds> =>
-  Math.abs(balance_credits + draft.credits) <= mostCredits
+): Result.Result<Decision, BalanceOutOfBounds> => {
+  const balance = balance_credits + draft.credits
+  let lasting = draft.expires_at === null ? balance : balance_credits
+  for (const { credits } of expiring) lasting -= credits
+  return balance <= mostCredits && Math.min(balance, lasting) >= -mostCredits
     ? Result.succeed({ accounts: [], keys: [], entries: [draft] })
     : Result.fail(new BalanceOutOfBounds({ account_id: id, balance_credits, credits: draft.credits }))
+}
 
 export const openAccount = (id: string, name: string, now: number): Decision => ({
   accounts: [{ id, name, created_at: timestampOf(now) }],

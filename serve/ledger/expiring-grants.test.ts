@@ -74,7 +74,7 @@ describe("credits that expire", () => {
           else if (one.do === "grant") {
             const endsAt = now + one.hours * hour
             const expires_at = new Date(endsAt).toISOString()
-            const credited = { id: "acct_a", balance_credits: 0 }
+            const credited = { id: "acct_a", balance_credits: 0, expiring: [] }
             take(Result.getOrThrow(creditAccount(credited, { credits: one.credits, note: "x", expires_at }, now)))
             grants = [...grants, { endsAt, left: one.credits }].toSorted((a, b) => a.endsAt - b.endsAt)
           } else if (one.do === "hold") {

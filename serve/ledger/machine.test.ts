@@ -282,7 +282,7 @@ describe("any history", () => {
             if (one !== undefined) release(one)
             running = running.filter((other) => other !== one)
           } else if (step.do === "credit") {
-            const credited = { id: `acct_${step.account}`, balance_credits: 0 }
+            const credited = { id: `acct_${step.account}`, balance_credits: 0, expiring: [] }
             await write(
               Result.getOrThrow(creditAccount(credited, { credits: step.credits, note: "test", expires_at: null }, now))
             )

@@ -16,7 +16,7 @@ import { connect } from "./postgres/database.ts"
 
 export const ledgerDirectoryIn = (home: string) => path.resolve(home, "ledger")
 
-/** Half a minute: a server with 100,000 keys starts in six seconds on a quiet machine, and ten commands may stand in line. */
+/** Half a minute: a server with 100,000 keys starts in some three seconds, and ten commands may stand in line. */
 const patience = { every: "200 millis", times: 150 } as const
 
 /** Opens the ledger in this process, until the scope ends. An attempt that fails leaves nothing behind. */
@@ -24,7 +24,7 @@ const openHere = Effect.fnUntraced(function* (directory: string) {
   const attempt = yield* Scope.make()
   const opened = Effect.gen(function* () {
     const file = yield* openLedgerFile(directory)
-    const { administration } = yield* ledgerIn(file)
+    const { administration } = yield* ledgerIn(file, "command")
     const reached: Reached = { at: "file", file, administration }
     return reached
   })

@@ -77,7 +77,11 @@ const births = (
     return [
       openAccount(id, `account ${index}`, now),
       Result.getOrThrow(
-        creditAccount({ id, balance_credits: 0 }, { credits, note: "paid in advance", expires_at: null }, now)
+        creditAccount(
+          { id, balance_credits: 0, expiring: [] },
+          { credits, note: "paid in advance", expires_at: null },
+          now
+        )
       ),
       ...issued
     ]

@@ -53,6 +53,23 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("refuses what would leave the bounds when credits expire that are there now", () =>
+    Effect.gen(function* () {
+      const ledger = yield* yield* place
+      const { account_id } = yield* keyOf(ledger)
+      const { administration } = ledger
+      const out = (credits: number, reference: string) =>
+        administration.book(aTopUp(account_id, { type: "refund", credits, reference }))
+      yield* out(-mostCredits, "ref_1")
+      const offer = { account_id, credits: mostCredits, note: "offer", expires_at: "2100-01-01T00:00:00.000Z" }
+      assert.strictEqual((yield* administration.creditAccount(offer)).balance_credits, 5_000)
+      yield* out(-5_000, "ref_2")
+      assert.strictEqual((yield* Effect.flip(out(-1, "ref_3")))._tag, "BalanceOutOfBounds")
+      yield* administration.creditAccount({ account_id, credits: 1, note: "one more" })
+      yield* out(-1, "ref_4")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("books a payment once, however often it is reported, and says so", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place

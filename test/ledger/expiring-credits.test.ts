@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Administration } from "@larder/serve/ledger/administration.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { timestampOf } from "@larder/serve/ledger/moments.ts"
+import { reachLedger } from "@larder/serve/ledger/reach.ts"
 import { Deferred, Effect, Fiber } from "effect"
 import { inTime, start } from "./in-time.ts"
 import {
@@ -10,6 +11,7 @@ import {
   balanceOf,
   database,
   entriesOf,
+  folder,
   giveBack,
   hold,
   type Key,
@@ -282,5 +284,26 @@ describe("credits that expire, called on two servers", () => {
         assert.deepStrictEqual((yield* there.administration.verify({})).problems, [])
       }).pipe(Effect.scoped)
     )
+  )
+})
+
+describe("a ledger in a folder whose credits have expired since its server stopped", () => {
+  it.live("is verified by a command as it was left, and brought up to date before a balance is shown", () =>
+    inTime(({ pass }) =>
+      Effect.gen(function* () {
+        const home = yield* folder
+        const command = <A, E>(work: (administration: Administration["Service"]) => Effect.Effect<A, E>) =>
+          Effect.scoped(Effect.flatMap(reachLedger(home), ({ administration }) => work(administration)))
+        const account = yield* command(({ createAccount }) => createAccount({ name: "A" }))
+        const offer = { account_id: account.id, credits: 100, note: "offer", expires_at: timestampOf(start + hour) }
+        yield* command(({ creditAccount }) => creditAccount(offer))
+        yield* pass(2 * hour)
+        const verified = yield* command(({ verify }) => Effect.delay(verify({}), "20 millis"))
+        assert.deepStrictEqual([verified.entries, verified.problems], [2, []])
+        const [shown] = yield* command(({ listAccounts }) => listAccounts({}))
+        assert.strictEqual(shown?.balance_credits, 5_000)
+        assert.strictEqual((yield* command(({ verify }) => verify({}))).entries, 3)
+      })
+    ).pipe(Effect.scoped)
   )
 })

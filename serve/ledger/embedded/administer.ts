@@ -35,7 +35,6 @@ import { keyText, type LedgerStore } from "./store.ts"
 
 const summaryOf = ({ grants, head, record }: AccountState, now: number): AccountSummary =>
   accountSummary(record, head.balance, grants, now)
-const balanceOf = ({ head, record }: AccountState) => ({ id: record.id, balance_credits: head.balance })
 
 const summaryOfKey = (key: KeyState, now: number): KeySummary => {
   const day = dayOf(now)
@@ -66,12 +65,24 @@ const changedKeys = (
   before: ReadonlyMap<string, string>,
   stored: ReadonlyMap<string, string>,
   now: ReadonlyMap<string, string>
-): ReadonlyArray<string> =>
-  [...stored].flatMap(([id, text]) =>
+): ReadonlyArray<string> => [
+  ...[...stored].flatMap(([id, text]) =>
     text === before.get(id) || text === now.get(id) ? [] : [`key ${id} is not what the running server knows`]
+  ),
+  ...[...before.keys()].flatMap((id) =>
+    stored.has(id) ? [] : [`key ${id} is known to the running server, and is not there`]
   )
+]
 
-export const administer = Effect.fnUntraced(function* (state: LedgerState, writer: GroupWriter, store: LedgerStore) {
+/** A server takes out each second what has expired; a command does so only before it shows or changes a balance. */
+export type LedgerUser = "server" | "command"
+
+export const administer = Effect.fnUntraced(function* (
+  state: LedgerState,
+  writer: GroupWriter,
+  store: LedgerStore,
+  user: LedgerUser
+) {
   const oneAtATime = yield* Semaphore.make(1)
 
   const accountOf = (id: string) => {
@@ -112,7 +123,7 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
   }).pipe(oneAtATime.withPermit, Effect.uninterruptible)
   /** Before a balance is answered. If it cannot be written now, charges report that, and it is tried again. */
   const upToDate = Effect.ignore(expire)
-  yield* Effect.forkScoped(Effect.repeat(upToDate, Schedule.spaced(everySecond)))
+  if (user === "server") yield* Effect.forkScoped(Effect.repeat(upToDate, Schedule.spaced(everySecond)))
 
   const account = (id: string) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
@@ -139,7 +150,7 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
       yield* upToDate
       yield* change((now) =>
         Result.flatMap(accountOf(account_id), (found) =>
-          creditAccount(balanceOf(found), { ...credited, expires_at }, now)
+          creditAccount(summaryOf(found, now), { ...credited, expires_at }, now)
         )
       )
       return yield* account(account_id)
@@ -151,7 +162,7 @@ export const administer = Effect.fnUntraced(function* (state: LedgerState, write
       yield* upToDate
       const { decision } = yield* decide((now) =>
         Result.flatMap(accountOf(account_id), (found) =>
-          bookOnce(balanceOf(found), booking, state.booked.get(bookingOf(type, reference)), now)
+          bookOnce(summaryOf(found, now), booking, state.booked.get(bookingOf(type, reference)), now)
         )
       )
       const { balance_credits } = yield* account(account_id)

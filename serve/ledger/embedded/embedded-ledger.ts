@@ -8,7 +8,7 @@ import { chargedTwice } from "../charged-requests.ts"
 import { type Admission, Ledger, noCounts } from "../ledger.ts"
 import { type ApiKeyView, isCurrent, keyWith, type LedgerState, restore } from "../ledger-state.ts"
 import { charge, type Hold, hold, release, remaining } from "../machine.ts"
-import { administer } from "./administer.ts"
+import { administer, type LedgerUser } from "./administer.ts"
 import { embeddedStore } from "./embedded-store.ts"
 import { type GroupWriter, makeGroupWriter } from "./group-writer.ts"
 import { type LedgerFile, openLedgerFile } from "./ledger-file.ts"
@@ -22,14 +22,14 @@ const commit = (state: LedgerState, writer: GroupWriter, held: Hold, requestId: 
 }
 
 /** Over any store. The scope waits for what is being written. */
-export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore) {
+export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore, user: LedgerUser = "server") {
   const state = restore(yield* store.load)
   const counters = noCounts()
   const writer = yield* Effect.acquireRelease(
     Effect.sync(() => makeGroupWriter(state, store, counters)),
     (writer) => Effect.promise(() => writer.close())
   )
-  const administration = yield* administer(state, writer, store)
+  const administration = yield* administer(state, writer, store, user)
 
   const admit = (key: ApiKeyView, endpoint: string, credits: number, nowMs: number): Admission => {
     if (!isCurrent(state.keys.get(key.id), key, nowMs)) return { refused: "key_changed" }
@@ -59,7 +59,8 @@ export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore) {
 })
 
 /** In a file that is open already. */
-export const ledgerIn = (file: LedgerFile["Service"]) => Effect.flatMap(embeddedStore(file), ledgerOver)
+export const ledgerIn = (file: LedgerFile["Service"], user: LedgerUser = "server") =>
+  Effect.flatMap(embeddedStore(file), (store) => ledgerOver(store, user))
 
 /** In a folder: `$LARDER_HOME/ledger`. */
-export const embeddedLedger = (directory: string) => Effect.flatMap(openLedgerFile(directory), ledgerIn)
+export const embeddedLedger = (directory: string) => Effect.flatMap(openLedgerFile(directory), (file) => ledgerIn(file))

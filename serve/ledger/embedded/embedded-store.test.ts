@@ -118,7 +118,7 @@ describe("the ledger in a folder", () => {
       const credit = (index: number) =>
         Result.getOrThrow(
           creditAccount(
-            { id: `acct_${"abc"[(index * 7) % 3]}`, balance_credits: 0 },
+            { id: `acct_${"abc"[(index * 7) % 3]}`, balance_credits: 0, expiring: [] },
             { credits: index + 1, note: "x", expires_at: null },
             index
           )

@@ -55,9 +55,13 @@ class Address extends Context.Service<Address, { readonly url: string }>()("lard
 
 const served = (folder: string, now: () => number) => {
   let url = ""
-  const stores = Layer.mergeAll(Layer.effect(Ledger, Effect.flatMap(LedgerFile, ledgerIn)), embeddedConsole).pipe(
-    Layer.provide(LedgerFile.layer(folder))
-  )
+  const stores = Layer.mergeAll(
+    Layer.effect(
+      Ledger,
+      Effect.flatMap(LedgerFile, (file) => ledgerIn(file))
+    ),
+    embeddedConsole
+  ).pipe(Layer.provide(LedgerFile.layer(folder)))
   const kept = Layer.mergeAll(
     layerPeople,
     layerRequestLog,
