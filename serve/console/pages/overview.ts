@@ -122,7 +122,7 @@ export const overviewPage: Page<Administration | Billing> = {
     const settings = yield* billing.settings(account.id)
     const keys = by_day.length === 0 ? yield* administration.listKeys({ account_id: account.id }) : []
     const spent = total(by_day.filter(({ name }) => name >= month))
-    const pace = paceOf(by_day, account.balance_credits, now)
+    const pace = paceOf(by_day, account, now)
     return show(
       "Overview",
       html`${rechargeOff(settings)}${balanceWarning(account.balance_credits, settings, pace)}

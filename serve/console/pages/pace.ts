@@ -1,5 +1,6 @@
 /** How long a balance lasts at the pace of the last days. */
 import { daysBefore } from "@larder/schemas/dates.ts"
+import type { AccountSummary } from "../../ledger/administration.ts"
 import type { UsageSum } from "../../ledger/summed-usage.ts"
 import { todayOf } from "./period.ts"
 
@@ -15,11 +16,25 @@ export interface Pace {
   readonly days_left: number | undefined
 }
 
+type Balance = Pick<AccountSummary, "balance_credits" | "expiring">
+
+/** Days until everything is spent. What ends first is spent first, and what is left of it then is not spent any more. */
+const daysLasting = ({ balance_credits, expiring }: Balance, perDay: number, now: number): number => {
+  let days = 0
+  let others = balance_credits
+  for (const { credits, expires_at } of expiring) {
+    const end = Math.max(days, (Date.parse(expires_at) - now) / dayMilliseconds)
+    days = Math.min(days + credits / perDay, end)
+    others -= credits
+  }
+  return Math.max(0, days + others / perDay)
+}
+
 /**
  * What was spent, by the time that has passed: today counts as far as it has gone, or the pace would fall each midnight.
  * Where the calls begin within the window, after a month without any, the time since that day began counts, and a day at least.
  */
-export const paceOf = (byDay: ReadonlyArray<UsageSum>, balanceCredits: number, now: number): Pace => {
+export const paceOf = (byDay: ReadonlyArray<UsageSum>, balance: Balance, now: number): Pace => {
   const today = todayOf(now)
   const since = daysBefore(today, window - 1)
   const lately = byDay.filter(({ name }) => name >= since && name <= today)
@@ -30,6 +45,6 @@ export const paceOf = (byDay: ReadonlyArray<UsageSum>, balanceCredits: number, n
   return {
     days: Math.floor((now - begin) / dayMilliseconds) + 1,
     credits_per_day: perDay,
-    days_left: perDay > 0 ? Math.max(0, Math.floor(balanceCredits / perDay)) : undefined
+    days_left: perDay > 0 ? Math.floor(daysLasting(balance, perDay, now)) : undefined
   }
 }
