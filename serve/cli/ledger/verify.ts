@@ -53,7 +53,7 @@ const heldTo = (anchor: Anchor, younger: { readonly entries: number; readonly re
   younger.entries + younger.records === 0
     ? "Nothing is younger than the anchor."
     : `Unknown, because younger than the anchor: ${younger.entries} entries, ${younger.records} records of accounts, keys and payments.`,
-  "People, sign-ins, invitations, cards, recharge settings and the log of requests are in no chain."
+  "In no chain are people, sign-ins, invitations, cards, recharge settings, what the console shows of refunds and disputes (their credits are entries), and the log of requests with its counts."
 ]
 
 export const verify = Command.make(
