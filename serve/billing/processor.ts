@@ -73,7 +73,7 @@ export interface Looked {
   readonly reversed: ReadonlyArray<Reversed>
 }
 
-export interface Asked {
+export interface PaymentAsked {
   readonly payment_id: string
   readonly account_id: string
   readonly cents: number
@@ -81,7 +81,7 @@ export interface Asked {
 }
 
 /** What to look for: `reference` is null where the answer of the processor never arrived. */
-export interface Sought extends Asked {
+export interface Sought extends PaymentAsked {
   readonly reference: string | null
   readonly customer: string | null
   /** The saved card that was to be charged without its owner; null where the customer gives one on the processor's page. */
@@ -100,7 +100,7 @@ export interface CardProcessor {
   readonly name: "stripe" | "simulator"
   /** A page of the processor where the customer pays and the card is saved. Both addresses are absolute. */
   readonly checkout: (
-    asked: Asked & {
+    asked: PaymentAsked & {
       readonly email: string
       readonly customer: string | null
       readonly success_url: string
@@ -111,7 +111,7 @@ export interface CardProcessor {
     ProcessorUnavailable | PaymentRefused
   >
   /** Charges a saved card without its owner. A decline is an answer (`failed`), and so is a card that needs its owner. */
-  readonly charge: (asked: Asked & { readonly customer: string; readonly card: string }) => Answered<Looked>
+  readonly charge: (asked: PaymentAsked & { readonly customer: string; readonly card: string }) => Answered<Looked>
   /** Undefined where the processor knows no such payment. */
   readonly look: (sought: Sought) => Answered<Looked | undefined>
   /** The customer has left the page without paying: from now on nobody can pay there. A payment that was made stays one. */

@@ -90,10 +90,9 @@ export const Booking = Schema.Struct({
 export type Booking = typeof Booking.Type
 
 /** `booked` is false where it was in the ledger before, and nothing was written. */
-export const Booked = Schema.Struct({ booked: Schema.Boolean, balance_credits: Schema.Int })
-export type Booked = typeof Booked.Type
+const Booked = Schema.Struct({ booked: Schema.Boolean, balance_credits: Schema.Int })
 
-export const mostEntriesBefore = 1_000
+const mostEntriesBefore = 1_000
 
 /** Both days included; of all calls, or of one key's, or to one endpoint. */
 const AskedUsage = Schema.Struct({

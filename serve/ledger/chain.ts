@@ -37,7 +37,7 @@ const rareFields = (entry: Pick<Entry, "daily_budget_credits" | "weekly_budget_c
 export type Draft = Omit<Entry, "sequence" | "position" | "balance" | "hash">
 
 /** What entries are chained to. */
-export interface ChainEnds {
+interface ChainEnds {
   readonly sequence: number
   readonly accounts: ReadonlyMap<string, { readonly head: ChainHead }>
 }

@@ -54,7 +54,7 @@ export const takeFrom = (grants: ReadonlyArray<ExpiringGrant>, credits: number, 
 export const grantsText = (taken: ReadonlyArray<Taken>): string | null =>
   taken.length === 0 ? null : taken.map(({ credits, grant }) => `${grant.position}:${-credits}`).join(" ")
 
-export interface GrantChange {
+interface GrantChange {
   readonly position: number
   /** Negative where credits are taken. */
   readonly credits: number

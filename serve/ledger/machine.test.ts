@@ -6,7 +6,7 @@ import fc from "fast-check"
 import { beginning, chain, hashOf } from "./chain.ts"
 import { creditAccount, type Decision, editKey, issueKey, openAccount, revokeKey } from "./decisions.ts"
 import { apply, type Group, type LedgerState, restore } from "./ledger-state.ts"
-import { type Admission, charge, giveBack, type Hold, hold, release, remaining, settle } from "./machine.ts"
+import { charge, giveBack, type Hold, type HoldOutcome, hold, release, remaining, settle } from "./machine.ts"
 import { dayOf, monthOf } from "./moments.ts"
 import { plainEntry } from "./records.ts"
 import { spentInMonth } from "./spending.ts"
@@ -50,7 +50,7 @@ const record = (state: LedgerState, keyId = "key_a") => {
   return found.record
 }
 
-const held = (admission: Admission): Hold => {
+const held = (admission: HoldOutcome): Hold => {
   if ("refused" in admission) throw new Error(`refused: ${admission.refused}`)
   return admission.hold
 }

@@ -26,16 +26,22 @@ export interface Hold {
 }
 
 export type Refusal = "insufficient_balance" | CapReached
-export type Admission = { readonly hold: Hold } | { readonly refused: Refusal }
+export type HoldOutcome = { readonly hold: Hold } | { readonly refused: Refusal }
 
-const insufficientBalance: Admission = { refused: "insufficient_balance" }
+const insufficientBalance: HoldOutcome = { refused: "insufficient_balance" }
 
 /** Credits that calls can spend, of all keys together. */
 const availableOf = ({ expiredAt, grants, head, held }: AccountState, now: number): number =>
   head.balance - held - (grants.length === 0 ? 0 : endedCredits(grants, Math.max(now, expiredAt)))
 
 /** Admits a call and sets its price aside, or says why not. Spending exactly all of balance or budget is allowed. */
-export const hold = (state: LedgerState, keyId: string, endpoint: string, credits: number, now: number): Admission => {
+export const hold = (
+  state: LedgerState,
+  keyId: string,
+  endpoint: string,
+  credits: number,
+  now: number
+): HoldOutcome => {
   const key = known(state.keys, keyId)
   if (availableOf(key.account, now) < credits) return insufficientBalance
   const refused = capReached(key, credits, dayOf(now))

@@ -1,13 +1,13 @@
 /** What runs in a thread of `thread.ts`. */
 import { parentPort, workerData } from "node:worker_threads"
 import { openSqlite } from "./sqlite.ts"
-import type { Answered, Asked, Files } from "./thread.ts"
+import type { Files, Task, TaskAnswer } from "./thread.ts"
 
 const { file, sums } = workerData as Files // from `thread.ts`
 const sqlite = openSqlite(file, { durability: "normal", sums })
-const answer = (answered: Answered) => parentPort?.postMessage(answered)
+const answer = (answered: TaskAnswer) => parentPort?.postMessage(answered)
 
-const run = async ({ args, id, module, name }: Asked): Promise<void> => {
+const run = async ({ args, id, module, name }: Task): Promise<void> => {
   try {
     const exported: Readonly<Record<string, (...args: ReadonlyArray<unknown>) => unknown>> = await import(module)
     const work = exported[name]
@@ -20,7 +20,7 @@ const run = async ({ args, id, module, name }: Asked): Promise<void> => {
 }
 
 let done: Promise<void> = Promise.resolve()
-parentPort?.on("message", (message: Asked | "close") => {
+parentPort?.on("message", (message: Task | "close") => {
   done = done.then(async () => {
     if (message !== "close") return run(message)
     sqlite.close()

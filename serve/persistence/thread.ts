@@ -26,13 +26,13 @@ export interface Thread {
   readonly close: () => Promise<void>
 }
 
-export interface Asked {
+export interface Task {
   readonly id: number
   readonly module: string
   readonly name: string
   readonly args: ReadonlyArray<unknown>
 }
-export type Answered = { readonly id: number } & (
+export type TaskAnswer = { readonly id: number } & (
   | { readonly answer: unknown }
   | { readonly error: { readonly message: string; readonly code: unknown } }
 )
@@ -54,7 +54,7 @@ export const makeThread = (files: Files): Thread => {
   }
   const start = (): Worker => {
     const started = new Worker(new URL("./thread-main.ts", import.meta.url), { workerData: files })
-    started.on("message", (answered: Answered) => {
+    started.on("message", (answered: TaskAnswer) => {
       const asked = waiting.get(answered.id)
       waiting.delete(answered.id)
       if (waiting.size === 0 && !isClosed) started.unref() // a process that waits for nothing else ends
@@ -72,7 +72,7 @@ export const makeThread = (files: Files): Thread => {
       worker ??= start()
       worker.ref()
       const asked = Promise.withResolvers<unknown>()
-      const message: Asked = { id: ++last, module, name: work.name, args }
+      const message: Task = { id: ++last, module, name: work.name, args }
       waiting.set(message.id, asked)
       worker.postMessage(message)
       return asked.promise as Promise<never> // what `work` answers, copied

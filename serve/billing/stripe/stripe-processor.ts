@@ -5,7 +5,7 @@
  * Stripe forgets idempotency keys after a day. Nobody asks for a charge again without having looked for it first.
  */
 import { Effect, Schema } from "effect"
-import { type Asked, type CardProcessor, PaymentRefused } from "../processor.ts"
+import { type CardProcessor, type PaymentAsked, PaymentRefused } from "../processor.ts"
 import { paymentsOfEvents } from "./events.ts"
 import { asUnavailable, isDeclined, isForbidden, isInvalid, isMissing, sentenceOf, unavailable } from "./failures.ts"
 import { gone, neverMade, refused } from "./looked.ts"
@@ -16,12 +16,12 @@ import { ask, asking, openStripe } from "./stripe-client.ts"
 import { CheckoutSession, idOf, PaymentIntent, PaymentMethod } from "./wire.ts"
 
 /** By which a payment is found again, in lists and from events. */
-const metadataOf = ({ account_id, payment_id }: Asked) => ({ payment_id, account_id })
+const metadataOf = ({ account_id, payment_id }: PaymentAsked) => ({ payment_id, account_id })
 
 const Gone = Schema.Struct({ deleted: Schema.optionalKey(Schema.Boolean) })
 const Declined = Schema.Struct({ payment_intent: Schema.Struct({ id: Schema.String }) })
 
-const tellRefused = ({ account_id, payment_id }: Asked, cause: Parameters<typeof sentenceOf>[0], then = "") =>
+const tellRefused = ({ account_id, payment_id }: PaymentAsked, cause: Parameters<typeof sentenceOf>[0], then = "") =>
   Effect.logError(
     `Stripe refuses the payment ${payment_id} of account ${account_id}, and nothing was charged: ${sentenceOf(cause)}.${then}`
   )
@@ -30,13 +30,13 @@ export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
   const stripe = openStripe(settings)
   const looking = makeLooking(stripe)
 
-  const create = (page: Page & Asked, idempotencyKey: string) =>
+  const create = (page: Page & PaymentAsked, idempotencyKey: string) =>
     asking(
       () => stripe.checkout.sessions.create(sessionOf(page, page.payment_id, metadataOf(page)), { idempotencyKey }),
       CheckoutSession
     )
   /** Stripe does not accept every e-mail address. It keeps a refusal, and takes nothing else under the same key. */
-  const open = (page: Page & Asked, key: string) =>
+  const open = (page: Page & PaymentAsked, key: string) =>
     Effect.catchTag(create(page, key), "Refused", (refused) =>
       isInvalid(refused.cause) && refused.cause.param === "customer_email"
         ? create({ ...page, email: null }, `${key}-no-email`)

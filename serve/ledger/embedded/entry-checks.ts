@@ -36,7 +36,7 @@ const moneyOut = `
   from ledger.entry indexed by entry_but_charge
   where type <> 'charge' and account_id = $1 and position <= $2 and ${isMoneyOut}`
 
-export interface EntryChecks {
+interface EntryChecks {
   /** What is wrong with the next entry. */
   readonly check: (entry: Entry) => ReadonlyArray<string>
   /** Number of the last entry. */

@@ -128,7 +128,7 @@ const openReading = (file: string, sums: string): Sqlite => {
   return opened
 }
 
-export interface LedgerFileOptions {
+interface LedgerFileOptions {
   /** Where the ledger is being moved to: a folder that is marked so may be opened by the migration. */
   readonly movingTo?: string
 }

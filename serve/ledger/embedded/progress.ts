@@ -21,6 +21,13 @@ export const monthOfEntry =
 /** Up to which entry the tables have them, as a part of a statement. */
 export const followed = "(select sequence from sums.progress)"
 
+/** The charges that the tables lack, as rows of a day's usage. */
+export const ahead = `
+  select account_id, ${dayOfEntry} as day, key_id, endpoint,
+    case type when 'charge' then 1 when 'refund' then -1 else 0 end as calls, -credits as credits
+  from ledger.entry
+  where sequence > ${followed} and key_id is not null`
+
 /** A refund of a call takes it out of the day of its charge again. */
 export const sums =
   "sum(case type when 'charge' then 1 when 'refund' then -1 else 0 end) as calls, -sum(credits) as credits"

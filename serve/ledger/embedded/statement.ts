@@ -60,7 +60,7 @@ const pageAfter = `
   )
   limit $4`
 
-export interface PageAfter {
+interface PageAfter {
   readonly account_id: string
   /** Position of the last entry of the page before; 0 for the first page. */
   readonly after: number

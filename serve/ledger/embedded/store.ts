@@ -9,7 +9,7 @@ import type { LedgerDamaged, LedgerUnavailable } from "../errors.ts"
 import type { Group, Snapshot } from "../ledger-state.ts"
 import type { ApiKey, Entry } from "../records.ts"
 import type { SummedUsage } from "../summed-usage.ts"
-import type { Held } from "./verification.ts"
+import type { ServerHeads } from "./verification.ts"
 
 /** What a key is to calls, to compare what is stored with what the running server knows. */
 export const keyText = (key: ApiKey): string =>
@@ -55,7 +55,7 @@ export interface LedgerStore {
   readonly usage: (of: Input<"usage">) => Effect.Effect<ReadonlyArray<UsageOfDay>, LedgerUnavailable>
   readonly summedUsage: (of: Input<"summedUsage">) => Effect.Effect<SummedUsage, LedgerUnavailable>
   /** Checks everything that is stored, that it says what the state machine held when it was asked, and goes through an anchor. */
-  readonly verify: (held: Held, anchor?: Anchor) => Effect.Effect<Verification, LedgerUnavailable>
+  readonly verify: (held: ServerHeads, anchor?: Anchor) => Effect.Effect<Verification, LedgerUnavailable>
   /** Every key as it is stored, by its id; see `keyText`. */
   readonly keyTexts: Effect.Effect<ReadonlyMap<string, string>, LedgerUnavailable>
   /** Copies everything that was durable when it was asked into a new file. */

@@ -6,7 +6,7 @@ import type { Cell, Sqlite } from "../../persistence/sqlite.ts"
 import type { Input, UsageOfDay } from "../administration.ts"
 import { type Days, inMonths } from "../moments.ts"
 import type { PartOfUsage } from "../summed-usage.ts"
-import { dayOfEntry, followed, monthOfEntry } from "./progress.ts"
+import { ahead, dayOfEntry } from "./progress.ts"
 
 type Asked = Input<"summedUsage">
 
@@ -25,12 +25,8 @@ const paramsOf = ({ account_id, endpoint, from, key_id, to }: Asked): Array<Cell
 ]
 const ofEndpoint = "($5 is null or endpoint = $5)"
 
-/** The charges that the tables lack, as rows of a day's usage. */
-const ahead = `
-  select ${dayOfEntry} as day, ${monthOfEntry} as month, key_id, endpoint,
-    case type when 'charge' then 1 when 'refund' then -1 else 0 end as calls, -credits as credits
-  from ledger.entry
-  where sequence > ${followed} and account_id = $1 and key_id is not null and ${dayOfEntry} between $2 and $3
+/** Of what is asked. */
+const askedAhead = `${ahead} and account_id = $1 and ${dayOfEntry} between $2 and $3
     and ($4 is null or key_id = $4) and ${ofEndpoint}`
 
 /** A key has a row or none on each day, so the days are looked up one by one. */
@@ -51,7 +47,7 @@ const daysOfAll = `
 const days = ({ key_id }: Asked) => `
   select * from (${key_id === undefined ? daysOfAll : daysOfKey})
   union all
-  select day, key_id, endpoint, calls, credits from (${ahead})`
+  select day, key_id, endpoint, calls, credits from (${askedAhead})`
 
 export const readUsage = (sqlite: Sqlite, of: Asked): ReadonlyArray<UsageOfDay> =>
   sqlite
@@ -102,7 +98,7 @@ const ofAllKeys = (of: Asked): Query => {
     where ${ofEndpoint}
     ${[...added.map(ofDays("")), ...taken.map(ofDays("-"))].join("")}
     union all
-    select key_id, calls, credits from (${ahead})`
+    select key_id, calls, credits from (${askedAhead})`
   return {
     sql: `
     with usage as materialized (
@@ -110,7 +106,7 @@ const ofAllKeys = (of: Asked): Query => {
       from sums.usage_of_endpoint
       where account_id = $1 and day between $2 and $3 and ${ofEndpoint}
       union all
-      select day, endpoint, calls, credits from (${ahead})
+      select day, endpoint, calls, credits from (${askedAhead})
     )
     ${part("day", "null", "null", "usage")}
     union all ${part("null", "null", "endpoint", "usage")}

@@ -12,14 +12,14 @@ import { numberIn, textIn } from "./columns.ts"
 import { eachEntryAfter, entryChecks, readOwners } from "./entry-checks.ts"
 import { expiringGrants } from "./grant-checks.ts"
 import { followChain, headIn } from "./head.ts"
-import { dayOfEntry, followed, lastEntry, progressIn, progressProblem, sums } from "./progress.ts"
+import { ahead, dayOfEntry, followed, lastEntry, progressIn, progressProblem, sums } from "./progress.ts"
 import { repeatedRequests } from "./repeated-requests.ts"
 import { bodyOf } from "./tables.ts"
 
 const mostProblems = 100
 
 /** What the state machine held at a moment. */
-export interface Held {
+export interface ServerHeads {
   readonly sequence: number
   readonly heads: ReadonlyMap<string, ChainHead>
 }
@@ -28,7 +28,7 @@ type Tell = (problem: string) => void
 
 const told = ({ balance, position }: ChainHead) => `at its entry ${position} with ${balance} credits`
 
-const compareHeads = (held: Held["heads"], stored: ReadonlyMap<string, ChainHead>, tell: Tell) => {
+const compareHeads = (held: ServerHeads["heads"], stored: ReadonlyMap<string, ChainHead>, tell: Tell) => {
   for (const id of new Set([...held.keys(), ...stored.keys()])) {
     const here = held.get(id) ?? beginning
     const there = stored.get(id) ?? beginning
@@ -38,7 +38,7 @@ const compareHeads = (held: Held["heads"], stored: ReadonlyMap<string, ChainHead
 }
 
 /** Follows all entries, and compares where they arrive with what the running server held. */
-const follower = (sqlite: Sqlite, held: Held, tell: Tell) => {
+const follower = (sqlite: Sqlite, held: ServerHeads, tell: Tell) => {
   const { check, heads, reached } = entryChecks(sqlite, readOwners(sqlite), 0)
   const requests = repeatedRequests()
   const grants = expiringGrants()
@@ -74,13 +74,6 @@ const charged = `
     from ledger.entry
     where key_id is not null
     group by account_id, 2, key_id, endpoint`
-
-/** What the entries say that the kept tables lack. */
-const ahead = `
-  select account_id, ${dayOfEntry} as day, key_id, endpoint,
-    case type when 'charge' then 1 when 'refund' then -1 else 0 end as calls, -credits as credits
-  from ledger.entry
-  where sequence > ${followed} and key_id is not null`
 
 const monthOfDay = "cast(substr(day, 1, 4) as integer) * 12 + cast(substr(day, 6, 2) as integer) - 1"
 const usageTables = {
@@ -243,7 +236,7 @@ const clamped = (number: number) => Math.max(-Number.MAX_SAFE_INTEGER, Math.min(
 const counts = `
   select (select count(*) from ledger.account) as accounts, (select count(*) from ledger.api_key) as keys`
 
-export const verify = (sqlite: Sqlite, held: Held, anchor?: Head): Verification => {
+export const verify = (sqlite: Sqlite, held: ServerHeads, anchor?: Head): Verification => {
   const problems = [...fileProblems(sqlite)]
   if (problems.length > 0) return { accounts: 0, keys: 0, entries: 0, balance_credits: 0, problems } // no more can be read
   const tell: Tell = (problem) => {

@@ -13,7 +13,7 @@ import { type Hold, release } from "../machine.ts"
 import { deferredCalls } from "./deferred-calls.ts"
 import type { DoubtFiles } from "./doubt-files.ts"
 import { giveBacks } from "./give-backs.ts"
-import { type Call, type Charge, type Decided, type Group, waitingFor } from "./group.ts"
+import { type Call, type CallGroup, type Charge, type Decided, waitingFor } from "./group.ts"
 import { groupQueue } from "./group-queue.ts"
 import { groupWriter } from "./group-writer.ts"
 import type { JoinStatements } from "./joining.ts"
@@ -53,7 +53,7 @@ export const converse = async (options: {
   const { current } = membership
   const locked = lockedAccounts()
 
-  const send = async (group: Group): Promise<void> => {
+  const send = async (group: CallGroup): Promise<void> => {
     try {
       await writer.write(group)
     } catch (cause) {

@@ -2,7 +2,7 @@
  * Gathers what arrives into groups and has them sent, one at a time: what arrives meanwhile goes into the next one. A group that
  * was taken apart comes first.
  */
-import { type Group, newGroup } from "./group.ts"
+import { type CallGroup, newGroup } from "./group.ts"
 
 /**
  * Milliseconds for which a group waits for calls that are held already, of accounts that several servers call. Those servers
@@ -12,12 +12,12 @@ const gathering = 2
 
 export const groupQueue = (options: {
   /** Never rejects. */
-  readonly send: (group: Group) => Promise<void>
+  readonly send: (group: CallGroup) => Promise<void>
   readonly expectsCharges: () => boolean
 }) => {
-  let next: Group | undefined
+  let next: CallGroup | undefined
   let sending: Promise<void> | undefined
-  let parts: Array<Group> = []
+  let parts: Array<CallGroup> = []
 
   const sendSoon = () => {
     if (options.expectsCharges()) setTimeout(sendNext, gathering)
@@ -32,26 +32,26 @@ export const groupQueue = (options: {
       if (next !== undefined) sendSoon()
     })
   }
-  const sendWithParts = async (group: Group) => {
-    for (let part: Group | undefined = group; part !== undefined; part = parts.shift()) await options.send(part)
+  const sendWithParts = async (group: CallGroup) => {
+    for (let part: CallGroup | undefined = group; part !== undefined; part = parts.shift()) await options.send(part)
   }
 
   return {
     /** The next group. */
-    open: (): Group => {
+    open: (): CallGroup => {
       if (next !== undefined) return next
       if (sending === undefined) sendSoon()
       next = newGroup(performance.now())
       return next
     },
     /** The next group where something waits for it already. */
-    gathered: (): Group | undefined => next,
+    gathered: (): CallGroup | undefined => next,
     /** Before the next group. */
-    sendApart: (group: ReadonlyArray<Group>): void => {
+    sendApart: (group: ReadonlyArray<CallGroup>): void => {
       parts.unshift(...group)
     },
     /** Nothing of these was sent, and they will not be. */
-    takeUnsent: (): ReadonlyArray<Group> => {
+    takeUnsent: (): ReadonlyArray<CallGroup> => {
       const unsent = next === undefined ? parts : [...parts, next]
       next = undefined
       parts = []

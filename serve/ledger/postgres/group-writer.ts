@@ -11,7 +11,7 @@ import { dayOf } from "../moments.ts"
 import { type DecisionEvent, decisionChannel } from "./decision-channel.ts"
 import type { DeferredCalls } from "./deferred-calls.ts"
 import type { GiveBacks } from "./give-backs.ts"
-import { accountOfCharge, accountOfHold, type Call, type Decided, type Group, newGroup } from "./group.ts"
+import { accountOfCharge, accountOfHold, type Call, type CallGroup, type Decided, newGroup } from "./group.ts"
 import type { GroupQueue } from "./group-queue.ts"
 import { askedBy, differences, type Judgement, judge, undo } from "./judgement.ts"
 import type { KnownAccounts } from "./known-accounts.ts"
@@ -19,7 +19,7 @@ import { type LeaseHabits, uses } from "./lease-habits.ts"
 import type { LeaseTrust, Moment } from "./lease-trust.ts"
 import type { LockedAccounts } from "./locked-accounts.ts"
 import { addTo } from "./slices.ts"
-import type { Asked, ServerStatements } from "./statements.ts"
+import type { ServerStatements, ToRead } from "./statements.ts"
 import type { Holding } from "./written.ts"
 
 const silentForTooLong = () => new Error("this server was silent for too long")
@@ -68,7 +68,7 @@ export const groupWriter = (options: {
   }
 
   /** Holds that came while the lease was on its way. */
-  const decideLeased = ({ holds }: Group) => {
+  const decideLeased = ({ holds }: CallGroup) => {
     for (const waiting of holds.splice(0)) {
       const decided = decideNow(waiting.question)
       if (decided === undefined) holds.push(waiting)
@@ -77,7 +77,7 @@ export const groupWriter = (options: {
   }
 
   /** Charges, which need no decision, and what is held no more. */
-  const charge = async (group: Group): Promise<void> => {
+  const charge = async (group: CallGroup): Promise<void> => {
     const { charges, released } = group
     // others write entries of such an account, too: where it stands has to be read
     if (charges.some((charge) => known.isSliced(accountOfCharge(charge)))) return decide(group)
@@ -104,7 +104,7 @@ export const groupWriter = (options: {
     back.giveAll(written.asked)
   }
 
-  const decide = async (group: Group): Promise<void> => {
+  const decide = async (group: CallGroup): Promise<void> => {
     const since = trust.now()
     const asked = askedBy(group, since.timeOfDay)
     let judgement: Judgement | undefined
@@ -127,7 +127,7 @@ export const groupWriter = (options: {
     takeUp(group, judgement)
   }
 
-  const takeUp = (group: Group, judgement: Judgement) => {
+  const takeUp = (group: CallGroup, judgement: Judgement) => {
     const { days, entries, holdings, leased, outcomes, read, sliced } = judgement
     succeed(group, entries, holdings)
     for (const id of leased) {
@@ -152,7 +152,7 @@ export const groupWriter = (options: {
   }
 
   /** Calls of the same accounts that came while others had them locked: the fewer groups the better. */
-  const takeAlong = (group: Group, { accounts, days, keys }: Asked) => {
+  const takeAlong = (group: CallGroup, { accounts, days, keys }: ToRead) => {
     const next = queue.gathered()
     if (next === undefined) return
     for (const charge of next.charges.splice(0)) {
@@ -166,19 +166,19 @@ export const groupWriter = (options: {
     }
   }
 
-  const lookUp = async (group: Group) => {
+  const lookUp = async (group: CallGroup) => {
     const { byId, bySha256, since } = group
     const asked = askedBy({ ...newGroup(since), bySha256, byId }, trust.now().timeOfDay)
     known.refresh(await statements.read(member(), asked), asked.days)
     answerLookUps(group)
   }
-  const answerLookUps = ({ byId, bySha256 }: Group) => {
+  const answerLookUps = ({ byId, bySha256 }: CallGroup) => {
     for (const { resolve } of [...bySha256.values(), ...byId.values()]) resolve()
   }
 
   /** The charges are durable. */
   const succeed = (
-    { charges, returned, holds, released }: Group,
+    { charges, returned, holds, released }: CallGroup,
     entries: Judgement["entries"],
     holdings: Judgement["holdings"]
   ) => {
@@ -199,7 +199,7 @@ export const groupWriter = (options: {
   return {
     /** The call as the server decides it in its memory; undefined where the database has to be asked. */
     decideNow,
-    write: async (group: Group): Promise<void> => {
+    write: async (group: CallGroup): Promise<void> => {
       if (group.beats) await beat()
       decideLeased(group)
       if (group.holds.length + group.returned.size > 0) await decide(group)

@@ -2,7 +2,7 @@
 
 import type { Draft } from "../chain.ts"
 import type { ApiKeyView } from "../ledger-state.ts"
-import type { Admission, Hold } from "../machine.ts"
+import type { Hold, HoldOutcome } from "../machine.ts"
 
 /** A call to admit. */
 export interface Call {
@@ -28,9 +28,9 @@ export const waitingFor = <Question, Answer>(question: Question): Waiting<Questi
   ...Promise.withResolvers<Answer>()
 })
 
-export type Decided = Admission | { readonly refused: "key_changed" }
+export type Decided = HoldOutcome | { readonly refused: "key_changed" }
 
-export interface Group {
+export interface CallGroup {
   readonly charges: Array<Waiting<Charge, void>>
   readonly holds: Array<Waiting<Call, Decided>>
   /** Keys to look up, by SHA-256 and by id. */
@@ -45,7 +45,7 @@ export interface Group {
   beats: boolean
 }
 
-export const newGroup = (since: number): Group => ({
+export const newGroup = (since: number): CallGroup => ({
   charges: [],
   holds: [],
   bySha256: new Map(),
@@ -60,27 +60,27 @@ export const accountOfCharge = ({ question }: Waiting<Charge, void>): string => 
 export const accountOfHold = ({ question }: Waiting<Call, Decided>): string => question.key.account_id
 
 /** Whose calls are in the group, or whose lease. */
-export const accountsOf = ({ charges, returned, holds }: Group): ReadonlyArray<string> => [
+export const accountsOf = ({ charges, returned, holds }: CallGroup): ReadonlyArray<string> => [
   ...new Set([...charges.map(accountOfCharge), ...holds.map(accountOfHold), ...returned])
 ]
 
 /** Everyone who waits for what is not a charge. */
-export const askers = ({ byId, bySha256, holds }: Group) => [...bySha256.values(), ...byId.values(), ...holds]
+export const askers = ({ byId, bySha256, holds }: CallGroup) => [...bySha256.values(), ...byId.values(), ...holds]
 
-const isEmpty = ({ beats, byId, bySha256, charges, returned, holds, released }: Group) =>
+const isEmpty = ({ beats, byId, bySha256, charges, returned, holds, released }: CallGroup) =>
   !beats && charges.length + holds.length + bySha256.size + byId.size + released.size + returned.size === 0
-const withRest = (parts: Array<Group>, rest: Group) => (isEmpty(rest) ? parts : [...parts, rest])
+const withRest = (parts: Array<CallGroup>, rest: CallGroup) => (isEmpty(rest) ? parts : [...parts, rest])
 
 /** Each charge in a group of its own, and all else in one. */
-export const chargeByCharge = (group: Group): ReadonlyArray<Group> =>
+export const chargeByCharge = (group: CallGroup): ReadonlyArray<CallGroup> =>
   withRest(
     group.charges.map((charge) => ({ ...newGroup(group.since), charges: [charge] })),
     { ...group, charges: [] }
   )
 
 /** The calls of each account in a group of their own, and what concerns no account in one. */
-export const accountByAccount = ({ charges, returned, holds, since, ...rest }: Group): ReadonlyArray<Group> => {
-  const parts = new Map<string, Group>()
+export const accountByAccount = ({ charges, returned, holds, since, ...rest }: CallGroup): ReadonlyArray<CallGroup> => {
+  const parts = new Map<string, CallGroup>()
   const partOf = (accountId: string) => {
     const part = parts.get(accountId) ?? newGroup(since)
     parts.set(accountId, part)

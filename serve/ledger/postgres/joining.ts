@@ -6,7 +6,7 @@ import { texts } from "./parameters.ts"
 import { forgetSilentServers } from "./statement-sql.ts"
 import type { ServerStatements } from "./statements.ts"
 
-export interface JoinAsked {
+interface JoinAsked {
   /** The new name of the server. */
   readonly id: string
   /** The name that it was known by before. */

@@ -6,11 +6,11 @@ import { chain } from "../chain.ts"
 import { type Hold, release } from "../machine.ts"
 import { dayOf } from "../moments.ts"
 import { areInOnePeriod, type DayOfKey } from "../spending.ts"
-import { accountOfCharge, accountOfHold, accountsOf, type Decided, type Group } from "./group.ts"
+import { accountOfCharge, accountOfHold, accountsOf, type CallGroup, type Decided } from "./group.ts"
 import { holdingName, type KnownAccounts } from "./known-accounts.ts"
 import type { LeaseHabits, Uses } from "./lease-habits.ts"
 import { addTo, type Sliced, sliceBeyond, sliceWith } from "./slices.ts"
-import type { AccountRead, Asked, Judged, Leased, Read } from "./statements.ts"
+import type { AccountRead, Judged, Leased, Read, ToRead } from "./statements.ts"
 import type { Holding } from "./written.ts"
 
 export interface Judgement {
@@ -27,7 +27,7 @@ export interface Judgement {
 }
 
 /** `now` is the time of look-ups. */
-export const askedBy = (group: Group, now: number): Asked => ({
+export const askedBy = (group: CallGroup, now: number): ToRead => ({
   accounts: accountsOf(group).toSorted(),
   keys: [
     ...new Set([
@@ -61,7 +61,7 @@ export const differences = (
 const noHoldings: ReadonlyMap<string, Holding> = new Map()
 
 export const judge = (
-  group: Group,
+  group: CallGroup,
   read: Read,
   days: ReadonlyArray<number>,
   by: {

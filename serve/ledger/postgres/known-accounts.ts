@@ -15,7 +15,7 @@ import {
   type LedgerState,
   restore
 } from "../ledger-state.ts"
-import { type Admission, type Hold, hold, remainingOf, setAside } from "../machine.ts"
+import { type Hold, type HoldOutcome, hold, remainingOf, setAside } from "../machine.ts"
 import { dayOf } from "../moments.ts"
 import { type DayOfKey, dayOfKey, isKnown, type ReadSpending, setSpent, spendingsOn } from "../spending.ts"
 import type { AccountRead, Read } from "./statements.ts"
@@ -206,7 +206,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
       endpoint: string,
       credits: number,
       nowMs: number
-    ): Admission | { readonly refused: "key_changed" } | undefined => {
+    ): HoldOutcome | { readonly refused: "key_changed" } | undefined => {
       const known = knownUnderLease(key, nowMs)
       if (known === undefined) return undefined
       const slice = slices.get(key.account_id)

@@ -6,7 +6,7 @@ import { type LedgerUnavailable, unavailable } from "../errors.ts"
 import type { LedgerCounters } from "../ledger.ts"
 import { wasDiskFull } from "./database.ts"
 import type { DeferredCalls } from "./deferred-calls.ts"
-import { askers, type Charge, type Group, type Waiting } from "./group.ts"
+import { askers, type CallGroup, type Charge, type Waiting } from "./group.ts"
 import type { GroupQueue } from "./group-queue.ts"
 import type { KnownAccounts } from "./known-accounts.ts"
 import type { LeaseTrust, Moment } from "./lease-trust.ts"
@@ -52,7 +52,7 @@ export const lostConnection = (options: {
       if (lost !== undefined) throw lost
     },
     /** Resolves when the server is a member again, or stops. */
-    lose: async (group: Group, cause: unknown): Promise<void> => {
+    lose: async (group: CallGroup, cause: unknown): Promise<void> => {
       const error = notWritten(cause)
       lost = error
       counters.failed_groups++

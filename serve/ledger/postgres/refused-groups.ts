@@ -7,7 +7,7 @@ import type { LedgerCounters } from "../ledger.ts"
 import { giveBack } from "../machine.ts"
 import { wasLockedOut, wasRefused } from "./database.ts"
 import type { GiveBacks } from "./give-backs.ts"
-import { accountByAccount, accountsOf, askers, chargeByCharge, type Group } from "./group.ts"
+import { accountByAccount, accountsOf, askers, type CallGroup, chargeByCharge } from "./group.ts"
 import type { GroupQueue } from "./group-queue.ts"
 import type { LockedAccounts } from "./locked-accounts.ts"
 
@@ -21,18 +21,18 @@ export const refusedGroups = (options: {
 }) => {
   const { back, counters, locked, onLocked, queue } = options
 
-  const takeApart = (group: Group, parts: ReadonlyArray<Group>, cause: unknown) => {
-    const isSuspect = (part: Group) => Number(locked.isSuspect(accountOf(part)))
+  const takeApart = (group: CallGroup, parts: ReadonlyArray<CallGroup>, cause: unknown) => {
+    const isSuspect = (part: CallGroup) => Number(locked.isSuspect(accountOf(part)))
     if (parts.length > 1) queue.sendApart(parts.toSorted((a, b) => isSuspect(a) - isSuspect(b)))
     else if (wasLockedOut(cause) && locked.mayTryAgain(accountOf(group))) sendAgain(group)
     else giveUp(group, cause)
   }
 
   /** Of a group with calls of one account. */
-  const accountOf = (group: Group): string => accountsOf(group)[0] ?? ""
+  const accountOf = (group: CallGroup): string => accountsOf(group)[0] ?? ""
 
   /** With what has come meanwhile. */
-  const sendAgain = ({ charges, returned, holds }: Group) => {
+  const sendAgain = ({ charges, returned, holds }: CallGroup) => {
     const next = queue.open()
     next.charges.unshift(...charges)
     next.holds.unshift(...holds)
@@ -40,7 +40,7 @@ export const refusedGroups = (options: {
   }
 
   /** Its calls cost nothing, and hold nothing any more. */
-  const giveUp = (group: Group, cause: unknown) => {
+  const giveUp = (group: CallGroup, cause: unknown) => {
     const { charges, returned, released } = group
     counters.failed_groups++
     const error = unavailable("be written")(cause)
@@ -65,7 +65,7 @@ export const refusedGroups = (options: {
 
   return {
     /** True where the group was refused. Else nobody knows what has become of it. */
-    handle: (group: Group, cause: unknown): boolean => {
+    handle: (group: CallGroup, cause: unknown): boolean => {
       const concernsAccounts = accountsOf(group).length > 0 // else a whole table is locked
       if (wasLockedOut(cause) && concernsAccounts) takeApart(group, accountByAccount(group), cause)
       else if (wasRefused(cause) && group.charges.length > 0) takeApart(group, chargeByCharge(group), cause)

@@ -88,7 +88,7 @@ export type Read = typeof Read.Type
 const decodeRead = Schema.decodeUnknownEffect(Read)
 
 /** What is read of accounts that are locked, and of keys. */
-export interface Asked {
+export interface ToRead {
   readonly accounts: ReadonlyArray<string>
   readonly keys: ReadonlyArray<string>
   readonly sha256: ReadonlyArray<string>
@@ -143,8 +143,6 @@ const decidedRows = ({ entries, holdings, leases }: Judged) => {
   ]
 }
 
-export type Decision = "not a member" | "decided"
-
 const begin: Statement = { text: "begin" }
 const commit: Statement = { text: "commit" }
 const rollback: Statement = { text: "rollback" }
@@ -157,7 +155,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
   const again = { times: 5, while: (error: unknown) => wasRolledBack(error) }
 
   const use = yield* makePipeline(sql)
-  const reading = (member: string, { accounts, days, keys, sha256 }: Asked): Statement => ({
+  const reading = (member: string, { accounts, days, keys, sha256 }: ToRead): Statement => ({
     text: sqlOf.read,
     params: [
       member,
@@ -192,7 +190,11 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
       )
     },
     /** `judge` is called again where the database has rolled back; it answers nothing where nothing is to be written. */
-    decide: ({ groups, id }: Member, asked: Asked, judge: (read: Read) => Judged | undefined): Promise<Decision> => {
+    decide: (
+      { groups, id }: Member,
+      asked: ToRead,
+      judge: (read: Read) => Judged | undefined
+    ): Promise<"not a member" | "decided"> => {
       const locking = {
         text: sqlOf.lock,
         params: [id, groups, texts(asked.accounts), patienceFor(asked.accounts.length)]
@@ -215,7 +217,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
       return inTime(use(transaction).pipe(Effect.retry(again)))
     },
     /** Of keys, and of their accounts as they were a moment ago. */
-    read: ({ id }: Member, asked: Asked): Promise<Read> =>
+    read: ({ id }: Member, asked: ToRead): Promise<Read> =>
       inTime(Effect.flatMap(one<{ answer: unknown }>(reading(id, asked)), (row) => decodeRead(row?.answer))),
     /** Answers the accounts whose lease is asked for, or undefined where the server is not known any more. */
     beat: ({ groups, id }: Member): Promise<ReadonlyArray<string> | undefined> =>
