@@ -1,4 +1,7 @@
 /** Compares what the callers have seen with what the ledger tells an operator. */
+import { readdirSync } from "node:fs"
+import path from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { AccountSummary, KeySummary, Verification } from "@larder/serve/ledger/administration.ts"
 import type { Entry } from "@larder/serve/ledger/records.ts"
 import { Effect, Stream } from "effect"
@@ -16,6 +19,12 @@ interface Told {
   readonly keys: ReadonlyArray<KeySummary>
   readonly entries: ReadonlyMap<string, ReadonlyArray<Entry>>
   readonly verification: Verification
+}
+
+/** Servers on PostgreSQL book the refunds of calls that they refused in doubt while they work. */
+const untilNothingIsInDoubt = async ({ environment, home }: Place) => {
+  if (environment.LARDER_LEDGER_URL === undefined) return
+  while (readdirSync(path.join(home, "ledger", "in-doubt")).length > 0) await sleep(50)
 }
 
 const ask = ({ home }: Place, { accounts: ids, rich }: Cast): Promise<Told> =>
@@ -112,6 +121,7 @@ export const makeBooks = (place: Place, cast: Cast, diary: Diary, cashier: Cashi
   return {
     /** Nobody may be calling meanwhile. */
     check: async (): Promise<void> => {
+      await untilNothingIsInDoubt(place)
       const told = await ask(place, cast)
       const entries = [...told.entries.values()].flat()
       const problems = [
