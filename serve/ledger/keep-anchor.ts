@@ -28,6 +28,8 @@ export interface Chain {
 }
 
 const every = "1 second"
+/** Without an anchor the chain is followed so that a stop has little left to follow. */
+const everyWithoutAnchor = "1 minute"
 
 const headText = ({ entries, hash, records }: Head) => `entry ${entries} and record ${records}, ${hash}`
 
@@ -88,7 +90,9 @@ export const keepAnchorOf = Effect.fn("Anchor.keep")(function* <A, E, R>(
       const isFirst = !isFailing
       isFailing = true
       return isFirst
-        ? Effect.logWarning(`${error.message}. Charges go on; what comes now is not anchored.`)
+        ? Effect.logWarning(
+            `${error.message}. Charges go on${Option.isSome(place) ? "; what comes now is not anchored" : ""}.`
+          )
         : Effect.void
     })
 
@@ -103,6 +107,6 @@ export const keepAnchorOf = Effect.fn("Anchor.keep")(function* <A, E, R>(
   yield* Effect.addFinalizer(() => (isOpen ? end : Effect.void))
   const opened = yield* open
   isOpen = true
-  if (Option.isSome(place)) yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(every)))
+  yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(Option.isSome(place) ? every : everyWithoutAnchor)))
   return opened
 })

@@ -11,8 +11,10 @@ import { keepAnchor } from "@larder/serve/ledger/embedded/keep-anchor.ts"
 import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { verify } from "@larder/serve/ledger/embedded/verification.ts"
 import { noHead } from "@larder/serve/ledger/head.ts"
+import { keepAnchorOf } from "@larder/serve/ledger/keep-anchor.ts"
 import { openSqlite } from "@larder/serve/persistence/sqlite.ts"
 import { Effect, Logger, Option, Redacted } from "effect"
+import { TestClock } from "effect/testing"
 import { append, sampleGroups, temporaryFolder, withDatabase } from "../support/serve/sample-ledger.ts"
 
 import { copyOf, makeOriginals } from "./anchored-ledgers.ts"
@@ -170,5 +172,27 @@ describe("the anchor", () => {
       assert.match((yield* Effect.flip(Effect.scoped(start))).message, /it is not what larder-serve has written/)
       assert.strictEqual(readFileSync(file, "utf8"), "precious")
     }).pipe(Effect.scoped)
+  )
+})
+
+describe("the chain of a ledger without an anchor", () => {
+  it.effect("is followed each minute, so that a stop has little left to follow", () =>
+    Effect.gen(function* () {
+      const followed: Array<string> = []
+      const follow = (when: string) =>
+        Effect.as(
+          Effect.sync(() => followed.push(when)),
+          noHead
+        )
+      const chain = {
+        holdTo: () => Effect.succeed({ problem: "none" }),
+        advance: follow("while open"),
+        end: follow("at the end")
+      }
+      yield* Effect.scoped(
+        Effect.andThen(keepAnchorOf(chain, Option.none(), Effect.void), TestClock.adjust("150 seconds"))
+      )
+      assert.deepStrictEqual(followed, ["while open", "while open", "while open", "at the end"])
+    })
   )
 })
