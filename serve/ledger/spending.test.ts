@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aKey } from "@larder/test/support/serve/sample-ledger.ts"
 import { dayOf } from "./moments.ts"
-import { budgetsOf, capReached, type KeySpending, noDays, setSpent } from "./spending.ts"
+import { addSpent, budgetsOf, capReached, type KeySpending, noDays, setSpent } from "./spending.ts"
 
 const record = {
   ...aKey("key_a", "acct_a"),
@@ -41,5 +41,20 @@ describe("what a key has spent where each day is read elsewhere", () => {
       setSpent(key, day, { ofMonth: () => 3_000, ofDay: () => 60 })
       assert.strictEqual(capReached(key, 41, Math.max(first, day - 1)), "daily_spend_cap_reached")
     }
+  })
+})
+
+describe("what a key has spent that was counted from the start on", () => {
+  it("is read for no new period, however many days the server has run", () => {
+    const first = dayOf(Date.parse("2026-09-21"))
+    const read: Array<string> = []
+    const stored = { month: 0, day: first, ofMonth: () => 0, ofDays: () => read.push("days") }
+    const key = { ...keyOf(), countedFrom: first, stored }
+    for (let day = first; day < first + 200; day++) {
+      assert.strictEqual(capReached(key, 100, day), undefined)
+      addSpent(key, day, 60)
+      assert.strictEqual(capReached(key, 41, day), "daily_spend_cap_reached")
+    }
+    assert.deepStrictEqual(read, [])
   })
 })

@@ -114,7 +114,7 @@ const spendingIn = (key: KeySpending, period: number): Spending => {
   if (!isMonth(period) && key.periods.size >= mostPeriods) {
     const [first] = daysOf(period)
     forgetPeriods(key, (other) => !isMonth(other) && daysOf(other)[1] < first - keptDays)
-    key.countedFrom = Number.POSITIVE_INFINITY
+    key.countedFrom = Math.max(key.countedFrom, first - keptDays)
   }
   const spending = { period, spent: readSpent(key, period) }
   key.periods.set(period, spending)
