@@ -64,7 +64,7 @@ export interface AccountState {
   reserved: number
   /** In the order in which they are spent. */
   grants: ReadonlyArray<ExpiringGrant>
-  /** What had ended then is being taken out, or was: no call is admitted with an earlier time, even if the clock goes back. */
+  /** What had ended then is being taken out: until that is written no call is admitted with an earlier time. 0 else. */
   expiredAt: number
 }
 

@@ -82,6 +82,26 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
     )
   )
 
+  it.live("can be spent that were given after a clock had been ahead", () =>
+    inTime(({ now, pass }) =>
+      Effect.gen(function* () {
+        const ledger = yield* yield* place
+        const { administration } = ledger
+        const key = yield* keyOf(ledger)
+        yield* Effect.promise(() => charged(ledger, key, 5_000, start))
+        yield* grant(administration, key, 100, start + 3 * hour)
+        yield* pass(10 * hour)
+        assert.strictEqual(yield* balanceOf(ledger, key), 0)
+        yield* pass(-9 * hour)
+        yield* grant(administration, key, 50, start + 2 * hour)
+        const corrected = yield* now
+        yield* Effect.promise(() => charged(ledger, key, 50, corrected))
+        assert.strictEqual(yield* balanceOf(ledger, key), 0)
+        assert.deepStrictEqual((yield* administration.verify({})).problems, [])
+      }).pipe(Effect.scoped)
+    )
+  )
+
   it.live("are there after a restart as they were, and cannot be spent from their end on", () =>
     inTime(({ now, pass }) =>
       Effect.gen(function* () {

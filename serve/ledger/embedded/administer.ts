@@ -111,18 +111,32 @@ export const administer = Effect.fnUntraced(function* (
     Effect.map(decide(decideAt), ({ now }) => now)
 
   /** Takes what has expired out of the balances. */
-  const expire = Effect.gen(function* () {
-    if (state.granted.size === 0) return
-    const now = yield* Clock.currentTimeMillis
-    const entries = [...state.granted].flatMap((account) => {
-      const ended = expireGrants(account.record.id, account.grants, now)
-      if (ended.length > 0) account.expiredAt = Math.max(account.expiredAt, now)
-      return ended
-    })
-    if (entries.length > 0) yield* write({ ...nothing, entries })
-  }).pipe(oneAtATime.withPermit, Effect.uninterruptible)
-  /** Before a balance is answered. If it cannot be written now, charges report that, and it is tried again. */
-  const upToDate = Effect.ignore(expire)
+  const expire = (accounts: () => ReadonlyArray<AccountState>) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const ended = accounts().flatMap((account) => {
+        const entries = expireGrants(account.record.id, account.grants, now)
+        return entries.length === 0 ? [] : [{ account, entries }]
+      })
+      if (ended.length === 0) return
+      // until it is written a call whose clock is behind could spend it
+      for (const { account } of ended) account.expiredAt = now
+      yield* Effect.ensuring(
+        write({ ...nothing, entries: ended.flatMap(({ entries }) => entries) }),
+        Effect.sync(() => {
+          for (const { account } of ended) account.expiredAt = 0
+        })
+      )
+    }).pipe(oneAtATime.withPermit, Effect.uninterruptible)
+  /** Before balances are answered. If it cannot be written now, charges report that, and it is tried again. */
+  const upToDate = Effect.ignore(expire(() => [...state.granted]))
+  const upToDateOf = (id: string) =>
+    Effect.ignore(
+      expire(() => {
+        const account = state.accounts.get(id)
+        return account !== undefined && state.granted.has(account) ? [account] : []
+      })
+    )
   if (user === "server") yield* Effect.forkScoped(Effect.repeat(upToDate, Schedule.spaced(everySecond)))
 
   const account = (id: string) =>
@@ -147,7 +161,7 @@ export const administer = Effect.fnUntraced(function* (
       expires_at = null,
       ...credited
     }) {
-      yield* upToDate
+      yield* upToDateOf(account_id)
       yield* change((now) =>
         Result.flatMap(accountOf(account_id), (found) =>
           creditAccount(summaryOf(found, now), { ...credited, expires_at }, now)
@@ -155,11 +169,11 @@ export const administer = Effect.fnUntraced(function* (
       )
       return yield* account(account_id)
     }),
-    account: ({ account_id }) => Effect.andThen(upToDate, account(account_id)),
+    account: ({ account_id }) => Effect.andThen(upToDateOf(account_id), account(account_id)),
     book: Effect.fn("Administration.book")(function* (asked) {
       const booking = yield* Effect.orDie(decodeBooking(asked)) // whoever calls this in the process has checked it
       const { account_id, reference, type } = booking
-      yield* upToDate
+      yield* upToDateOf(account_id)
       const { decision } = yield* decide((now) =>
         Result.flatMap(accountOf(account_id), (found) =>
           bookOnce(summaryOf(found, now), booking, state.booked.get(bookingOf(type, reference)), now)
@@ -209,7 +223,7 @@ export const administer = Effect.fnUntraced(function* (
       return yield* store.summedUsage(of)
     }),
     entriesBefore: Effect.fn("Administration.entriesBefore")(function* ({ before, ...of }) {
-      yield* upToDate
+      yield* upToDateOf(of.account_id)
       const { head } = yield* Effect.fromResult(accountOf(of.account_id))
       return yield* store.entriesBefore({ ...of, before: Math.min(before ?? head.position + 1, head.position + 1) })
     }),
@@ -224,7 +238,7 @@ export const administer = Effect.fnUntraced(function* (
     backup: ({ file }) => Effect.andThen(upToDate, store.backup(file)),
     entriesOf: (accountId) =>
       Stream.unwrap(
-        Effect.as(Effect.andThen(upToDate, account(accountId)), store.entriesOf(accountId))
+        Effect.as(Effect.andThen(upToDateOf(accountId), account(accountId)), store.entriesOf(accountId))
       ) satisfies Stream.Stream<unknown, AdministrationError>
   })
 })
