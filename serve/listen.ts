@@ -164,7 +164,7 @@ export const listen = Effect.fnUntraced(function* (
         Effect.timeoutOrElse({ duration: longestDrain, orElse: () => Effect.sync(() => node.closeAllConnections()) })
       )
   )
-  const { check } = makeReaders({ sockets: server.connections.sockets, isFull, now: Date.now })
+  const { check } = makeReaders({ sockets: server.connections.sockets, isFull, now: () => performance.now() })
   yield* Effect.forkScoped(Effect.repeat(Effect.promise(check), Schedule.spaced(checkInterval)))
   const address = server.node.address()
   const taken = typeof address === "object" && address !== null ? address.port : port

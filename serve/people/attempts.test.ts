@@ -111,6 +111,12 @@ describe("failed sign-ins", () => {
     }
   })
 
+  it("does not wait longer because the clock was set back", () => {
+    const { ofKnown } = makeAttempts()
+    for (let failure = 0; failure < 5; failure++) ofKnown("ann", 60 * minute)
+    assert.strictEqual(secondsOf(ofKnown("ann", 0)), 1)
+  })
+
   it("forgets the failures of an e-mail after a success, and keeps those of the address", () => {
     const { ofStranger } = makeAttempts()
     for (let failure = 0; failure < 19; failure++) ofStranger(`p${failure}@example.com`, "192.0.2.7", 0)

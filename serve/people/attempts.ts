@@ -47,7 +47,9 @@ const makeCounter = ({ free, longestWait }: Limit) => {
   const waitAfter = (count: number) => (count < free ? 0 : Math.min(longestWait, firstWait * 2 ** (count - free)))
   const of = (name: string, now: number): Failures => {
     const found = failures.get(name)
-    return found === undefined || now - found.last > memory ? { count: 0, last: now } : found
+    return found === undefined || now - found.last > memory
+      ? { count: 0, last: now }
+      : { ...found, last: Math.min(found.last, now) } // a clock was set back
   }
   const remember = (name: string, state: Failures) => {
     failures.delete(name)
