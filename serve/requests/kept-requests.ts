@@ -93,11 +93,14 @@ const make = Effect.gen(function* () {
   let dropped = 0
   let isDropping = false
   let looks = 0
+  /** Calls of accounts since their requests were pruned. What an earlier run has left is not known: the first call is due. */
   const unpruned = new Map<string, number>()
 
   const written = ({ counts }: Gathered) => {
     isDropping = false
-    for (const { account_id, calls } of counts) unpruned.set(account_id, (unpruned.get(account_id) ?? 0) + calls)
+    for (const { account_id, calls } of counts) {
+      unpruned.set(account_id, (unpruned.get(account_id) ?? surplus) + calls)
+    }
   }
   /** Told once, until it works again. */
   const drop = (count: number, reason: string) => {
@@ -124,8 +127,10 @@ const make = Effect.gen(function* () {
   })
   const prune = Effect.suspend(() => {
     const due = [...unpruned].flatMap(([account, count]) => (count >= surplus ? [account] : []))
-    for (const account of due) unpruned.delete(account)
-    return Effect.forEach(due, (account) => pruneRequests(database, account), { discard: true })
+    const pruned = (account: string) => Effect.sync(() => unpruned.set(account, 0))
+    return Effect.forEach(due, (account) => Effect.andThen(pruneRequests(database, account), pruned(account)), {
+      discard: true
+    })
   }).pipe(
     Effect.catchTag("ConsoleUnavailable", ({ message }) =>
       Effect.logWarning(`old requests stay in the console's log: ${message}`)
