@@ -2,7 +2,7 @@
  * The ledger in a SQLite file. A group is one transaction on the main thread, and so one flush: its records and entries, and
  * nothing that follows from them. A thread brings those tables up each second, and reads what is asked for.
  */
-import { Clock, Effect, Option, Stream } from "effect"
+import { Clock, Effect, Option, Semaphore, Stream } from "effect"
 import { isBusy, isDamaged } from "../../persistence/sqlite.ts"
 import { inOwnThread, makeThread } from "../../persistence/thread.ts"
 import { BackupFailed } from "../administration.ts"
@@ -96,6 +96,9 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       )
     )
 
+  /** While one lasts the log is not reset; several that overlap would keep it growing. */
+  const oneLongLook = yield* Semaphore.make(1)
+
   /** Of its own: a page does not wait for the end of a portion. */
   const follower = yield* Effect.acquireRelease(
     Effect.sync(() => makeThread({ file, sums })),
@@ -172,16 +175,20 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
         sumUp
       ),
     verify: (held, anchor) =>
-      ask("be verified", () => inOwnThread({ file, sums }, module("./verification.ts"), verify, held, anchor)),
+      oneLongLook.withPermit(
+        ask("be verified", () => inOwnThread({ file, sums }, module("./verification.ts"), verify, held, anchor))
+      ),
     keyTexts: ask("be verified", () => thread.run(module("./statement.ts"), readKeyTexts)),
     backup: (to) =>
       Effect.andThen(
         refuseExisting(to),
-        Effect.tryPromise({
-          try: () => inOwnThread({ file, sums }, module("./backup.ts"), backUp, to),
-          catch: (cause) =>
-            new BackupFailed({ file: to, problem: cause instanceof Error ? cause.message : String(cause) })
-        })
+        oneLongLook.withPermit(
+          Effect.tryPromise({
+            try: () => inOwnThread({ file, sums }, module("./backup.ts"), backUp, to),
+            catch: (cause) =>
+              new BackupFailed({ file: to, problem: cause instanceof Error ? cause.message : String(cause) })
+          })
+        )
       )
   }
   return store
