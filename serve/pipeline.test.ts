@@ -109,18 +109,23 @@ describe("a call that was held and not answered with 200", () => {
 
   it.live("answers 503 with Retry-After when the charge cannot be written, and charges the next call", () =>
     Effect.gen(function* () {
-      const { call, charges, store } = yield* over(Effect.succeed('{"data":[]}'))
+      const { call, charges, reported, store } = yield* over(Effect.succeed('{"data":[]}'))
       store.failure = new Error("disk full")
+      yield* Effect.promise(() => Promise.all([call(), call()]))
       const refused = yield* Effect.promise(() => call())
       assert.strictEqual(refused.status, 503)
       assert.strictEqual(refused.headers["retry-after"], "1")
       assert.strictEqual(refused.headers["x-error-code"], "ledger_unavailable")
       assert.strictEqual(refused.headers["x-credits-remaining"], "5000")
+      assert.deepStrictEqual(reported, ["a charge could not be written"]) // once, not for each call
       store.failure = undefined
       const answered = yield* Effect.promise(() => call())
       assert.strictEqual(answered.status, 200)
       assert.strictEqual(answered.headers["x-credits-remaining"], "4990")
       assert.strictEqual(charges().length, 1)
+      store.failure = new Error("disk full again")
+      yield* Effect.promise(() => call())
+      assert.strictEqual(reported.length, 2)
     }).pipe(Effect.scoped)
   )
 })

@@ -251,6 +251,9 @@ export const makePipeline = (needs: PipelineNeeds) => {
     }
   }
 
+  /** That the ledger cannot be written is told once: a full disk would get a line for each call. */
+  let isTold = false
+
   /** Reads what was admitted, and makes the charge durable before the first byte leaves. */
   const charge = async (call: Call, { held, key, turn, valid }: Admitted, requestId: string): Promise<Decided> => {
     const { endpoint } = call.route
@@ -273,8 +276,11 @@ export const makePipeline = (needs: PipelineNeeds) => {
     try {
       await held.commit(requestId)
       meters.committed(performance.now() - readAt)
+      isTold = false
     } catch (cause) {
-      report("a charge could not be written", { request_id: requestId, endpoint: endpoint.id }, Cause.fail(cause))
+      if (!isTold)
+        report("a charge could not be written", { request_id: requestId, endpoint: endpoint.id }, Cause.fail(cause))
+      isTold = !ledger.writable()
       return refusal(call, requestId, ledgerUnavailable, key)
     }
     return { answer: answer(requestId, 200, body, accountHeaders(call, key, endpoint.credits, generation)), key }
