@@ -41,7 +41,7 @@ export class AnotherLedger extends Schema.TaggedError<AnotherLedger>()("AnotherL
 }) {
   override get message() {
     const { anchor, place, problem } = this
-    return `The ledger does not go through its anchor at ${place}, which was written at ${anchor.at} with ${headText(anchor)}: ${problem}. Nothing was changed. Where you have restored a backup or moved the ledger, put this anchor aside and start again; else find out who has changed the ledger, as described in docs/operations.md.`
+    return `The ledger does not go through its anchor at ${place}, which was written at ${anchor.at} with ${headText(anchor)}: ${problem}. Nothing was changed. If you have restored a backup or moved the ledger, move this anchor away and start again. Otherwise somebody has changed the ledger: docs/operations.md describes what to do.`
   }
 }
 

@@ -18,7 +18,7 @@ class LedgerDoesNotAddUp extends Schema.TaggedError<LedgerDoesNotAddUp>()("Ledge
 
 class NoAnchor extends Schema.TaggedError<NoAnchor>()("NoAnchor", { place: Schema.String }) {
   override get message() {
-    return `There is no anchor at ${this.place}: no server has written one yet, or it was put aside.`
+    return `There is no anchor at ${this.place}: no server has written one yet, or it was moved away.`
   }
 }
 
