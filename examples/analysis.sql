@@ -159,7 +159,7 @@ order by per_kg desc, sub_category, currency;
 
 -- 11. Where does this number come from? The payload behind the current butter price, and the row in it. The bytes are kept in
 --     the raw archive under their SHA-256.
-select observed_on, value_text, published_at, is_final, source_row, fetched_at, url, raw_sha256
+select observed_on, value_text, published_at, is_final, source_row, price_version.fetched_at, url, raw_sha256
 from commodity.price_version
 join ingest.raw_file using (raw_sha256)
 where metric_name = 'butter_sales_price_weekly'

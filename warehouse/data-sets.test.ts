@@ -36,6 +36,7 @@ const publishButter = Effect.fnUntraced(function* (layout: Layout, origin: "live
           is_final: false,
           run_id: run.run_id,
           raw_sha256: "ab",
+          fetched_at: `${day} 18:00:00`,
           source_row: 1
         }
       ])

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { commodity, rawFileTable } from "@larder/warehouse/tables.ts"
+import { commodity } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import { catalog } from "./catalog.ts"
 import { catalogRows } from "./catalog-rows.ts"
@@ -17,8 +17,8 @@ interface Version {
 /** A warehouse in memory with the whole catalog and these values. */
 const warehouse = Effect.fnUntraced(function* (versions: ReadonlyArray<Version>) {
   const db = yield* DuckDb.memory
-  yield* db.run("create schema commodity; create schema ingest")
-  for (const { ddl } of [rawFileTable, ...commodity.tables, ...commodity.views]) yield* db.run(ddl)
+  yield* db.run("create schema commodity")
+  for (const { ddl } of [...commodity.tables, ...commodity.views]) yield* db.run(ddl)
   const cells = (table: (typeof commodity.tables)[number], rows: ReadonlyArray<object>) =>
     rows.map((row) => Object.keys(table.record.fields).map((column) => Reflect.get(row, column) ?? null))
   const rowsOf = (name: string) =>
@@ -26,6 +26,7 @@ const warehouse = Effect.fnUntraced(function* (versions: ReadonlyArray<Version>)
       ? versions.map(({ observed_on, value, ...version }, index) => ({
           published_at: `${observed_on} 12:00:00`,
           raw_sha256: "payload",
+          fetched_at: "2026-10-01 13:00:00",
           ...version,
           observed_on,
           value,

@@ -84,20 +84,21 @@ const stage = Effect.fnUntraced(function* (
   mapping: { readonly feed: string; readonly payload: string }
 ) {
   const { run_id, staging } = run
+  const { bytes, content_type, fetched_at, sha256: raw_sha256, url } = raw
   const about = { pipeline: "commodities", feed: feed.feed, run_id }
+  const ofPayload = { run_id, raw_sha256, fetched_at }
   yield* staging.add(
     priceVersionTable,
-    read.readings.map((reading) => ({ ...reading, value: reading.value_text, run_id, raw_sha256: raw.sha256 }))
+    read.readings.map((reading) => ({ ...reading, value: reading.value_text, ...ofPayload }))
   )
   yield* staging.add(
     rejectTable,
-    read.rejects.map((reject) => ({ ...about, raw_sha256: raw.sha256, ...reject }))
+    read.rejects.map((reject) => ({ ...about, raw_sha256, ...reject }))
   )
   yield* staging.add(
     unknownFieldTable,
     read.unknown_fields.map((unknown) => ({ ...about, ...unknown }))
   )
-  const { bytes, content_type, fetched_at, sha256: raw_sha256, url } = raw
   const counts = { rows_read: read.rows_read, rows_rejected: read.rejects.length }
   yield* staging.add(rawFileTable, [
     { ...about, raw_sha256, url, fetched_at, bytes, content_type, ...counts, mapping_sha256: mapping.payload }

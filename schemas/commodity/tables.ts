@@ -62,6 +62,7 @@ export const PriceVersion = Schema.Struct({
   }),
   run_id: Schema.String.annotate({ description: "Run that loaded the value: `ingest.run.run_id`." }),
   raw_sha256: Schema.String.annotate({ description: "Payload that states the value: `ingest.raw_file.raw_sha256`." }),
+  fetched_at: Schema.String.annotate({ description: "When that payload was fetched, in UTC." }),
   source_row: Schema.Int.annotate({ description: "Row in that payload, counted from 1." })
 }).annotate({
   identifier: "commodity.price_version",

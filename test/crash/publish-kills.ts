@@ -57,7 +57,7 @@ const count = async (home: string) => {
   const [rows] = await query(home, "select count(*)::integer as versions from commodity.price_version")
   return Number(rows?.[0]?.versions)
 }
-const prices = (home: string) => digestOf(home, "commodity.price_version", "run_id")
+const prices = (home: string) => digestOf(home, "commodity.price_version", "run_id", "fetched_at")
 const warehouse = (home: string) => namesIn(path.join(home, "warehouse"))
 const fetched = (home: string) => namesIn(path.join(home, "raw/fetches")).length
 

@@ -12,7 +12,10 @@ import { commodity, seriesTable } from "../tables.ts"
 
 /** Published at noon, at the end of the day and on the next day, by the report's clock. */
 const versions = ["2026-07-10 12:00:00", "2026-07-10 23:59:59.5", "2026-07-11 00:00:00"]
-  .map((moment, row) => `('butter', '2026-07-04', ${row + 1}, '${row + 1}', '${moment}', false, 'run', 'sha', ${row})`)
+  .map(
+    (moment, row) =>
+      `('butter', '2026-07-04', ${row + 1}, '${row + 1}', '${moment}', false, 'run', 'sha', '2026-07-12', ${row})`
+  )
   .join(", ")
 
 /** One connection, so that the session's time zone is that of every query. */
@@ -89,10 +92,9 @@ describe("prices as of a moment, in sessions of any time zone", () => {
     Effect.gen(function* () {
       const db = yield* analyst
       yield* db.run(`
-        insert into ingest.raw_file values ('fetched', 'https://x.example', 'commodities', 'feed', 'run',
-          '2026-08-05 16:00:00', 1, null, 1, 0, 'mapping', 'live');
         insert into commodity.price_version values
-          ('butter', '2026-08-01', 9, '9', '2026-08-01 23:59:59.999999', false, 'run', 'fetched', 1)`)
+          ('butter', '2026-08-01', 9, '9', '2026-08-01 23:59:59.999999', false, 'run', 'fetched',
+            '2026-08-05 16:00:00', 1)`)
       const from = "select value_text from commodity.price_as_of"
       const known: Record<string, ReadonlyArray<unknown>> = {}
       for (const moment of [
@@ -102,7 +104,7 @@ describe("prices as of a moment, in sessions of any time zone", () => {
         const rows = yield* db.rows(`${from}(${moment}) where observed_on = '2026-08-01'`)
         known[moment] = rows.map(({ value_text }) => value_text)
       }
-      yield* db.run("delete from commodity.price_version where raw_sha256 = 'fetched'; delete from ingest.raw_file")
+      yield* db.run("delete from commodity.price_version where raw_sha256 = 'fetched'")
       assert.deepStrictEqual(known, {
         "date '2026-08-01'": [],
         "date '2026-08-04'": [],

@@ -9,13 +9,11 @@ with asked as (
   end as until
 )
 select metric_name, observed_on, value, value_text, published_at, is_final
-from commodity.price_version v, asked
+from commodity.price_version, asked
 where published_at <= until
   -- Rows without a stamp are a microsecond before the end of a day, where no stamp is. They were published when they were
   -- fetched at the latest, which is in UTC: no clock of a report is further on then than four hours behind.
-  and (microsecond(published_at) % 1_000_000 <> 999_999 or exists (
-    from ingest.raw_file f where f.raw_sha256 = v.raw_sha256 and f.fetched_at - interval 4 hours <= until
-  ))
+  and (microsecond(published_at) % 1_000_000 <> 999_999 or fetched_at - interval 4 hours <= until)
 qualify row_number() over (
   partition by metric_name, observed_on
   order by is_final desc, published_at desc, run_id desc, source_row desc

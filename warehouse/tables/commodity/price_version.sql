@@ -7,5 +7,6 @@ create table if not exists commodity.price_version (
   is_final boolean not null,
   run_id varchar not null,
   raw_sha256 varchar not null,
+  fetched_at timestamp not null,
   source_row bigint not null
 )
