@@ -1,5 +1,6 @@
 /** What every run of a pipeline leaves behind: tables of the warehouse schema `ingest`. Times are UTC. */
 import { Schema } from "effect"
+import { FetchStatus } from "./storefront/records.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
 const runId = described("Run that wrote the row: `ingest.run.run_id`.")
@@ -164,4 +165,36 @@ export const UnknownField = Schema.Struct({
 }).annotate({
   identifier: "ingest.unknown_field",
   description: "Fields that upstream added and no mapping knows: worth a look, never an error."
+})
+
+const flag = (description: string) => Schema.Boolean.annotate({ description })
+const whole = (description: string) => Schema.Int.annotate({ description })
+const text = (description: string) => Schema.NullOr(Schema.String).annotate({ description })
+
+export const StoreReadRow = Schema.Struct({
+  run_id: described("Run that read the store: `ingest.run.run_id`."),
+  store_id: described("Store: `storefront.store.store_id`."),
+  read_at: described("When the store was asked, in UTC."),
+  fetch_status: FetchStatus.annotate({
+    description:
+      "complete; partial: some of it could not be read, so that nothing was withdrawn, but for products where `has_all_products`; failed: nothing was taken from it."
+  }),
+  outcome: described("How the read ended, in finer classes than `fetch_status`, such as throttled, blocked or window."),
+  outcome_detail: text("What was met where the read stopped, for people; null where nothing was."),
+  pages_read: whole(
+    "Answers of the store that were read, the last empty ones included; 1 for a feed that is one file."
+  ),
+  products_read: whole("Published products that were found."),
+  has_all_products: flag(
+    "Whether the list of products was read whole, so that those not found were withdrawn, whatever became of the collections."
+  ),
+  is_taken: flag(
+    "Whether what was found went into the warehouse. False where the read failed, where what it found was not trusted, and where a later read of the store had been published before it."
+  ),
+  collections_read: whole("Collections that were found."),
+  currency: text("ISO 4217 currency that the prices were served in; null where it is not known."),
+  seconds: Schema.Finite.annotate({ description: "How long the read took, in seconds." })
+}).annotate({
+  identifier: "ingest.store_read",
+  description: "Every read of every store, one row each, also those that failed or found nothing new."
 })

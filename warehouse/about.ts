@@ -10,7 +10,7 @@ export interface About {
   readonly attribution: string
   /** Null where there are several: then the data set's own tables have them. */
   readonly source_url: string | null
-  /** A table that the data set always has, and the newest day that it states, as an SQL expression. */
+  /** The table that the newest day of the data set is from, and that day, as an SQL expression. */
   readonly newest: { readonly table: string; readonly day: string }
   /** Days after which a read of the source is late: two of the times between its runs, so that one may fail. */
   readonly late_after_days: number
@@ -46,7 +46,7 @@ export const aboutStorefronts: About = {
   licence: "Texts, pictures and prices are the stores'; their terms apply.",
   attribution: "Each store, by its name and domain in `storefront.store`",
   source_url: null,
-  newest: { table: "storefront.store", day: "max(fetched_at)::date" },
+  newest: { table: "ingest.store_read", day: "(max(read_at) filter (fetch_status <> 'failed'))::date" },
   late_after_days: 2
 }
 

@@ -72,7 +72,10 @@ const tablesIn = (db: Db) =>
     (tables) => new Set(tables.map(({ name }) => name))
   )
 const presentIn = (tables: ReadonlySet<string>, of: ReadonlyArray<DataSet>) =>
-  of.filter(({ about }) => tables.has(about.newest.table))
+  of.filter(
+    ({ about, tables: own }) =>
+      tables.has(about.newest.table) && own.some(({ name, schema }) => tables.has(`${schema}.${name}`))
+  )
 
 /** Said of everything in a schema of samples that can be read from, as DuckDB takes no comment on a schema. */
 export const sampleMark = ` ${aboutSamples.description}`

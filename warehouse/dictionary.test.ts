@@ -5,7 +5,7 @@ import { aLayout, aRun, ask, butter, publishStaged } from "@larder/test/support/
 import { Effect, Option, Schema } from "effect"
 import { DuckDb } from "./duckdb.ts"
 import { stage } from "./staging.ts"
-import { dataSets, seriesTable, tablesOf } from "./tables.ts"
+import { dataSets, seriesTable, tablesOf, viewsOf } from "./tables.ts"
 
 /** A warehouse with the tables of every data set. */
 const published = onceForFile(
@@ -85,7 +85,7 @@ describe("a published warehouse", () => {
     Effect.gen(function* () {
       const layout = yield* published
       for (const dataSet of dataSets) {
-        for (const of of [...tablesOf(dataSet), ...dataSet.views]) {
+        for (const of of [...tablesOf(dataSet), ...viewsOf(dataSet)]) {
           if (of.record === undefined) continue
           const columns = yield* ask(layout, `select column_name from (describe ${of.schema}."${of.name}")`)
           assert.deepStrictEqual(

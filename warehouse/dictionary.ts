@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { type DuckDb, identifier, literal } from "./duckdb.ts"
-import { type DataSet, type Table, tablesOf, type View } from "./tables.ts"
+import { type DataSet, type Table, tablesOf, type View, viewsOf } from "./tables.ts"
 
 const descriptionOf = (schema: Schema.Constraint): string => Schema.resolveAnnotations(schema)?.description ?? ""
 
@@ -21,13 +21,14 @@ export const commentsOf = (of: Table | View, kind: "table" | "view"): ReadonlyAr
 
 const definitions = (dataSet: DataSet): ReadonlyArray<string> => {
   const tables = tablesOf(dataSet)
+  const views = viewsOf(dataSet)
   return [
     "create schema if not exists ingest",
     `create schema if not exists ${identifier(dataSet.schema)}`,
     ...tables.map((table) => table.ddl),
-    ...dataSet.views.map((view) => view.ddl),
+    ...views.map((view) => view.ddl),
     ...tables.flatMap((table) => commentsOf(table, "table")),
-    ...dataSet.views.flatMap((view) => commentsOf(view, "view"))
+    ...views.flatMap((view) => commentsOf(view, "view"))
   ]
 }
 

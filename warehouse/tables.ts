@@ -15,17 +15,28 @@ import {
   VersionRow
 } from "@larder/schemas/branded-food/tables.ts"
 import { Coverage, MetricRow, Price, PriceVersion, ProductRow, SeriesRow } from "@larder/schemas/commodity/tables.ts"
-import { CheckResult, Cursor, DataSetRow, LeftOut, RawFile, Reject, Run, UnknownField } from "@larder/schemas/ingest.ts"
+import {
+  CheckResult,
+  Cursor,
+  DataSetRow,
+  LeftOut,
+  RawFile,
+  Reject,
+  Run,
+  StoreReadRow,
+  UnknownField
+} from "@larder/schemas/ingest.ts"
 import {
   CollectionListingRow,
   CollectionProductRow,
   CollectionRow,
+  LastSeenRow,
   ListingRow,
   ProductCategoryRow,
   SightingRow,
   ProductRow as StoreProductRow,
-  StoreReadRow,
   StoreRow,
+  StoreStatusRow,
   VariantChangeRow,
   VariantRow
 } from "@larder/schemas/storefront/tables.ts"
@@ -34,6 +45,8 @@ import { type About, aboutBrandedFoods, aboutCommodities, aboutStorefronts } fro
 import type { Cell, DuckDb } from "./duckdb.ts"
 import { buildFoods } from "./foods/build.ts"
 import { completedLabel } from "./foods/completed-label.ts"
+import type { KnownStores } from "./storefronts/known.ts"
+import { lastSeen } from "./storefronts/last-seen.ts"
 import { settleReads } from "./storefronts/settle.ts"
 
 /** Rows of a table that is merged by adding, next after their owner's: which rows `o` are those of a row `t`, as SQL. */
@@ -104,14 +117,15 @@ export interface DataSet {
   readonly tables: ReadonlyArray<Table>
   /** After the tables, in order. */
   readonly views: ReadonlyArray<View>
+  /** Views that need `ingest` beside the tables of the data set: what follows from its runs. After the other views, in order. */
+  readonly viewsOverIngest?: ReadonlyArray<View>
   /** Files that a generation carries beside its database, made from it alone. */
   readonly files?: CarriedFiles
   /**
    * Statements for the staging file before its tables are merged, where what a run read means something else beside what is
-   * there already. `hasLive` says that the live generation has this data set, attached as `live`; nobody else publishes
-   * meanwhile.
+   * there already. Nobody else publishes meanwhile.
    */
-  readonly settle?: (hasLive: boolean) => ReadonlyArray<string>
+  readonly settle?: (stores: KnownStores) => ReadonlyArray<string>
   /** Counts the payload rows that stand behind the staged rows: what a run states, and after the merge what was new. */
   readonly countStatedRows: string
 }
@@ -161,8 +175,11 @@ export const unknownFieldTable = table("ingest", "unknown_field", UnknownField, 
   key: ["pipeline", "feed", "field"]
 })
 
+/** What changes with every read of a store: apart from the stores, so that a read that finds nothing new leaves them as they are. */
+export const storeReadTable = table("ingest", "store_read", StoreReadRow, { by: "adding", key: ["run_id", "store_id"] })
+
 /** What a run leaves behind beside its data. */
-export const ingestTables = [rawFileTable, rejectTable, cursorTable, unknownFieldTable] as const
+export const ingestTables = [rawFileTable, rejectTable, cursorTable, unknownFieldTable, storeReadTable] as const
 
 export const productTable = table("commodity", "product", ProductRow, { by: "replacing all" })
 export const metricTable = table("commodity", "metric", MetricRow, { by: "replacing all" })
@@ -221,10 +238,15 @@ export const brandedFood: DataSet = {
 }
 
 export const storeTable = table("storefront", "store", StoreRow, { by: "replacing", key: ["store_id"] })
-export const storeReadTable = table("storefront", "store_read", StoreReadRow, {
-  by: "adding",
-  key: ["run_id", "store_id"]
-})
+const lastSeenView: View = {
+  schema: "storefront",
+  name: "last_seen",
+  record: LastSeenRow,
+  ddl: `create or replace view storefront.last_seen as ${lastSeen({
+    known: (name) => `storefront.${name}`,
+    knownReads: (name) => `ingest.${name}`
+  })}`
+}
 
 export const storefront: DataSet = {
   schema: "storefront",
@@ -243,7 +265,6 @@ export const storefront: DataSet = {
     }),
     table("storefront", "sighting", SightingRow, { by: "replacing", key: ["kind", "id"] }),
     table("storefront", "variant_change", VariantChangeRow, { by: "adding", key: ["variant_id", "seen_at"] }),
-    storeReadTable,
     table("storefront", "listing", ListingRow, { by: "deriving", from: sqlOf("storefront", "listings_of_stores") }),
     table("storefront", "collection_listing", CollectionListingRow, {
       by: "deriving",
@@ -255,12 +276,16 @@ export const storefront: DataSet = {
     view("storefront", "product_category", ProductCategoryRow),
     view("storefront", "collection_product", CollectionProductRow)
   ],
+  viewsOverIngest: [view("storefront", "store_status", StoreStatusRow), lastSeenView],
   settle: settleReads,
   countStatedRows: `
     select (
       (select coalesce(sum(source_rows), 0) from storefront.product) + (select count(*) from storefront.collection)
     )::integer as rows`
 }
+
+/** All views of a data set, in the order in which they are defined. */
+export const viewsOf = ({ views, viewsOverIngest = [] }: DataSet): ReadonlyArray<View> => [...views, ...viewsOverIngest]
 
 export type Records = ReadonlyArray<Readonly<Record<string, Cell>>>
 

@@ -39,7 +39,8 @@ const products = (second: number, hasAllProducts: boolean) => `
   create schema storefront;
   create table storefront.sighting as
     select 'product' as kind, i as id, i // 100 as store_id, i < ${100 + second} as is_listed from range(200) of(i);
-  create table storefront.store_read as select 'now' as run_id, 1 as store_id, ${hasAllProducts} as has_all_products`
+  create table ingest.store_read as
+    select 'now' as run_id, 1 as store_id, ${hasAllProducts} as has_all_products, true as is_taken`
 
 const [food, form, price, product] = [
   foods(1000),

@@ -9,7 +9,7 @@ const vanished = `
   select count(*)
   from (${listed("live.storefront.sighting")}) l
   anti join (${listed("storefront.sighting")}) s using (id)
-  anti join (from storefront.store_read where run_id = getvariable('run_id') and has_all_products) r using (store_id)`
+  anti join (from ingest.store_read where run_id = getvariable('run_id') and has_all_products and is_taken) r using (store_id)`
 
 export const checks: ReadonlyArray<Check> = [
   // What a complete read of a store does not find is withdrawn: how much of it, is judged for each store when it is read.

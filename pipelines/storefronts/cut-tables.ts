@@ -17,7 +17,7 @@ const lastFiles = (domains: ReadonlyArray<string>) => `
   select domain, latest.run_id, file.url
   from (
     select store_id, arg_max(run_id, read_at) filter (fetch_status <> 'failed') as run_id
-    from storefront.store_read group by store_id
+    from ingest.store_read group by store_id
   ) latest
   join storefront.store using (store_id)
   join (select distinct feed, url from ingest.raw_file where pipeline = 'storefronts') file on feed = 'store/' || domain
@@ -28,7 +28,7 @@ export const cutTables = Effect.fnUntraced(function* ({ layout }: RunContext, do
   const archive = yield* Archive
   const domains = done.flatMap(({ read, store }) => (read.table_end === "within a line" ? [store.domain] : []))
   if (domains.length === 0) return new Set<string>()
-  const known = yield* fromLive(layout, { schema: "storefront", name: "store_read" }, [], (db) =>
+  const known = yield* fromLive(layout, { schema: "storefront", name: "store" }, [], (db) =>
     db.all(Known, lastFiles(domains))
   )
   const cut = new Set<string>()

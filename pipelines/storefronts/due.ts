@@ -99,7 +99,7 @@ const decided = Effect.fnUntraced(function* (run: RunContext, stores: ReadonlyAr
   const archive = yield* Archive
   const bounds = yield* Effect.mapError(boundsSetting, () => new ReadFailed({ faults: [unusableBounds] }))
   const none: ReadonlyMap<string, LastRead> = new Map()
-  const lastReads = yield* fromLive(run.layout, { schema: "storefront", name: "store_read" }, none, readLastReads)
+  const lastReads = yield* fromLive(run.layout, { schema: "storefront", name: "store" }, none, readLastReads)
   const waiting = yield* waitingAmong(run, stores, lastReads, bounds, Date.parse(asked_at))
   const fetchedBy = without(stores, waiting).flatMap(({ domain }) => lastReads.get(domain)?.fetched_by ?? [])
   yield* archive.revalidate(new Set(fetchedBy))

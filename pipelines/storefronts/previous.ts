@@ -29,7 +29,9 @@ const nothingYet: Previous = { stores: new Map() }
 
 const stores = `
   with latest as (
-    select store_id, arg_max(products_read, read_at)::integer as found from storefront.store_read group by store_id
+    select store_id, max(read_at) filter (fetch_status <> 'failed') as fetched_at,
+      arg_max(outcome, (read_at, run_id)) as outcome, arg_max(products_read, (read_at, run_id))::integer as found
+    from ingest.store_read group by store_id
   ),
   listing as (
     select store_id, count(*)::integer as listed from storefront.sighting where kind = 'product' and is_listed group by store_id
@@ -41,10 +43,10 @@ const stores = `
     where product_id in (select id from storefront.sighting where kind = 'product' and is_listed)
     group by store_id
   )
-  select domain, kind, outcome, epoch_ms(fetched_at)::double as fetched_at, coalesce(listed, 0) as listed, coalesce(found, 0) as found,
+  select domain, kind, outcome, epoch_ms(fetched_at)::double as fetched_at, coalesce(listed, 0) as listed, found,
     coalesce(priceable, 0) as priceable, coalesce(unpriced, 0) as unpriced
   from storefront.store
-  left join latest using (store_id)
+  join latest using (store_id)
   left join listing using (store_id)
   left join pricing using (store_id)`
 

@@ -218,9 +218,10 @@ const collections = (run_id: string) => `
 const listedAllTheSame = `
   insert into storefront.sighting by name
   select distinct 'product' as kind, id_of('product', rejected.domain, rejected.native_id) as id, store.store_id,
-    read_at as first_seen_at, read_at as last_seen_at, true as is_listed
+    read_at as first_seen_at, read_at as listed_since, true as is_listed
   from feed.rejected
   join storefront.store store on store.domain = rejected.domain
+  join ingest.store_read read on read.store_id = store.store_id
   anti join storefront.product product on product.product_id = id_of('product', rejected.domain, rejected.native_id)`
 
 /** Some rows of a product may have been used, and others not: the warehouse takes it only where none of its variants is missing. */

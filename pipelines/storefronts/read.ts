@@ -11,7 +11,7 @@ import { Origin } from "../run/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { dictionary } from "./category/dictionary.ts"
-import { outcomes } from "./crawl/outcome.ts"
+import { isTaken, outcomes } from "./crawl/outcome.ts"
 import { dueAmong } from "./due.ts"
 import { listAddress, listName, withOperatorFiles } from "./operator-files.ts"
 import { readPrevious, stageKnownProducts } from "./previous.ts"
@@ -51,19 +51,12 @@ const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext
   yield* staging.db.run(`insert into feed.store values ${done.map(known).join(", ")}`)
   const ids = yield* staging.db.all(Id, "select domain, id_of('store', domain, '') as store_id from feed.store")
   const idOf = new Map(ids.map(({ domain, store_id }) => [domain, store_id]))
-  const ended = ({ read: { detail: outcome_detail, fetch_status, outcome }, read_at, store }: Done) => ({
-    store_id: idOf.get(store.domain) ?? null,
-    fetch_status,
-    outcome,
-    outcome_detail,
-    read_at,
-    run_id
-  })
+  const store_id = ({ store }: Done) => idOf.get(store.domain) ?? null
   yield* staging.add(
     storeTable,
     done.map((one) => ({
       ...one.read.facts,
-      ...ended(one),
+      store_id: store_id(one),
       domain: one.store.domain,
       name: one.store.name,
       kind: one.store.kind,
@@ -72,16 +65,22 @@ const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext
       language: one.store.language ?? one.read.facts.language,
       currency: one.read.currency,
       first_seen_at: one.read_at,
-      fetched_at: one.read.fetch_status === "failed" ? null : one.read_at
+      run_id
     }))
   )
   yield* staging.add(
     storeReadTable,
     done.map((one) => ({
-      ...ended(one),
+      run_id,
+      store_id: store_id(one),
+      read_at: one.read_at,
+      fetch_status: one.read.fetch_status,
+      outcome: one.read.outcome,
+      outcome_detail: one.read.detail,
       pages_read: one.read.pages_read,
       products_read: one.read.products_read,
       has_all_products: one.read.has_all_products,
+      is_taken: isTaken(one.read),
       collections_read: one.read.collections_read,
       currency: one.read.currency,
       seconds: one.seconds

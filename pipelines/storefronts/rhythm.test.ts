@@ -84,7 +84,7 @@ describe("what a generation knows of the rhythm of a store", () => {
         )
       }
       const none: ReadonlyMap<string, LastRead> = new Map()
-      const known = yield* fromLive(layout, { schema: "storefront", name: "store_read" }, none, readLastReads)
+      const known = yield* fromLive(layout, { schema: "storefront", name: "store" }, none, readLastReads)
       const dayOf = (time: number) => new Date(time).getUTCDate()
       const told = [...known.values()].map(({ domain, fetched_by, read_at, run_id, steady_since }) => [
         domain.split(".")[0],

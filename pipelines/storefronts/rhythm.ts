@@ -33,16 +33,16 @@ const lastReads = `
   with latest as (
     select store_id, max(read_at) as read_at, arg_max(run_id, read_at) as run_id, arg_max(fetch_status, read_at) as fetch_status,
       arg_max(run_id, read_at) filter (fetch_status <> 'failed') as fetched_by
-    from storefront.store_read group by store_id
+    from ingest.store_read group by store_id
   ),
   otherwise as (
     select store_id, max(r.read_at) as read_at
-    from storefront.store_read r join latest using (store_id)
+    from ingest.store_read r join latest using (store_id)
     where r.fetch_status <> latest.fetch_status group by store_id
   ),
   streak as (
     select store_id, min(r.read_at) as began_at
-    from storefront.store_read r left join otherwise using (store_id)
+    from ingest.store_read r left join otherwise using (store_id)
     where otherwise.read_at is null or r.read_at > otherwise.read_at group by store_id
   ),
   change as (
@@ -52,7 +52,7 @@ const lastReads = `
       union all
       select store_id, max(read_at)
       from (select store_id, run_id from storefront.product union select store_id, run_id from storefront.collection)
-      join storefront.store_read using (store_id, run_id) group by store_id
+      join ingest.store_read using (store_id, run_id) group by store_id
     )
     group by store_id
   )

@@ -1,9 +1,11 @@
 /**
  * Tables of the warehouse schema `storefront`. A product or collection keeps its row when its store lists it no longer;
- * `sighting` says so, and the listings hold what is listed. Times are UTC.
+ * `sighting` says so, and the listings hold what is listed. A read that finds nothing new changes no row: that it took place is
+ * in `ingest.store_read`, and two views say what follows from it. Times are UTC.
  */
 import { Schema } from "effect"
-import { Collection, FetchStatus, PriceRange, ProductDetail, ProductSummary, Store, Variant } from "./records.ts"
+import { StoreReadRow } from "../ingest.ts"
+import { Collection, PriceRange, ProductDetail, ProductSummary, Store, Variant } from "./records.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
 const text = (description: string) => Schema.NullOr(Schema.String).annotate({ description })
@@ -17,10 +19,6 @@ const collectionId = described("Collection: `storefront.collection.collection_id
 const place = whole(
   "Place in the store's list, from 1: the newest publication first, those without a time last, then by id."
 )
-const outcome = described(
-  "How the read ended, in finer classes than `fetch_status`, such as throttled, blocked or window."
-)
-const outcomeDetail = text("What was met where the read stopped, for people; null where nothing was.")
 const ofTheRun = {
   run_id: described("Run that last changed the row: `ingest.run.run_id`."),
   raw_sha256: described("Payload that last stated something new here: `ingest.raw_file.raw_sha256`.")
@@ -48,17 +46,25 @@ export const StoreRow = Schema.Struct({
   reported_product_count: Schema.NullOr(Schema.Int).annotate({
     description: "How many products the store itself says it has published; what was found is in `storefront.listing`."
   }),
-  fetch_status: Store.fields.fetch_status,
-  outcome,
-  outcome_detail: outcomeDetail,
   first_seen_at: described("When the store was first asked, in UTC."),
-  fetched_at: text("When the rows that are there now were read, in UTC; null while no read has succeeded."),
-  read_at: described("When the store was last asked, whatever came of it; in UTC."),
   run_id: ofTheRun.run_id
 }).annotate({
   identifier: "storefront.store",
   description:
-    "Stores that were ever asked, one row each, as the last read left them. One that is in the store list no longer keeps its rows."
+    "Stores that were ever asked, one row each: what the list and their reads said of them last. One that is no longer in the store list keeps its rows. How the last read ended is in `storefront.store_status`."
+})
+
+export const StoreStatusRow = Schema.Struct({
+  store_id: storeId,
+  fetch_status: Store.fields.fetch_status,
+  outcome: StoreReadRow.fields.outcome,
+  outcome_detail: StoreReadRow.fields.outcome_detail,
+  read_at: described("When the store was last asked, whatever came of it; in UTC."),
+  fetched_at: text("When a read of the store last did not fail, in UTC; null while none has succeeded."),
+  run_id: described("Run of the last read: `ingest.run.run_id`.")
+}).annotate({
+  identifier: "storefront.store_status",
+  description: "How the last read of each store ended, one row per store. All reads are in `ingest.store_read`."
 })
 
 export const ProductRow = Schema.Struct({
@@ -122,19 +128,41 @@ export const CollectionRow = Schema.Struct({
     "Collections of all stores, one row each, as last read. Also those that are listed no longer: `storefront.sighting` says so."
 })
 
-export const SightingRow = Schema.Struct({
+const seen = {
   kind: Schema.Literals(["product", "collection"]).annotate({ description: "What was seen: product or collection." }),
   id: described("The product or collection: `storefront.product.product_id` or `storefront.collection.collection_id`."),
   store_id: storeId,
-  first_seen_at: described("When a read of the store first found it, in UTC."),
-  last_seen_at: described("When a read of the store last found it, in UTC."),
-  is_listed: flag(
-    "Whether the store lists it. False once a list that was read whole lacks it; true again when it is found."
+  first_seen_at: described("When a read of the store first found it, in UTC.")
+}
+const isListed = flag(
+  "Whether the store lists it. False once a list that was read whole lacks it; true again when it is found."
+)
+
+export const SightingRow = Schema.Struct({
+  ...seen,
+  listed_since: described(
+    "When the read found it that began the time for which it is listed, or was before it was withdrawn; in UTC. Later than `first_seen_at` where it was withdrawn and came back."
+  ),
+  is_listed: isListed,
+  last_seen_at: text(
+    "When it was last seen before it was withdrawn, in UTC, as `storefront.last_seen` had it then; null while it is listed."
   )
 }).annotate({
   identifier: "storefront.sighting",
   description:
-    "When each product and collection was first and last seen. Lists that were cut short or could not be read withdraw nothing."
+    "Which products and collections the stores list, and since when. A row changes when something is first found, withdrawn or found again, and not with every read: `storefront.last_seen` says when each was last seen. Lists that were cut short or could not be read withdraw nothing."
+})
+
+export const LastSeenRow = Schema.Struct({
+  ...seen,
+  last_seen_at: described(
+    "When a read of the store last found it, in UTC: the last read that had the whole list, or a later one that found it new, changed or back. A read that had only a part of the list and found it unchanged does not count, so it may have been seen later."
+  ),
+  is_listed: isListed
+}).annotate({
+  identifier: "storefront.last_seen",
+  description:
+    "When each product and collection was first and last seen, from `storefront.sighting` and the reads in `ingest.store_read`."
 })
 
 export const changes = ["first_seen", "changed", "gone", "back"] as const
@@ -159,31 +187,6 @@ export const VariantChangeRow = Schema.Struct({
 }).annotate({
   identifier: "storefront.variant_change",
   description: "History of every variant: a row for each read that found its price or availability changed."
-})
-
-export const StoreReadRow = Schema.Struct({
-  run_id: described("Run that read the store: `ingest.run.run_id`."),
-  store_id: storeId,
-  read_at: described("When the store was asked, in UTC."),
-  fetch_status: FetchStatus.annotate({
-    description:
-      "complete; partial: some of it could not be read, so that nothing was withdrawn, but for products where `has_all_products`; failed: nothing was taken from it."
-  }),
-  outcome,
-  outcome_detail: outcomeDetail,
-  pages_read: whole(
-    "Answers of the store that were read, the last empty ones included; 1 for a feed that is one file."
-  ),
-  products_read: whole("Published products that were found."),
-  has_all_products: flag(
-    "Whether the list of products was read whole, so that those not found were withdrawn, whatever became of the collections."
-  ),
-  collections_read: whole("Collections that were found."),
-  currency: text("ISO 4217 currency that the prices were served in; null where it is not known."),
-  seconds: Schema.Finite.annotate({ description: "How long the read took, in seconds." })
-}).annotate({
-  identifier: "storefront.store_read",
-  description: "Every read of every store, one row each, also those that failed."
 })
 
 export const ListingRow = Schema.Struct({

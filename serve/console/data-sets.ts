@@ -104,7 +104,7 @@ const storefronts = (db: DuckDb["Service"]) =>
       `select count(*)::integer as stores, count(*) filter (where fetch_status = 'complete')::integer as complete,
          (select count(*) from storefront.listing)::integer as listed,
          strftime(max(fetched_at), '%Y-%m-%dT%H:%M:%S.%gZ') as fetched_at
-       from storefront.store`
+       from storefront.store_status`
     ),
     ([row]): Facts => ({
       holds: [

@@ -29,7 +29,7 @@ const store = (name: string) => ({
 /** All that a run leaves of stores, but for its times and its name. */
 const contents = [
   "select * exclude (fetched_at, run_id) from storefront.product order by product_id",
-  "select * exclude (fetched_at, read_at, first_seen_at, run_id) from storefront.store order by store_id",
+  "select * exclude (first_seen_at, run_id) from storefront.store order by store_id",
   "select kind, id, store_id, is_listed from storefront.sighting order by all",
   "select * exclude (seen_at) from storefront.variant_change order by all",
   "select store_id, place, product_id from storefront.listing order by all"

@@ -46,7 +46,7 @@ const changesOf = (run: Row) => `
   select variant_id, change, price::double as price, compare_at_price::double as former, available
   from storefront.variant_change join storefront.store using (store_id)
   where domain = '${domain}' and seen_at in (
-    select r.read_at from storefront.store_read r join storefront.store s using (store_id)
+    select r.read_at from ingest.store_read r join storefront.store s using (store_id)
     where r.run_id = '${run.run_id}' and s.domain = '${domain}')`
 
 const inWords = ({ available, change, former, price, variant_id }: Row) =>
@@ -99,11 +99,12 @@ const leftBy = async (home: string, run: Row, api: Left["api"]): Promise<Left> =
       home,
       jsonOf("product", "product_id"),
       jsonOf("collection", "collection_id"),
-      jsonOf("sighting", "kind, id"),
+      jsonOf("last_seen", "kind, id"),
       changesOf(run),
       `select count(*)::integer as n from storefront.variant_change join storefront.store using (store_id)
      where domain = '${domain}'`,
-      `select * from storefront.store where domain = '${domain}'`,
+      `select store.* exclude (run_id), store_status.* exclude (store_id)
+     from storefront.store join storefront.store_status using (store_id) where domain = '${domain}'`,
       `select
        (select count(*)::integer from storefront.listing join storefront.store using (store_id)
         where domain = '${creamery}') as listed,

@@ -9,8 +9,10 @@ const tables = [
   ["product", "product_id"],
   ["collection", "collection_id"],
   ["sighting", "kind, id"],
+  ["last_seen", "kind, id"],
+  ["store_status", "store_id"],
   ["variant_change", "variant_id, seen_at"],
-  ["(select * exclude (seconds) from storefront.store_read)", "run_id, store_id"],
+  ["(select * exclude (seconds) from ingest.store_read)", "run_id, store_id"],
   ["listing", "store_id, place"],
   ["collection_listing", "store_id, place"]
 ] as const

@@ -18,9 +18,9 @@ const missing = { domain: "missing.example", name: "Missing", kind: "shopify-csv
 const local = { domain: "local.example", name: "Local", kind: "shopify-csv", location: "local.csv", currency: "EUR" }
 
 const states = `
-  select domain, fetch_status, s.fetched_at::varchar as fetched_at, s.read_at::varchar as read_at, s.run_id,
+  select domain, fetch_status, fetched_at::varchar as fetched_at, read_at::varchar as read_at, store_status.run_id,
     (select count(*) from storefront.listing l where l.store_id = s.store_id)::integer as products
-  from storefront.store s order by domain`
+  from storefront.store s join storefront.store_status using (store_id) order by domain`
 const listings = `
   select domain, list_sort(array_agg(l.title)) as titles from storefront.listing l
   join storefront.store using (store_id) group by domain`

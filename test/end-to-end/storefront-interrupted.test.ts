@@ -34,7 +34,7 @@ const knownBy = async (home: string) => ({
   reads: await rowsOf(
     home,
     `select domain, r.currency, pages_read, products_read, collections_read
-     from storefront.store_read r join storefront.store using (store_id) order by domain`
+     from ingest.store_read r join storefront.store using (store_id) order by domain`
   ),
   listed: await rowsOf(
     home,
@@ -51,7 +51,7 @@ const allOf = async (home: string) => ({
   reads: await rowsOf(
     home,
     `select r.run_id, domain, r.read_at::varchar as read_at, r.outcome, pages_read, products_read
-     from storefront.store_read r join storefront.store using (store_id) order by domain`
+     from ingest.store_read r join storefront.store using (store_id) order by domain`
   ),
   payloads: await rowsOf(
     home,

@@ -53,7 +53,7 @@ const setUp = (
 const failedReads = (home: string) =>
   rowsOf(
     home,
-    `select domain, r.outcome, r.outcome_detail from storefront.store_read r join storefront.store using (store_id)
+    `select domain, r.outcome, r.outcome_detail from ingest.store_read r join storefront.store using (store_id)
      where r.fetch_status = 'failed' order by domain`
   )
 
@@ -309,7 +309,7 @@ describe("a live run over shops on this machine", () => {
       const state = `
         select fetched_at::varchar as fetched_at, currency, country,
           (select count(*) from storefront.variant_change)::integer as changes
-        from storefront.store where domain = 'shop-1.example'`
+        from storefront.store join storefront.store_status using (store_id) where domain = 'shop-1.example'`
       const before = yield* Effect.promise(() => rowsOf(home, state))
       const second = yield* Effect.promise(() => ingestLive(storefronts, { home, environment }))
       assert.strictEqual(second.run?.outcome, "partial", second.problem)
@@ -329,7 +329,7 @@ describe("a live run over shops on this machine", () => {
       const reads = `
         select r.run_id, domain, r.read_at::varchar as read_at, r.fetch_status, r.outcome, r.outcome_detail, r.currency,
           pages_read, products_read, collections_read
-        from storefront.store_read r join storefront.store using (store_id) order by all`
+        from ingest.store_read r join storefront.store using (store_id) order by all`
       const told = yield* Effect.promise(() => rowsOf(home, reads))
       assert.lengthOf(told, 8)
       assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(into, reads)), told)

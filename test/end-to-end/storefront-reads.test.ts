@@ -47,7 +47,7 @@ describe("a read of stores", () => {
     })
   })
 
-  it("publishes only a later sighting when nothing but updated_at has changed", () => {
+  it("publishes only that it took place when nothing but updated_at has changed", () => {
     const [before, now] = [after("first"), after("same")]
     expect(now.run).toMatchObject({ outcome: "published", rows_read: 14, rows_loaded: 0, rows_unchanged: 13 })
     expect(now.products).toEqual(before.products)
@@ -129,7 +129,7 @@ describe("a read of stores", () => {
   it("records how each read of each store ended", async () => {
     const rows = await rowsOf(
       home,
-      `select domain, string_agg(r.outcome, ' ' order by r.read_at) as ended from storefront.store_read r
+      `select domain, string_agg(r.outcome, ' ' order by r.read_at) as ended from ingest.store_read r
        join storefront.store using (store_id) group by domain order by domain`
     )
     expect(rows).toEqual([

@@ -55,6 +55,9 @@ export const rowsOf = async (home: string, sql: string): Promise<ReadonlyArray<R
 
 /** How the last read of each store ended: `complete complete`, `partial broken_off`. */
 export const outcomesOf = async (home: string) => {
-  const rows = await rowsOf(home, "select domain, fetch_status || ' ' || outcome as ended from storefront.store")
+  const rows = await rowsOf(
+    home,
+    "select domain, fetch_status || ' ' || outcome as ended from storefront.store join storefront.store_status using (store_id)"
+  )
   return Object.fromEntries(rows.map(({ domain, ended }) => [String(domain), String(ended)]))
 }

@@ -135,7 +135,7 @@ describe("the analyst's notebook after a second read", () => {
       if(row_number() over (order by variant_id) = 1, price * 1.1, price) as price)
     from storefront.variant_change where price > 0 order by variant_id limit 2`
   // one variant, which is reduced
-  const aProductIsGone = `update storefront.sighting set is_listed = false
+  const aProductIsGone = `update storefront.sighting set is_listed = false, last_seen_at = listed_since
     where id = (select product_id from storefront.product where title = 'Harbour Almond Croissant')`
   beforeAll(() => {
     const file = path.join(folder, "later.duckdb")

@@ -8,7 +8,8 @@ import {
   dataSetTable,
   ingestTables,
   leftOutTable,
-  runTable
+  runTable,
+  viewsOf
 } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, inject, it } from "vitest"
@@ -22,7 +23,7 @@ const tables = [
   leftOutTable,
   dataSetTable,
   ...ingestTables,
-  ...dataSets.flatMap(({ tables, views }) => [...tables, ...views])
+  ...dataSets.flatMap((dataSet) => [...dataSet.tables, ...viewsOf(dataSet)])
 ].map(({ name, schema }) => `${schema}.${name}`)
 const listed = [...warehouse.matchAll(/^\| `([a-z_]+\.[a-z_]+)(?:\([^`]*\))?` \|/gm)].map((match) => match[1] ?? "")
 

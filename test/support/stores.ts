@@ -118,18 +118,23 @@ export interface Reads {
 const Column = Schema.Struct({ name: Schema.String, type: Schema.String })
 const columnsOf = `
   select column_name as name, data_type as type from duckdb_columns()
-  where database_name = current_database() and schema_name = 'storefront' and table_name = $table
+  where database_name = current_database() and schema_name = $schema and table_name = $table
   order by column_index`
 
-const load = Effect.fnUntraced(function* ({ db, file }: Staging, table: string, rows: ReadonlyArray<object>) {
+const load = Effect.fnUntraced(function* (
+  { db, file }: Staging,
+  table: string,
+  rows: ReadonlyArray<object>,
+  schema = "storefront"
+) {
   if (rows.length === 0) return
   const lines = `${file}.${table}.ndjson`
   yield* Effect.sync(() => writeFileSync(lines, rows.map((row) => `${JSON.stringify(row)}\n`).join("")))
-  const columns = (yield* db.all(Column, columnsOf, { table })).map(
+  const columns = (yield* db.all(Column, columnsOf, { schema, table })).map(
     ({ name, type }) => `${literal(name)}: ${literal(type)}`
   )
   yield* db.run(`
-    insert into storefront.${identifier(table)} by name
+    insert into ${schema}.${identifier(table)} by name
     from read_json(${literal(lines)}, format = 'newline_delimited', auto_detect = false, columns = {${columns.join(", ")}})`)
 })
 
@@ -139,7 +144,7 @@ const fill = (run_id: string, { collections = [], products = [], read_at = first
     yield* load(
       staging,
       "store",
-      stores.map((row) => ({ ...row, read_at, run_id }))
+      stores.map((row) => ({ ...row, run_id }))
     )
     yield* load(
       staging,
@@ -158,8 +163,9 @@ const fill = (run_id: string, { collections = [], products = [], read_at = first
         const read = { run_id, store_id, read_at, fetch_status, outcome, currency, seconds: 1 }
         const has_all_products = fetch_status === "complete"
         const found = { products_read: products.length, has_all_products, collections_read: collections.length }
-        return { ...read, pages_read: 1, ...found }
-      })
+        return { ...read, pages_read: 1, ...found, is_taken: fetch_status !== "failed" }
+      }),
+      "ingest"
     )
     return products.length + collections.length
   })

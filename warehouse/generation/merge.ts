@@ -138,7 +138,10 @@ export const reduceToNew = Effect.fnUntraced(function* (db: Db, dataSet: DataSet
     ancestry = yield* db.all(Ancestor, ancestors)
   }
   const hasLive = dataSet.tables.some(({ name, schema }) => inLive.has(`${schema}.${name}`))
-  yield* Effect.forEach(dataSet.settle?.(hasLive) ?? [], (sql) => db.run(sql), { discard: true })
+  const known = (schema: string) => (name: string) =>
+    inLive.has(`${schema}.${name}`) ? `live.${schema}.${name}` : `(select * from ${schema}.${name} where false)`
+  const settling = dataSet.settle?.({ known: known(dataSet.schema), knownReads: known("ingest") }) ?? []
+  yield* Effect.forEach(settling, (sql) => db.run(sql), { discard: true })
   const changed: Array<Table> = []
   const tables = [...ingestTables, ...dataSet.tables]
   for (const table of tables) {

@@ -4,7 +4,7 @@ import type { DuckDb } from "../duckdb.ts"
 import { amount, moment } from "./json-in-sql.ts"
 import { openProducts, type ProductById } from "./product-details.ts"
 import { openLists, type SortedTable, type StoreLists } from "./store-lists.ts"
-import { loadStores, type Stores } from "./stores.ts"
+import { loadLastReads, loadStoreFacts, type Stores, storesOf } from "./stores.ts"
 
 export interface Storefronts {
   readonly stores: Stores
@@ -42,7 +42,8 @@ const collectionListing: SortedTable = {
 export const loadStorefronts = Effect.fn("Storefronts.load")(function* (db: DuckDb["Service"]) {
   const products = yield* openLists(db, listing)
   const collections = yield* openLists(db, collectionListing)
-  const stores = yield* loadStores(db, { products: products.count, collections: collections.count })
+  const facts = yield* loadStoreFacts(db, { products: products.count, collections: collections.count })
+  const stores = storesOf(facts, yield* loadLastReads(db))
   const product = yield* openProducts(db)
   return { stores, products, collections, product } satisfies Storefronts as Storefronts
 })

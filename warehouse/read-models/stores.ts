@@ -1,7 +1,10 @@
-/** The stores of one generation, in memory and in the form in which they leave, and their search. */
+/**
+ * The stores of one generation, in memory and in the form in which they leave, and their search. How their last reads ended is
+ * asked for apart: it changes with every read, and what the stores are does not.
+ */
 import { Store } from "@larder/schemas/storefront/records.ts"
 import { Effect, Schema } from "effect"
-import type { DuckDb } from "../duckdb.ts"
+import type { DuckDb, DuckDbError } from "../duckdb.ts"
 import { moment } from "./json-in-sql.ts"
 
 export interface StoreFilters {
@@ -36,13 +39,28 @@ const {
   product_count,
   collection_count,
   source: _source,
+  fetch_status,
+  fetched_at,
   ...stated
 } = Store.fields
 const StoreRow = Schema.Struct(stated)
 const storeRows = `
-  select store_id as id, name, domain, url, description, country, currency, language, fetch_status,
-    ${moment("first_seen_at")} as first_seen_at, ${moment("fetched_at")} as fetched_at
+  select store_id as id, name, domain, url, description, country, currency, language,
+    ${moment("first_seen_at")} as first_seen_at
   from storefront.store`
+
+const LastRead = Schema.Struct({ store_id: Schema.String, fetch_status, fetched_at })
+const lastReads = `
+  select store_id, arg_max(fetch_status, (read_at, run_id)) as fetch_status,
+    ${moment("max(read_at) filter (fetch_status <> 'failed')")} as fetched_at
+  from ingest.store_read
+  group by store_id`
+
+/** By the id of the store. */
+export type LastReads = ReadonlyMap<string, Pick<typeof LastRead.Type, "fetch_status" | "fetched_at">>
+
+export const loadLastReads = (db: DuckDb["Service"]): Effect.Effect<LastReads, DuckDbError> =>
+  Effect.map(db.all(LastRead, lastReads), (rows) => new Map(rows.map(({ store_id, ...read }) => [store_id, read])))
 
 const CategoryRow = Schema.Struct({ store_id: Schema.String, category: Schema.String, product_count })
 const categoryRows = `
@@ -53,32 +71,40 @@ const categoryRows = `
 
 const isBefore = (a: StorePosition, b: StorePosition) => a.name < b.name || (a.name === b.name && a.id < b.id)
 
-export const loadStores = Effect.fnUntraced(function* (db: DuckDb["Service"], counts: Counts) {
+/** What a generation says of its stores, without their last reads. */
+export const loadStoreFacts = Effect.fnUntraced(function* (db: DuckDb["Service"], counts: Counts) {
   const categoriesOf = new Map<string, Array<{ readonly category: string; readonly product_count: number }>>()
   for (const { store_id, ...row } of yield* db.all(CategoryRow, categoryRows)) {
     const categories = categoriesOf.get(store_id)
     if (categories === undefined) categoriesOf.set(store_id, [row])
     else categories.push(row)
   }
-  const stores = (yield* db.all(StoreRow, storeRows)).map(({ fetch_status, fetched_at, first_seen_at, ...told }) => {
+  return (yield* db.all(StoreRow, storeRows)).map((told) => {
     const categories = categoriesOf.get(told.id) ?? []
-    const record: typeof Store.Type = {
+    return {
       ...told,
       category: categories[0]?.category ?? "uncategorized",
       categories,
       product_count: counts.products(told.id),
-      collection_count: counts.collections(told.id),
-      fetch_status,
-      first_seen_at,
-      fetched_at,
-      source: "platform"
+      collection_count: counts.collections(told.id)
     }
+  })
+})
+export type StoreFacts = Effect.Success<ReturnType<typeof loadStoreFacts>>
+
+/** Of a store whose reads are not known. */
+const neverRead = { fetch_status: "failed", fetched_at: null } as const
+
+export const storesOf = (facts: StoreFacts, lastReads: LastReads): Stores => {
+  const stores = facts.map(({ first_seen_at, ...told }) => {
+    const { fetch_status, fetched_at } = lastReads.get(told.id) ?? neverRead
+    const record: typeof Store.Type = { ...told, fetch_status, first_seen_at, fetched_at, source: "platform" }
     return {
       id: told.id,
       name: told.name.toLowerCase(),
       domain: told.domain.toLowerCase(),
       country: told.country,
-      categories: new Set(categories.map(({ category }) => category)),
+      categories: new Set(told.categories.map(({ category }) => category)),
       json: JSON.stringify(record)
     }
   })
@@ -102,5 +128,5 @@ export const loadStores = Effect.fnUntraced(function* (db: DuckDb["Service"], co
       next: last && { name: last.name, id: last.id }
     }
   }
-  return { json: (id) => jsonOf.get(id), search } satisfies Stores as Stores
-})
+  return { json: (id) => jsonOf.get(id), search }
+}

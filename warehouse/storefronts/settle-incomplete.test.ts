@@ -62,7 +62,10 @@ describe("a partial read", () => {
   itWorks("keeps the facts of the store that it did not read", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(
-        yield* known.rows("description, city, country, currency, fetched_at, fetch_status", "store"),
+        yield* known.rows(
+          "description, city, country, currency, fetched_at, fetch_status",
+          "(from storefront.store join storefront.store_status using (store_id))"
+        ),
         [{ ...facts, country: "MD", fetched_at: momentOf(2), fetch_status: "partial" }]
       )
     })
@@ -83,7 +86,7 @@ describe("a partial read", () => {
           { variant_id: "bread.2", price: 2.5 },
           { variant_id: "tea.1", price: 2.5 }
         ])
-        assert.deepStrictEqual((yield* cut.sightings)[0], ["bread", 1, 2, true])
+        assert.deepStrictEqual((yield* cut.sightings)[0], ["bread", 1, 1, true]) // at least: its row stayed as it was
         assert.deepStrictEqual(
           (yield* cut.history).filter(([day]) => day !== 1),
           [[2, "tea.1", "first_seen", 2.5]]
@@ -138,14 +141,14 @@ describe("a failed read", () => {
   )
   const facts = { description: "Since 1998", country: "MD", currency: "MDL", reported_product_count: 62 }
   // the currency of the store list is not that of the rows that stay
-  const blocked = { status: "failed", set: { currency: "USD", outcome: "blocked" } } as const
+  const blocked = { status: "failed", outcome: "blocked", set: { currency: "USD" } } as const
   const failing = stores(
     "failing",
     { day: 1, set: facts, products: [bread], collections: [{ id: "fresh" }] },
     { day: 2, ...blocked },
     { day: 3, ...blocked }
   )
-  itWorks("changes only the store's row, however often it fails", () =>
+  itWorks("changes no row, however often it fails, and is recorded each time", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* failing.sightings, [
         ["bread", 1, 1, true],
@@ -153,19 +156,15 @@ describe("a failed read", () => {
       ])
       assert.deepStrictEqual(yield* failing.history, [[1, "bread.1", "first_seen", 4.5]])
       assert.deepStrictEqual(yield* failing.listed, ["bread"])
-      const times = "first_seen_at, fetched_at, read_at, fetch_status, outcome"
-      assert.deepStrictEqual(yield* failing.rows(`${Object.keys(facts).join(", ")}, ${times}`, "store"), [
-        {
-          ...facts,
-          first_seen_at: momentOf(1),
-          fetched_at: momentOf(1),
-          read_at: momentOf(3),
-          fetch_status: "failed",
-          outcome: "blocked"
-        }
+      assert.deepStrictEqual(yield* failing.rows(`${Object.keys(facts).join(", ")}, first_seen_at, run_id`, "store"), [
+        { ...facts, first_seen_at: momentOf(1), run_id: "run-1" }
+      ])
+      const status = "fetched_at, read_at, fetch_status, outcome"
+      assert.deepStrictEqual(yield* failing.rows(status, "store_status"), [
+        { fetched_at: momentOf(1), read_at: momentOf(3), fetch_status: "failed", outcome: "blocked" }
       ])
       assert.deepStrictEqual(
-        yield* failing.rows("fetch_status", "store_read", "read_at"),
+        yield* failing.rows("fetch_status", "ingest.store_read", "read_at"),
         ["complete", "failed", "failed"].map((fetch_status) => ({ fetch_status }))
       )
     })
@@ -208,11 +207,11 @@ describe("two runs at the same time", () => {
         ["tea", 5, 5, true]
       ])
       const reads =
-        "select run_id, store_id from storefront.store_read where store_id in ('shop', 'other') order by all"
+        "select run_id, store_id, is_taken from ingest.store_read where store_id in ('shop', 'other') order by all"
       assert.deepStrictEqual(yield* ask(layout, reads), [
-        { run_id: "run-4", store_id: "other" },
-        { run_id: "run-4", store_id: "shop" },
-        { run_id: "run-5", store_id: "shop" }
+        { run_id: "run-4", store_id: "other", is_taken: true },
+        { run_id: "run-4", store_id: "shop", is_taken: false },
+        { run_id: "run-5", store_id: "shop", is_taken: true }
       ])
     })
   )
@@ -220,7 +219,7 @@ describe("two runs at the same time", () => {
     Effect.gen(function* () {
       const { layout } = yield* publishedInReverse
       assert.deepStrictEqual(yield* listed(layout, "failing"), ["cheese"])
-      const times = "select fetched_at, read_at from storefront.store where store_id = 'failing-twice'"
+      const times = "select fetched_at, read_at from storefront.store_status where store_id = 'failing-twice'"
       assert.deepStrictEqual(yield* ask(layout, times), [{ fetched_at: momentOf(1), read_at: momentOf(3) }])
     })
   )

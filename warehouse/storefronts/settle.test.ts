@@ -59,11 +59,13 @@ describe("a store that is read twice, beside another data set", () => {
           yield* ask(layout, `${unchanged} from storefront.product union ${unchanged} from storefront.collection`),
           [{ run_id: "run-1", fetched: 1 }]
         )
-        assert.deepStrictEqual(
-          yield* ask(layout, "select first_seen_at, fetched_at, read_at, run_id from storefront.store"),
-          [{ first_seen_at: momentOf(1), fetched_at: momentOf(2), read_at: momentOf(2), run_id: "run-2" }]
-        )
-        assert.deepStrictEqual(yield* ask(layout, "select run_id, read_at from storefront.store_read order by all"), [
+        assert.deepStrictEqual(yield* ask(layout, "select first_seen_at, run_id from storefront.store"), [
+          { first_seen_at: momentOf(1), run_id: "run-1" }
+        ])
+        assert.deepStrictEqual(yield* ask(layout, "select fetched_at, read_at, run_id from storefront.store_status"), [
+          { fetched_at: momentOf(2), read_at: momentOf(2), run_id: "run-2" }
+        ])
+        assert.deepStrictEqual(yield* ask(layout, "select run_id, read_at from ingest.store_read order by all"), [
           { run_id: "run-1", read_at: momentOf(1) },
           { run_id: "run-2", read_at: momentOf(2) }
         ])
@@ -83,15 +85,16 @@ describe("a store whose first reads fail", () => {
   itWorks("has no rows and no time of reading, until a read succeeds", () =>
     Effect.gen(function* () {
       const store = "day(first_seen_at)::integer as first, day(fetched_at)::integer as fetched, country, currency"
-      assert.deepStrictEqual(yield* failed.rows(store, "store"), [
+      const both = "(from storefront.store join storefront.store_status using (store_id))"
+      assert.deepStrictEqual(yield* failed.rows(store, both), [
         { first: 1, fetched: null, country: "RO", currency: "RON" }
       ])
       // Nothing was ever read in the old currency: what the operator says now counts.
-      assert.deepStrictEqual(yield* failedTwice.rows(store, "store"), [
+      assert.deepStrictEqual(yield* failedTwice.rows(store, both), [
         { first: 1, fetched: null, country: "MD", currency: "MDL" }
       ])
       assert.deepStrictEqual(yield* failedTwice.listed, [])
-      assert.deepStrictEqual(yield* succeeding.rows(store, "store"), [
+      assert.deepStrictEqual(yield* succeeding.rows(store, both), [
         { first: 1, fetched: 3, country: null, currency: null }
       ])
       assert.deepStrictEqual(yield* succeeding.sightings, [["bread", 3, 3, true]])
@@ -206,7 +209,7 @@ describe("a complete read", () => {
   itWorks("leaves other stores as they are, even if they are no longer read", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* forgotten.listed, ["tea"])
-      assert.deepStrictEqual(yield* forgotten.rows("day(read_at)::integer as day", "store"), [{ day: 1 }])
+      assert.deepStrictEqual(yield* forgotten.rows("day(read_at)::integer as day", "store_status"), [{ day: 1 }])
     })
   )
 })

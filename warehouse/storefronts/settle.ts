@@ -2,31 +2,42 @@
  * What the reads of a run mean beside what is known of their stores. Of the staged rows it makes what the live generation is
  * to have: times of first sight are carried over, a read that was not complete forgets nothing, only a complete one withdraws,
  * and changes of variants become history. Products are withdrawn where their own list was read whole, also where collections
- * were not.
+ * were not. What a read finds as it was becomes a row as it was.
  *
- * Each store is staged once, with its products and collections; of a failed read only the store. `storefront.variant_change` is
- * made here alone, and `storefront.sighting` but for products whose rows could not be used.
+ * Each store is staged once, with its products and collections and with its read in `ingest.store_read`; of a failed read only
+ * the store. `storefront.variant_change` is made here alone, and `storefront.sighting` but for products whose rows could not be
+ * used.
  */
-
-/** The live table, or none of its rows where the live generation has no storefronts yet. */
-type Known = (table: string) => string
+import type { Known, KnownStores } from "./known.ts"
+import { lastSeen } from "./last-seen.ts"
 
 /**
  * Of runs side by side the one that read a store later counts, whichever is published first; one that failed keeps out none
- * that did not. `storefront.store_read` tells of all of them.
+ * that did not. `ingest.store_read` tells of all of them.
  */
-const leaveOutOlderReads = (known: Known) => {
-  const older = `
-    where store_id in (
-      select store_id from storefront.store s join ${known("store")} l using (store_id)
-      where if(s.fetch_status = 'failed', s.read_at < l.read_at, s.fetched_at < l.fetched_at)
-    )`
-  return ["product", "collection", "sighting", "store"].map((table) => `delete from storefront.${table} ${older}`)
-}
+const leaveOutOlderReads = (knownReads: Known) => [
+  `create or replace temp table overtaken as
+   select store_id
+   from ingest.store_read r
+   join (
+     select store_id, max(read_at) as read_at, max(read_at) filter (fetch_status <> 'failed') as fetched_at
+     from ${knownReads("store_read")} group by store_id
+   ) l using (store_id)
+   where r.read_at < if(r.fetch_status = 'failed', l.read_at, l.fetched_at)`,
+  ...["product", "collection", "sighting", "store"].map(
+    (table) => `delete from storefront.${table} where store_id in (from overtaken)`
+  ),
+  "update ingest.store_read set is_taken = false where store_id in (from overtaken)"
+]
+
+/** The reads that count, beside what each kind of feed is read by. */
+const readsNow = `
+  create or replace temp view read_now as
+  select store_id, kind, fetch_status, read_at, has_all_products
+  from ingest.store_read join storefront.store using (store_id)`
 
 /** What a read that was cut short or failed may not have come to. */
 const facts = [
-  "fetched_at",
   "description",
   "country",
   "language",
@@ -38,47 +49,51 @@ const facts = [
 ]
 
 /** Where a read failed, the currency stays that of the rows that are there, whatever the store list says. */
-const carryStoresOver = (known: Known) => `
+const carryStoresOver = ({ known, knownReads }: KnownStores) => `
   update storefront.store s
   set
     first_seen_at = l.first_seen_at,
     currency = case
-      when s.fetch_status = 'complete' then s.currency
-      when s.fetch_status = 'failed' and l.fetched_at is not null then l.currency
+      when l.fetch_status = 'complete' then s.currency
+      when l.fetch_status = 'failed' and l.has_rows then l.currency
       else coalesce(s.currency, l.currency)
     end,
-    url = if(s.fetch_status = 'complete' or s.url <> 'https://' || s.domain, s.url, l.url),
-    ${facts.map((fact) => `${fact} = if(s.fetch_status = 'complete', s.${fact}, coalesce(s.${fact}, l.${fact}))`).join(",\n    ")}
-  from ${known("store")} l
+    url = if(l.fetch_status = 'complete' or s.url <> 'https://' || s.domain, s.url, l.url),
+    ${facts.map((fact) => `${fact} = if(l.fetch_status = 'complete', s.${fact}, coalesce(s.${fact}, l.${fact}))`).join(",\n    ")}
+  from (
+    select known.*, read_now.fetch_status,
+      store_id in (select store_id from ${knownReads("store_read")} where fetch_status <> 'failed') as has_rows
+    from ${known("store")} known join read_now using (store_id)
+  ) l
   where l.store_id = s.store_id`
 
 /** Staged before are sightings of products that are listed in rows which could not be used: those that are known stay listed. */
 const keepSightingsOfKnown = (known: Known) => [
   `delete from storefront.sighting where (kind, id) not in (select (kind, id) from ${known("sighting")} where is_listed)`,
-  `update storefront.sighting s set first_seen_at = l.first_seen_at
+  `update storefront.sighting s set first_seen_at = l.first_seen_at, listed_since = l.listed_since
    from ${known("sighting")} l where l.kind = s.kind and l.id = s.id`
 ]
 
 const see = (known: Known) => `
   insert into storefront.sighting by name
   select found.kind, found.id, found.store_id, coalesce(l.first_seen_at, read_at) as first_seen_at,
-    read_at as last_seen_at, true as is_listed
+    if(l.is_listed, l.listed_since, read_at) as listed_since, true as is_listed
   from (
     select 'product' as kind, product_id as id, store_id from storefront.product
     union all
     select 'collection', collection_id, store_id from storefront.collection
   ) found
-  join storefront.store using (store_id)
+  join read_now using (store_id)
   left join ${known("sighting")} l on l.kind = found.kind and l.id = found.id`
 
-const withdraw = (known: Known) => `
+const withdraw = (stores: KnownStores) => `
   insert into storefront.sighting by name
-  select l.kind, l.id, l.store_id, l.first_seen_at, l.last_seen_at, false as is_listed
-  from ${known("sighting")} l
-  join storefront.store s on s.store_id = l.store_id
-  join storefront.store_read r on r.store_id = s.store_id and r.run_id = s.run_id
+  select l.kind, l.id, l.store_id, l.first_seen_at, l.listed_since, false as is_listed, last_seen.last_seen_at
+  from ${stores.known("sighting")} l
+  join read_now on read_now.store_id = l.store_id
   anti join storefront.sighting seen on seen.kind = l.kind and seen.id = l.id
-  where l.is_listed and if(l.kind = 'product', r.has_all_products, s.fetch_status = 'complete')`
+  join (${lastSeen(stores)}) last_seen on last_seen.kind = l.kind and last_seen.id = l.id
+  where l.is_listed and if(l.kind = 'product', has_all_products, fetch_status = 'complete')`
 
 const listedBefore = (known: Known) => `
   select * from ${known("product")}
@@ -99,12 +114,12 @@ const leaveOutHalfProducts = (known: Known) => `
   where product_id in (
     select s.product_id
     from storefront.product s
-    join storefront.store on store.store_id = s.store_id
+    join read_now on read_now.store_id = s.store_id
     left join ${halfProductTable} half using (product_id)
     join (${listedBefore(known)}) l on l.product_id = s.product_id
     where not list_has_all(${idsOf("s.variants")}, ${idsOf("l.variants")})
       and (half.product_id is not null
-        or (store.fetch_status = 'partial' and store.kind in ('shopify-csv', 'google-merchant')))
+        or (fetch_status = 'partial' and kind in ('shopify-csv', 'google-merchant')))
   )`
 
 /** Of a read that was cut short, a collection that lacks members may have been read by half, and stays as it was. */
@@ -113,7 +128,7 @@ const leaveOutHalfCollections = (known: Known) => `
   where collection_id in (
     select s.collection_id
     from storefront.collection s
-    join storefront.store on store.store_id = s.store_id and store.fetch_status = 'partial'
+    join read_now on read_now.store_id = s.store_id and fetch_status = 'partial'
     join ${known("collection")} l on l.collection_id = s.collection_id
     where not list_has_all(s.product_ids, l.product_ids)
   )`
@@ -142,7 +157,7 @@ const variantsNow = `
   select variant.variant_id, product_id, store_id, read_at as seen_at,
     variant.price, variant.compare_at_price, variant.currency, variant.available
   from (select product_id, store_id, unnest(variants) as variant from storefront.product semi join touched using (product_id))
-  join storefront.store using (store_id)`
+  join read_now using (store_id)`
 
 const findLastChanges = (known: Known) => `
   create or replace temp table last_change as
@@ -162,22 +177,22 @@ const tellChanges = `
 
 const tellWhatIsGone = `
   insert into storefront.variant_change by name
-  select l.variant_id, l.product_id, l.store_id, store.read_at as seen_at, 'gone' as change
+  select l.variant_id, l.product_id, l.store_id, read_at as seen_at, 'gone' as change
   from last_change l
-  join storefront.store on store.store_id = l.store_id
+  join read_now on read_now.store_id = l.store_id
   anti join variant_now n on n.variant_id = l.variant_id
   where l.change <> 'gone'`
 
-export const settleReads = (hasLive: boolean): ReadonlyArray<string> => {
-  const known: Known = (table) =>
-    hasLive ? `live.storefront.${table}` : `(select * from storefront.${table} where false)`
+export const settleReads = (stores: KnownStores): ReadonlyArray<string> => {
+  const { known, knownReads } = stores
   return [
     createHalfProductTable,
-    ...leaveOutOlderReads(known),
-    carryStoresOver(known),
+    ...leaveOutOlderReads(knownReads),
+    readsNow,
+    carryStoresOver(stores),
     ...keepSightingsOfKnown(known),
     see(known),
-    withdraw(known),
+    withdraw(stores),
     leaveOutHalfProducts(known),
     leaveOutHalfCollections(known),
     findTouchedProducts(known),

@@ -25,6 +25,8 @@ export interface StoreRead {
   readonly status?: "complete" | "partial" | "failed"
   /** Unless said otherwise, a complete read has them and others have not. */
   readonly has_all_products?: boolean
+  /** Unless said otherwise, the same as the status. */
+  readonly outcome?: string
   readonly set?: Columns
   readonly products?: ReadonlyArray<ProductRead>
   readonly collections?: ReadonlyArray<{ readonly id: string; readonly set?: Columns }>
@@ -39,8 +41,8 @@ const sqlOf = (value: Value): string => {
     .join(", ")}}`
 }
 
-const insert = (table: string, columns: Columns) =>
-  `insert into storefront.${table} by name select ${Object.entries(columns)
+const insert = (table: string, columns: Columns, schema = "storefront") =>
+  `insert into ${schema}.${table} by name select ${Object.entries(columns)
     .map(([column, value]) => `${sqlOf(value)} as "${column}"`)
     .join(", ")}`
 
@@ -52,11 +54,7 @@ const storeOf = (read: StoreRead, store_id: string, run_id: string): Columns => 
   name: store_id,
   kind: "shopify",
   url: `https://${store_id}.example.com`,
-  fetch_status: read.status ?? "complete",
-  outcome: read.status ?? "complete",
   first_seen_at: momentOf(read.day),
-  fetched_at: read.status === "failed" ? null : momentOf(read.day),
-  read_at: momentOf(read.day),
   run_id,
   ...read.set
 })
@@ -104,21 +102,26 @@ const rowsOf = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
   const store_id = read.store ?? "shop"
   const fetched = { fetched_at: momentOf(read.day), run_id, raw_sha256: run_id }
   const { collections = [], products = [], status = "complete" } = read
-  const { has_all_products = status === "complete" } = read
+  const { has_all_products = status === "complete", outcome = status } = read
   return [
     insert("store", storeOf(read, store_id, run_id)),
-    insert("store_read", {
-      run_id,
-      store_id,
-      read_at: momentOf(read.day),
-      fetch_status: status,
-      outcome: status,
-      pages_read: 1,
-      products_read: products.length,
-      has_all_products,
-      collections_read: collections.length,
-      seconds: 1.5
-    }),
+    insert(
+      "store_read",
+      {
+        run_id,
+        store_id,
+        read_at: momentOf(read.day),
+        fetch_status: status,
+        outcome,
+        pages_read: 1,
+        products_read: products.length,
+        has_all_products,
+        is_taken: status !== "failed",
+        collections_read: collections.length,
+        seconds: 1.5
+      },
+      "ingest"
+    ),
     ...products.map((product) => insert("product", { ...productOf(product, store_id), ...fetched })),
     ...collections.map(({ id, set }) =>
       insert("collection", {
@@ -156,7 +159,7 @@ export const sightings = (layout: Layout, store?: string) =>
     ask(
       layout,
       `select ${shortened("id")}, day(first_seen_at)::integer as first, day(last_seen_at)::integer as last, is_listed
-       from storefront.sighting ${inStore(store)} order by kind desc, id`
+       from storefront.last_seen ${inStore(store)} order by kind desc, id`
     ),
     (rows) => rows.map(({ first, id, is_listed, last }) => [id, first, last, is_listed])
   )
@@ -217,10 +220,13 @@ export const storesOfFile = () => {
       sightings: Effect.flatMap(published, (layout) => sightings(layout, store)),
       history: Effect.flatMap(published, (layout) => history(layout, store)),
       listed: Effect.flatMap(published, (layout) => listed(layout, store)),
-      /** Rows of a table or view of this store. */
+      /** Rows of a table or view of this store, of the schema `storefront` unless it is named with another. */
       rows: (columns: string, from: string, order = "all") =>
         Effect.flatMap(published, (layout) =>
-          ask(layout, `select ${columns} from storefront.${from} ${inStore(store)} order by ${order}`)
+          ask(
+            layout,
+            `select ${columns} from ${from.includes(".") ? from : `storefront.${from}`} ${inStore(store)} order by ${order}`
+          )
         )
     }
   }

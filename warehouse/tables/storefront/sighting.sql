@@ -3,6 +3,7 @@ create table if not exists storefront.sighting (
   id varchar not null,
   store_id varchar not null,
   first_seen_at timestamp not null,
-  last_seen_at timestamp not null,
-  is_listed boolean not null
+  listed_since timestamp not null,
+  is_listed boolean not null,
+  last_seen_at timestamp
 )

@@ -13,11 +13,6 @@ create table if not exists storefront.store (
   platform_shop_id varchar,
   myshopify_domain varchar,
   reported_product_count integer,
-  fetch_status varchar not null,
-  outcome varchar not null,
-  outcome_detail varchar,
   first_seen_at timestamp not null,
-  fetched_at timestamp,
-  read_at timestamp not null,
   run_id varchar not null
 )

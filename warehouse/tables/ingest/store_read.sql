@@ -1,4 +1,4 @@
-create table if not exists storefront.store_read (
+create table if not exists ingest.store_read (
   run_id varchar not null,
   store_id varchar not null,
   read_at timestamp not null,
@@ -8,6 +8,7 @@ create table if not exists storefront.store_read (
   pages_read integer not null,
   products_read integer not null,
   has_all_products boolean not null,
+  is_taken boolean not null,
   collections_read integer not null,
   currency varchar,
   seconds double not null

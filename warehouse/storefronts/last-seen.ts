@@ -1,0 +1,29 @@
+/**
+ * When each product and collection was last seen. Nothing is written where a read finds what is known, so it follows from the
+ * reads: all that is listed was found by the last read that had the whole list. A read that had only a part of the list counts
+ * for what it found new, changed or back, and not for what it found unchanged.
+ */
+import type { Known, KnownStores } from "./known.ts"
+
+const changedIn = (known: Known, knownReads: Known, kind: "product" | "collection") => `
+    select '${kind}' as kind, ${kind}_id as id, read_at
+    from ${known(kind)} join ${knownReads("store_read")} using (run_id, store_id)`
+
+/** A query over `storefront.sighting`, with the columns of `storefront.last_seen`. */
+export const lastSeen = ({ known, knownReads }: KnownStores) => `
+  with whole as (
+    select store_id, 'product' as kind, max(read_at) as read_at
+    from ${knownReads("store_read")} where is_taken and has_all_products group by store_id
+    union all
+    select store_id, 'collection', max(read_at)
+    from ${knownReads("store_read")} where is_taken and fetch_status = 'complete' group by store_id
+  ),
+  changed as (${changedIn(known, knownReads, "product")}
+    union all ${changedIn(known, knownReads, "collection")}
+  )
+  select kind, id, store_id, first_seen_at,
+    if(is_listed, greatest(listed_since, whole.read_at, changed.read_at), last_seen_at) as last_seen_at,
+    is_listed
+  from ${known("sighting")}
+  left join whole using (store_id, kind)
+  left join changed using (kind, id)`
