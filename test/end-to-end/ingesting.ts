@@ -45,7 +45,7 @@ export const replayFolder = (home: string, folder: string, ...args: ReadonlyArra
 export const recordOf = ({ stdout }: { readonly stdout: string }): Readonly<Record<string, unknown>> =>
   JSON.parse(stdout)
 
-const link = (home: string) => path.join(home, "warehouse/larder.duckdb")
+export const link = (home: string) => path.join(home, "warehouse/larder.duckdb")
 export const generationOf = (home: string) => readlinkSync(link(home))
 
 /** Rows of the live generation, one query after the other. */

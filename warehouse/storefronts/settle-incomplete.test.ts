@@ -5,6 +5,7 @@ import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
 import { listed, momentOf, publishReads, sightings, storesOfFile } from "@larder/test/support/warehouse/store-reads.ts"
 import { Effect } from "effect"
+import { storefront } from "../tables.ts"
 
 const stores = storesOfFile()
 const bread = { id: "bread", variants: [{ variant_id: "bread.1", price: 4.5 }] }
@@ -126,6 +127,72 @@ describe("a partial read", () => {
   )
 })
 
+describe("a partial read that finds only what is known", () => {
+  itWorks("changes no row of the stores", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const rows = Effect.gen(function* () {
+        const found: Record<string, unknown> = {}
+        for (const { name } of storefront.tables)
+          found[name] = yield* ask(layout, `from storefront.${name} order by all`)
+        return found
+      })
+      const fresh = { id: "fresh", set: { product_ids: ["bread", "cake"] } }
+      yield* publishReads(layout, { day: 1, products: [bread, cake, tea], collections: [fresh], set: { city: "Oslo" } })
+      yield* publishReads(layout, { day: 2, products: [bread, cake], collections: [fresh], set: { city: "Oslo" } })
+      const before = yield* rows
+      yield* publishReads(layout, { day: 3, status: "partial", products: [cake], collections: [fresh] })
+      assert.deepStrictEqual(yield* rows, before)
+      assert.deepStrictEqual(yield* ask(layout, "select count(*)::integer as reads from ingest.store_read"), [
+        { reads: 3 }
+      ])
+    })
+  )
+})
+
+describe("the time at which something was last seen", () => {
+  const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
+  const before = [
+    { day: 1, products: [bread, cake, tea] },
+    { day: 2, products: [bread, cake] },
+    { day: 3, products: [bread, cake] },
+    { day: 4, status: "partial", products: [dearer, cake, tea] },
+    { day: 5, status: "failed" }
+  ] as const
+  const seen = stores("seen", ...before)
+  itWorks("is that of the last whole list, or of a later read that found it new, changed or back", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* seen.sightings, [
+        ["bread", 1, 4, true],
+        ["cake", 1, 3, true], // found on day 4, too, as it was
+        ["tea", 1, 4, true]
+      ])
+    })
+  )
+  const withdrawn = stores("withdrawn", ...before, { day: 6, products: [dearer] }, { day: 7, products: [dearer] })
+  itWorks("is kept when it is withdrawn, and moves no more", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* withdrawn.sightings, [
+        ["bread", 1, 7, true],
+        ["cake", 1, 3, false],
+        ["tea", 1, 4, false]
+      ])
+      assert.deepStrictEqual(
+        yield* withdrawn.rows(
+          "day(listed_since)::integer as since, day(last_seen_at)::integer as last",
+          "sighting",
+          "id"
+        ),
+        [
+          { since: 1, last: null },
+          { since: 1, last: 3 },
+          { since: 4, last: 4 }
+        ]
+      )
+    })
+  )
+})
+
 describe("a failed read", () => {
   const address = { url: "https://www.shop.example/en" }
   const told = { day: 1, set: address }
@@ -221,6 +288,19 @@ describe("two runs at the same time", () => {
       assert.deepStrictEqual(yield* listed(layout, "failing"), ["cheese"])
       const times = "select fetched_at, read_at from storefront.store_status where store_id = 'failing-twice'"
       assert.deepStrictEqual(yield* ask(layout, times), [{ fetched_at: momentOf(1), read_at: momentOf(3) }])
+    })
+  )
+  itWorks("do not count a whole list as seen that came too late to be compared", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
+      yield* publishReads(layout, { day: 1, products: [bread, cake] })
+      yield* publishReads(layout, { day: 5, status: "partial", products: [dearer] })
+      yield* publishReads(layout, { day: 4, products: [bread] })
+      assert.deepStrictEqual(yield* sightings(layout), [
+        ["bread", 1, 5, true],
+        ["cake", 1, 1, true]
+      ])
     })
   )
   itWorks("leave nothing of the earlier read that the later one withdraws", () =>

@@ -37,7 +37,7 @@ describe("a store that is read twice, beside another data set", () => {
     })
   )
   itWorks(
-    "records a read that finds everything as it was, moves the times of what it saw, and changes nothing else",
+    "records a read that finds everything as it was, which moves the times of what it saw, and changes no row",
     () =>
       Effect.gen(function* () {
         const { layout, second } = yield* readTwice

@@ -1,0 +1,98 @@
+/** A read that finds nothing new changes no row of the data: that it took place is in `ingest` alone. */
+import { realpathSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
+import { Effect } from "effect"
+import { inject } from "vitest"
+import { ingestLive } from "../support/pipelines/live-runs.ts"
+import { startStores } from "../support/pipelines/store-rounds.ts"
+import { run } from "../support/programs.ts"
+import { tamper } from "../support/warehouse/pantry.ts"
+import { changesBetween, dataRowsOf } from "./data-rows.ts"
+import { copyOf, folderOfTest, link } from "./ingesting.ts"
+import { rowsOf } from "./storefronts.ts"
+
+const reads = `
+  select domain, count(*)::integer as reads from ingest.store_read join storefront.store using (store_id)
+  group by domain order by domain`
+
+describe("the bundled samples, read a second time in full", () => {
+  it("change no row of any data set, and the stores have a second read each", async () => {
+    const home = copyOf(inject("sampleHome"))
+    const before = await dataRowsOf(home)
+    const once = await rowsOf(home, reads)
+    // Payloads that an earlier mapping read are read again.
+    const forget = tamper(
+      realpathSync(link(home)),
+      "update ingest.raw_file set mapping_sha256 = 'of an earlier version'"
+    )
+    await Effect.runPromise(Effect.provide(forget, NodeServices.layer))
+    const { code, stderr } = await run("larder-ingest", ["all"], { LARDER_HOME: home })
+    assert.strictEqual(code, 0, stderr)
+    const second = `
+      select pipeline, rows_read > 0 and rows_loaded = 0 and outcome = 'published' as is_same
+      from ingest.run order by run_id desc limit 3`
+    assert.deepStrictEqual(
+      (await rowsOf(home, `from (${second}) order by pipeline`)).map(({ pipeline, is_same }) => [pipeline, is_same]),
+      ["branded-foods", "commodities", "storefronts"].map((pipeline) => [pipeline, true])
+    )
+    assert.isAbove(before.size, 10)
+    assert.deepStrictEqual(changesBetween(before, await dataRowsOf(home)), {})
+    assert.isAbove(once.length, 1)
+    assert.deepStrictEqual(
+      await rowsOf(home, reads),
+      once.map((row) => ({ ...row, reads: 2 }))
+    )
+  })
+})
+
+describe("stores that have not changed", () => {
+  it.live("keep every row when they answer 304 and when they do not answer, and each read is recorded", () =>
+    Effect.gen(function* () {
+      const home = folderOfTest()
+      const file = path.join(home, "stores.json")
+      const ingest = (day: number) =>
+        Effect.promise(() =>
+          ingestLive(storefronts, {
+            home,
+            stores: file,
+            environment: { LARDER_PRIVATE_HOSTS: "127.0.0.1" },
+            ahead: `${day} days`
+          })
+        )
+      const answering = Effect.scoped(
+        Effect.gen(function* () {
+          const stores = yield* startStores(10)
+          writeFileSync(file, JSON.stringify(stores.list))
+          const first = yield* ingest(0)
+          assert.strictEqual(first.run?.outcome, "published", first.problem)
+          const known = yield* Effect.promise(() => dataRowsOf(home))
+          stores.look()
+          const second = yield* ingest(10)
+          assert.deepStrictEqual([second.run?.outcome, second.run?.rows_loaded], ["published", 0], second.problem)
+          assert.isAbove(stores.look().conditional, 20)
+          return known
+        })
+      )
+      const known = yield* answering
+      assert.deepStrictEqual(changesBetween(known, yield* Effect.promise(() => dataRowsOf(home))), {})
+
+      const third = yield* ingest(20)
+      assert.strictEqual(third.run?.rows_loaded, 0, third.problem)
+      assert.deepStrictEqual(changesBetween(known, yield* Effect.promise(() => dataRowsOf(home))), {})
+      const status = `
+        select fetch_status, read_at > fetched_at as failed_since, count(*)::integer as stores
+        from storefront.store_status group by all`
+      assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(home, status)), [
+        { fetch_status: "failed", failed_since: true, stores: 10 }
+      ])
+      const all = yield* Effect.promise(() => rowsOf(home, reads))
+      assert.deepStrictEqual(
+        all.map((row) => row.reads),
+        Array(10).fill(3)
+      )
+    })
+  )
+})
