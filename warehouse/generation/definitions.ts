@@ -5,7 +5,7 @@
 import { Effect, Schema } from "effect"
 import { sampleMark } from "../data-sets.ts"
 import { type DuckDb, literal } from "../duckdb.ts"
-import { type DataSet, tablesOf } from "../tables.ts"
+import { type DataSet, tablesOf, viewsOf } from "../tables.ts"
 
 type Db = DuckDb["Service"]
 
@@ -75,7 +75,7 @@ const definitions = (schemas: string, hasMacros: boolean) => {
 /** Whether this version defines a table, a view or a comment that the live generation does not have. */
 export const haveDefinitionsChanged = Effect.fnUntraced(function* (db: Db, dataSet: DataSet) {
   const schemas = ["ingest", dataSet.schema].map(literal).join(", ")
-  const hasMacros = dataSet.views.some(({ record }) => record === undefined)
+  const hasMacros = viewsOf(dataSet).some(({ record }) => record === undefined)
   const changed = yield* db.rows(
     `with defined as materialized (${definitions(schemas, hasMacros)})
      select * exclude (database_name) from defined where database_name <> 'live'

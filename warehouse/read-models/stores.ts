@@ -95,6 +95,7 @@ export type StoreFacts = Effect.Success<ReturnType<typeof loadStoreFacts>>
 /** Of a store whose reads are not known. */
 const neverRead = { fetch_status: "failed", fetched_at: null } as const
 
+/** Asks no database, so that later reads of the same stores need none of their rows again. */
 export const storesOf = (facts: StoreFacts, lastReads: LastReads): Stores => {
   const stores = facts.map(({ first_seen_at, ...told }) => {
     const { fetch_status, fetched_at } = lastReads.get(told.id) ?? neverRead
