@@ -58,7 +58,7 @@ export const clearAbandoned = Effect.fn("Incoming.clearAbandoned")(function* (fo
     const isDead = machine === hostname() && (!isAlive(Number(pid)) || (isRun && Number(pid) === process.pid))
     if (!isDead && !isOld) continue
     yield* fs.remove(part, { recursive: true, force: true })
-    yield* Effect.logInfo("removed what an earlier run left half received").pipe(Effect.annotateLogs({ part: name }))
+    yield* Effect.logInfo("removed what an earlier run left").pipe(Effect.annotateLogs({ part: name }))
   }
 })
 
