@@ -12,7 +12,7 @@ import {
 import { Effect, FileSystem, PlatformError } from "effect"
 import { Archive } from "./archive.ts"
 import { archivedRuns, archiveToRepeat, repeated } from "./archived-runs.ts"
-import { looseName } from "./run-payloads.ts"
+import { looseName, runPayloads } from "./run-payloads.ts"
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
 const some = addressed(["first", "second"])
@@ -88,6 +88,25 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
       }).pipe(Effect.provideService(FileSystem.FileSystem, withoutLinks))
       assert.deepStrictEqual(read.map(String), ["first", "second"])
       assert.strictEqual(yield* repeatFirst(folder), "first")
+    })
+  )
+
+  it.effect("come from many packs at once", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const texts = Array.from({ length: 40 }, (_, n) => `payload ${n}`)
+      for (const [n, text] of texts.entries()) yield* packedRun(folder, `run-${n}`, addressed([text]))
+      const { packed } = yield* archiveToRepeat(folder, yield* makeFolder)
+      const { provide } = yield* runPayloads({ root: folder, own: `${yield* makeFolder}/own`, packed })
+      const read = Effect.flatMap(
+        Effect.forEach([...texts, ...texts], (text) => provide(sha256Of(text)), { concurrency: 30 }),
+        (all) =>
+          Effect.forEach(all, (found) =>
+            "path" in found ? fs.readFileString(found.path) : Effect.succeed(found.problem)
+          )
+      )
+      assert.deepStrictEqual(yield* read, [...texts, ...texts])
     })
   )
 

@@ -9,14 +9,14 @@ describe("a pack", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-pack-file-"))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it("of a payload of 200 MB is written, verified and read in less than 256 MB", () => {
+  it("of a payload of 130 MB is written, verified and read in less than 256 MB", () => {
     const script = `
       import { createReadStream, truncateSync, writeFileSync } from "node:fs"
       import { createHash } from "node:crypto"
       import { openPack, readMember, verifyPack, writePack } from "./pack-file.ts"
       const file = process.argv[1] + "/payload"
       writeFileSync(file, "")
-      truncateSync(file, 200e6)
+      truncateSync(file, 130e6)
       const hash = createHash("sha256")
       for await (const piece of createReadStream(file)) hash.update(piece)
       const payload = { sha256: hash.digest("hex"), file, written_at: new Date() }

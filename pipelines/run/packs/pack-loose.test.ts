@@ -14,7 +14,7 @@ import {
   runNamed,
   sha256Of
 } from "@larder/test/support/pipelines/raw-archive.ts"
-import { Effect, FileSystem } from "effect"
+import { Effect, FileSystem, PlatformError } from "effect"
 import { openPromise } from "yauzl"
 import { Archive } from "../archive.ts"
 import { looseName } from "../run-payloads.ts"
@@ -138,6 +138,18 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
       assert.deepStrictEqual(filesIn(folder), [damaged, "packs/run-2.zip"].sort())
       const expected = [...hashesOf(some), sha256Of("two")].filter((hash) => hash !== sha256Of("another"))
       assert.deepStrictEqual(yield* membersOf(folder, "run-2"), expected.sort())
+    })
+  )
+
+  it.effect("payloads stay loose where they cannot be packed, and the run is as good as any", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const full = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "rename" })
+      const rename: typeof fs.rename = (from, to) =>
+        /packs/.test(to.slice(folder.length)) ? Effect.fail(full) : fs.rename(from, to)
+      yield* Effect.provideService(packedRun(folder, "run-1", some), FileSystem.FileSystem, { ...fs, rename })
+      assert.deepStrictEqual(filesIn(folder), hashesOf(some).map(looseName).sort())
     })
   )
 

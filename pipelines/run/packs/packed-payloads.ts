@@ -19,26 +19,43 @@ export interface Fault {
 
 const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
-/** Opens packs once, and closes the ones that were not used for longest. A reader may go on with one that is closed meanwhile. */
-const openPacks = (folder: string, join: (...parts: ReadonlyArray<string>) => string) => {
-  const open = new Map<string, Promise<Pack>>()
-  const close = (name: string) => {
-    const pack = open.get(name)
+interface Opened {
+  readonly pack: Promise<Pack>
+  readers: number
+  isDropped: boolean
+}
+
+/** Opens packs once, and closes those that were not used for longest, when nobody reads from them any more. */
+const openPacks = (fileOf: (name: string) => string) => {
+  const open = new Map<string, Opened>()
+  const closeUnused = ({ isDropped, pack, readers }: Opened) => {
+    if (isDropped && readers === 0) pack.then((opened) => opened.close()).catch(() => undefined) // whoever wanted to read it was told
+  }
+  const drop = (name: string) => {
+    const opened = open.get(name)
+    if (opened === undefined) return
     open.delete(name)
-    pack?.then((opened) => opened.close()).catch(() => undefined) // whoever wanted to read it was told
+    opened.isDropped = true
+    closeUnused(opened)
   }
-  return {
-    get: (name: string) => {
-      const pack = open.get(name) ?? openPack(join(folder, name))
-      open.delete(name)
-      open.set(name, pack)
-      const [oldest] = open.keys()
-      if (open.size > mostOpen && oldest !== undefined) close(oldest)
-      return pack
-    },
-    close,
-    closeAll: () => [...open.keys()].forEach(close)
+  const read = async <A>(name: string, reading: (pack: Pack) => Promise<A>) => {
+    const opened = open.get(name) ?? { pack: openPack(fileOf(name)), readers: 0, isDropped: false }
+    opened.readers += 1
+    open.delete(name)
+    open.set(name, opened)
+    const [oldest] = open.keys()
+    if (open.size > mostOpen && oldest !== undefined) drop(oldest)
+    try {
+      return await reading(await opened.pack)
+    } catch (cause) {
+      if (open.get(name) === opened) drop(name) // a good one may take its place
+      throw cause
+    } finally {
+      opened.readers -= 1
+      closeUnused(opened)
+    }
   }
+  return { read, close: () => [...open.keys()].forEach(drop) }
 }
 
 export const openPackedPayloads = Effect.fnUntraced(function* (folder: string, use: IndexUse) {
@@ -46,8 +63,8 @@ export const openPackedPayloads = Effect.fnUntraced(function* (folder: string, u
   const path = yield* Path.Path
   const index = yield* openPackIndex(folder, use)
   const packs = yield* Effect.acquireRelease(
-    Effect.sync(() => openPacks(folder, path.join)),
-    ({ closeAll }) => Effect.sync(closeAll)
+    Effect.sync(() => openPacks((name) => path.join(folder, name))),
+    ({ close }) => Effect.sync(close)
   )
 
   /**
@@ -58,7 +75,7 @@ export const openPackedPayloads = Effect.fnUntraced(function* (folder: string, u
     let fault: Fault | "absent" = "absent"
     for (const name of yield* index.packsOf(sha256)) {
       const reading = Effect.tryPromise({
-        try: async () => readMember(await packs.get(name), sha256, target),
+        try: () => packs.read(name, (pack) => readMember(pack, sha256, target)),
         catch: (cause): Fault | FileUnwritable =>
           cause instanceof FileUnwritable
             ? cause
@@ -70,7 +87,6 @@ export const openPackedPayloads = Effect.fnUntraced(function* (folder: string, u
       )
       if (failed === undefined) return undefined
       fault = failed
-      packs.close(name) // it may be replaced by a good one
       if (target !== undefined) yield* fs.remove(target, { force: true })
     }
     return fault
