@@ -4,9 +4,10 @@
  */
 import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
 import { Effect } from "effect"
-import { Archive, type RawFile } from "../run/archive.ts"
+import { Archive } from "../run/archive.ts"
 import { Origin } from "../run/origin.ts"
 import { Progress } from "../run/progress.ts"
+import type { RawFile } from "../run/raw-file.ts"
 import { mappingHash } from "./mapping.ts"
 import { datasets, type Release } from "./newest-release.ts"
 import type { KnownPayload, Previous } from "./previous.ts"

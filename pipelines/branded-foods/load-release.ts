@@ -1,7 +1,7 @@
 /** One form of a release, from its payloads in the archive into the staging file. */
 import type { Staging } from "@larder/warehouse/staging.ts"
 import { Effect, Path } from "effect"
-import type { RawFile } from "../run/archive.ts"
+import type { RawFile } from "../run/raw-file.ts"
 import { loadCsv } from "./csv/load-csv.ts"
 import { memberNames, members } from "./csv/members.ts"
 import { countsFile } from "./csv/stated-counts.ts"

@@ -2,7 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { Archive } from "../run/archive.ts"
-import { repeated } from "../run/archived-runs.ts"
+import { archiveToRepeat, repeated } from "../run/archived-runs.ts"
 import { fileOrigin } from "../run/file-origin.ts"
 import { Origin, RefusedByUpstream } from "../run/origin.ts"
 import { replayOrigin } from "../run/replay-origin.ts"
@@ -152,7 +152,8 @@ layer(NodeServices.layer)("the newest release", (it) => {
         fetches: urls.map((url) => ({ ...fetch, url })),
         shrinkage_accepted: false
       } as const
-      const { csv, json } = yield* newestRelease().pipe(Effect.provide(repeated("nowhere", run)))
+      const archive = yield* archiveToRepeat("nowhere", "nowhere")
+      const { csv, json } = yield* newestRelease().pipe(Effect.provide(repeated(archive, run)))
       assert.deepStrictEqual([json, csv], [zip("json", "2026-04-30"), zip("csv", "2026-04-30")])
     })
   )

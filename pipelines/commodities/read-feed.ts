@@ -8,9 +8,10 @@ import {
   unknownFieldTable
 } from "@larder/warehouse/tables.ts"
 import { Effect, FileSystem, type Redacted } from "effect"
-import { Archive, type RawFile } from "../run/archive.ts"
+import { Archive } from "../run/archive.ts"
 import { type Ask, NotRecorded, Origin, RefusedByUpstream } from "../run/origin.ts"
 import type { RunContext } from "../run/pipeline.ts"
+import type { RawFile } from "../run/raw-file.ts"
 import type { Feed } from "./catalog.ts"
 import { DriftFound } from "./field.ts"
 import { type Normalised, normalise } from "./normalise.ts"

@@ -1,7 +1,7 @@
 /** A source that could not be read is what a probe tells of. What is wrong with this machine ends it. */
 import { Effect } from "effect"
-import type { ArchiveUnwritable, RawFileDamaged } from "../run/archive.ts"
 import { type OriginError, UpstreamUnavailable } from "../run/origin.ts"
+import type { ArchiveUnwritable, RawFileDamaged } from "../run/raw-file.ts"
 
 export const orFatal = <E extends OriginError>(error: E | ArchiveUnwritable | RawFileDamaged) =>
   error._tag === "ArchiveUnwritable" || error._tag === "RawFileDamaged"

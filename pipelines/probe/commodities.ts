@@ -10,7 +10,7 @@ import { normalise } from "../commodities/normalise.ts"
 import { marsKey } from "../commodities/read.ts"
 import { aboutNoDays, asksOf, knowsNoDays } from "../commodities/source.ts"
 import { PayloadUnreadable, rowsOf } from "../commodities/wire.ts"
-import { Archive, type RawFile } from "../run/archive.ts"
+import { Archive } from "../run/archive.ts"
 import { reading } from "../run/hand-edited.ts"
 import {
   AccessDenied,
@@ -22,6 +22,7 @@ import {
   UpstreamUnavailable
 } from "../run/origin.ts"
 import type { DayRange } from "../run/pipeline.ts"
+import type { RawFile } from "../run/raw-file.ts"
 import { orFatal, whyAway } from "./away.ts"
 import { type FeedVerdict, type Found, verdictsOf } from "./verdict.ts"
 

@@ -3,8 +3,9 @@
  * obeyed as there. Of a feed that is one file only the beginning is fetched.
  */
 import { Effect, FileSystem, Schema, Stream } from "effect"
-import { Archive, type RawFile } from "../run/archive.ts"
+import { Archive } from "../run/archive.ts"
 import { Origin } from "../run/origin.ts"
+import type { RawFile } from "../run/raw-file.ts"
 import { readFeedFile } from "../storefronts/crawl/file.ts"
 import { type StorePolicy, storePolicy } from "../storefronts/crawl/policy.ts"
 import { nothingKnown } from "../storefronts/crawl/products.ts"

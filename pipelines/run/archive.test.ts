@@ -4,11 +4,12 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, type Duration, Effect, Fiber, FileSystem, Layer, Path, Redacted, Schema } from "effect"
-import { Archive, ArchiveUnwritable } from "./archive.ts"
+import { Archive } from "./archive.ts"
 import { Fetch } from "./fetch-list.ts"
 import { liveOrigin } from "./live-origin.ts"
 import { AccessDenied, AnswerTooLarge, GivenUp, NotRecorded } from "./origin.ts"
 import { Progress, silent } from "./progress.ts"
+import { ArchiveUnwritable } from "./raw-file.ts"
 import { Refused } from "./refused.ts"
 import { replayOrigin } from "./replay-origin.ts"
 
@@ -22,6 +23,12 @@ const decodeRefused = Schema.decodeUnknownSync(Schema.fromJsonString(Refused), {
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
 const archiveIn = (folder: string, run_id = "run-1") =>
   Archive.layer({ folder, run_id, pipeline: "commodities", days: null })
+const fetchText = (url: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const raw = yield* fetch(url)
+    return { raw, text: yield* fs.readFileString(raw.path) }
+  })
 const fetch = (url: string, accept = "application/json") => Archive.use((archive) => archive.fetch({ url, accept }))
 
 /** Every file of the archive, without the folders. */
@@ -49,15 +56,16 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       const upstream = yield* startUpstream((response) =>
         response.writeHead(200, { "content-type": "application/json", etag: '"v1"' }).end('{"results":[]}')
       )
-      const raw = yield* fetch(`${upstream.url}/1603?q=a`).pipe(Effect.provide([archiveIn(folder), live]))
+      const { raw, text } = yield* fetchText(`${upstream.url}/1603?q=a`).pipe(Effect.provide([archiveIn(folder), live]))
       const sha256 = sha256Of('{"results":[]}')
       const file = `${sha256.slice(0, 2)}/${sha256}`
       assert.deepStrictEqual(yield* filesIn(folder), [file, "fetches/run-1.ndjson"].sort())
       const fs = yield* FileSystem.FileSystem
-      assert.strictEqual(yield* fs.readFileString(raw.path), '{"results":[]}')
+      assert.strictEqual(text, '{"results":[]}')
+      assert.strictEqual(yield* fs.readFileString(`${folder}/${file}`), text)
       assert.match(raw.fetched_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       const { path, ...listed } = raw
-      assert.strictEqual(path, `${folder}/${file}`)
+      assert.isFalse(yield* fs.exists(path)) // it was the run's own
       assert.deepStrictEqual(
         (yield* linesOf(folder)).map((line) => decodeLine(line)),
         [listed]
@@ -182,9 +190,10 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       const upstream = yield* startUpstream((response) => response.end("same"))
       const run = Effect.forEach(["/1", "/2", "/3"], (path) => fetch(upstream.url + path), { concurrency: 3 })
       const [first] = yield* run.pipe(Effect.provide([archiveIn(folder), live]))
-      const before = yield* fs.stat(first?.path ?? "")
+      const loose = `${folder}/${first?.file}`
+      const before = yield* fs.stat(loose)
       yield* run.pipe(Effect.provide([archiveIn(folder, "run-2"), live]))
-      const after = yield* fs.stat(first?.path ?? "")
+      const after = yield* fs.stat(loose)
       assert.deepStrictEqual(after.ino, before.ino)
       const sha256 = sha256Of("same")
       const lists = ["fetches/run-1.ndjson", "fetches/run-2.ndjson"]
@@ -205,8 +214,8 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       const sha256 = sha256Of("whole")
       yield* fs.makeDirectory(`${folder}/${sha256.slice(0, 2)}`)
       yield* fs.writeFileString(`${folder}/${sha256.slice(0, 2)}/${sha256}`, "who")
-      const raw = yield* fetch(upstream.url).pipe(Effect.provide([archiveIn(folder), live]))
-      assert.strictEqual(yield* fs.readFileString(raw.path), "whole")
+      const { raw, text } = yield* fetchText(upstream.url).pipe(Effect.provide([archiveIn(folder), live]))
+      assert.deepStrictEqual([text, yield* fs.readFileString(`${folder}/${raw.file}`)], ["whole", "whole"])
     })
   )
 

@@ -1,58 +1,27 @@
 /**
  * The raw archive: every payload as fetched, without content encoding, named by its SHA-256, and a list of what was fetched
- * when, and what was refused, for each run. A file appears complete or not at all, the list names a file only after it is there, and nothing
- * is ever removed, so a generation can be built again without the network. Payloads pass through; none is held in memory. A
- * `status` of 206 says that the last answer went on with a download that had broken off; hash and length are of the whole
+ * when, and what was refused, for each run. A payload lies loose until its run has ended, and in the pack of that run from then on
+ * (`packs/pack-loose.ts`). It appears complete or not at all, the list names it only after it is there, and none is ever lost, so
+ * a generation can be built again without the network. Payloads pass through; none is held in memory. A `status` of 206 says that the last answer went on with a download that had broken off; hash and length are of the whole
  * payload, one of 304 that the payload is that of an earlier run.
  */
-import { createHash } from "node:crypto"
-import {
-  Clock,
-  Context,
-  Duration,
-  Effect,
-  FileSystem,
-  Layer,
-  Path,
-  type PlatformError,
-  Schema,
-  Semaphore,
-  Stream
-} from "effect"
+import { ifMissing } from "@larder/warehouse/generation/layout.ts"
+import { Clock, Context, Duration, Effect, FileSystem, Layer, Path, type PlatformError, Semaphore } from "effect"
+import { syncFile, syncFolder } from "./durable.ts"
 import type { Fetch, Line } from "./fetch-list.ts"
 import { makeHeld } from "./held.ts"
-import { clearAbandoned, receive } from "./incoming.ts"
+import { clearAbandoned, receive, runFolder } from "./incoming.ts"
 import { earlierFetch, interruptedFetches, takenFor } from "./interrupted-runs.ts"
 import { type Ask, type GivenUp, Origin, type OriginError } from "./origin.ts"
+import { packLoose } from "./packs/pack-loose.ts"
+import { openPackedPayloads } from "./packs/packed-payloads.ts"
 import { Progress } from "./progress.ts"
+import { ArchiveUnwritable, type RawFile, type RawFileDamaged } from "./raw-file.ts"
 import { refusalTold } from "./refused.ts"
 import { clearStale, placeFor, whole } from "./resumable.ts"
+import { looseName, runPayloads } from "./run-payloads.ts"
 import { atMost } from "./transport.ts"
-
-/** A fetch, and where its payload lies on this machine. */
-export interface RawFile extends Fetch {
-  readonly path: string
-}
-
-export class ArchiveUnwritable extends Schema.TaggedError<ArchiveUnwritable>()("ArchiveUnwritable", {
-  folder: Schema.String,
-  cause: Schema.Defect()
-}) {
-  override get message() {
-    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `The raw archive ${this.folder} cannot be written: ${reason}. Check free space and permissions, then run again.`
-  }
-}
-
-/** A payload in the archive is not what was fetched. */
-export class RawFileDamaged extends Schema.TaggedError<RawFileDamaged>()("RawFileDamaged", {
-  file: Schema.String,
-  problem: Schema.String
-}) {
-  override get message() {
-    return `The archived payload ${this.file} ${this.problem}. Restore it from a backup; an ingest that fetches it again mends it, too.`
-  }
-}
+import type { FileUnwritable } from "./write-all.ts"
 
 interface Fetches {
   /**
@@ -73,15 +42,12 @@ interface Fetches {
   published(generation: string, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
   /** Notes that the run came to an end without publishing: no later one goes on with what it fetched. */
   ended(how: string): Effect.Effect<void, ArchiveUnwritable>
+  /**
+   * Packs what the run brought, once it has ended and no later one goes on with it. That this fails is told in the log: loose
+   * payloads are as good, and a later run packs them.
+   */
+  readonly pack: Effect.Effect<void>
 }
-
-/** SHA-256 of a file, in constant memory. */
-export const sha256Of = Effect.fnUntraced(function* (file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const hash = createHash("sha256")
-  yield* Stream.runForEach(fs.stream(file), (piece) => Effect.sync(() => hash.update(piece)))
-  return hash.digest("hex")
-})
 
 interface Run {
   /** `$LARDER_HOME/raw`; made where it is missing. */
@@ -103,6 +69,8 @@ const patiently = <A, E, R>({ patience }: Ask, fetching: Effect.Effect<A, E, R>)
   return Effect.timeoutOrElse(fetching, { duration: left, orElse: () => Effect.fail(over) })
 }
 
+type WriteError = PlatformError.PlatformError | FileUnwritable
+
 type Place = Effect.Success<ReturnType<typeof placeFor>>
 
 const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days, goesOn = false }: Run) {
@@ -116,42 +84,34 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
   const fetches = path.join(root, "fetches")
   const list = path.join(fetches, `${run_id}.ndjson`)
   const oneLine = yield* Semaphore.make(1)
-  /** Payloads that may not have reached the disk yet. */
+  /** Hashes of payloads that may not have reached the disk yet. */
   const unsettled = new Set<string>()
+  const isKept = into === undefined
 
-  const unwritable = (error: PlatformError.PlatformError) =>
-    Effect.fail(new ArchiveUnwritable({ folder, cause: error.reason.cause ?? error }))
-
-  /** Makes a new name in a folder survive a power cut. Windows has no such call. */
-  const syncFolder = (at: string) =>
-    process.platform === "win32"
-      ? Effect.void
-      : Effect.scoped(Effect.flatMap(fs.open(at, { flag: "r" }), (opened) => opened.sync))
-
-  /** Windows wants the right to write for it, which whoever guards an archive may have taken away. */
-  const syncFlag = process.platform === "win32" ? "r+" : "r"
-  const syncFile = (at: string) =>
-    Effect.scoped(Effect.flatMap(fs.open(at, { flag: syncFlag }), (opened) => opened.sync))
-
-  /** The same name is the same content, unless a failing disk changed it. */
-  const isThere = (file: string, sha256: string) =>
-    sha256Of(file).pipe(
-      Effect.map((found) => found === sha256),
-      Effect.catchIf(
-        ({ reason }) => reason._tag === "NotFound",
-        () => Effect.succeed(false)
-      )
+  const unwritable = (error: WriteError) =>
+    Effect.fail(
+      new ArchiveUnwritable({
+        folder,
+        cause: error._tag === "PlatformError" ? (error.reason.cause ?? error) : error.cause
+      })
     )
 
+  const prepare = Effect.gen(function* () {
+    yield* fs.makeDirectory(incoming, { recursive: true })
+    yield* fs.makeDirectory(fetches, { recursive: true })
+    yield* clearAbandoned(incoming)
+    yield* clearStale(incoming)
+    const packed = yield* openPackedPayloads(path.join(known, "packs"), isKept ? "write" : "read")
+    return { packed, payloads: yield* runPayloads({ root: known, own: yield* runFolder(incoming), packed }) }
+  })
+  const { packed, payloads } = yield* Effect.catchTag(prepare, "PlatformError", unwritable)
+  const provided = (sha256: string) => Effect.map(payloads.provide(sha256), (found) => "path" in found)
+
+  /** A payload that was there is flushed, too: a run that was killed may have left it before it reached the disk. */
   const keep = Effect.fnUntraced(function* (part: string, sha256: string) {
-    const file = `${sha256.slice(0, 2)}/${sha256}`
-    const target = path.join(root, file)
-    if (!(yield* isThere(target, sha256))) {
-      yield* fs.makeDirectory(path.dirname(target), { recursive: true })
-      yield* fs.rename(part, target)
-    }
-    unsettled.add(target) // one that was there, too: a run that was killed may have left it before it reached the disk
-    return file
+    yield* payloads.receive(sha256, part)
+    if (isKept && (yield* payloads.keep(sha256)) !== undefined) unsettled.add(sha256)
+    return looseName(sha256)
   })
 
   const record = Effect.fnUntraced(function* (line: Line) {
@@ -167,21 +127,30 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
     yield* add({ run_id, pipeline, url, refused_at, refusal })
   })
 
+  /** Flushes a loose payload. Another run may have packed it meanwhile, if this one has gone on for hours. */
+  const settle = Effect.fnUntraced(function* (sha256: string) {
+    const file = payloads.looseFile(sha256)
+    const isFlushed = yield* Effect.as(syncFile(file), true).pipe(ifMissing(false))
+    if (isFlushed) return path.dirname(file)
+    yield* packed.refresh
+    const kept = yield* payloads.keep(sha256)
+    if (kept === undefined) return undefined
+    yield* syncFile(kept)
+    return path.dirname(kept)
+  })
+
   /** Not as they come: waiting for the disk while it is written to took longer for 3 GB than writing them, 5 s, and this takes 1. */
   const settled = Effect.gen(function* () {
-    const folders = new Set([...unsettled].map((file) => path.dirname(file)))
-    for (const file of unsettled) yield* syncFile(file)
-    for (const folder of folders) yield* syncFolder(folder)
+    const folders = new Set(yield* Effect.forEach(unsettled, settle))
+    for (const folder of folders) if (folder !== undefined) yield* syncFolder(folder).pipe(ifMissing(undefined))
     unsettled.clear()
     if (folders.size > 0) yield* syncFolder(root)
     if (!(yield* fs.exists(list))) return // nothing was fetched
     yield* syncFile(list)
     yield* syncFolder(fetches)
-  })
+  }).pipe(Effect.provideService(FileSystem.FileSystem, fs))
 
-  const held = makeHeld(({ file, sha256 }) =>
-    isThere(path.join(known, file), sha256).pipe(Effect.provideService(FileSystem.FileSystem, fs))
-  )
+  const held = makeHeld(({ sha256 }) => provided(sha256).pipe(Effect.provideService(FileSystem.FileSystem, fs)))
 
   const attempt = Effect.fnUntraced(function* (ask: Ask, place: Place | undefined) {
     const origin = yield* Origin
@@ -215,13 +184,12 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
     const { kind } = yield* Origin
     const line = kind === "live" ? interrupted.get(url)?.shift() : undefined
     if (line === undefined) return undefined
-    const target = path.join(known, line.file)
     const isYoung = Date.parse(line.fetched_at) > (yield* Clock.currentTimeMillis) - takenFor
-    if (!isYoung || !(yield* isThere(target, line.sha256))) {
+    if (!isYoung || !(yield* provided(line.sha256))) {
       interrupted.delete(url) // what came later is no answer to an earlier ask
       return undefined
     }
-    unsettled.add(target)
+    if (isKept) unsettled.add(line.sha256)
     return { ...line, run_id, days, taken_from: line.taken_from ?? line.run_id }
   })
 
@@ -230,11 +198,9 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
       const fetched: Fetch = (yield* taken(ask)) ?? (yield* asked(ask))
       held.renew(fetched)
       yield* add(fetched)
-      const own = path.join(root, fetched.file)
-      const isOwn = into === undefined || (yield* fs.exists(own))
-      return { ...fetched, path: isOwn ? own : path.join(known, fetched.file) }
+      return { ...fetched, path: payloads.fileOf(fetched.sha256) }
     },
-    Effect.catchTag("PlatformError", unwritable),
+    Effect.catchTag(["PlatformError", "FileUnwritable"], unwritable),
     Effect.provideService(FileSystem.FileSystem, fs),
     Effect.provideService(Path.Path, path)
   )
@@ -249,18 +215,11 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
       )
 
   const earlier = (run: string, url: string) =>
-    earlierFetch(known, run, url).pipe(
+    earlierFetch(knownFetches, run, url, payloads.provide).pipe(
       Effect.provideService(FileSystem.FileSystem, fs),
       Effect.provideService(Path.Path, path)
     )
 
-  const prepare = Effect.gen(function* () {
-    yield* fs.makeDirectory(incoming, { recursive: true })
-    yield* fs.makeDirectory(fetches, { recursive: true })
-    yield* clearAbandoned(incoming)
-    yield* clearStale(incoming)
-  })
-  yield* Effect.catchTag(prepare, "PlatformError", unwritable)
   const reading = goesOn ? interruptedFetches(knownFetches, pipeline) : Effect.succeed(new Map<string, Array<Fetch>>())
   const interrupted = yield* Effect.catchTag(reading, "PlatformError", unwritable)
   const noting = (effect: Effect.Effect<void, PlatformError.PlatformError>) =>
@@ -271,13 +230,19 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
   }
   const ended = (how: string) =>
     noting(Effect.flatMap(fs.exists(list), (isThere) => (isThere ? record({ run_id, ended: how }) : Effect.void)))
+  const pack = packLoose({ root: known, run_id, payloads, packed }).pipe(
+    Effect.catch((error) => Effect.logWarning(error.message)),
+    Effect.provideService(FileSystem.FileSystem, fs),
+    Effect.provideService(Path.Path, path)
+  )
   return Archive.of({
     fetch,
     revalidate,
     earlier,
     settled: Effect.catchTag(settled, "PlatformError", unwritable),
     published,
-    ended
+    ended,
+    pack: isKept ? pack : Effect.void
   })
 })
 

@@ -4,11 +4,14 @@
  * nothing stay out, dry ones and killed ones included.
  */
 import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
-import { Archive, RawFileDamaged, sha256Of } from "./archive.ts"
+import { Archive } from "./archive.ts"
 import { decodeLine, type Fetch, hasPayload } from "./fetch-list.ts"
 import { earlierFetch } from "./interrupted-runs.ts"
 import { NotRecorded, Origin } from "./origin.ts"
+import { openPackedPayloads, type PackedPayloads } from "./packs/packed-payloads.ts"
+import { ArchiveUnwritable, RawFileDamaged } from "./raw-file.ts"
 import type { Refused } from "./refused.ts"
+import { runPayloads } from "./run-payloads.ts"
 
 export interface ArchivedRun {
   readonly run_id: string
@@ -62,16 +65,6 @@ const withoutWindow = (url: string) => {
   return address.href
 }
 
-/** A payload is read only where it is still what was fetched. */
-const verified = (file: string, { sha256 }: Fetch) =>
-  sha256Of(file).pipe(
-    Effect.mapError((cause) => new RawFileDamaged({ file, problem: `cannot be read (${cause.message})` })),
-    Effect.filterOrFail(
-      (found) => found === sha256,
-      () => new RawFileDamaged({ file, problem: "has other bytes than were fetched: its SHA-256 is not its name" })
-    )
-  )
-
 /** What came for each address. One that was asked more than once gets its answers in their order, and the last one for ever. */
 const replies = (fetches: ReadonlyArray<Fetch | Refused>) => {
   const exact = Map.groupBy(fetches, ({ url }) => url)
@@ -82,9 +75,25 @@ const replies = (fetches: ReadonlyArray<Fetch | Refused>) => {
   }
 }
 
+export interface ArchiveToRepeat {
+  readonly folder: string
+  readonly packed: PackedPayloads
+  /** A folder for what is unpacked, until a run has been repeated. Nothing is written to the archive. */
+  readonly scratch: string
+}
+
+/** The archive of earlier runs. `scratch` is a folder that is there. */
+export const archiveToRepeat = Effect.fnUntraced(function* (folder: string, scratch: string) {
+  const path = yield* Path.Path
+  const packed = yield* openPackedPayloads(path.join(folder, "packs"), "scan").pipe(
+    Effect.mapError((cause) => new ArchiveUnreadable({ file: folder, cause }))
+  )
+  return { folder, packed, scratch } satisfies ArchiveToRepeat as ArchiveToRepeat
+})
+
 /** In place of the archive and the network: every ask is answered by what that run got for it. */
 export const repeated = (
-  folder: string,
+  { folder, packed, scratch }: ArchiveToRepeat,
   { fetches, run_id }: ArchivedRun
 ): Layer.Layer<Archive | Origin, never, FileSystem.FileSystem | Path.Path> =>
   Layer.effectContext(
@@ -92,6 +101,15 @@ export const repeated = (
       const path = yield* Path.Path
       const fs = yield* FileSystem.FileSystem
       const replyTo = replies(fetches)
+      const payloads = yield* runPayloads({ root: folder, own: path.join(scratch, run_id), packed })
+      /** A payload is read only where it is still what was fetched. */
+      const fileFor = Effect.fnUntraced(function* ({ sha256 }: Fetch) {
+        const found = yield* Effect.mapError(
+          payloads.provide(sha256),
+          (cause) => new ArchiveUnwritable({ folder: scratch, cause })
+        )
+        return "path" in found ? found.path : yield* new RawFileDamaged(found)
+      })
       const archive = Archive.of({
         fetch: ({ url }) => {
           const reply = replyTo(url)
@@ -100,20 +118,20 @@ export const repeated = (
             return Effect.fail(new NotRecorded({ url, kind: "replay", folder, looked_for }))
           }
           if ("refusal" in reply) return Effect.fail(reply.refusal)
-          const file = path.join(folder, reply.file)
-          return Effect.as(verified(file, reply), { ...reply, path: file }).pipe(
+          return Effect.map(fileFor(reply), (file) => ({ ...reply, path: file })).pipe(
             Effect.provideService(FileSystem.FileSystem, fs)
           )
         },
         revalidate: () => Effect.void,
         earlier: (run, url) =>
-          earlierFetch(folder, run, url).pipe(
+          earlierFetch(path.join(folder, "fetches"), run, url, payloads.provide).pipe(
             Effect.provideService(FileSystem.FileSystem, fs),
             Effect.provideService(Path.Path, path)
           ),
         settled: Effect.void,
         published: () => Effect.void,
-        ended: () => Effect.void
+        ended: () => Effect.void,
+        pack: Effect.void
       })
       const origin = Origin.of({
         kind: "replay",

@@ -26,7 +26,7 @@ export const Fetch = Schema.Struct({
   received_at: Schema.optionalKey(Schema.String),
   sha256: Schema.String,
   bytes: Schema.Int,
-  /** Below the archive, with `/`. */
+  /** Where it lies while it is loose, below the archive, with `/`. */
   file: Schema.String,
   /** The run that fetched it, where that one was interrupted, and this one took it over. */
   taken_from: Schema.optionalKey(Schema.String)

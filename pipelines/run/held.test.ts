@@ -5,7 +5,7 @@ import { later } from "@larder/test/support/later.ts"
 import { quick, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { Archive } from "./archive.ts"
-import { archivedRuns, repeated } from "./archived-runs.ts"
+import { archivedRuns, archiveToRepeat, repeated } from "./archived-runs.ts"
 import { liveOrigin } from "./live-origin.ts"
 import type { Ask } from "./origin.ts"
 
@@ -26,18 +26,25 @@ const startTagged = Effect.gen(function* () {
   return { ...upstream, served, statuses }
 })
 
-/** One run that publishes: asks for these, by what runs before it fetched. */
+/** One run that publishes and packs: asks for these, by what runs before it fetched, and tells what it read. */
 const run = (
   folder: string,
   n: number,
   asks: ReadonlyArray<Partial<Ask> & Pick<Ask, "url">>,
-  after: ReadonlyArray<number>
+  after: ReadonlyArray<number>,
+  packs = true
 ) =>
   Effect.gen(function* () {
     const archive = yield* Archive
     yield* archive.revalidate(after.map((earlier) => `run-${earlier}`))
-    const all = yield* Effect.forEach(asks, (ask) => archive.fetch({ accept: "*/*", wants: ["x-wp-total"], ...ask }))
+    const all = yield* Effect.forEach(asks, (ask) =>
+      Effect.gen(function* () {
+        const { path, ...line } = yield* archive.fetch({ accept: "*/*", wants: ["x-wp-total"], ...ask })
+        return { ...line, text: yield* textOf(path) }
+      })
+    )
     yield* archive.published(`larder-${n}`)
+    if (packs) yield* archive.pack
     return all
   }).pipe(Effect.provide([Archive.layer({ folder, run_id: `run-${n}`, pipeline: "storefronts", days: null }), origin]))
 
@@ -52,7 +59,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
       const [first] = yield* run(folder, 1, [upstream], [])
       const [second] = yield* run(folder, 2, [upstream], [1])
       assert.deepStrictEqual(upstream.statuses(), ["in full", "conditional"])
-      assert.strictEqual(yield* textOf(second?.path ?? ""), "the first version")
+      assert.strictEqual(second?.text, "the first version")
       assert.deepStrictEqual(second, {
         ...first,
         run_id: "run-2",
@@ -87,17 +94,24 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
     })
   )
 
-  it.effect.each(["missing", "damaged"])("is asked for in full where its file is %s, and is whole again", (fault) =>
+  it.effect.each(
+    ["loose", "in a pack"].flatMap((place) => ["missing", "damaged"].map((fault) => [place, fault] as const))
+  )("that lies %s is asked for in full where its file is %s, and is whole again", ([place, fault]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
       const upstream = yield* startTagged
-      const [first] = yield* run(folder, 1, [upstream], [])
-      const file = first?.path ?? ""
-      yield* fault === "missing" ? fs.remove(file) : fs.writeFileString(file, "something else")
+      const isPacked = place === "in a pack"
+      const [first] = yield* run(folder, 1, [upstream], [], isPacked)
+      const file = `${folder}/${isPacked ? "packs/run-1.zip" : first?.file}`
+      const bytes = yield* fs.readFile(file)
+      const damaged = bytes.with(isPacked ? 100 : 0, 1) // in a pack behind the head and the name of its only member
+      yield* fault === "missing" ? fs.remove(file) : fs.writeFile(file, damaged)
       const [second] = yield* run(folder, 2, [upstream], [1])
-      assert.deepStrictEqual(upstream.statuses(), ["in full", "in full"])
-      assert.deepStrictEqual([second?.status, yield* textOf(file)], [200, "the first version"])
+      const [third] = yield* run(folder, 3, [upstream], [2, 1])
+      assert.deepStrictEqual(upstream.statuses(), ["in full", "in full", "conditional"])
+      assert.deepStrictEqual([second?.status, second?.text], [200, "the first version"])
+      assert.deepStrictEqual([third?.status, third?.text], [304, "the first version"])
     })
   )
 
@@ -121,7 +135,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
       yield* run(folder, 1, [ask], [])
       const [second] = yield* run(folder, 2, [ask], [1])
       assert.deepStrictEqual(upstream.statuses(), ["in full", "conditional"])
-      assert.strictEqual(yield* textOf(second?.path ?? ""), "the first version")
+      assert.strictEqual(second?.text, "the first version")
       assert.deepStrictEqual(yield* fs.readDirectory(`${folder}/incoming`), [])
     })
   )
@@ -134,10 +148,12 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
       const [second] = yield* run(folder, 2, [upstream], [1])
       yield* upstream.close
       const runs = yield* archivedRuns(folder, "storefronts")
+      const archive = yield* archiveToRepeat(folder, yield* makeFolder)
       const again = yield* Effect.forEach(runs, (archived) =>
-        Archive.use((archive) => archive.fetch({ url: upstream.url, accept: "*/*" })).pipe(
-          Effect.provide(repeated(folder, archived))
-        )
+        Effect.gen(function* () {
+          const { path, ...line } = yield* (yield* Archive).fetch({ url: upstream.url, accept: "*/*" })
+          return { ...line, text: yield* textOf(path) }
+        }).pipe(Effect.provide(repeated(archive, archived)))
       )
       assert.deepStrictEqual(again, [first, second] as typeof again)
     })

@@ -2,7 +2,7 @@
  * What earlier runs of a pipeline fetched, for conditional requests: which payload of an address is in the archive, whole, with
  * the validators that it came with. One that is missing or damaged is asked for in full.
  */
-import { Clock, Effect, FileSystem, Path, type PlatformError } from "effect"
+import { Clock, Effect, FileSystem, Path } from "effect"
 import { heldOf } from "./conditional.ts"
 import type { Fetch } from "./fetch-list.ts"
 import { fetchedBy } from "./interrupted-runs.ts"
@@ -15,7 +15,7 @@ const hasValidator = (line: string) => line.includes('"etag":"') || line.include
 
 const receivedAt = ({ fetched_at, received_at }: Fetch) => received_at ?? fetched_at
 
-export const makeHeld = (isWhole: (line: Fetch) => Effect.Effect<boolean, PlatformError.PlatformError>) => {
+export const makeHeld = <E>(isWhole: (line: Fetch) => Effect.Effect<boolean, E>) => {
   const lines = new Map<string, Fetch>()
 
   /** Adds what these runs fetched; of an address the newest counts. A run whose list is gone adds nothing. */

@@ -1,7 +1,7 @@
 /**
- * Files that are being received: `<machine>.<process>.<random>.part` in a folder of the archive, on the same disk as their last
- * place. They are hashed on the way in, and none outlives its scope. What a killed run left is removed by the next one.
- * Downloads that a later run goes on with lie in folders of their own, see `resumable.ts`.
+ * What a run works on, in a folder of the archive, on the same disk as its last place: `<machine>.<process>.<random>.part` is a file
+ * that is being received or a pack that is being written, and `….run` the folder with the payloads that a run reads. Payloads are
+ * hashed on the way in, and nothing outlives its scope. What a killed run left is removed by the next one. Downloads that a later run goes on with lie in folders of their own, see `resumable.ts`.
  */
 import { createHash, randomUUID } from "node:crypto"
 import { hostname } from "node:os"
@@ -11,7 +11,16 @@ import { pieceBytes } from "./pieces.ts"
 /** A part that nobody wrote to for an hour is abandoned: a body that stalls is given up within minutes. */
 export const abandonedAfter = 3_600_000
 
-const partName = /^(.+)\.(\d+)\.[0-9a-f-]{36}\.part$/
+/** A run may read for hours what it has fetched first. */
+const runAbandonedAfter = 7 * 86_400_000
+
+const workName = /^(.+)\.(\d+)\.[0-9a-f-]{36}\.(part|run)$/
+
+/** Folders of the runs of this process. A process of an earlier container may have had our number. */
+const ours = new Set<string>()
+
+/** A name that tells whose it is. */
+export const newWorkName = (kind: "part" | "run") => `${hostname()}.${process.pid}.${randomUUID()}.${kind}`
 
 export const isAlive = (pid: number) => {
   try {
@@ -22,22 +31,34 @@ export const isAlive = (pid: number) => {
   }
 }
 
-/** Removes parts of processes of this machine that are gone, and old ones of any: machines may share the folder. */
+/** The name of a folder of this run's own: whoever makes the folder removes it before the scope closes. */
+export const runFolder = Effect.fnUntraced(function* (folder: string) {
+  const path = yield* Path.Path
+  const name = newWorkName("run")
+  yield* Effect.acquireRelease(
+    Effect.sync(() => ours.add(name)),
+    () => Effect.sync(() => ours.delete(name))
+  )
+  return path.join(folder, name)
+})
+
+/** Removes what processes of this machine left that are gone, and what is old of any: machines may share the folder. */
 export const clearAbandoned = Effect.fn("Incoming.clearAbandoned")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const now = yield* Clock.currentTimeMillis
   for (const name of yield* fs.readDirectory(folder)) {
-    const [, machine, pid] = partName.exec(name) ?? []
-    if (machine === undefined) continue
+    const [, machine, pid, kind] = workName.exec(name) ?? []
+    if (machine === undefined || ours.has(name)) continue
+    const isRun = kind === "run"
     const part = path.join(folder, name)
     const info = yield* Effect.option(fs.stat(part)) // none: its own run has just finished with it
     const writtenAt = Option.flatMap(info, ({ mtime }) => mtime)
-    const isOld = Option.exists(writtenAt, (at) => now - at.getTime() > abandonedAfter)
-    const isDead = machine === hostname() && !isAlive(Number(pid))
+    const isOld = Option.exists(writtenAt, (at) => now - at.getTime() > (isRun ? runAbandonedAfter : abandonedAfter))
+    const isDead = machine === hostname() && (!isAlive(Number(pid)) || (isRun && Number(pid) === process.pid))
     if (!isDead && !isOld) continue
-    yield* fs.remove(part, { force: true })
-    yield* Effect.logInfo("removed what an earlier run left half received").pipe(Effect.annotateLogs({ part: name }))
+    yield* fs.remove(part, { recursive: true, force: true })
+    yield* Effect.logInfo("removed what an earlier run left").pipe(Effect.annotateLogs({ part: name }))
   }
 })
 
@@ -49,7 +70,7 @@ export const receive = Effect.fnUntraced(function* <E, R>(
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const part = path.join(folder, `${hostname()}.${process.pid}.${randomUUID()}.part`)
+  const part = path.join(folder, newWorkName("part"))
   yield* Effect.addFinalizer(() =>
     Effect.catch(fs.remove(part, { force: true }), (error) => Effect.logWarning(`${part} is left: ${error.message}`))
   )

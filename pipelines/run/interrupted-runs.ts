@@ -7,6 +7,7 @@
 import { ifMissing } from "@larder/warehouse/generation/layout.ts"
 import { Clock, Effect, FileSystem, Option, Path, Stream } from "effect"
 import { decodeLine, type Fetch, hasPayload } from "./fetch-list.ts"
+import type { RunPayloads } from "./run-payloads.ts"
 
 /** Prices and stocks of shops are mostly changed once a day. */
 export const takenFor = 6 * 3_600_000
@@ -60,12 +61,13 @@ const firstFetch = Effect.fnUntraced(function* (file: string, url: string) {
   })
 })
 
-/** What a run of this archive fetched from this address first; undefined where the archive does not know. */
+/** What a run of this archive fetched from this address first; undefined where the archive does not know, or lacks the payload. */
 export const earlierFetch = Effect.fnUntraced(
-  function* (folder: string, run: string, url: string) {
+  function* (lists: string, run: string, url: string, provide: RunPayloads["provide"]) {
     const path = yield* Path.Path
-    const line = yield* firstFetch(path.join(folder, "fetches", `${run}.ndjson`), url)
-    return line && { ...line, path: path.join(folder, line.file) }
+    const line = yield* firstFetch(path.join(lists, `${run}.ndjson`), url)
+    const found = line && (yield* provide(line.sha256))
+    return line && found && "path" in found ? { ...line, path: found.path } : undefined
   },
   Effect.orElseSucceed(() => undefined)
 )

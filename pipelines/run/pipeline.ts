@@ -6,11 +6,12 @@ import type { HomeUnwritable, Layout, NoLiveGeneration } from "@larder/warehouse
 import type { Staging } from "@larder/warehouse/staging.ts"
 import type { DataSet } from "@larder/warehouse/tables.ts"
 import { Effect, type FileSystem, type Path, Schema } from "effect"
-import type { Archive, ArchiveUnwritable, RawFileDamaged } from "./archive.ts"
+import type { Archive } from "./archive.ts"
 import type { BadLine } from "./hand-edited.ts"
 import type { LivePolicy } from "./live-origin.ts"
 import type { Origin } from "./origin.ts"
 import type { PipelinePreflight } from "./preflight.ts"
+import type { ArchiveUnwritable, RawFileDamaged } from "./raw-file.ts"
 
 /** Days that were asked for with --from and --to. */
 export interface DayRange {

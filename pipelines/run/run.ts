@@ -7,12 +7,12 @@ import { fileURLToPath } from "node:url"
 import type { CheckOutcome } from "@larder/warehouse/generation/check.ts"
 import { ChecksFailed } from "@larder/warehouse/generation/check.ts"
 import { type FeedLeftOut, type RunRecord, writeToJournal } from "@larder/warehouse/generation/journal.ts"
-import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
+import { HomeUnwritable, type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
 import { publish } from "@larder/warehouse/generation/publish.ts"
 import { StagingFailed, stage } from "@larder/warehouse/staging.ts"
 import { Cause, Clock, Config, Effect, Exit, FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
 import { Archive } from "./archive.ts"
-import { archivedRuns, repeated } from "./archived-runs.ts"
+import { archivedRuns, archiveToRepeat, repeated } from "./archived-runs.ts"
 import type { BundleUnusable } from "./bundle-files.ts"
 import { markBundled } from "./bundled.ts"
 import { type FileUnusable, fileOrigin } from "./file-origin.ts"
@@ -272,6 +272,12 @@ const endedHow = (exit: Exit.Exit<{ readonly run: RunRecord }, unknown>) => {
   return exit.value.run.generation === null ? exit.value.run.outcome : undefined
 }
 
+/** What a run brought that the next one does not go on with is packed. */
+const packUp = (exit: Exit.Exit<unknown, unknown>) =>
+  Exit.isFailure(exit) && outcomeOfFailure(exit.cause) === "interrupted"
+    ? Effect.void
+    : Archive.use((archive) => archive.pack)
+
 const noteEnd = (how: string | undefined) =>
   how === undefined
     ? Effect.void
@@ -302,7 +308,7 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
         ? Effect.void
         : Archive.use((archive) => archive.published(run.generation ?? "", options.acceptShrinkage))
     ),
-    Effect.onExit((exit) => (options.dryRun ? Effect.void : noteEnd(endedHow(exit)))),
+    Effect.onExit((exit) => (options.dryRun ? Effect.void : Effect.andThen(noteEnd(endedHow(exit)), packUp(exit)))),
     Effect.provide(
       Archive.layer({
         folder: path.join(home, "raw"),
@@ -322,6 +328,15 @@ export const ingestOnce = (pipeline: Pipeline, given: Given, options: RunOptions
     Effect.provide(originFor(pipeline, given))
   )
 
+/** On the disk of the new warehouse: folders for temporary files may lie in memory. */
+const unpackingFolder = (home: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    Effect.mapError(
+      fs.makeTempDirectoryScoped({ directory: home, prefix: ".unpacked-" }),
+      (cause) => new HomeUnwritable({ path: home, cause: cause.reason.cause ?? cause })
+    )
+  )
+
 /**
  * Every earlier run of a pipeline that published, again: from the archive of `from` into the warehouse of `options.home`.
  * They published then, so one that fails now is a failure, and what shrank then was accepted. Generations that were rolled back
@@ -335,11 +350,13 @@ export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   const path = yield* Path.Path
   const folder = path.join(path.resolve(from), "raw")
   const runs = yield* archivedRuns(folder, pipeline.name)
+  yield* writableDirectory(options.home)
+  const archive = yield* archiveToRepeat(folder, yield* unpackingFolder(options.home))
   return yield* Effect.forEach(runs, (run) => {
     const { days, shrinkage_accepted: acceptShrinkage } = run
     return runPipeline(pipeline, run, { ...options, days: days ?? undefined, acceptShrinkage, isRepeated: true }).pipe(
-      Effect.provide(repeated(folder, run)),
+      Effect.provide(repeated(archive, run)),
       Effect.map((result) => result.run)
     )
   })
-})
+}, Effect.scoped)

@@ -64,6 +64,8 @@ const fetched = (home: string) => namesIn(path.join(home, "raw/fetches")).length
 const isStaging = (home: string) => namesIn(path.join(home, "staging")).length > 0
 const isBuilding = (home: string) => warehouse(home).some((name) => name.endsWith(".building"))
 const isWriting = (home: string) => warehouse(home).some((name) => name.endsWith(".building.wal"))
+const packs = (home: string) => namesIn(path.join(home, "raw/packs")).filter((name) => name.endsWith(".zip"))
+const hasPacked = (home: string) => packs(home).length > 1
 const hasSwung = (home: string) => generationOf(home) === "larder-000002.duckdb"
 
 /** Moments of a run on a home that has one generation, in their order. */
@@ -78,7 +80,8 @@ const moments = {
   "the new generation gets its name": appears((home) => warehouse(home).includes("larder-000002.duckdb")),
   "the new link appears": appears((home) => warehouse(home).includes(".larder.duckdb.next") || hasSwung(home)),
   "the link has swung": appears(hasSwung),
-  "it has tidied up": goes(isStaging)
+  "it has tidied up": goes(isStaging),
+  "its pack appears": appears(hasPacked)
 } satisfies Readonly<Record<string, Moment>>
 type Name = keyof typeof moments
 export const everyMoment = Object.keys(moments) as ReadonlyArray<Name>
@@ -94,6 +97,7 @@ const expectComplete = async (home: string, all = versions + 200) => {
   expect(next.code, next.stderr).toBe(0)
   expect(await count(home)).toBe(all)
   expect(namesIn(path.join(home, "staging"))).toEqual([])
+  expect(namesIn(path.join(home, "raw/incoming"))).toEqual([])
   expect(
     warehouse(home).filter((name) => !/^(\.publish\.lock|larder\.duckdb|larder-\d{6}\.duckdb)$/.test(name))
   ).toEqual([])
@@ -168,6 +172,7 @@ export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
         expect(code).toBe(130)
         expect(JSON.parse(stdout)).toMatchObject({ ...interrupted.run, problem: "interrupted" })
         expect(namesIn(path.join(copy, "staging"))).toEqual([])
+        expect(packs(copy)).toHaveLength(1) // the next run may go on with what this one fetched
         expect(warehouse(copy).sort()).toEqual([".publish.lock", "larder-000001.duckdb", "larder.duckdb"])
         expect(journal(copy)).toMatchObject(Array.from({ length: times + 1 }, () => interrupted))
       }

@@ -65,7 +65,7 @@ describe("larder-ingest rebuild", () => {
       ["branded-foods", "published"],
       ["branded-foods", "published"]
     ])
-    expect(existsSync(path.join(into, "raw"))).toBe(false)
+    expect(readdirSync(into).sort()).toEqual([".staging.lock", "staging", "warehouse"])
   })
 
   it("gives the same rows and ids from the archive alone", async () => {
@@ -81,16 +81,17 @@ describe("larder-ingest rebuild", () => {
     expect(await recordsOf(into, [4_000_000, 4_000_001])).toEqual(records)
   })
 
-  it("exits with 1 and names a payload that is not what was fetched", async () => {
-    const list = readdirSync(path.join(home, "raw/fetches")).sort()[0] ?? ""
-    const first = readFileSync(path.join(home, "raw/fetches", list), "utf8").split("\n")[0] ?? ""
-    const { file } = JSON.parse(first) as { readonly file: string }
-    const payload = path.join(home, "raw", file)
-    writeFileSync(payload, readFileSync(payload, "utf8").replace("1", "7"))
+  it("exits with 1 and names a payload that is not what was fetched, and its pack", async () => {
+    const name = readdirSync(path.join(home, "raw/packs")).sort()[0] ?? ""
+    const pack = path.join(home, "raw/packs", name)
+    const bytes = readFileSync(pack)
+    const firstMember = bytes.toString("latin1", 30, 94) // behind the head of the first entry, before its bytes
+    writeFileSync(pack, bytes.fill(0, 100, 110))
     const damaged = path.join(into, "damaged")
     const { code, stderr } = await run("larder-ingest", ["rebuild", "--into", damaged], { LARDER_HOME: home })
     expect(code).toBe(1)
-    expect(stderr).toContain(payload)
+    expect(stderr).toContain(`The archived payload ${firstMember} in ${pack} cannot be read`)
+    expect(stderr).toContain("Restore it from a backup")
     expect(existsSync(path.join(damaged, "warehouse/larder.duckdb"))).toBe(false)
   })
 

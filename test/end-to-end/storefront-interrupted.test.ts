@@ -10,6 +10,7 @@ import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { type EndedRun, ingestLive } from "../support/pipelines/live-runs.ts"
+import { filesIn } from "../support/pipelines/raw-archive.ts"
 import { type Misbehaviour, type Shop, startShop } from "../support/pipelines/store-host.ts"
 import { startUpstream } from "../support/pipelines/upstream.ts"
 import { type Ended, ended, run, start } from "../support/programs.ts"
@@ -92,6 +93,8 @@ describe("a run of stores that ends", () => {
       ].map(({ run }) => run?.outcome)
       assert.deepStrictEqual(runs, ["published", undefined, "published"])
       assert.deepStrictEqual(endsIn(home), ["failed", "larder-000001"])
+      const packs = filesIn(path.join(home, "raw"))
+      assert.match(packs.join(), /^packs\/\w+-storefronts-\w+\.zip,packs\/\w+-storefronts-\w+\.zip$/) // of both
       assert.lengthOf(host.seen, 4) // robots.txt and the export, twice
     }).pipe(Effect.scoped)
   )

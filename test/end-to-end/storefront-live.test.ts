@@ -10,6 +10,7 @@ import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect, Exit, Scope } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { ingestLive } from "../support/pipelines/live-runs.ts"
+import { payloadsIn } from "../support/pipelines/raw-archive.ts"
 import { type Misbehaviour, type Shop, startShop } from "../support/pipelines/store-host.ts"
 import { type Ended, type Environment, run } from "../support/programs.ts"
 import { copyOf, folderOfTest, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
@@ -183,10 +184,13 @@ good,,M,8.00,,
       ),
       [{ domain: "bakery.example" }, { domain: "messy.example" }]
     )
-    const archived = readdirSync(path.join(set.home, "raw"), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => readFileSync(path.join(entry.parentPath, entry.name), "utf8"))
+    const lists = path.join(set.home, "raw/fetches")
+    const archived = [
+      ...(await payloadsIn(path.join(set.home, "raw"))).map(String),
+      ...readdirSync(lists).map((name) => readFileSync(path.join(lists, name), "utf8"))
+    ]
     assert.isAbove(archived.length, 2)
+    assert.isTrue(archived.some((text) => text.includes("Rye bread")))
     assert.deepStrictEqual(
       archived.filter((text) => text.includes("A secret of this machine")),
       []

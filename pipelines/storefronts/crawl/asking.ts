@@ -3,8 +3,9 @@
  * address from being read becomes `Unread`; only what is wrong with this machine fails the run.
  */
 import { Clock, Duration, Effect, FileSystem } from "effect"
-import { Archive, type ArchiveUnwritable, type RawFile, RawFileDamaged } from "../../run/archive.ts"
+import { Archive } from "../../run/archive.ts"
 import { type Ask, GivenUp, type Origin, type OriginError } from "../../run/origin.ts"
+import { type ArchiveUnwritable, type RawFile, RawFileDamaged } from "../../run/raw-file.ts"
 import { pageText } from "../feeds/payload-text.ts"
 import { isUnread, type Unread, unread, unreadOf, unreadOfAnswer, unreadOfPage } from "./outcome.ts"
 import { PagesInMemory, type StorePolicy } from "./policy.ts"

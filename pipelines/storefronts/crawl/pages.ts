@@ -5,7 +5,7 @@
  * that was listed before.
  */
 import { Effect } from "effect"
-import type { RawFile } from "../../run/archive.ts"
+import type { RawFile } from "../../run/raw-file.ts"
 import type { Page } from "../feeds/page.ts"
 import type { Fatal, Needs } from "./asking.ts"
 import { isUnread, type Outcome, type Unread } from "./outcome.ts"

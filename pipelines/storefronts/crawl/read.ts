@@ -1,6 +1,6 @@
 /** What every kind of read gives: rows as they come, and at the end how it went. */
 import type { Effect } from "effect"
-import type { RawFile } from "../../run/archive.ts"
+import type { RawFile } from "../../run/raw-file.ts"
 import type { Batch } from "../feed.ts"
 import { type Outcome, outcomes, statusOf } from "./outcome.ts"
 import type { Listed } from "./pages.ts"

@@ -14,7 +14,7 @@ import {
 import { whileTimePasses } from "@larder/test/support/pipelines/upstream.ts"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { Archive } from "../../run/archive.ts"
-import { archivedRuns, repeated } from "../../run/archived-runs.ts"
+import { archivedRuns, archiveToRepeat, repeated } from "../../run/archived-runs.ts"
 import { liveOrigin } from "../../run/live-origin.ts"
 import type { Outcome } from "./outcome.ts"
 import type { StorePolicy } from "./policy.ts"
@@ -44,13 +44,15 @@ const readTwice = (shop: Shop, misbehave?: Misbehaviour, policy: Partial<StorePo
     const first = yield* Effect.gen(function* () {
       yield* Archive.use((kept) => kept.fetch({ url: `${upstream.url}/list`, accept: "*/*" }))
       const taken = yield* readOnce(store, policy)
-      yield* Archive.use((kept) => kept.published("generation-1"))
+      yield* Archive.use((kept) => Effect.andThen(kept.published("generation-1"), kept.pack))
       return taken
     }).pipe(Effect.provide([archive, live]))
     yield* upstream.close
     const [run] = yield* archivedRuns(folder, "storefronts")
     assert.isDefined(run)
-    const again = yield* readOnce(store, policy).pipe(Effect.provide(repeated(folder, run)))
+    const scratch = yield* fs.makeTempDirectoryScoped({ prefix: "larder-repeated-" })
+    const toRepeat = yield* archiveToRepeat(folder, scratch)
+    const again = yield* readOnce(store, policy).pipe(Effect.provide(repeated(toRepeat, run)))
     assert.deepStrictEqual(whatCame(again), whatCame(first))
     return first
   }).pipe(Effect.provide(NodeServices.layer), Effect.scoped)

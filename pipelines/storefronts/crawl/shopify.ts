@@ -3,7 +3,7 @@
  * collection. `/cart.js` and whatever else robots.txt forbids by default is never asked.
  */
 import { Effect } from "effect"
-import type { RawFile } from "../../run/archive.ts"
+import type { RawFile } from "../../run/raw-file.ts"
 import { UnexpectedAnswer } from "../feeds/answers.ts"
 import type { Page } from "../feeds/page.ts"
 import { readMeta, readProducts, type StoreMeta } from "../feeds/shopify-json.ts"

@@ -1,6 +1,6 @@
 /** A WooCommerce store: the pages of products of its Store API, which has no collections. */
 import { Effect } from "effect"
-import type { RawFile } from "../../run/archive.ts"
+import type { RawFile } from "../../run/raw-file.ts"
 import { Judged } from "../feeds/stated.ts"
 import { readProducts } from "../feeds/woocommerce.ts"
 import type { ListedStore } from "../store-list.ts"

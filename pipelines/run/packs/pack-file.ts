@@ -1,0 +1,117 @@
+/**
+ * A pack: an ordinary zip, whose members are payloads named by their SHA-256. A member is deflated where that makes it smaller, and
+ * stored where it does not. What is read is compared with its name, so the zip's own checksums are not needed.
+ */
+import { createHash } from "node:crypto"
+import { createReadStream, createWriteStream } from "node:fs"
+import { open } from "node:fs/promises"
+import { pipeline } from "node:stream/promises"
+import { promisify } from "node:util"
+import { deflateRaw } from "node:zlib"
+import { type Entry, openPromise } from "yauzl"
+import { ZipFile } from "yazl"
+import { pieceBytes } from "../pieces.ts"
+import { FileUnwritable, writeAll } from "../write-all.ts"
+
+const memberName = /^[0-9a-f]{64}$/
+
+/** The beginning of a payload tells whether it is compressed already. */
+const headBytes = 65_536
+/** Deflating what saves less than this share only costs time: zips, pictures and `.gz` files save nothing. */
+const worthwhile = 0.05
+
+const deflated = promisify(deflateRaw)
+
+/** Whether deflating makes a payload noticeably smaller. */
+export const isCompressible = async (file: string) => {
+  const opened = await open(file)
+  try {
+    const { buffer, bytesRead } = await opened.read(Buffer.alloc(headBytes), 0, headBytes, 0)
+    const packed = await deflated(buffer.subarray(0, bytesRead))
+    return packed.length < bytesRead * (1 - worthwhile)
+  } finally {
+    await opened.close()
+  }
+}
+
+export interface LoosePayload {
+  readonly sha256: string
+  readonly file: string
+  readonly written_at: Date
+}
+
+/** Writes a new zip, in constant memory. What a failure leaves of it is the caller's to remove. */
+export const writePack = async (target: string, payloads: ReadonlyArray<LoosePayload>) => {
+  const zip = new ZipFile()
+  const written = pipeline(zip.outputStream, createWriteStream(target, { flags: "wx" }))
+  const fail = (error: Error) => {
+    if ("destroy" in zip.outputStream && typeof zip.outputStream.destroy === "function") zip.outputStream.destroy(error)
+  }
+  zip.on("error", fail)
+  for (const { file, sha256, written_at } of payloads) {
+    const about = { mtime: written_at, mode: 0o100644, compress: await isCompressible(file) }
+    zip.addReadStreamLazy(sha256, about, (begin) => {
+      begin(null, createReadStream(file, { highWaterMark: pieceBytes }).on("error", fail))
+    })
+  }
+  zip.end()
+  await written
+}
+
+/** A zip that was opened as a pack. */
+export interface Pack {
+  /** Hashes of its members. */
+  readonly members: ReadonlySet<string>
+  /** Throws where the member is not the payload of that name, at the latest after its last byte. */
+  bytes(sha256: string): AsyncGenerator<Buffer, void, undefined>
+  close(): void
+}
+
+export const openPack = async (file: string): Promise<Pack> => {
+  const zip = await openPromise(file, { autoClose: false })
+  const entries = new Map<string, Entry>()
+  try {
+    for await (const entry of zip.eachEntry()) if (memberName.test(entry.fileName)) entries.set(entry.fileName, entry)
+  } catch (cause) {
+    zip.close()
+    throw cause
+  }
+  async function* bytes(sha256: string) {
+    const entry = entries.get(sha256)
+    if (entry === undefined) throw new Error("it has no such member")
+    const hash = createHash("sha256")
+    for await (const piece of await zip.openReadStreamPromise(entry)) {
+      hash.update(piece)
+      yield piece as Buffer // the stream has no encoding, so its pieces are buffers
+    }
+    if (hash.digest("hex") !== sha256) throw new Error("its bytes are not those that were fetched")
+  }
+  return { members: new Set(entries.keys()), bytes, close: () => zip.close() }
+}
+
+/** Reads a member to its end, into a new file where one is named. A failure to write is a `FileUnwritable`. */
+export const readMember = async (pack: Pack, sha256: string, target?: string) => {
+  if (target === undefined) {
+    for await (const _ of pack.bytes(sha256));
+    return
+  }
+  const unwritable = (cause: unknown): never => {
+    throw new FileUnwritable({ file: target, cause })
+  }
+  const opened = await open(target, "wx").catch(unwritable)
+  try {
+    for await (const piece of pack.bytes(sha256)) await writeAll(opened, piece).catch(unwritable)
+  } finally {
+    await opened.close()
+  }
+}
+
+/** Throws where one of these payloads cannot be read from it again. */
+export const verifyPack = async (file: string, payloads: ReadonlyArray<Pick<LoosePayload, "sha256">>) => {
+  const pack = await openPack(file)
+  try {
+    for (const { sha256 } of payloads) await readMember(pack, sha256)
+  } finally {
+    pack.close()
+  }
+}

@@ -1,0 +1,144 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, layer } from "@effect/vitest"
+import { later } from "@larder/test/support/later.ts"
+import {
+  addressed,
+  answering,
+  fetchAll,
+  packedRun,
+  runNamed,
+  sha256Of
+} from "@larder/test/support/pipelines/raw-archive.ts"
+import { Effect, FileSystem, PlatformError } from "effect"
+import { Archive } from "./archive.ts"
+import { archivedRuns, archiveToRepeat, repeated } from "./archived-runs.ts"
+import { looseName, runPayloads } from "./run-payloads.ts"
+
+const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
+const some = addressed(["first", "second"])
+const hash = sha256Of("first")
+
+const everything = (folder: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const names = (yield* fs.readDirectory(folder, { recursive: true })).sort()
+    return yield* Effect.forEach(names, (name) =>
+      Effect.map(fs.stat(`${folder}/${name}`), ({ mtime, size }) => [name, mtime, size])
+    )
+  })
+
+/** Repeats the first run of an archive: what it reads for the first address, or why it cannot. */
+const repeatFirst = (folder: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const [run] = yield* archivedRuns(folder, "shops")
+    assert.isDefined(run)
+    const archive = yield* archiveToRepeat(folder, yield* makeFolder)
+    return yield* Archive.use(({ fetch }) => fetch({ url: "https://source.test/0", accept: "*/*" })).pipe(
+      Effect.flatMap(({ path }) => fs.readFileString(path)),
+      Effect.provide(repeated(archive, run))
+    )
+  })
+
+layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (it) => {
+  it.effect("are read from packs by a dry run, which changes nothing in the archive", () =>
+    Effect.gen(function* () {
+      const [folder, into] = [yield* makeFolder, yield* makeFolder]
+      yield* packedRun(folder, "run-1", some)
+      const left = addressed(["left by a run that was killed"])
+      yield* fetchAll(left).pipe(Effect.provide([runNamed(folder, "run-0"), answering(left)]))
+      yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.remove(`${folder}/packs/index.sqlite`))
+      const before = yield* everything(folder)
+      const read = yield* Effect.gen(function* () {
+        const archive = yield* Archive
+        yield* archive.revalidate(["run-1"])
+        const raw = yield* archive.fetch({ url: "https://source.test/0", accept: "*/*" })
+        yield* archive.pack
+        const earlier = yield* archive.earlier("run-1", "https://source.test/1")
+        const fs = yield* FileSystem.FileSystem
+        return [raw.status, yield* fs.readFileString(raw.path), yield* fs.readFileString(earlier?.path ?? "")]
+      }).pipe(Effect.provide([runNamed(folder, "run-2", { into }), answering(some)]), later("7 hours"))
+      assert.deepStrictEqual(read, [304, "first", "second"])
+      assert.deepStrictEqual(yield* everything(folder), before)
+    })
+  )
+
+  it.effect("that an earlier run fetched are undefined where their pack is gone", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      yield* packedRun(folder, "run-1", some)
+      yield* fs.remove(`${folder}/packs/run-1.zip`)
+      const earlier = yield* Archive.use((archive) => archive.earlier("run-1", "https://source.test/0")).pipe(
+        Effect.provide(runNamed(folder, "run-2"))
+      )
+      assert.isUndefined(earlier)
+    })
+  )
+
+  it.effect("are copied where the file system has no hard links", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const refused = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "link" })
+      const withoutLinks = { ...fs, link: () => Effect.fail(refused) }
+      const read = yield* Effect.gen(function* () {
+        yield* fetchAll(some).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
+        return yield* packedRun(folder, "run-2", some)
+      }).pipe(Effect.provideService(FileSystem.FileSystem, withoutLinks))
+      assert.deepStrictEqual(read.map(String), ["first", "second"])
+      assert.strictEqual(yield* repeatFirst(folder), "first")
+    })
+  )
+
+  it.effect("come from many packs at once", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const texts = Array.from({ length: 40 }, (_, n) => `payload ${n}`)
+      for (const [n, text] of texts.entries()) yield* packedRun(folder, `run-${n}`, addressed([text]))
+      const { packed } = yield* archiveToRepeat(folder, yield* makeFolder)
+      const { provide } = yield* runPayloads({ root: folder, own: `${yield* makeFolder}/own`, packed })
+      const read = Effect.flatMap(
+        Effect.forEach([...texts, ...texts], (text) => provide(sha256Of(text)), { concurrency: 30 }),
+        (all) =>
+          Effect.forEach(all, (found) =>
+            "path" in found ? fs.readFileString(found.path) : Effect.succeed(found.problem)
+          )
+      )
+      assert.deepStrictEqual(yield* read, [...texts, ...texts])
+    })
+  )
+
+  it.effect("of a repeated run come from the newest pack that is whole", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      yield* packedRun(folder, "run-1", some)
+      const bytes = yield* fs.readFile(`${folder}/packs/run-1.zip`)
+      yield* fs.writeFile(`${folder}/packs/run-2.zip`, bytes.fill(0, 96, 97)) // behind the name of the first member
+      assert.strictEqual(yield* repeatFirst(folder), "first")
+    })
+  )
+
+  it.effect.each([
+    [
+      "has another byte",
+      (bytes: Uint8Array) => bytes.with(96, 0),
+      "cannot be read (its bytes are not those that were fetched)"
+    ],
+    ["is cut", (bytes: Uint8Array) => bytes.subarray(0, 150), "is missing, and no pack holds it"]
+  ] as const)("name the pack that %s, and what to do", ([, damage, problem]) =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      yield* packedRun(folder, "run-1", some)
+      const pack = `${folder}/packs/run-1.zip`
+      yield* fs.writeFile(pack, damage(yield* fs.readFile(pack)))
+      const where = problem.startsWith("is missing") ? `${folder}/${looseName(hash)}` : `${hash} in ${pack}`
+      const advice = "Restore it from a backup; an ingest that fetches it again mends it, too."
+      const error = yield* Effect.flip(repeatFirst(folder))
+      assert.strictEqual(error.message, `The archived payload ${where} ${problem}. ${advice}`)
+    })
+  )
+})

@@ -1,0 +1,100 @@
+/** Raw archives of tests: an origin that answers from memory, and what lies in the folder. */
+import { createHash } from "node:crypto"
+import { readdirSync, readFileSync } from "node:fs"
+import path from "node:path"
+import { buffer } from "node:stream/consumers"
+import { Archive } from "@larder/pipelines/run/archive.ts"
+import { Origin } from "@larder/pipelines/run/origin.ts"
+import { openPack } from "@larder/pipelines/run/packs/pack-file.ts"
+import { Effect, FileSystem, Layer, Stream } from "effect"
+
+export const sha256Of = (bytes: string | Uint8Array) => createHash("sha256").update(bytes).digest("hex")
+
+type Payloads = Readonly<Record<string, string | Uint8Array>>
+
+/** Answers each address with its payload, as the network does; on condition where that is asked. */
+export const answering = (payloads: Payloads) =>
+  Layer.succeed(
+    Origin,
+    Origin.of({
+      kind: "live",
+      open: ({ held, url }) => {
+        const body = Buffer.from(payloads[url] ?? "")
+        const etag = `"${sha256Of(body)}"`
+        return Effect.succeed({
+          status: held?.etag === etag ? 304 : 200,
+          final_url: url,
+          content_type: "text/plain",
+          etag,
+          last_modified: null,
+          exact: true,
+          from: 0,
+          total: body.length,
+          body: Stream.succeed(body)
+        })
+      },
+      listing: () => Effect.undefined,
+      retrying: (attempt) => attempt
+    })
+  )
+
+/** An address for each payload. */
+export const addressed = (payloads: ReadonlyArray<string | Uint8Array>): Payloads =>
+  Object.fromEntries(payloads.map((payload, at) => [`https://source.test/${at}`, payload]))
+
+export const runNamed = (
+  folder: string,
+  run_id: string,
+  more: { readonly goesOn?: true; readonly into?: string } = {}
+) => Archive.layer({ folder, run_id, pipeline: "shops", days: null, ...more })
+
+/** Fetches all of these, and tells what the run reads. */
+export const fetchAll = (payloads: Payloads) =>
+  Effect.gen(function* () {
+    const archive = yield* Archive
+    const fs = yield* FileSystem.FileSystem
+    return yield* Effect.forEach(Object.keys(payloads), (url) =>
+      Effect.flatMap(archive.fetch({ url, accept: "*/*" }), ({ path: file }) => fs.readFile(file))
+    )
+  })
+
+/** A run of this archive that fetches all of these, publishes and packs. */
+export const packedRun = (folder: string, run_id: string, payloads: Payloads) =>
+  Effect.gen(function* () {
+    const archive = yield* Archive
+    const read = yield* fetchAll(payloads)
+    yield* archive.published(run_id)
+    yield* archive.pack
+    return read
+  }).pipe(Effect.provide([runNamed(folder, run_id), answering(payloads)]))
+
+/** Files of the archive, without lists and the index. */
+export const filesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).replaceAll(path.sep, "/"))
+    .filter((name) => !name.startsWith("fetches/") && name !== "packs/index.sqlite")
+    .sort()
+
+/** Hashes of the payloads in a pack. */
+export const membersOf = (folder: string, pack: string) =>
+  Effect.promise(async () => {
+    const opened = await openPack(`${folder}/packs/${pack}.zip`)
+    opened.close()
+    return [...opened.members].sort()
+  })
+
+const readAll = async (file: string) => {
+  const pack = await openPack(file)
+  const payloads: Array<Buffer> = []
+  for (const sha256 of pack.members) payloads.push(await buffer(pack.bytes(sha256)))
+  pack.close()
+  return payloads
+}
+
+/** All payloads of an archive. */
+export const payloadsIn = async (folder: string): Promise<ReadonlyArray<Buffer>> => {
+  const files = filesIn(folder).map((name) => path.join(folder, name))
+  const read = files.map((file) => (file.endsWith(".zip") ? readAll(file) : [readFileSync(file)]))
+  return (await Promise.all(read)).flat()
+}
