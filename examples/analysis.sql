@@ -1,10 +1,10 @@
 -- An analyst's notebook: questions to all three data sets, each one query with its reason.
 --
---   duckdb -readonly data/warehouse/larder.duckdb < examples/analysis.sql
+--   duckdb -cmd "attach 'data/warehouse/larder.duckdb' as larder (read_only); use larder" < examples/analysis.sql
 --
--- Any DuckDB client of version 1.5 or newer does: the file is an ordinary database that never changes once it is published,
--- so a notebook sees one state of the data from its first query to its last, also while Larder ingests. Every table and
--- column carries a comment: `select table_name, column_name, comment from duckdb_columns()` is the data dictionary.
+-- Any DuckDB client of version 1.5 or newer does. What is published never changes, so a notebook sees one state of the data
+-- from its first query to its last, also while Larder ingests. Every table and column carries a comment:
+-- `select table_name, column_name, comment from duckdb_columns()` is the data dictionary.
 
 
 -- 1. How fresh is this file? The last run of each pipeline that published something.

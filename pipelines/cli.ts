@@ -2,18 +2,20 @@
 import { Day } from "@larder/schemas/dates.ts"
 import { version } from "@larder/schemas/version.ts"
 import { programOf } from "@larder/warehouse/command-line.ts"
-import { currentFile, layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { listGenerations, rollback } from "@larder/warehouse/generation/rollback.ts"
+import { layoutOf, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { type ListedGeneration, listGenerations } from "@larder/warehouse/generation/listing.ts"
+import { rollback } from "@larder/warehouse/publishing/rollback.ts"
 import { Console, Effect, Option, Schema } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import { brandedFoods } from "./branded-foods/branded-foods.ts"
 import { commodities } from "./commodities/commodities.ts"
 import { probe } from "./probe/command.ts"
 import { ingest } from "./run/ingest.ts"
 import type { Pipeline } from "./run/pipeline.ts"
-import { BadUse } from "./run/preflight.ts"
-import { homeSetting, repeatRuns } from "./run/run.ts"
+import { rebuildDataSet } from "./run/rebuild.ts"
+import { homeSetting } from "./run/run.ts"
 import { told } from "./run/summary.ts"
+import { snapshot } from "./snapshot.ts"
 import { status } from "./status.ts"
 import { storefronts } from "./storefronts/storefronts.ts"
 
@@ -92,6 +94,27 @@ const all = Command.make("all", flagsOf(pipelines), ingesting(pipelines)).pipe(
 const GenerationName = Schema.String.check(
   Schema.makeFilter((text) => /^(larder-)?\d{1,15}$/.test(text) || "expected a generation, such as 41 or larder-000041")
 )
+const DataSetName = Schema.Literals(pipelines.map(({ name }) => name))
+
+const moment = (iso: string) => `${iso.slice(0, 16).replace("T", " ")} UTC`
+
+/** What happened, in words. */
+const whatOf = ({ kind, outcome, pipeline, went_back_to }: ListedGeneration) => {
+  if (kind === "run") return `${pipeline}: ${outcome?.replace("_", " ")}`
+  const of = pipeline ?? "all data sets"
+  return kind === "rollback" ? `rollback of ${of} to ${went_back_to ?? "before its first run"}` : `rebuild of ${of}`
+}
+const lineOf = (listed: ListedGeneration) => {
+  const { bytes, generation, kept, live, made_at, note, rolled_back_by, rows } = listed
+  const facts = [
+    whatOf(listed),
+    ...(rows === null ? [] : [`${rows.toLocaleString("en-US")} new rows`]),
+    ...(kept ? [`${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`] : []),
+    ...(rolled_back_by === null ? [] : [`rolled back by ${rolled_back_by}`]),
+    ...(note === null ? [] : [note])
+  ]
+  return `${live ? "*" : " "} ${generation}  ${moment(made_at)}  ${facts.join(", ")}`
+}
 
 const generations = Command.make(
   "generations",
@@ -99,12 +122,15 @@ const generations = Command.make(
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON array on stdout"), Flag.withDefault(false))
   },
   Effect.fn(function* ({ json }) {
-    const kept = yield* Effect.flatMap(layoutOf(yield* homeSetting), listGenerations)
-    if (json) return yield* Console.log(JSON.stringify(kept))
-    const lines = kept.map(({ generation, live }) => `${live ? "*" : " "} ${generation}`)
-    yield* Console.log(lines.length === 0 ? "No generation yet. Run: npx larder-ingest" : lines.join("\n"))
+    const layout = yield* layoutOf(yield* homeSetting)
+    yield* requirePresentForm(layout)
+    const listed = yield* listGenerations(layout)
+    if (json) return yield* Console.log(JSON.stringify(listed))
+    yield* Console.log(
+      listed.length === 0 ? "No generation yet. Run: npx larder-ingest" : listed.map(lineOf).join("\n")
+    )
   })
-).pipe(Command.withDescription("List the kept generations of the warehouse; * is live"))
+).pipe(Command.withDescription("List the kept generations: what happened when; * has data that is live"))
 
 const rollBack = Command.make(
   "rollback",
@@ -114,37 +140,61 @@ const rollBack = Command.make(
       Flag.withMetavar("N"),
       Flag.withDescription("The generation, such as 41 or larder-000041"),
       Flag.optional
-    )
+    ),
+    only: Flag.String("only").pipe(
+      Flag.withSchema(DataSetName),
+      Flag.withMetavar("DATA-SET"),
+      Flag.withDescription(`One data set alone: ${pipelines.map(({ name }) => name).join(", ")}`),
+      Flag.optional
+    ),
+    note: Flag.String("note").pipe(Flag.withDescription("Why, for whoever looks at it later"), Flag.optional),
+    json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
   },
-  Effect.fn(function* ({ to }) {
-    const live = yield* rollback(yield* layoutOf(yield* homeSetting), to)
-    yield* Console.log(`${live} is live; servers follow at once. The next run starts from there.`)
+  Effect.fn(function* ({ json, ...asked }) {
+    const layout = yield* layoutOf(yield* homeSetting)
+    yield* requirePresentForm(layout)
+    const back = yield* rollback(layout, asked)
+    if (json) return yield* Console.log(JSON.stringify(back))
+    const each = Object.entries(back.data_sets).map(
+      ([name, of]) => `${name} is ${of === null ? "no longer loaded" : `that of ${of}`}`
+    )
+    yield* Console.log(
+      `${back.generation} is live: ${each.join(", ")}. Servers follow at once. The next run starts from there.`
+    )
   })
-).pipe(Command.withDescription("Promote an earlier generation: the one of --to, or else the one before the live one"))
+).pipe(
+  Command.withDescription(
+    "Go back to the data of an earlier generation: that of --to, or else what the newest data was built from"
+  )
+)
 
 const rebuild = Command.make(
   "rebuild",
   {
-    into: Flag.Directory("into").pipe(
-      Flag.withDescription("A new or empty folder for the warehouse; the archive stays where it is")
+    which: Argument.String("data-set").pipe(
+      Argument.withSchema(DataSetName),
+      Argument.withDescription("One data set alone; all where none is named"),
+      Argument.optional
     ),
     json: flags.json
   },
-  Effect.fn(function* ({ into, json }) {
-    const from = yield* homeSetting
-    if (Option.isSome(yield* currentFile(yield* layoutOf(into)))) {
-      return yield* new BadUse({ problem: `${into} holds a warehouse already: --into wants a new folder` })
-    }
-    for (const pipeline of pipelines) {
-      const runs = yield* repeatRuns(pipeline, from, { home: into, days: undefined, dryRun: false })
+  Effect.fn(function* ({ json, which }) {
+    const home = yield* homeSetting
+    const layout = yield* layoutOf(home)
+    yield* requirePresentForm(layout)
+    const wanted = pipelines.filter(({ name }) => Option.isNone(which) || name === which.value)
+    for (const pipeline of wanted) {
+      const { generation, runs } = yield* rebuildDataSet(pipeline, home)
       for (const run of runs) yield* Console.log(json ? JSON.stringify(run) : told({ run, changes: true }, false))
+      if (json || runs.length === 0) continue
+      yield* Console.log(`${pipeline.name}: made anew of ${runs.length} runs, live in ${generation}`)
     }
   })
-).pipe(Command.withDescription("Build the warehouse again from the raw archive, without the network"))
+).pipe(Command.withDescription("Make data sets anew from the raw archive, without the network"))
 
 const root = Command.make("larder-ingest", flagsOf(pipelines), ingesting(pipelines)).pipe(
   Command.withDescription("Pull public market data into a new generation of the warehouse"),
-  Command.withSubcommands([...commands, all, probe, status, generations, rollBack, rebuild])
+  Command.withSubcommands([...commands, all, probe, status, generations, rollBack, rebuild, snapshot])
 )
 
 export const program = programOf(root, { version })

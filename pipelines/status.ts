@@ -1,6 +1,6 @@
 /** `larder-ingest status`: whether each data set is fresh, for people and for a monitor. */
-import { layoutOf, NoWarehouse } from "@larder/warehouse/generation/layout.ts"
-import { hasFailed, isLate, isOfSamples, liveStates, type PipelineState } from "@larder/warehouse/generation/runs.ts"
+import { layoutOf, NoWarehouse, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { hasFailed, isLate, isOfSamples, liveStates, type PipelineState } from "@larder/warehouse/live/runs.ts"
 import { Clock, Console, Effect, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { homeSetting } from "./run/run.ts"
@@ -55,6 +55,7 @@ export const status = Command.make(
   { json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON array on stdout"), Flag.withDefault(false)) },
   Effect.fn(function* ({ json }) {
     const layout = yield* layoutOf(yield* homeSetting)
+    yield* requirePresentForm(layout)
     const states = yield* liveStates(layout)
     const hasRun = states.some(({ last_run }) => last_run !== undefined)
     const now = yield* Clock.currentTimeMillis
@@ -72,7 +73,7 @@ export const status = Command.make(
     const line = ({ detail, pipeline, status }: (typeof found)[number]) =>
       `${status.replace("_", " ").padEnd("not loaded".length)}  ${pipeline}: ${detail}`
     if (json || hasRun) yield* Console.log(json ? JSON.stringify(found) : found.map(line).join("\n"))
-    if (!hasRun) return yield* new NoWarehouse({ link: layout.link })
+    if (!hasRun) return yield* new NoWarehouse({ dir: layout.dir })
     const those = (wanted: Status) => found.flatMap(({ pipeline, status }) => (status === wanted ? [pipeline] : []))
     if (those("failed").length > 0) return yield* new LastRunFailed({ pipelines: those("failed") })
     if (those("late").length > 0) return yield* new DataLate({ pipelines: those("late") })

@@ -10,7 +10,8 @@ const rawFile = described("SHA-256 of the payload, its name in the raw archive: 
 
 const Origin = Schema.Literals(["live", "replay", "sample"])
 
-export const Run = Schema.Struct({
+/** What a run tells of itself. */
+export const RunRecord = Schema.Struct({
   run_id: described("Id of the run; sorts by start."),
   pipeline,
   origin: Origin.annotate({
@@ -18,14 +19,14 @@ export const Run = Schema.Struct({
   }),
   outcome: Schema.Literals(["published", "unchanged", "partial", "failed", "checks_failed", "interrupted"]).annotate({
     description:
-      "`published`: everything was read and new rows went live; `unchanged`: nothing was new; `partial`: some feeds were left out (`ingest.left_out`), the others were published; `checks_failed`, `failed` and `interrupted` runs published nothing."
+      "`published`: everything was read and new rows went live; `unchanged`: no row was new; `partial`: some feeds were left out (`ingest.left_out`), the others were published; `checks_failed`, `failed` and `interrupted` runs published nothing."
   }),
   started_at: described("When the run started, in UTC."),
   finished_at: described(
     "When everything had been read and merging began, or when the run ended without publishing; in UTC."
   ),
   generation: Schema.NullOr(Schema.String).annotate({
-    description: "Generation that the run published; null if none."
+    description: "Generation in which the run changed its data set; null if it changed nothing."
   }),
   window_from: Schema.NullOr(Schema.String).annotate({ description: "First day asked for with --from; null if none." }),
   window_to: Schema.NullOr(Schema.String).annotate({ description: "Last day asked for with --to; null if none." }),
@@ -45,9 +46,42 @@ export const Run = Schema.Struct({
       "Payload rows that could not be read; each is in `ingest.reject`. Null where the run failed or was interrupted before all was read."
   }),
   message: Schema.NullOr(Schema.String).annotate({ description: "What went wrong, for people; null if nothing did." })
+})
+
+export type RunRecord = typeof RunRecord.Type
+
+export const Run = Schema.Struct({
+  ...RunRecord.fields,
+  recorded_in: described("Generation that tells of the run: later ones come later in text order, up to larder-999999."),
+  rolled_back_by: Schema.NullOr(Schema.String).annotate({
+    description:
+      "Generation of the rollback that went back behind this run: what is live does not descend from it. Null where it counts."
+  })
 }).annotate({
   identifier: "ingest.run",
   description: "One row per run of a pipeline, also of runs that published nothing."
+})
+
+export const GenerationRow = Schema.Struct({
+  generation: described("Id of the generation; sorts by its number up to larder-999999."),
+  made_at: described("When it was made, by the clock of the machine that made it; in UTC."),
+  made_by: described("Person, machine and version of Larder."),
+  kind: Schema.Literals(["run", "rollback", "rebuild"]).annotate({
+    description:
+      "Why there is this generation: a run, a rollback, or a data set that was made anew from the raw archive."
+  }),
+  pipeline: Schema.NullOr(Schema.String).annotate({
+    description: "Pipeline of the run, or of the only data set that a rollback or a rebuild was for; null for all."
+  }),
+  run_id: Schema.NullOr(Schema.String).annotate({ description: "The run; null for rollbacks and rebuilds." }),
+  went_back_to: Schema.NullOr(Schema.String).annotate({
+    description:
+      "Generation that a rollback went back to; null for others, and where a data set went back to before its first run."
+  }),
+  note: Schema.NullOr(Schema.String).annotate({ description: "Why, as whoever rolled back said; null if nothing." })
+}).annotate({
+  identifier: "ingest.generation",
+  description: "One row per generation: every run, every rollback and every rebuild makes one."
 })
 
 export const RawFile = Schema.Struct({
@@ -70,7 +104,8 @@ export const RawFile = Schema.Struct({
   })
 }).annotate({
   identifier: "ingest.raw_file",
-  description: "Payloads in the raw archive that this warehouse was built from."
+  description:
+    "Payloads that runs read; each is in the raw archive. What is live was built from those in `ingest.live_raw_file`."
 })
 
 export const Reject = Schema.Struct({
@@ -86,7 +121,8 @@ export const Reject = Schema.Struct({
   payload: described("The row as it stands in the payload.")
 }).annotate({
   identifier: "ingest.reject",
-  description: "Payload rows that could not be read. Nothing is dropped silently."
+  description:
+    "Payload rows that could not be read. Nothing is dropped silently. Those that count for what is live are in `ingest.live_reject`."
 })
 
 export const CheckResult = Schema.Struct({
@@ -104,6 +140,9 @@ export const CheckResult = Schema.Struct({
   description: "Results of the checks that ran before a generation went live."
 })
 
+/** What a check found, beside the run that it is of. */
+export type CheckOutcome = Omit<typeof CheckResult.Type, "run_id" | "pipeline">
+
 export const LeftOut = Schema.Struct({
   run_id: runId,
   pipeline,
@@ -117,6 +156,9 @@ export const LeftOut = Schema.Struct({
   identifier: "ingest.left_out",
   description: "Feeds and stores that a run could not read or did not trust. Their last values stay."
 })
+
+/** A feed that a run left out, beside the run that tells of it. */
+export type FeedLeftOut = Pick<typeof LeftOut.Type, "feed" | "kind" | "reason">
 
 export const DataSetRow = Schema.Struct({
   pipeline: described("Pipeline that publishes the data set."),
@@ -154,7 +196,10 @@ export const Cursor = Schema.Struct({
   mapping_sha256: described(
     "SHA-256 of the feed's mapping; when it changes, the next run reads the whole history again."
   )
-}).annotate({ identifier: "ingest.cursor", description: "How far each feed has been read." })
+}).annotate({
+  identifier: "ingest.cursor",
+  description: "How far each feed was read. The next run goes on from `ingest.live_cursor`."
+})
 
 export const UnknownField = Schema.Struct({
   pipeline,

@@ -20,7 +20,7 @@ import {
   weeklySpendCapReached
 } from "@larder/schemas/api-errors.ts"
 import { foreignCursor } from "@larder/schemas/parameters.ts"
-import type { Generation, Live } from "@larder/warehouse/generation/live.ts"
+import type { Generation, Live } from "@larder/warehouse/live/live.ts"
 import { Cause, Effect, Exit } from "effect"
 import { tokenOf } from "./access/bearer.ts"
 import { cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"

@@ -1,38 +1,65 @@
-/** What the server holds of a generation, in memory and in open files, and which data sets it found there. */
+/** What the server holds of what is live, in memory and in open files. */
 import type { Licence } from "@larder/schemas/commodity/records.ts"
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { foodsOf } from "@larder/warehouse/foods/of-generation.ts"
+import { foodsOf } from "@larder/warehouse/foods/of-parts.ts"
 import type { Foods } from "@larder/warehouse/foods/open.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { loadCommodities } from "@larder/warehouse/read-models/commodity.ts"
-import { loadStorefronts } from "@larder/warehouse/read-models/storefront.ts"
-import { Effect } from "effect"
-import { loadProvenances } from "./provenance.ts"
+import type { DataSetEntry } from "@larder/warehouse/generation/manifest.ts"
+import type { Loading } from "@larder/warehouse/live/live.ts"
+import { type CommodityModel, loadCommodities, withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
+import {
+  loadStorefronts,
+  type StorefrontData,
+  type Storefronts,
+  withLastReads
+} from "@larder/warehouse/read-models/storefront.ts"
+import { brandedFood, commodity, storefront } from "@larder/warehouse/tables.ts"
+import { Effect, type FileSystem, type Path } from "effect"
+import { type Provenances, provenancesOf } from "./provenance.ts"
 
-const hasTable = (db: DuckDb["Service"], schema: string, name: string) =>
-  Effect.map(
-    db.rows("select 1 from information_schema.tables where table_schema = $schema and table_name = $name", {
-      schema,
-      name
-    }),
-    (rows) => rows.length > 0
-  )
+export interface ReadModel {
+  readonly commodities: CommodityModel
+  readonly foods: Foods | undefined
+  readonly storefronts: Storefronts | undefined
+  /** Which data sets are loaded. */
+  readonly dataSets: Readonly<Record<string, boolean>>
+  readonly provenances: Provenances
+}
 
-/** What it opens is open until the scope ends. */
-export const loadReadModel = (layout: Layout, withheldLicences: ReadonlyArray<Licence> = []) =>
-  Effect.fn("ReadModel.load")(function* (db: DuckDb["Service"], file: string) {
-    const commodities = yield* loadCommodities(db, withheldLicences)
-    const hasFoods = yield* hasTable(db, "branded_food", "food")
-    const foods: Foods | undefined = hasFoods ? yield* foodsOf(layout, file, db) : undefined
-    const hasStorefronts = yield* hasTable(db, "storefront", "store")
-    const storefronts = hasStorefronts ? yield* loadStorefronts(db) : undefined
-    const dataSets: Readonly<Record<string, boolean>> = {
-      commodities: commodities.loaded,
-      branded_foods: foods !== undefined,
-      storefronts: storefronts !== undefined
-    }
-    const provenances = yield* loadProvenances(db)
-    return { commodities, foods, storefronts, dataSets, provenances }
-  })
+/** What is loaded of each data set, by pipeline. */
+interface Loaded {
+  readonly commodities: CommodityModel
+  readonly "branded-foods": Foods
+  readonly storefronts: StorefrontData
+}
 
-export type ReadModel = Effect.Success<ReturnType<ReturnType<typeof loadReadModel>>>
+const modelOf = (
+  loaded: Omit<Partial<Loaded>, "storefronts">,
+  storefronts: Storefronts | undefined,
+  entries: Readonly<Record<string, DataSetEntry>>
+): ReadModel => ({
+  commodities: loaded.commodities ?? withoutCommodities,
+  foods: loaded["branded-foods"],
+  storefronts,
+  dataSets: {
+    commodities: loaded.commodities !== undefined,
+    branded_foods: loaded["branded-foods"] !== undefined,
+    storefronts: storefronts !== undefined
+  },
+  provenances: provenancesOf(entries)
+})
+
+/** How the read model is loaded: each data set when its parts change, and the model with every generation. */
+export const readModelOf = (
+  layout: Layout,
+  withheldLicences: ReadonlyArray<Licence> = []
+): Loading<Loaded, ReadModel, FileSystem.FileSystem | Path.Path> => ({
+  dataSets: {
+    commodities: { version: commodity.version, load: ({ db }) => loadCommodities(db, withheldLicences) },
+    "branded-foods": { version: brandedFood.version, load: ({ db, entry }) => foodsOf(layout, entry, db) },
+    storefronts: { version: storefront.version, load: ({ db }) => loadStorefronts(db) }
+  },
+  assemble: ({ storefronts, ...loaded }, entries, ingest) =>
+    Effect.map(storefronts === undefined ? Effect.undefined : withLastReads(storefronts, ingest), (read) =>
+      modelOf(loaded, read, entries)
+    )
+})

@@ -5,7 +5,7 @@
 import type { ApiError, Invalid } from "@larder/schemas/api-errors.ts"
 import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
 import type { Parameters, Read, Values } from "@larder/schemas/parameters.ts"
-import type { Generation } from "@larder/warehouse/generation/live.ts"
+import type { Generation } from "@larder/warehouse/live/live.ts"
 import { Effect } from "effect"
 import type { Position } from "./cursor.ts"
 import type { ReadModel } from "./read-model.ts"

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ofNone, type Provenance } from "./provenance.ts"
+import { type Provenance, provenancesOf } from "./provenance.ts"
 import { aboutSamples, sampleBanner, sampleLine } from "./sample-banner.ts"
 
 const sample: Provenance = { generation: "larder-000001", origin: "sample" }
+const ofNone = provenancesOf({})
 const live: Provenance = { generation: "larder-000001", origin: "live" }
 
 describe("what is told of samples", () => {

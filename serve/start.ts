@@ -1,7 +1,7 @@
 /** `larder-serve start`: opens the live generation and the ledger, listens, and stops in order when it is told to. */
 import { version } from "@larder/schemas/version.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { watchLive } from "@larder/warehouse/generation/live.ts"
+import { watchLive } from "@larder/warehouse/live/live.ts"
 import { type Cause, Console, Context, Effect, Layer, Option, type Redacted } from "effect"
 import { addressFor, isEveryAddress, isLoopback, urlOf } from "./addresses.ts"
 import { Billing } from "./billing/billing.ts"
@@ -31,7 +31,7 @@ import { People } from "./people/people.ts"
 import { administerPeople } from "./people/people-administration.ts"
 import { makePipeline } from "./pipeline.ts"
 import { dataHeaders, ofAll } from "./provenance.ts"
-import { loadReadModel } from "./read-model.ts"
+import { readModelOf } from "./read-model.ts"
 import { layerRequestLog } from "./requests/kept-requests.ts"
 import { RequestLog } from "./requests/request-log.ts"
 import { routes } from "./routes/routes.ts"
@@ -48,7 +48,7 @@ const open = Effect.fnUntraced(function* () {
   const settings = yield* serveSettings
   const { consoleHost, consolePort, dataHost, home, host, ledgerUrl, port, withheldLicences } = settings
   const layout = yield* layoutOf(home)
-  const live = yield* watchLive(layout, loadReadModel(layout, withheldLicences))
+  const live = yield* watchLive(layout, readModelOf(layout, withheldLicences))
   const ledger = yield* Ledger
   const requestLog = yield* RequestLog
   const { signIns } = yield* People

@@ -1,26 +1,18 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
-import { aLayout, aRun, ask, butter, publishStaged } from "@larder/test/support/warehouse/pantry.ts"
+import { everyDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
+import { ask } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Option, Schema } from "effect"
 import { DuckDb } from "./duckdb.ts"
-import { stage } from "./staging.ts"
-import { dataSets, seriesTable, tablesOf, viewsOf } from "./tables.ts"
+import { dataSets, ingestTables, ingestViews, viewsOf } from "./tables.ts"
+
+/** Every table and view of a warehouse. */
+const allTables = [...ingestTables, ...dataSets.flatMap(({ tables }) => tables)]
+const all = [...allTables, ...ingestViews, ...dataSets.flatMap(viewsOf)]
 
 /** A warehouse with the tables of every data set. */
-const published = onceForFile(
-  Effect.gen(function* () {
-    const layout = yield* aLayout
-    for (const dataSet of dataSets) {
-      const run = aRun({ pipeline: dataSet.schema })
-      const { file } = yield* stage(layout, run, dataSet, (staging) =>
-        dataSet.schema === "commodity" ? staging.add(seriesTable, [butter]) : Effect.void
-      )
-      yield* publishStaged(layout, dataSet, file, run)
-    }
-    return layout
-  })
-)
+const published = onceForFile(Effect.map(everyDataSet, ({ layout }) => layout))
 
 describe("a published warehouse", () => {
   itWorks("has the schemas of the data sets and of the runs, and no other", () =>
@@ -84,34 +76,47 @@ describe("a published warehouse", () => {
   itWorks("has the columns of the records in the same order, because rows are appended by position", () =>
     Effect.gen(function* () {
       const layout = yield* published
-      for (const dataSet of dataSets) {
-        for (const of of [...tablesOf(dataSet), ...viewsOf(dataSet)]) {
-          if (of.record === undefined) continue
-          const columns = yield* ask(layout, `select column_name from (describe ${of.schema}."${of.name}")`)
-          assert.deepStrictEqual(
-            columns.map(({ column_name }) => column_name),
-            Object.keys(of.record.fields),
-            `${of.schema}.${of.name}`
-          )
-        }
+      for (const of of all) {
+        if (of.record === undefined) continue
+        const columns = yield* ask(layout, `select column_name from (describe ${of.schema}."${of.name}")`)
+        assert.deepStrictEqual(
+          columns.map(({ column_name }) => column_name),
+          Object.keys(of.record.fields),
+          `${of.schema}.${of.name}`
+        )
       }
+    })
+  )
+  // The catalogue reads files with `read_duckdb`, which in DuckDB 1.5 gives null for every field of such a column, and says
+  // nothing. Lists of structs are read as they are.
+  itWorks("has no column that is a struct", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      const schemas = new Set(allTables.map(({ schema }) => `create schema ${schema}`))
+      yield* db.run([...schemas, ...allTables.map(({ ddl }) => ddl)].join(";\n"))
+      const columns = yield* db.rows(
+        "select table_name, column_name, data_type from duckdb_columns() where not internal order by all"
+      )
+      assert.isAbove(columns.length, 250)
+      assert.deepStrictEqual(
+        columns.filter(({ data_type }) => /^STRUCT\(.*\)$/.test(String(data_type))),
+        []
+      )
     })
   )
   itWorks("lets a column be null exactly when the record does", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
-      for (const dataSet of dataSets) {
-        for (const table of tablesOf(dataSet)) {
-          yield* db.run(`create schema if not exists ${table.schema}; ${table.ddl}`)
-          const columns = yield* db.rows(`describe ${table.schema}."${table.name}"`)
-          const optional = columns
-            .filter(({ null: isOptional }) => isOptional === "YES")
-            .map(({ column_name }) => column_name)
-          const nullable = Object.entries(table.record.fields)
-            .filter(([, field]) => Option.isSome(Schema.decodeUnknownOption(Schema.toType(field))(null)))
-            .map(([name]) => name)
-          assert.deepStrictEqual(optional, nullable, `${table.schema}.${table.name}`)
-        }
+      for (const table of allTables) {
+        yield* db.run(`create schema if not exists ${table.schema}; ${table.ddl}`)
+        const columns = yield* db.rows(`describe ${table.schema}."${table.name}"`)
+        const optional = columns
+          .filter(({ null: isOptional }) => isOptional === "YES")
+          .map(({ column_name }) => column_name)
+        const nullable = Object.entries(table.record.fields)
+          .filter(([, field]) => Option.isSome(Schema.decodeUnknownOption(Schema.toType(field))(null)))
+          .map(([name]) => name)
+        assert.deepStrictEqual(optional, nullable, `${table.schema}.${table.name}`)
       }
     })
   )

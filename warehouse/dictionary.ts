@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { type DuckDb, identifier, literal } from "./duckdb.ts"
-import { type DataSet, type Table, tablesOf, type View, viewsOf } from "./tables.ts"
+import type { Table, View } from "./tables.ts"
 
 const descriptionOf = (schema: Schema.Constraint): string => Schema.resolveAnnotations(schema)?.description ?? ""
 
@@ -19,19 +19,25 @@ export const commentsOf = (of: Table | View, kind: "table" | "view"): ReadonlyAr
   ]
 }
 
-const definitions = (dataSet: DataSet): ReadonlyArray<string> => {
-  const tables = tablesOf(dataSet)
-  const views = viewsOf(dataSet)
+/** Tables and views, in the order in which they can be made. */
+export interface Defined {
+  readonly tables: ReadonlyArray<Table>
+  readonly views: ReadonlyArray<View>
+}
+
+/** Statements that create what is not there yet, and comment on it. */
+export const definitionOf = ({ tables, views }: Defined): string => {
+  const schemas = new Set([...tables, ...views].map(({ schema }) => schema))
   return [
-    "create schema if not exists ingest",
-    `create schema if not exists ${identifier(dataSet.schema)}`,
+    "begin",
+    ...[...schemas].map((schema) => `create schema if not exists ${identifier(schema)}`),
     ...tables.map((table) => table.ddl),
     ...views.map((view) => view.ddl),
     ...tables.flatMap((table) => commentsOf(table, "table")),
-    ...views.flatMap((view) => commentsOf(view, "view"))
-  ]
+    ...views.flatMap((view) => commentsOf(view, "view")),
+    "commit"
+  ].join("\n;\n")
 }
 
-/** Creates what is not there yet of the `ingest` schema and one data set, and comments on it: all or nothing, one fsync. */
-export const define = (db: DuckDb["Service"], dataSet: DataSet) =>
-  db.run(["begin", ...definitions(dataSet), "commit"].join("\n;\n"))
+/** Creates what is not there yet, and comments on it: all or nothing, one fsync. */
+export const define = (db: DuckDb["Service"], defined: Defined) => db.run(definitionOf(defined))

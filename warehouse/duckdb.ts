@@ -299,7 +299,8 @@ export class DuckDb extends Context.Service<DuckDb, Database>()("larder/warehous
         Effect.asVoid
       )
     })
-  static readonly memory = Effect.flatMap(open(":memory:", {}), (db) => make(db, 4, "changing"))
+  /** One connection, in which settings, `use` and transactions last from one call to the next. */
+  static readonly memory = Effect.flatMap(open(":memory:", {}), (db) => make(db, 1, "changing"))
 }
 
 /** A text as an SQL literal, for the few places where DuckDB takes no parameter (ATTACH, COMMENT). */

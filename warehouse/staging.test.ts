@@ -5,7 +5,7 @@ import { aLayout, aRun, pantry } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Exit, FileSystem } from "effect"
 import { DuckDb } from "./duckdb.ts"
 import type { Layout } from "./generation/layout.ts"
-import { stage } from "./staging.ts"
+import { removeAbandoned, stage } from "./staging.ts"
 
 const price = { item: "apple", price: "1.2500", seen_on: "2026-01-05", run_id: "r" }
 const names = (layout: Layout) =>
@@ -62,6 +62,7 @@ describe("files of killed runs", () => {
       yield* fs.makeDirectory(`${layout.staging}/damaged`)
       yield* fs.writeFileString(`${layout.staging}/damaged/.lock`, "no database")
       yield* fs.writeFileString(`${layout.staging}/stray.txt`, "stray")
+      assert.deepStrictEqual(yield* removeAbandoned(layout), [])
       const seen = yield* Effect.scoped(stage(layout, aRun({ run_id: "run" }), pantry.dataSet, () => names(layout)))
       assert.deepStrictEqual(seen.filled, ["run"])
     })
@@ -73,9 +74,13 @@ describe("files of killed runs", () => {
       yield* fs.makeDirectory(`${layout.staging}/other`, { recursive: true })
       const other = yield* otherProcess({ do: "hold", file: `${layout.staging}/other/.lock` })
       assert.strictEqual(yield* other.nextLine, "held")
+      const otherRun = aRun({ run_id: "other" })
+      yield* fs.writeFileString(`${layout.staging}/other/run.json`, JSON.stringify(otherRun))
       const staged = stage(layout, aRun({ run_id: "run" }), pantry.dataSet, () => names(layout))
+      assert.deepStrictEqual(yield* removeAbandoned(layout), [])
       assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["other", "run"])
       yield* other.kill("SIGKILL")
+      assert.deepStrictEqual(yield* removeAbandoned(layout), [otherRun])
       assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["run"])
     })
   )
@@ -85,6 +90,7 @@ describe("files of killed runs", () => {
       const first = yield* stage(layout, aRun({ run_id: "first" }), pantry.dataSet, (staging) =>
         staging.add(pantry.price, [price])
       )
+      assert.deepStrictEqual(yield* removeAbandoned(layout), [])
       const second = yield* Effect.exit(
         Effect.scoped(stage(layout, aRun({ run_id: "second" }), pantry.dataSet, () => Effect.void))
       )

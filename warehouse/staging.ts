@@ -2,13 +2,13 @@
  * A run's rows on their way into the warehouse: a DuckDB file in a folder of the run's own, with the tables of one data
  * set and of `ingest`. It is filled without holding up anybody, and removed when the run ends.
  */
+import { RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, FileSystem, Path, Schema, Scope } from "effect"
 import { define } from "./dictionary.ts"
 import { DuckDb, type DuckDbError } from "./duckdb.ts"
-import type { RunRecord } from "./generation/journal.ts"
 import { type Layout, writableDirectory } from "./generation/layout.ts"
 import { withLock } from "./generation/lock.ts"
-import { cellsOf, type DataSet, type Records, type Table } from "./tables.ts"
+import { cellsOf, type DataSet, type Records, stagedIngestTables, type Table } from "./tables.ts"
 
 export interface Staging {
   readonly file: string
@@ -40,24 +40,45 @@ const isAbandoned = (folder: string) =>
     Effect.catch((error) => Effect.succeed(error._tag !== "FileInUse")) // what is no lock is held by nobody
   )
 
-/** Removes what killed runs left. That it cannot be removed is no reason not to run. */
-const removeAbandoned = Effect.fnUntraced(
-  function* (dir: string) {
-    const fs = yield* FileSystem.FileSystem
-    const path = yield* Path.Path
-    for (const name of yield* fs.readDirectory(dir)) {
-      const folder = path.join(dir, name)
-      if (!ours.has(folder) && (yield* isAbandoned(folder))) yield* fs.remove(folder, { recursive: true })
-    }
-  },
-  Effect.catch((error) => Effect.logWarning(`what a killed run left cannot be removed: ${error.message}`))
-)
+/** Beside the rows: which run they are of. */
+const runOf = (folder: string) => `${folder}/run.json`
+const Killed = Schema.fromJsonString(RunRecord)
+const encodeRun = Schema.encodeSync(Killed)
 
-/** A folder that other runs leave alone until the scope ends, and that is removed then. */
-const ownFolder = Effect.fnUntraced(function* (layout: Layout, runId: string) {
+/** The run of a folder; undefined where it was killed before it could say so. */
+const killedIn = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  return yield* fs.readFileString(runOf(folder)).pipe(
+    Effect.flatMap(Schema.decodeUnknownEffect(Killed)),
+    Effect.orElseSucceed(() => undefined)
+  )
+})
+
+/** Removes what killed runs left, and answers which they were. That it cannot be removed is no reason not to run. */
+export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const folder = path.join(layout.staging, runId)
+  const killed: Array<RunRecord> = []
+  const remove = Effect.gen(function* () {
+    for (const name of yield* fs.readDirectory(layout.staging)) {
+      const folder = path.join(layout.staging, name)
+      if (ours.has(folder) || !(yield* isAbandoned(folder))) continue
+      const run = yield* killedIn(folder)
+      yield* fs.remove(folder, { recursive: true })
+      if (run !== undefined) killed.push(run)
+    }
+  }).pipe(Effect.catch((error) => Effect.logWarning(`what a killed run left cannot be removed: ${error.message}`)))
+  yield* writableDirectory(layout.staging)
+  // Under a lock, or a folder could be taken for abandoned before its run holds it.
+  yield* withLock(layout.stagingLock, remove)
+  return killed
+})
+
+/** A folder that other runs leave alone until the scope ends, and that is removed then, or by the next run if this one is killed. */
+export const ownFolder = Effect.fnUntraced(function* (layout: Layout, name: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = path.join(layout.staging, name)
   const scope = yield* Effect.scope
   const make = Effect.gen(function* () {
     yield* Effect.acquireRelease(
@@ -74,8 +95,7 @@ const ownFolder = Effect.fnUntraced(function* (layout: Layout, runId: string) {
     yield* DuckDb.hold(lockOf(folder))
   }).pipe(Scope.provide(scope))
   yield* writableDirectory(layout.staging)
-  // Under a lock, or another run could take the folder for abandoned before it is held.
-  yield* withLock(layout.stagingLock, Effect.andThen(removeAbandoned(layout.staging), make))
+  yield* withLock(layout.stagingLock, make)
   return folder
 })
 
@@ -85,19 +105,24 @@ const ownFolder = Effect.fnUntraced(function* (layout: Layout, runId: string) {
  */
 export const stage = Effect.fnUntraced(function* <A, E, R>(
   layout: Layout,
-  { origin, run_id }: Pick<RunRecord, "run_id" | "origin">,
+  run: RunRecord,
   dataSet: DataSet,
   fill: (staging: Staging) => Effect.Effect<A, E, R>
 ) {
+  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const file = path.join(yield* ownFolder(layout, run_id), "rows.duckdb")
+  const folder = yield* ownFolder(layout, run.run_id)
+  yield* fs.writeFileString(runOf(folder), encodeRun(run))
+  const file = path.join(folder, "rows.duckdb")
   const filled = yield* Effect.scoped(
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(file)
       yield* db.run("set checkpoint_threshold = '1TB'") // one at the end: each on the way would write half-full row groups again
-      yield* define(db, dataSet)
+      yield* define(db, { tables: [...stagedIngestTables, ...dataSet.tables], views: dataSet.views })
       const add: Staging["add"] = (table, records) =>
-        records.length === 0 ? Effect.void : db.append(table.schema, table.name, cellsOf(table, records, { origin }))
+        records.length === 0
+          ? Effect.void
+          : db.append(table.schema, table.name, cellsOf(table, records, { origin: run.origin }))
       const result = yield* fill({ file, add, db })
       yield* db.run("checkpoint")
       return result

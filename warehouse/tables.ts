@@ -19,6 +19,7 @@ import {
   CheckResult,
   Cursor,
   DataSetRow,
+  GenerationRow,
   LeftOut,
   RawFile,
   Reject,
@@ -101,9 +102,8 @@ export interface View {
   readonly ddl: string
 }
 
-/** Files in a folder beside the database, `<generation>.<name>`: published with it, and never changed. */
-export interface CarriedFiles {
-  readonly name: string
+/** Files beside the database of a data set: published with it, and never changed. */
+export interface FilesBeside {
   /** Writes them into a folder that is not there yet. Nothing else uses the database meanwhile. */
   readonly build: (
     db: DuckDb["Service"],
@@ -113,14 +113,16 @@ export interface CarriedFiles {
 
 export interface DataSet {
   readonly schema: string
+  /** Counts up whenever its tables, or the files beside them, are defined otherwise than before. */
+  readonly version: number
   readonly about: About
   readonly tables: ReadonlyArray<Table>
   /** After the tables, in order. */
   readonly views: ReadonlyArray<View>
   /** Views that need `ingest` beside the tables of the data set: what follows from its runs. After the other views, in order. */
   readonly viewsOverIngest?: ReadonlyArray<View>
-  /** Files that a generation carries beside its database, made from it alone. */
-  readonly files?: CarriedFiles
+  /** Files beside its database, made from it alone. */
+  readonly files?: FilesBeside
   /**
    * Statements for the staging file before its tables are merged, where what a run read means something else beside what is
    * there already. Nobody else publishes meanwhile.
@@ -147,11 +149,15 @@ const view = (schema: string, name: string, record?: Schema.Struct<Schema.Struct
   ...(record === undefined ? {} : { record })
 })
 
-/** Written by the publisher itself: they tell of the run, and are never the reason to publish. */
+/** Of the tables of `ingest`: counts up whenever they are defined otherwise than before. */
+export const ingestVersion = 1
+
+/** Written by the publisher itself: they tell of the run. */
+export const generationTable = table("ingest", "generation", GenerationRow, { by: "adding", key: ["generation"] })
 export const runTable = table("ingest", "run", Run, { by: "adding", key: ["run_id"] })
 export const checkResultTable = table("ingest", "check_result", CheckResult, { by: "adding", key: ["run_id", "name"] })
 export const leftOutTable = table("ingest", "left_out", LeftOut, { by: "adding", key: ["run_id", "feed"] })
-/** One row for each data set of the generation, made anew whenever one is published. */
+/** One row for each data set that is live, made anew with each generation. */
 export const dataSetTable = table("ingest", "data_set", DataSetRow, { by: "replacing", key: ["pipeline"] })
 
 /** Tables that every pipeline adds to. */
@@ -178,8 +184,26 @@ export const unknownFieldTable = table("ingest", "unknown_field", UnknownField, 
 /** What changes with every read of a store: apart from the stores, so that a read that finds nothing new leaves them as they are. */
 export const storeReadTable = table("ingest", "store_read", StoreReadRow, { by: "adding", key: ["run_id", "store_id"] })
 
-/** What a run leaves behind beside its data. */
-export const ingestTables = [rawFileTable, rejectTable, cursorTable, unknownFieldTable, storeReadTable] as const
+/** What a run stages beside its data. */
+export const stagedIngestTables = [rawFileTable, rejectTable, cursorTable, unknownFieldTable, storeReadTable] as const
+
+/** Tables to which each generation adds what it tells. */
+export const toldTables: ReadonlyArray<Table> = [
+  generationTable,
+  runTable,
+  checkResultTable,
+  leftOutTable,
+  ...stagedIngestTables
+]
+
+/** What counts for the data that is live, of what all runs told. */
+export const ingestViews: ReadonlyArray<View> = [
+  view("ingest", "live_raw_file", RawFile),
+  view("ingest", "live_reject", Reject),
+  view("ingest", "live_cursor", Cursor),
+  view("ingest", "live_unknown_field", UnknownField),
+  view("ingest", "live_store_read", StoreReadRow)
+]
 
 export const productTable = table("commodity", "product", ProductRow, { by: "replacing all" })
 export const metricTable = table("commodity", "metric", MetricRow, { by: "replacing all" })
@@ -191,6 +215,7 @@ export const priceVersionTable = table("commodity", "price_version", PriceVersio
 
 export const commodity: DataSet = {
   schema: "commodity",
+  version: 1,
   about: aboutCommodities,
   tables: [productTable, metricTable, seriesTable, priceVersionTable],
   views: [view("commodity", "price", Price), view("commodity", "price_as_of"), view("commodity", "coverage", Coverage)],
@@ -215,6 +240,7 @@ export const foodTable = table("branded_food", "food", FoodRow, {
 
 export const brandedFood: DataSet = {
   schema: "branded_food",
+  version: 1,
   about: aboutBrandedFoods,
   tables: [
     nutrientTable,
@@ -233,7 +259,7 @@ export const brandedFood: DataSet = {
     view("branded_food", "per_serving"),
     view("branded_food", "nutrition", NutritionRow)
   ],
-  files: { name: "foods", build: buildFoods },
+  files: { build: buildFoods },
   countStatedRows: "select coalesce(sum(source_rows), 0)::integer as rows from branded_food.food"
 }
 
@@ -250,6 +276,7 @@ const lastSeenView: View = {
 
 export const storefront: DataSet = {
   schema: "storefront",
+  version: 1,
   about: aboutStorefronts,
   tables: [
     storeTable,
@@ -299,15 +326,8 @@ export const cellsOf = (
   return records.map((record) => columns.map((column) => record[column] ?? otherwise[column] ?? null))
 }
 
-/** The tables that a run of this data set may write to. */
-export const tablesOf = (dataSet: DataSet): ReadonlyArray<Table> => [
-  runTable,
-  checkResultTable,
-  leftOutTable,
-  dataSetTable,
-  ...ingestTables,
-  ...dataSet.tables
-]
+/** The schema `ingest`, which all data sets share. */
+export const ingestTables: ReadonlyArray<Table> = [...toldTables, dataSetTable]
 
 /** Every data set that a warehouse can hold. */
 export const dataSets: ReadonlyArray<DataSet> = [commodity, brandedFood, storefront]

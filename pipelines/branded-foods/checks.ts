@@ -1,5 +1,5 @@
 /** What must hold of branded foods before they go live. Each query returns the bad rows. */
-import type { Check } from "@larder/warehouse/generation/check.ts"
+import type { Check } from "@larder/warehouse/publishing/check.ts"
 import { error, shrinkage, warning } from "../run/severity.ts"
 
 /** Nutrients of which a label states an amount. */

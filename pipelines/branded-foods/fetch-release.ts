@@ -2,7 +2,7 @@
  * The payloads of a release: fetched into the archive, unless they are known and need not be asked for again. A form that does
  * not come is left out, and the other one is read.
  */
-import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
+import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import { Effect } from "effect"
 import { Archive } from "../run/archive.ts"
 import { Origin } from "../run/origin.ts"

@@ -4,6 +4,7 @@
  * replace what is known by less.
  */
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { firstOwnAmount } from "@larder/warehouse/foods/nutrition.ts"
 import { Effect, Schema } from "effect"
 import type { Form } from "./fetch-release.ts"
 
@@ -36,7 +37,7 @@ const usualKeys = {
 const alwaysThere: ReadonlyArray<string> = ["foodNutrients", "publicationDate"]
 const fewRecords = 100
 
-/** Fields that are judged by what they say, by the column that they fill, as rejects name them. */
+/** Fields that are judged by what they say, by the column that they fill, as rejects name them; the amounts of a label fill fifteen. */
 const judgedFields = {
   foodNutrients: "nutrients",
   nutrient_id: "nutrients",
@@ -53,22 +54,24 @@ const judgedFields = {
   discontinuedDate: "discontinued_on",
   discontinued_date: "discontinued_on",
   trade_channel: "trade_channels",
-  labelNutrients: "label_nutrients"
+  labelNutrients: "own_amounts"
 } as const
 
 /** So many unreadable values of a field are no single ones, nor as many as there are labels. */
 const fewValues = 10
 
 const columns = [...new Set<string>([...Object.values(usualKeys), ...Object.values(judgedFields)])]
-const lists = ["nutrients", "trade_channels"]
+/** What counts of a column, where it is more than its not being null. */
+const countedOf: Readonly<Record<string, string>> = {
+  nutrients: "if(len(nutrients) > 0, 1, null)",
+  trade_channels: "if(len(trade_channels) > 0, 1, null)",
+  own_amounts: firstOwnAmount()
+}
 
 /** Labels of the form, and how many state each column. */
 const statedIn = `
-  select count(*)::integer as labels, ${columns
-    .map(
-      (column) => `count(${lists.includes(column) ? `if(len(${column}) > 0, 1, null)` : column})::integer as ${column}`
-    )
-    .join(", ")},
+  select count(*)::integer as labels,
+    ${columns.map((column) => `count(${countedOf[column] ?? column})::integer as ${column}`).join(", ")},
     count(nutrients)::integer as has_nutrients
   from branded_food.food`
 const Stated = Schema.Record(Schema.String, Schema.Int)

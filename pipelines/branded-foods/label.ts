@@ -5,6 +5,7 @@
  * wrong gets a quality flag and is kept.
  */
 import { literal } from "@larder/warehouse/duckdb.ts"
+import { labelColumns } from "@larder/warehouse/foods/nutrition.ts"
 import { qualityFlags } from "./quality.ts"
 
 /** What the release form calls a field, for people who look for it there. */
@@ -118,7 +119,7 @@ export const labelsFrom = (stated: string, names: FieldNames) => `
       upper(data_source) as data_source,
       ${days.map((day) => `plausible(${day}_day) as ${day}`).join(", ")},
       gtin_14_of(bare_gtin) as gtin_14,
-      label_nutrients,
+      ${labelColumns.join(", ")},
       daily_values,
       not_a_significant_source_of,
       material_code,
@@ -164,7 +165,7 @@ export const foodColumns = [
   "modified_on",
   "discontinued_on",
   "gtin_14",
-  "label_nutrients",
+  ...labelColumns,
   "daily_values",
   "not_a_significant_source_of",
   "material_code",

@@ -2,8 +2,9 @@
  * The forms of a release into the staging file, one after the other. One that turns out to be faulty leaves nothing there: while
  * a form is staged the table of labels holds nothing else, so that all of it can be taken back.
  */
+
+import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
 import { Effect, Path } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"

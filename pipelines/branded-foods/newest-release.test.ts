@@ -150,6 +150,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
         origin: "live",
         days: null,
         fetches: urls.map((url) => ({ ...fetch, url })),
+        has_published: true,
         shrinkage_accepted: false
       } as const
       const archive = yield* archiveToRepeat("nowhere", "nowhere")

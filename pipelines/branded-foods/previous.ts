@@ -1,5 +1,6 @@
-/** What the live generation knows of earlier runs of this pipeline. */
-import { fromLive } from "@larder/warehouse/generation/previous.ts"
+/** What is live tells of earlier runs of this pipeline. */
+import { fromLive } from "@larder/warehouse/live/previous.ts"
+import { brandedFood } from "@larder/warehouse/tables.ts"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 import type { NutrientNumbers } from "./dictionaries.ts"
@@ -32,7 +33,7 @@ const Numbered = Schema.Struct({ nutrient_id: Schema.Int, number: Schema.String 
 const nutrientNumbers = "select nutrient_id, number from branded_food.nutrient where number is not null"
 
 export const readPrevious = ({ layout }: RunContext) =>
-  fromLive(layout, { schema: "branded_food", name: "food" }, nothingYet, (db) =>
+  fromLive(layout, brandedFood, nothingYet, (db) =>
     Effect.all({
       payloads: db.all(KnownPayload, payloads),
       unknownFields: Effect.map(db.all(Field, unknownFields), (rows) => rows.map(({ field }) => field)),

@@ -2,7 +2,7 @@
  * Reads the newest release: fetches what is not known yet into the archive, loads its forms into the staging file, and
  * accounts for every row. A form that did not come or cannot be trusted is left out; the run fails where that is all of them.
  */
-import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
+import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import { rawFileTable, unknownFieldTable } from "@larder/warehouse/tables.ts"
 import { Effect, Schema } from "effect"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"

@@ -1,5 +1,5 @@
 /** What must hold of commodity data before it goes live. Each query returns the bad rows. */
-import type { Check } from "@larder/warehouse/generation/check.ts"
+import type { Check } from "@larder/warehouse/publishing/check.ts"
 import { error, shrinkage, warning } from "../run/severity.ts"
 
 /** Days with a price, of all metrics. */

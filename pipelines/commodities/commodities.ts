@@ -13,6 +13,7 @@ export const commodities: Pipeline = {
   dataSet: commodity,
   holds: "prices",
   days: true,
+  repeatsReads: true,
   checks,
   samples: new URL("./samples/", import.meta.url),
   hosts: ["marsapi.ams.usda.gov", "mpr.datamart.ams.usda.gov"],

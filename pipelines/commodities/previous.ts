@@ -1,6 +1,7 @@
-/** What the live generation knows of earlier runs of this pipeline. */
+/** What is live tells of earlier runs of this pipeline. */
 import { Day } from "@larder/schemas/dates.ts"
-import { fromLive } from "@larder/warehouse/generation/previous.ts"
+import { fromLive } from "@larder/warehouse/live/previous.ts"
+import { commodity } from "@larder/warehouse/tables.ts"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 
@@ -38,7 +39,7 @@ const measures = `
 const unknownFields = "select feed, field from ingest.unknown_field where pipeline = 'commodities'"
 
 export const readPrevious = ({ layout }: RunContext) =>
-  fromLive(layout, { schema: "commodity", name: "metric" }, nothingYet, (db) =>
+  fromLive(layout, commodity, nothingYet, (db) =>
     Effect.all({
       cursors: db.all(FeedCursor, cursors),
       payloads: db.all(KnownPayload, payloads),

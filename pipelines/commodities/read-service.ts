@@ -1,5 +1,5 @@
 /** The feeds of one service, one after the other. One that is away or faulty does not keep the others from being read. */
-import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
+import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import { Effect } from "effect"
 import { Origin, type OriginError } from "../run/origin.ts"
 import { Progress } from "../run/progress.ts"

@@ -41,7 +41,7 @@ interface Fetches {
   /** Notes that the run has published this generation. */
   published(generation: string, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
   /** Notes that the run came to an end without publishing: no later one goes on with what it fetched. */
-  ended(how: string): Effect.Effect<void, ArchiveUnwritable>
+  ended(how: string, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
   /**
    * Packs what the run brought, once it has ended and no later one goes on with it. That this fails is told in the log: loose
    * payloads are as good, and a later run packs them.
@@ -228,8 +228,10 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
     const line = { run_id, published: generation, ...(shrinkage_accepted ? { shrinkage_accepted } : {}) }
     return noting(Effect.andThen(record(line), settled))
   }
-  const ended = (how: string) =>
-    noting(Effect.flatMap(fs.exists(list), (isThere) => (isThere ? record({ run_id, ended: how }) : Effect.void)))
+  const ended = (how: string, shrinkage_accepted = false) => {
+    const line = { run_id, ended: how, ...(shrinkage_accepted ? { shrinkage_accepted } : {}) }
+    return noting(Effect.flatMap(fs.exists(list), (isThere) => (isThere ? record(line) : Effect.void)))
+  }
   const pack = packLoose({ root: known, run_id, payloads, packed }).pipe(
     Effect.catch((error) => Effect.logWarning(error.message)),
     Effect.provideService(FileSystem.FileSystem, fs),

@@ -1,11 +1,11 @@
 /**
- * Earlier runs that published, read again from the raw archive: what each fetched and what it was refused, in the order in which
- * they ran. A warehouse that is built from them holds the same rows with the same ids, without the network. Runs that published
- * nothing stay out, dry ones and killed ones included.
+ * Earlier runs that read their source, read again from the raw archive: what each fetched and what it was refused, in the order
+ * in which they ran. A warehouse that is built from them holds the same rows with the same ids, and tells of the same reads, without
+ * the network. Runs that failed stay out, and dry ones and killed ones.
  */
 import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { Archive } from "./archive.ts"
-import { decodeLine, type Fetch, hasPayload } from "./fetch-list.ts"
+import { decodeLine, type Fetch, hasPayload, hasRead } from "./fetch-list.ts"
 import { earlierFetch } from "./interrupted-runs.ts"
 import { NotRecorded, Origin } from "./origin.ts"
 import { openPackedPayloads, type PackedPayloads } from "./packs/packed-payloads.ts"
@@ -20,6 +20,8 @@ export interface ArchivedRun {
   readonly origin: Fetch["origin"]
   readonly days: Fetch["days"]
   readonly shrinkage_accepted: boolean
+  /** False for a run that brought no new row. */
+  readonly has_published: boolean
   /** How each address was answered, in the order in which the answers came. */
   readonly fetches: ReadonlyArray<Fetch | Refused>
 }
@@ -34,7 +36,7 @@ export class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("
   }
 }
 
-/** The runs of a pipeline that published, oldest first: their ids sort by start. */
+/** The runs of a pipeline that read its source, oldest first: their ids sort by start. */
 export const archivedRuns = Effect.fnUntraced(function* (folder: string, pipeline: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -51,10 +53,20 @@ export const archivedRuns = Effect.fnUntraced(function* (folder: string, pipelin
   return runs.flatMap((lines): ReadonlyArray<ArchivedRun> => {
     const fetches = lines.filter((line) => "url" in line)
     const first = fetches.find(hasPayload)
-    const published = lines.find((line) => "published" in line)
-    if (first === undefined || first.pipeline !== pipeline || published === undefined) return []
+    const end = lines.find(hasRead)
+    if (first === undefined || first.pipeline !== pipeline || end === undefined) return []
     const { days, fetched_at: started_at, origin, run_id } = first
-    return [{ run_id, started_at, origin, days, fetches, shrinkage_accepted: published.shrinkage_accepted ?? false }]
+    return [
+      {
+        run_id,
+        started_at,
+        origin,
+        days,
+        fetches,
+        shrinkage_accepted: end.shrinkage_accepted ?? false,
+        has_published: "published" in end
+      }
+    ]
   })
 })
 

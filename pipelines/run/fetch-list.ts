@@ -33,16 +33,20 @@ export const Fetch = Schema.Struct({
 })
 export type Fetch = typeof Fetch.Type
 
-/** The last line of a run that published; only such runs are repeated. */
-export const Published = Schema.Struct({
-  run_id: Schema.String,
-  published: Schema.String,
-  /** Whether the run took what had lost much, with `--accept-shrinkage`. */
-  shrinkage_accepted: Schema.optionalKey(Schema.Boolean)
-})
+/** Whether the run took what had lost much, with `--accept-shrinkage`. */
+const shrinkage_accepted = Schema.optionalKey(Schema.Boolean)
+
+/** The last line of a run that published. */
+export const Published = Schema.Struct({ run_id: Schema.String, published: Schema.String, shrinkage_accepted })
 
 /** The last line of a run that published nothing, and how it went. One that was killed or interrupted has no such line. */
-export const Ended = Schema.Struct({ run_id: Schema.String, ended: Schema.String })
+export const Ended = Schema.Struct({ run_id: Schema.String, ended: Schema.String, shrinkage_accepted })
+
+/** Whether a line ends a run that read its source. One that brought no new row tells of its reads, which later ones build on. */
+export const hasRead = (
+  line: Effect.Success<ReturnType<typeof decodeLine>>
+): line is typeof Published.Type | typeof Ended.Type =>
+  "published" in line || ("ended" in line && ["unchanged", "partial"].includes(line.ended))
 
 export type Line = typeof Fetch.Encoded | typeof Refused.Encoded | typeof Published.Encoded | typeof Ended.Encoded
 

@@ -3,7 +3,8 @@
  * other, and tells how each ended. One that fails does not keep the others from running.
  */
 import { exitCodeOf, messagesOf, report } from "@larder/warehouse/command-line.ts"
-import { currentFile, layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { layoutOf, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { isLoaded, newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
 import type { DayRange, Pipeline } from "./pipeline.ts"
 import { BadUse, checkSettings, type Given, preflight, type Source, sourceKind } from "./preflight.ts"
@@ -190,8 +191,10 @@ const setUp = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, ask
   yield* checkGiven(all, which, asked)
   const days = yield* daysOf(asked)
   const home = yield* homeSetting
-  const live = yield* currentFile(yield* layoutOf(home)) // fails where the link leads to none
-  if (asked.ifMissing && Option.isSome(live)) return undefined
+  const layout = yield* layoutOf(home)
+  yield* requirePresentForm(layout)
+  const live = Option.getOrUndefined(yield* newestManifest(layout.depot))
+  if (asked.ifMissing && Object.values(live?.data_sets ?? {}).some(isLoaded)) return undefined
   const kind = yield* sourceKind(asked)
   yield* checkSettings(kind)
   const source: Source = { kind, stores: Option.getOrUndefined(asked.stores) }

@@ -1,16 +1,9 @@
 /** Bundled samples are mostly made up, and never stand among what a source says. */
-import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
+import type { RunRecord } from "@larder/schemas/ingest.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { fromLive } from "@larder/warehouse/generation/previous.ts"
-import { Effect, Schema } from "effect"
+import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
+import { Effect, Option } from "effect"
 import type { Pipeline } from "./pipeline.ts"
-
-const LoadedFrom = Schema.Struct({ origin: Schema.Literals(["live", "replay", "sample"]) })
-
-/** Where the rows of a pipeline came from. */
-const origins = `
-  select distinct origin from ingest.run
-  where pipeline = $pipeline and generation is not null and rows_loaded > 0`
 
 /**
  * Why a run must not add to this warehouse; undefined where it may. What is replayed is the operator's own
@@ -22,10 +15,8 @@ export const mixtureIn = Effect.fnUntraced(function* (
   kind: RunRecord["origin"]
 ) {
   if (kind === "replay") return undefined
-  const found = yield* fromLive(layout, { schema: "ingest", name: "run" }, [], (db) =>
-    db.all(LoadedFrom, origins, { pipeline })
-  )
-  const has = (origin: string) => found.some((known) => known.origin === origin)
+  const live = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets[pipeline]
+  const has = (origin: RunRecord["origin"]) => live?.origins.includes(origin) === true
   if (kind === "live" && has("sample")) {
     return `This warehouse holds bundled samples, most of them generated; live ${holds} are not mixed with them. Set LARDER_HOME to another folder, or remove the old one, and run again.`
   }

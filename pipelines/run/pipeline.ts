@@ -1,8 +1,13 @@
 /** What a pipeline is: a data set, where its bundled samples lie, how it reads its source, and what must hold afterwards. */
+
+import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
+import type { DepotUnusable } from "@larder/warehouse/depot/depot.ts"
 import type { DuckDbError, OpenError } from "@larder/warehouse/duckdb.ts"
-import type { Check } from "@larder/warehouse/generation/check.ts"
-import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
-import type { HomeUnwritable, Layout, NoLiveGeneration } from "@larder/warehouse/generation/layout.ts"
+import type { HomeUnwritable, Layout } from "@larder/warehouse/generation/layout.ts"
+import type { ManifestUnusable } from "@larder/warehouse/generation/manifest.ts"
+import type { PartDamaged } from "@larder/warehouse/generation/parts.ts"
+import type { IngestionNotWritten } from "@larder/warehouse/ingestion/file.ts"
+import type { Check } from "@larder/warehouse/publishing/check.ts"
 import type { Staging } from "@larder/warehouse/staging.ts"
 import type { DataSet } from "@larder/warehouse/tables.ts"
 import { Effect, type FileSystem, type Path, Schema } from "effect"
@@ -98,6 +103,11 @@ export interface Pipeline {
   readonly requests?: Partial<LivePolicy>
   /** Whether a run takes what one that was interrupted fetched within the last hours, instead of asking for it again. */
   readonly goesOn?: true
+  /**
+   * Whether a rebuild repeats runs that brought no new row, too, because later runs are judged by their reads. Those of branded foods
+   * know a release by its name and fetch nothing of it.
+   */
+  readonly repeatsReads?: true
   /** Whether its source can be asked for the days of `--from` and `--to`. */
   readonly days?: true
   /** Whether a release of it can be given with `--file`. */
@@ -116,7 +126,10 @@ export interface Pipeline {
     | ArchiveUnwritable
     | RawFileDamaged
     | HomeUnwritable
-    | NoLiveGeneration
+    | DepotUnusable
+    | ManifestUnusable
+    | PartDamaged
+    | IngestionNotWritten
     | DuckDbError
     | OpenError,
     Origin | Archive | FileSystem.FileSystem | Path.Path

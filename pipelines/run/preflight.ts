@@ -2,8 +2,9 @@
  * What is found out before anything is fetched: settings and inputs that are wrong, a warehouse that the source must not be mixed
  * into, and what a run has to do without.
  */
-import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
+import type { RunRecord } from "@larder/schemas/ingest.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { keptSetting } from "@larder/warehouse/publishing/retention.ts"
 import { Config, Effect, type FileSystem, Option, type Path, Runtime, Schema } from "effect"
 import { liveSettings } from "./live-origin.ts"
 import { mixtureIn } from "./mixture.ts"
@@ -55,7 +56,7 @@ export type PipelinePreflight = (
 
 /** Settings that every pipeline reads. Fails with what is wrong with them. */
 export const checkSettings = (kind: RunRecord["origin"]) =>
-  kind === "live" ? Effect.asVoid(liveSettings) : Effect.void
+  Effect.andThen(keptSetting, kind === "live" ? Effect.asVoid(liveSettings) : Effect.void)
 
 /** What one pipeline needs. Fetches nothing, and leaves nothing on the disk. */
 export const preflight = Effect.fn("Pipeline.preflight")(function* (

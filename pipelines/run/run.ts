@@ -1,18 +1,21 @@
 /**
- * One run of a pipeline: read the source into a staging file, publish what is new, and leave a record of how it went —
- * in the new generation, or in the journal when nothing was published.
+ * One run of a pipeline: read the source into a staging file, publish what is new, and leave a record of how it went, also where
+ * nothing was published.
  */
 import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
-import type { CheckOutcome } from "@larder/warehouse/generation/check.ts"
-import { ChecksFailed } from "@larder/warehouse/generation/check.ts"
-import { type FeedLeftOut, type RunRecord, writeToJournal } from "@larder/warehouse/generation/journal.ts"
+import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
 import { HomeUnwritable, type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
-import { publish } from "@larder/warehouse/generation/publish.ts"
+import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
+import { ChecksFailed } from "@larder/warehouse/publishing/check.ts"
+import { requirePublishable } from "@larder/warehouse/publishing/definitions.ts"
+import { recordKilledRuns } from "@larder/warehouse/publishing/killed-runs.ts"
+import { publish } from "@larder/warehouse/publishing/publish.ts"
+import { recordEnd } from "@larder/warehouse/publishing/record.ts"
 import { StagingFailed, stage } from "@larder/warehouse/staging.ts"
 import { Cause, Clock, Config, Effect, Exit, FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
 import { Archive } from "./archive.ts"
-import { archivedRuns, archiveToRepeat, repeated } from "./archived-runs.ts"
+import { type ArchivedRun, archiveToRepeat, repeated } from "./archived-runs.ts"
 import type { BundleUnusable } from "./bundle-files.ts"
 import { markBundled } from "./bundled.ts"
 import { type FileUnusable, fileOrigin } from "./file-origin.ts"
@@ -139,14 +142,14 @@ const leftOutOf = (cause: Cause.Cause<unknown>): ReadonlyArray<FeedLeftOut> => {
   return error instanceof ReadFailed || error instanceof NothingRead ? error.left_out : []
 }
 
-/** A run that published nothing is told to the next generation. Being unable to tell is no reason to fail differently. */
+/** A run that failed is in SQL at once. Being unable to tell is no reason to fail differently. */
 const remember = (
   layout: Layout,
   run: RunRecord,
   checks: ReadonlyArray<CheckOutcome>,
   leftOut: ReadonlyArray<FeedLeftOut>
 ) =>
-  writeToJournal(layout, run, checks, leftOut).pipe(
+  recordEnd(layout, { run, checks, leftOut }).pipe(
     Effect.catch((error) => Effect.logWarning(`the record of this run is lost: ${error.message}`))
   )
 
@@ -175,6 +178,7 @@ const readAndPublish = Effect.fnUntraced(function* (
 ) {
   const { acceptShrinkage = false, days, dryRun, isRepeated = false, stores } = options
   const { run_id, started_at } = started
+  yield* requirePublishable(layout, pipeline.dataSet) // before anything is fetched
   yield* Progress.use((progress) => progress.start(pipeline.name))
   const { file, filled } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
     readInto(
@@ -212,6 +216,16 @@ const readAndPublish = Effect.fnUntraced(function* (
 }, Effect.scoped)
 export type IngestResult = Effect.Success<ReturnType<typeof readAndPublish>>
 
+/** What a run writes beside the warehouse goes into another folder, also what it notes of files that it holds to their SHA-256. */
+const writingInto = Effect.fnUntraced(function* (layout: Layout, folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const seen = path.join(folder, "seen")
+  yield* Effect.ignore(fs.copy(layout.seen, seen)) // without them, files are read again
+  const staging = path.join(folder, "staging")
+  return { ...layout, seen, staging, stagingLock: path.join(folder, ".staging.lock") } satisfies Layout as Layout
+})
+
 /**
  * Runs a pipeline once. Succeeds with the record of the run, also where nothing was new or some feeds were away. `scratch` is the
  * folder of a dry run, which reads its home and writes nothing there.
@@ -222,13 +236,9 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
   options: RunOptions,
   scratch?: string
 ) {
-  const path = yield* Path.Path
   const own = yield* layoutOf(options.home)
   if (scratch === undefined) yield* writableDirectory(own.home)
-  const layout: Layout =
-    scratch === undefined
-      ? own
-      : { ...own, staging: path.join(scratch, "staging"), stagingLock: path.join(scratch, ".staging.lock") }
+  const layout = scratch === undefined ? own : yield* writingInto(own, scratch)
   const started: RunRecord = {
     ...identity,
     pipeline: pipeline.name,
@@ -255,12 +265,13 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
     options.onFailed?.({ run, left_out })
     if (!options.dryRun) yield* remember(layout, run, checksOf(cause), left_out)
   })
-  const result = yield* readAndPublish(pipeline, layout, started, options, onRead).pipe(
+  if (!options.dryRun) {
+    yield* refreshOpened(layout) // a run may have been killed before it could
+    yield* recordKilledRuns(layout)
+  }
+  return yield* readAndPublish(pipeline, layout, started, options, onRead).pipe(
     Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : atFailure(exit.cause)))
   )
-  if (!options.dryRun && result.run.generation === null)
-    yield* remember(layout, result.run, result.checks, result.left_out)
-  return result
 })
 
 /** How a run ended that published nothing; undefined for one that did, and for one that the next run goes on with. */
@@ -278,10 +289,10 @@ const packUp = (exit: Exit.Exit<unknown, unknown>) =>
     ? Effect.void
     : Archive.use((archive) => archive.pack)
 
-const noteEnd = (how: string | undefined) =>
+const noteEnd = (how: string | undefined, shrinkageAccepted?: boolean) =>
   how === undefined
     ? Effect.void
-    : Archive.use((archive) => archive.ended(how)).pipe(
+    : Archive.use((archive) => archive.ended(how, shrinkageAccepted)).pipe(
         Effect.catch((error) => Effect.logWarning(`how this run ended is not noted: ${error.message}`))
       )
 
@@ -308,7 +319,9 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
         ? Effect.void
         : Archive.use((archive) => archive.published(run.generation ?? "", options.acceptShrinkage))
     ),
-    Effect.onExit((exit) => (options.dryRun ? Effect.void : Effect.andThen(noteEnd(endedHow(exit)), packUp(exit)))),
+    Effect.onExit((exit) =>
+      options.dryRun ? Effect.void : Effect.andThen(noteEnd(endedHow(exit), options.acceptShrinkage), packUp(exit))
+    ),
     Effect.provide(
       Archive.layer({
         folder: path.join(home, "raw"),
@@ -338,23 +351,23 @@ const unpackingFolder = (home: string) =>
   )
 
 /**
- * Every earlier run of a pipeline that published, again: from the archive of `from` into the warehouse of `options.home`.
- * They published then, so one that fails now is a failure, and what shrank then was accepted. Generations that were rolled back
- * come back, too.
+ * Earlier runs of a pipeline that read its source, again: from the archive of `from` into the warehouse of `options.home`. They
+ * succeeded then, so one that fails now is a failure, and what shrank then was accepted.
  */
 export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   pipeline: Pipeline,
   from: string,
-  options: RunOptions
+  runs: ReadonlyArray<ArchivedRun>,
+  options: Pick<RunOptions, "home">
 ) {
   const path = yield* Path.Path
   const folder = path.join(path.resolve(from), "raw")
-  const runs = yield* archivedRuns(folder, pipeline.name)
   yield* writableDirectory(options.home)
   const archive = yield* archiveToRepeat(folder, yield* unpackingFolder(options.home))
   return yield* Effect.forEach(runs, (run) => {
-    const { days, shrinkage_accepted: acceptShrinkage } = run
-    return runPipeline(pipeline, run, { ...options, days: days ?? undefined, acceptShrinkage, isRepeated: true }).pipe(
+    const { days, origin, run_id, shrinkage_accepted: acceptShrinkage, started_at } = run
+    const repeating = { ...options, days: days ?? undefined, dryRun: false, acceptShrinkage, isRepeated: true } as const
+    return runPipeline(pipeline, { run_id, started_at, origin }, repeating).pipe(
       Effect.provide(repeated(archive, run)),
       Effect.map((result) => result.run)
     )

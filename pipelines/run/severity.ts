@@ -1,5 +1,5 @@
 /** Checks by what their bad rows mean: an error keeps a run from being published, a warning is told beside it. */
-import type { Check } from "@larder/warehouse/generation/check.ts"
+import type { Check } from "@larder/warehouse/publishing/check.ts"
 
 const of =
   (severity: Check["severity"]) =>

@@ -1,8 +1,9 @@
 /** What each pipeline compares with the live generation, over tables of no more than the columns that are compared. */
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { runChecks } from "@larder/warehouse/generation/check.ts"
+import { aRun } from "@larder/test/support/warehouse/pantry.ts"
+import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { runChecks } from "@larder/warehouse/publishing/check.ts"
 import { runTable } from "@larder/warehouse/tables.ts"
 import { Effect, FileSystem } from "effect"
 import { checks as ofFoods } from "../branded-foods/checks.ts"
@@ -60,7 +61,8 @@ const shrunk = Effect.fnUntraced(function* (changed: ReadonlyArray<string>, acce
     )
   yield* Effect.scoped(made("live.duckdb", was))
   const db = yield* made("now.duckdb", changed)
-  const outcomes = yield* runChecks(db, comparing, { live: `${folder}/live.duckdb`, run_id: "now", acceptShrinkage })
+  yield* db.run(`attach ${literal(`${folder}/live.duckdb`)} as live (read_only)`)
+  const outcomes = yield* runChecks(db, comparing, aRun({ run_id: "now" }), { hasLive: true, acceptShrinkage })
   return outcomes.flatMap(({ bad_rows, examples, name, severity }) =>
     bad_rows === 0 ? [] : [{ name, severity, found: JSON.parse(examples) }]
   )

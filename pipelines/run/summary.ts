@@ -1,5 +1,5 @@
 /** What a run tells when it has ended: two lines for people, or an object for machines. */
-import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
+import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { type Ended, FeedsLeftOut, type IngestResult } from "./run.ts"
 
 const grouped = (rows: number | null) => (rows ?? 0).toLocaleString("en-US")

@@ -1,5 +1,5 @@
 /** What must hold of storefronts before they go live. Each query returns the bad rows. */
-import type { Check } from "@larder/warehouse/generation/check.ts"
+import type { Check } from "@larder/warehouse/publishing/check.ts"
 import { error, shrinkage, warning } from "../run/severity.ts"
 
 const listed = (sighting: string) => `from ${sighting} where kind = 'product' and is_listed`

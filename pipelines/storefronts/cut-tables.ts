@@ -3,7 +3,8 @@
  * the store ended with one. A cut right behind a line cannot be seen: see `orShrunk`.
  */
 import { literal } from "@larder/warehouse/duckdb.ts"
-import { fromLive } from "@larder/warehouse/generation/previous.ts"
+import { fromLive } from "@larder/warehouse/live/previous.ts"
+import { storefront } from "@larder/warehouse/tables.ts"
 import { Effect, Schema } from "effect"
 import { Archive } from "../run/archive.ts"
 import type { RunContext } from "../run/pipeline.ts"
@@ -28,9 +29,7 @@ export const cutTables = Effect.fnUntraced(function* ({ layout }: RunContext, do
   const archive = yield* Archive
   const domains = done.flatMap(({ read, store }) => (read.table_end === "within a line" ? [store.domain] : []))
   if (domains.length === 0) return new Set<string>()
-  const known = yield* fromLive(layout, { schema: "storefront", name: "store" }, [], (db) =>
-    db.all(Known, lastFiles(domains))
-  )
+  const known = yield* fromLive(layout, storefront, [], (db) => db.all(Known, lastFiles(domains)))
   const cut = new Set<string>()
   for (const { domain, run_id, url } of known) {
     const before = yield* archive.earlier(run_id, url)

@@ -3,7 +3,8 @@
  * than before, that an earlier version of the mapping read, or whose feed lies on this machine never does. What waits is archived
  * with the run, so that a run that is repeated, with other settings and at another time, leaves out the same stores.
  */
-import { fromLive } from "@larder/warehouse/generation/previous.ts"
+import { fromLive } from "@larder/warehouse/live/previous.ts"
+import { storefront } from "@larder/warehouse/tables.ts"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { Archive } from "../run/archive.ts"
 import { Origin } from "../run/origin.ts"
@@ -99,7 +100,7 @@ const decided = Effect.fnUntraced(function* (run: RunContext, stores: ReadonlyAr
   const archive = yield* Archive
   const bounds = yield* Effect.mapError(boundsSetting, () => new ReadFailed({ faults: [unusableBounds] }))
   const none: ReadonlyMap<string, LastRead> = new Map()
-  const lastReads = yield* fromLive(run.layout, { schema: "storefront", name: "store" }, none, readLastReads)
+  const lastReads = yield* fromLive(run.layout, storefront, none, readLastReads)
   const waiting = yield* waitingAmong(run, stores, lastReads, bounds, Date.parse(asked_at))
   const fetchedBy = without(stores, waiting).flatMap(({ domain }) => lastReads.get(domain)?.fetched_by ?? [])
   yield* archive.revalidate(new Set(fetchedBy))

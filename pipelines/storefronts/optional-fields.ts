@@ -4,7 +4,8 @@
  * is no fault. Status columns are not among them: of drafts nothing is known that could be missed.
  */
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import { fromLive } from "@larder/warehouse/generation/previous.ts"
+import { fromLive } from "@larder/warehouse/live/previous.ts"
+import { storefront } from "@larder/warehouse/tables.ts"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 import type { ListedStore } from "./store-list.ts"
@@ -149,7 +150,7 @@ export const lostFields = Effect.fnUntraced(function* ({ layout }: RunContext, s
   })
   const fields = [...new Set(lacking.flatMap((one) => one.lacking.map(({ field }) => field)))]
   if (lacking.length === 0) return new Map<string, string>()
-  const live = yield* fromLive(layout, { schema: "storefront", name: "product" }, [], (db: DuckDb["Service"]) =>
+  const live = yield* fromLive(layout, storefront, [], (db: DuckDb["Service"]) =>
     db.all(
       Stated,
       statedFields(

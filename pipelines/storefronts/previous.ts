@@ -1,8 +1,9 @@
 /** What the live generation knows of the stores. */
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import { currentFile, type Layout } from "@larder/warehouse/generation/layout.ts"
-import { fromLive } from "@larder/warehouse/generation/previous.ts"
-import { Effect, Option, Schema } from "effect"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { fromLive, liveDatabase } from "@larder/warehouse/live/previous.ts"
+import { storefront } from "@larder/warehouse/tables.ts"
+import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 import type { ListedStore } from "./store-list.ts"
 
@@ -51,7 +52,7 @@ const stores = `
   left join pricing using (store_id)`
 
 export const readPrevious = ({ layout }: RunContext) =>
-  fromLive(layout, { schema: "storefront", name: "store" }, nothingYet, (db) =>
+  fromLive(layout, storefront, nothingYet, (db) =>
     Effect.all({
       stores: Effect.map(db.all(KnownStore, stores), (rows) => new Map(rows.map((row) => [row.domain, row])))
     })
@@ -76,8 +77,8 @@ export const stageKnownProducts = Effect.fnUntraced(function* (
   { stores }: Previous
 ) {
   yield* db.run("create table feed.known (domain varchar, native_id varchar)")
-  const live = yield* currentFile(layout)
-  if (stores.size > 0 && Option.isSome(live)) yield* db.run(makeKnown(live.value))
+  const live = yield* liveDatabase(layout, storefront)
+  if (stores.size > 0 && live !== undefined) yield* db.run(makeKnown(live))
   return ({ domain, kind }: ListedStore) => {
     if (stores.get(domain)?.kind !== kind) return Effect.succeed<ReadonlySet<string>>(new Set())
     return Effect.map(

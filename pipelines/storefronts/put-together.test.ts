@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { define } from "@larder/warehouse/dictionary.ts"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { storefront } from "@larder/warehouse/tables.ts"
+import { stagedIngestTables, storefront } from "@larder/warehouse/tables.ts"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { endsOfPages } from "./categorise.ts"
 import { readShopifyCsv } from "./feeds/shopify-csv.ts"
@@ -20,7 +20,7 @@ const put = Effect.fnUntraced(function* (rows: ReadonlyArray<string>, most?: num
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" })
   const db = yield* DuckDb.memory
-  yield* define(db, storefront)
+  yield* define(db, { tables: [...stagedIngestTables, ...storefront.tables], views: storefront.views })
   const { add, settled, surveys } = yield* stageRows(db, folder)
   const text = ["Handle,Title,Body (HTML),Tags,Option1 Value,Variant Price,Image Src", ...rows, ""].join("\n")
   const batches = Stream.fromAsyncIterable(readShopifyCsv(bytesOf(text), { currency: null }), String)

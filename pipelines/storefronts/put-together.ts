@@ -208,7 +208,8 @@ const collections = (run_id: string) => `
   select
     id_of('collection', domain, native_id) as collection_id,
     id_of('store', domain, '') as store_id,
-    native_id, title, handle, description, image, published_at, updated_at,
+    native_id, title, handle, description,
+    image.src as image_src, image.width as image_width, image.height as image_height, published_at, updated_at,
     list_transform(coalesce(members, []), lambda member: member.id) as product_ids,
     fetched_at, ${literal(run_id)} as run_id, raw_sha256
   from feed.collection semi join feed.first_collection using (domain, native_id, seq)

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { aLayout } from "@larder/test/support/warehouse/pantry.ts"
 import { publishReads, type StoreRead } from "@larder/test/support/warehouse/store-reads.ts"
-import { fromLive } from "@larder/warehouse/generation/previous.ts"
+import { fromLive } from "@larder/warehouse/live/previous.ts"
+import { storefront } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import { dueAt, type LastRead, readLastReads } from "./rhythm.ts"
 
@@ -84,7 +85,7 @@ describe("what a generation knows of the rhythm of a store", () => {
         )
       }
       const none: ReadonlyMap<string, LastRead> = new Map()
-      const known = yield* fromLive(layout, { schema: "storefront", name: "store" }, none, readLastReads)
+      const known = yield* fromLive(layout, storefront, none, readLastReads)
       const dayOf = (time: number) => new Date(time).getUTCDate()
       const told = [...known.values()].map(({ domain, fetched_by, read_at, run_id, steady_since }) => [
         domain.split(".")[0],

@@ -10,6 +10,7 @@ export const storefronts: Pipeline = {
   name: "storefronts",
   dataSet: storefront,
   holds: "stores",
+  repeatsReads: true,
   checks,
   samples: new URL("./samples/", import.meta.url),
   hosts: ["stores.json"], // the list of a recording stands in for its hosts, which only it knows

@@ -8,6 +8,10 @@ const described = (description: string) => Schema.String.annotate({ description 
 const amount = (description: string) => Schema.NullOr(Schema.Finite).annotate({ description })
 const list = (description: string) => Schema.NullOr(Schema.Array(Schema.Unknown)).annotate({ description })
 
+/** What `branded_food.nutrition` prefers to its own arithmetic, save for vitamin D. */
+const ofTheLabel = (what: string) =>
+  amount(`${what} per serving, as the release itself states it; null where it does not. Only the JSON release does.`)
+
 const { id: _id, nutrition: _nutrition, source: _source, fetched_at, ...stated } = BrandedFood.fields
 
 export const FoodRow = Schema.Struct({
@@ -17,9 +21,21 @@ export const FoodRow = Schema.Struct({
   nutrients: list(
     "Published nutrients per 100 g, or per 100 ml where the serving is measured in ml; also as rows in `branded_food.nutrient_amount`."
   ),
-  label_nutrients: Schema.NullOr(Schema.Unknown).annotate({
-    description: "Amounts per serving as the release itself states them. Only the JSON release does."
-  }),
+  label_calories: ofTheLabel("Energy in kcal"),
+  label_fat: ofTheLabel("Total fat in g"),
+  label_saturated_fat: ofTheLabel("Saturated fatty acids in g"),
+  label_trans_fat: ofTheLabel("Trans fatty acids in g"),
+  label_cholesterol: ofTheLabel("Cholesterol in mg"),
+  label_sodium: ofTheLabel("Sodium in mg"),
+  label_carbohydrates: ofTheLabel("Carbohydrates in g, fiber included,"),
+  label_fiber: ofTheLabel("Total dietary fiber in g"),
+  label_sugars: ofTheLabel("Total sugars in g"),
+  label_added_sugar: ofTheLabel("Added sugars in g"),
+  label_protein: ofTheLabel("Protein in g"),
+  label_calcium: ofTheLabel("Calcium in mg"),
+  label_iron: ofTheLabel("Iron in mg"),
+  label_potassium: ofTheLabel("Potassium in mg"),
+  label_vitamin_d: ofTheLabel("Vitamin D, in a unit that is not documented,"),
   attributes: list("Remarks of the source on the record. Nearly all of them tell what an update changed."),
   daily_values: list(
     "Percent of the daily value on the label, one entry for each amount of the CSV release, in order of nutrients. Only that release has them."

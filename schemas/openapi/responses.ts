@@ -31,7 +31,7 @@ export const headers = {
   },
   "X-Data-Version": {
     description:
-      "The newest generation that changed the data set that was asked: while it stays, so do the rows. On every answer to a recognised key.",
+      "The newest generation that changed the data set that was asked: while it stays, so do the rows, but for `fetched_at` and `fetch_status` of stores, which tell of their last read. On every answer to a recognised key.",
     required: false,
     schema: { type: "string" }
   },

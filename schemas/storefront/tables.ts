@@ -19,6 +19,12 @@ const collectionId = described("Collection: `storefront.collection.collection_id
 const place = whole(
   "Place in the store's list, from 1: the newest publication first, those without a time last, then by id."
 )
+const pixels = (description: string) => Schema.NullOr(Schema.Int).annotate({ description })
+const pictureOf = (picture: string) => ({
+  image_src: text(`${picture}: its address; null without one.`),
+  image_width: pixels(`${picture}: width in pixels; null where the feed does not say.`),
+  image_height: pixels(`${picture}: height in pixels; null where the feed does not say.`)
+})
 const ofTheRun = {
   run_id: described("Run that last changed the row: `ingest.run.run_id`."),
   raw_sha256: described("Payload that last stated something new here: `ingest.raw_file.raw_sha256`.")
@@ -112,9 +118,7 @@ export const CollectionRow = Schema.Struct({
   title: Collection.fields.title,
   handle: Collection.fields.handle,
   description: Collection.fields.description,
-  image: Schema.NullOr(Schema.Unknown).annotate({
-    description: "Picture of the collection: address, width and height in pixels; null without one."
-  }),
+  ...pictureOf("Picture of the collection"),
   published_at: Collection.fields.published_at,
   updated_at: Collection.fields.updated_at,
   product_ids: list(
@@ -200,9 +204,7 @@ export const ListingRow = Schema.Struct({
   category: ProductSummary.fields.category,
   sub_category: ProductSummary.fields.sub_category,
   tags: ProductSummary.fields.tags,
-  image: Schema.NullOr(Schema.Unknown).annotate({
-    description: "First picture of the gallery: address, width and height in pixels; null without pictures."
-  }),
+  ...pictureOf("First picture of the gallery"),
   price_min: PriceRange.fields.min,
   price_max: PriceRange.fields.max,
   currency: PriceRange.fields.currency,
@@ -220,7 +222,9 @@ export const CollectionListingRow = Schema.Struct({
   title: Collection.fields.title,
   handle: Collection.fields.handle,
   description: Collection.fields.description,
-  image: CollectionRow.fields.image,
+  image_src: CollectionRow.fields.image_src,
+  image_width: CollectionRow.fields.image_width,
+  image_height: CollectionRow.fields.image_height,
   product_count: whole("Listed products of the store that were found in the collection, each counted once."),
   published_at: Collection.fields.published_at,
   updated_at: Collection.fields.updated_at

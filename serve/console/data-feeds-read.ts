@@ -1,8 +1,8 @@
-/** How far feeds have been read and what they gave, as the live generation has it. */
+/** How far feeds have been read and what they gave, as what is live has it. */
 import { Frequency } from "@larder/schemas/commodity/records.ts"
 import { UnknownField } from "@larder/schemas/ingest.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { momentColumn } from "@larder/warehouse/generation/runs.ts"
+import { momentColumn } from "@larder/warehouse/live/runs.ts"
 import { Effect, Schema } from "effect"
 import { pageOf } from "./data-page.ts"
 import { isOfFeed } from "./data-rejects-read.ts"
@@ -23,12 +23,12 @@ const feedsAfter = `
   with payload as (
     select pipeline, feed, max(fetched_at) as fetched_at, count(*) as payloads, sum(bytes) as bytes,
       sum(rows_read) as rows_read
-    from ingest.raw_file
+    from ingest.live_raw_file
     group by pipeline, feed
   ), page as (
     select *
     from payload
-    full join (select pipeline, feed, read_to from ingest.cursor) using (pipeline, feed)
+    full join (select pipeline, feed, read_to from ingest.live_cursor) using (pipeline, feed)
     where ($pipeline::varchar is null or pipeline = $pipeline)
       and ($after::varchar is null or (pipeline, feed) > ($after_pipeline::varchar, $after::varchar))
     order by pipeline, feed
@@ -36,7 +36,7 @@ const feedsAfter = `
   ), rejected as (
     select page.pipeline, page.feed, sum(reject.entries) as rejects
     from page
-    join (select pipeline, feed, count(*) as entries from ingest.reject group by pipeline, feed) reject
+    join (select pipeline, feed, count(*) as entries from ingest.live_reject group by pipeline, feed) reject
       on reject.pipeline = page.pipeline and ${isOfFeed("reject.feed", "page.feed")}
     group by page.pipeline, page.feed
   )
@@ -49,26 +49,19 @@ const feedsAfter = `
 
 /** `gov-mpr/2993` of `gov-mpr/2993/Butter Prices and Sales`: a report has one title and one rhythm for all its sections. */
 const reportOf = (feed: string) => `split_part(${feed}, '/', 1) || '/' || split_part(${feed}, '/', 2)`
-const CommodityFeed = Schema.Struct({
-  feed: Schema.String,
-  title: Schema.String,
-  frequency: Frequency,
-  newest: Schema.String
-})
+const Report = Schema.Struct({ number: Schema.String, title: Schema.String, frequency: Frequency })
+const reports = `
+  select ${reportOf("feed")} as number, min(report) as title, min(frequency) as frequency
+  from commodity.metric
+  group by number`
+const ReadTo = Schema.Struct({ feed: Schema.String, number: Schema.String, newest: Schema.String })
 const commodityFeeds = `
-  with report as (
-    select ${reportOf("feed")} as number, min(report) as title, min(frequency) as frequency
-    from commodity.metric
-    group by number
-  )
-  select cursor.feed, title, frequency, read_to as newest
-  from ingest.cursor
-  join report on number = ${reportOf("cursor.feed")}
-  where cursor.pipeline = 'commodities'`
-const noFeeds: ReadonlyArray<typeof CommodityFeed.Type> = []
+  select feed, ${reportOf("feed")} as number, read_to as newest
+  from ingest.live_cursor
+  where pipeline = 'commodities'`
 
 const fieldsNobodyKnows =
-  "select pipeline, feed, field, run_id, example from ingest.unknown_field order by run_id desc, pipeline, feed, field limit 100"
+  "select pipeline, feed, field, run_id, example from ingest.live_unknown_field order by run_id desc, pipeline, feed, field limit 100"
 
 export interface FeedsWanted {
   readonly pipeline: string | undefined
@@ -76,11 +69,19 @@ export interface FeedsWanted {
   readonly limit: number
 }
 
+const feedsOfReports = Effect.fnUntraced(function* (db: DuckDb["Service"], commodities: DuckDb["Service"]) {
+  const known = new Map((yield* commodities.all(Report, reports)).map((report) => [report.number, report]))
+  return (yield* db.all(ReadTo, commodityFeeds)).flatMap(({ feed, newest, number }) => {
+    const report = known.get(number)
+    return report === undefined ? [] : [{ feed, newest, title: report.title, frequency: report.frequency }]
+  })
+})
+
 /** Feeds of reports have a title and a rhythm, and are told to have stopped where all others of it are far ahead. */
 export const feeds = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   { after, limit, pipeline }: FeedsWanted,
-  hasCommodities: boolean
+  commodities: DuckDb["Service"] | undefined
 ) {
   const params = {
     pipeline: pipeline ?? null,
@@ -89,11 +90,11 @@ export const feeds = Effect.fnUntraced(function* (
     limit: limit + 1
   }
   const { hasMore, rows } = pageOf(yield* db.all(Feed, feedsAfter, params), limit)
-  const ofReports = hasCommodities ? yield* db.all(CommodityFeed, commodityFeeds) : noFeeds
-  const reports = new Map(ofReports.map((report) => [report.feed, report]))
+  const ofReports = commodities === undefined ? [] : yield* feedsOfReports(db, commodities)
+  const byFeed = new Map(ofReports.map((report) => [report.feed, report]))
   const stopped = new Set(stoppedAmong(ofReports).map(({ feed }) => feed))
   const told = (row: typeof Feed.Type) => {
-    const report = row.pipeline === "commodities" ? reports.get(row.feed) : undefined
+    const report = row.pipeline === "commodities" ? byFeed.get(row.feed) : undefined
     const { frequency, title } = report ?? {}
     return { ...row, frequency, title, hasStopped: report !== undefined && stopped.has(report.feed) }
   }

@@ -1,15 +1,14 @@
 /**
  * What the warehouse tells about itself, for the pages of the data engineer: its generations, runs, feeds, checks and rows
- * that were refused. Reads go to the live generation on its own connections, as calls of the API do; runs that
- * published nothing stand in the journal and are told beside those of the generation.
+ * that were refused.
  */
 import { CheckResult, Run } from "@larder/schemas/ingest.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { type RunRecord, readJournal } from "@larder/warehouse/generation/journal.ts"
-import { generations, ifMissing, type Layout } from "@larder/warehouse/generation/layout.ts"
-import type { Live } from "@larder/warehouse/generation/live.ts"
-import { pipelineStates, runColumns, together } from "@larder/warehouse/generation/runs.ts"
-import { Context, Effect, FileSystem, Layer, Option, Path, Schema } from "effect"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { listGenerations } from "@larder/warehouse/generation/listing.ts"
+import type { Generation, Live } from "@larder/warehouse/live/live.ts"
+import { pipelineStates, runColumns } from "@larder/warehouse/live/runs.ts"
+import { Context, Effect, type FileSystem, Layer, Option, type Path, Schema } from "effect"
 import type { ReadModel } from "../read-model.ts"
 import { type FeedsWanted, feeds, unknownFields } from "./data-feeds-read.ts"
 import { pageOf } from "./data-page.ts"
@@ -31,7 +30,6 @@ const runsBefore = `
   order by run_id desc
   limit $limit`
 const oneRun = `select ${runColumns} from ingest.run where run_id = $run_id`
-const publishingRuns = `select ${runColumns} from ingest.run where generation is not null order by run_id`
 
 const Check = Schema.Struct({ ...CheckResult.fields })
 const checkColumns = "run_id, pipeline, name, severity, bad_rows::integer as bad_rows, examples, description"
@@ -39,22 +37,15 @@ const checksOfRun = `
   select ${checkColumns} from ingest.check_result
   where run_id = $run_id
   order by bad_rows = 0, severity, name`
-/** Of the newest run of each pipeline that went live; what fails is first. */
+/** Of the run of each pipeline whose data is live; what fails is first. */
 const checksOfGeneration = `
   with newest as (
-    select pipeline, max(run_id) as run_id from ingest.run where generation is not null group by pipeline
+    select pipeline, max(run_id) as run_id
+    from ingest.run where generation is not null and rolled_back_by is null group by pipeline
   )
   select ${checkColumns} from ingest.check_result
   where run_id in (select run_id from newest)
   order by bad_rows = 0, severity, pipeline, name`
-
-export interface GenerationFile {
-  readonly id: string
-  readonly bytes: number
-  readonly isLive: boolean
-  /** The run that published it; undefined where the live generation does not descend from it. */
-  readonly run: RunRecord | undefined
-}
 
 export interface RunsWanted {
   readonly pipeline: string | undefined
@@ -65,85 +56,48 @@ export interface RunsWanted {
 }
 export type ShownCheck = typeof Check.Type
 
-/** Bytes of a generation: its database, and what it carries beside it. */
-const sizeOf = Effect.fnUntraced(function* (file: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const bytesOf = (name: string) =>
-    Effect.map(fs.stat(name), ({ size, type }) => (type === "File" ? Number(size) : 0)).pipe(ifMissing(0))
-  const folder = `${file}.foods`
-  const beside = yield* fs.readDirectory(folder).pipe(ifMissing<ReadonlyArray<string>>([]))
-  const sizes = yield* Effect.forEach([file, ...beside.map((name) => path.join(folder, name))], bytesOf)
-  return sizes.reduce((sum, size) => sum + size, 0)
-})
-
 const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout: Layout) {
   const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
-  const path = yield* Path.Path
+  /** Reads what runs told. */
   const using = <A, E>(
-    read: (db: DuckDb["Service"], model: ReadModel) => Effect.Effect<A, E, FileSystem.FileSystem | Path.Path>
+    read: (
+      ingest: DuckDb["Service"],
+      generation: Generation<ReadModel>
+    ) => Effect.Effect<A, E, FileSystem.FileSystem | Path.Path>
   ): Effect.Effect<A, E> =>
     Effect.provideContext(
-      live.use(({ db, model }) => read(db, model)),
+      live.use((generation) => read(generation.ingest, generation)),
       context
     )
-  const journaled = Effect.map(readJournal(layout), (entries) => entries.map(({ run }) => run))
-
-  const listGenerations = using(
-    Effect.fnUntraced(function* (db) {
-      const runs = new Map((yield* db.all(Run, publishingRuns)).map((run) => [run.generation, run]))
-      const served = live.current().id
-      const files = yield* generations(layout)
-      return yield* Effect.forEach(files.toReversed(), ({ name }) => {
-        const id = path.basename(name, ".duckdb")
-        const told = (bytes: number): GenerationFile => ({ id, bytes, isLive: id === served, run: runs.get(id) })
-        return Effect.map(sizeOf(path.join(layout.dir, name)), told)
-      })
-    })
-  )
 
   const runs = (wanted: RunsWanted) =>
-    using(
-      Effect.fnUntraced(function* (db) {
-        const { before, limit, outcome, pipeline } = wanted
-        const params = { before: before ?? null, pipeline: pipeline ?? null, outcome: outcome ?? null }
-        const published = yield* db.all(Run, runsBefore, { ...params, limit: limit + 1 })
-        const waiting = (yield* journaled).filter(
-          (run) =>
-            (before === undefined || run.run_id < before) &&
-            (pipeline === undefined || run.pipeline === pipeline) &&
-            (outcome === undefined || run.outcome === outcome)
-        )
-        return pageOf(together(published, waiting), limit)
-      })
-    )
+    using((ingest) => {
+      const { before, limit, outcome, pipeline } = wanted
+      const params = { before: before ?? null, pipeline: pipeline ?? null, outcome: outcome ?? null }
+      return Effect.map(ingest.all(Run, runsBefore, { ...params, limit: limit + 1 }), (rows) => pageOf(rows, limit))
+    })
 
   const run = (run_id: string) =>
     using(
-      Effect.fnUntraced(function* (db) {
-        const [published] = yield* db.all(Run, oneRun, { run_id })
-        if (published !== undefined) {
-          return Option.some({ run: published, checks: yield* db.all(Check, checksOfRun, { run_id }) })
-        }
-        const entry = (yield* readJournal(layout)).find((waiting) => waiting.run.run_id === run_id)
-        if (entry === undefined) return Option.none()
-        const { pipeline } = entry.run
-        return Option.some({ run: entry.run, checks: entry.checks.map((check) => ({ run_id, pipeline, ...check })) })
+      Effect.fnUntraced(function* (ingest) {
+        const [run] = yield* ingest.all(Run, oneRun, { run_id })
+        if (run === undefined) return Option.none()
+        return Option.some({ run, checks: yield* ingest.all(Check, checksOfRun, { run_id }) })
       })
     )
 
   /** What a generation holds never changes. */
   const known = new WeakMap<ReadModel, ReadonlyArray<DataSetFacts>>()
-  const factsOnce = Effect.fnUntraced(function* (db: DuckDb["Service"], model: ReadModel) {
-    const facts = known.get(model) ?? (yield* factsOf(db, model.dataSets))
-    known.set(model, facts)
+  const factsOnce = Effect.fnUntraced(function* (generation: Generation<ReadModel>) {
+    const facts = known.get(generation.model) ?? (yield* factsOf(generation))
+    known.set(generation.model, facts)
     return facts
   })
 
   const dataSets = using(
-    Effect.fnUntraced(function* (db, model) {
-      const states = yield* pipelineStates(layout, db)
-      return (yield* factsOnce(db, model)).flatMap((facts): ReadonlyArray<DataSetState> => {
+    Effect.fnUntraced(function* (ingest, generation) {
+      const states = yield* pipelineStates(ingest)
+      return (yield* factsOnce(generation)).flatMap((facts): ReadonlyArray<DataSetState> => {
         const state = states.find(({ pipeline }) => pipeline === facts.pipeline)
         return state === undefined ? [] : [{ ...facts, ...state }]
       })
@@ -151,7 +105,7 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
   )
 
   return {
-    generations: listGenerations,
+    generations: Effect.map(Effect.provideContext(listGenerations(layout), context), (all) => all.toReversed()),
     dataSets,
     runs,
     run,
@@ -159,7 +113,7 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
     rejects: (wanted: RejectsWanted) => using((db) => rejects(db, wanted)),
     reasons: (wanted: ReasonsWanted) => using((db) => reasonsOfRejects(db, wanted)),
     feedsWithRejects: (pipeline: string | undefined) => using((db) => feedsWithRejects(db, pipeline)),
-    feeds: (wanted: FeedsWanted) => using((db, { commodities }) => feeds(db, wanted, commodities.loaded)),
+    feeds: (wanted: FeedsWanted) => using((db, { dataSet }) => feeds(db, wanted, dataSet("commodities"))),
     unknownFields: using(unknownFields),
     /** The catalog and all readings, which the live generation holds in memory. */
     commodities: () => live.current().model.commodities,

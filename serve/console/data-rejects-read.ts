@@ -1,4 +1,4 @@
-/** Payload rows that were refused, as the live generation has them. */
+/** Payload rows that were refused. */
 import { Reject } from "@larder/schemas/ingest.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
@@ -18,7 +18,12 @@ export const isOfFeed = (rejects: string, feed: string) =>
   `(${rejects} = ${feed} or starts_with(${rejects}, ${feed} || '/'))`
 /** A reason without its values, which are words with digits: a thousand rows that stand twice have one reason. */
 const kindOf = (reason: string) => `regexp_replace(${reason}, '\\S*\\d[^\\s,;:]*', '…', 'g')`
-/** Rows of a generation never move, so the place in its table is where a page ended. The newest run's stand last. */
+/** Of all runs together only rows that count are shown: not those of a payload that was read again, or of a run that was rolled back. */
+const counts = `
+  ($run_id::varchar is not null or (run_id, raw_sha256, feed, position, reason) in (
+    select (run_id, raw_sha256, feed, position, reason) from ingest.live_reject
+  ))`
+/** Rows never move, so the place in its table is where a page ended. The newest run's stand last. */
 const rejectsBefore = `
   select rowid::integer as row, pipeline, feed, run_id, raw_sha256, position::integer as position, reason,
     left(payload, ${shownOfPayload}) as payload, length(payload)::integer as payload_length
@@ -27,6 +32,7 @@ const rejectsBefore = `
     and ($pipeline::varchar is null or pipeline = $pipeline)
     and ($feed::varchar is null or ${isOfFeed("feed", "$feed")})
     and ($run_id::varchar is null or run_id = $run_id)
+    and ${counts}
     and ($reason::varchar is null or ${kindOf("reason")} = ${kindOf("$reason")})
   order by rowid desc
   limit $limit`
@@ -48,6 +54,7 @@ const rejectGroups = `
   where ($pipeline::varchar is null or pipeline = $pipeline)
     and ($feed::varchar is null or ${isOfFeed("feed", "$feed")})
     and ($run_id::varchar is null or run_id = $run_id)
+    and ${counts}
   group by pipeline, ${kindOf("reason")}
   order by rejects desc, example
   limit ${shownReasons}`
@@ -79,7 +86,7 @@ export const reasonsOfRejects = (db: DuckDb["Service"], wanted: ReasonsWanted) =
 /** More of them than anybody would look through in a list that opens. */
 const mostFeeds = 500
 const feedsThatHave = `
-  select distinct feed from ingest.reject
+  select distinct feed from ingest.live_reject
   where $pipeline::varchar is null or pipeline = $pipeline
   order by feed
   limit ${mostFeeds}`

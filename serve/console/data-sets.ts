@@ -1,7 +1,9 @@
 /** How much each data set holds, and how old its newest facts are. */
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import type { PipelineState } from "@larder/warehouse/generation/runs.ts"
+import type { Generation } from "@larder/warehouse/live/live.ts"
+import type { PipelineState } from "@larder/warehouse/live/runs.ts"
 import { Effect, Schema } from "effect"
+import type { ReadModel } from "../read-model.ts"
 
 /** A number of things, such as 24 series. */
 export interface Holding {
@@ -91,36 +93,40 @@ const brandedFoods = (db: DuckDb["Service"]) =>
     })
   )
 
-const Stores = Schema.Struct({
-  stores: Schema.Int,
-  complete: Schema.Int,
-  listed: Schema.Int,
-  fetched_at: Schema.NullOr(Schema.String)
-})
-const storefronts = (db: DuckDb["Service"]) =>
-  Effect.map(
-    db.all(
-      Stores,
-      `select count(*)::integer as stores, count(*) filter (where fetch_status = 'complete')::integer as complete,
-         (select count(*) from storefront.listing)::integer as listed,
-         strftime(max(fetched_at), '%Y-%m-%dT%H:%M:%S.%gZ') as fetched_at
-       from storefront.store_status`
-    ),
-    ([row]): Facts => ({
-      holds: [
-        { count: row?.stores ?? 0, what: "stores" },
-        { count: row?.complete ?? 0, what: "read completely" },
-        { count: row?.listed ?? 0, what: "listed products" }
-      ],
-      // one store may be read although others cannot: what is late is the complete read
-      newest: [{ what: "read of a store", on: row?.fetched_at ?? null, late_after: null }]
-    })
+const Stores = Schema.Struct({ stores: Schema.Int, listed: Schema.Int })
+const stores = `
+  select count(*)::integer as stores, (select count(*) from storefront.listing)::integer as listed
+  from storefront.store`
+const Reads = Schema.Struct({ complete: Schema.Int, fetched_at: Schema.NullOr(Schema.String) })
+const lastReads = `
+  with last_read as (
+    select arg_max(fetch_status, (read_at, run_id)) as fetch_status,
+      max(read_at) filter (fetch_status <> 'failed') as fetched_at
+    from ingest.live_store_read
+    group by store_id
   )
+  select count(*) filter (fetch_status = 'complete')::integer as complete,
+    strftime(max(fetched_at), '%Y-%m-%dT%H:%M:%S.%gZ') as fetched_at
+  from last_read`
+const storefronts = Effect.fnUntraced(function* (db: DuckDb["Service"], ingest: DuckDb["Service"]) {
+  const [held] = yield* db.all(Stores, stores)
+  const [read] = yield* ingest.all(Reads, lastReads)
+  const facts: Facts = {
+    holds: [
+      { count: held?.stores ?? 0, what: "stores" },
+      { count: read?.complete ?? 0, what: "read completely" },
+      { count: held?.listed ?? 0, what: "listed products" }
+    ],
+    // one store may be read although others cannot: what is late is the complete read
+    newest: [{ what: "read of a store", on: read?.fetched_at ?? null, late_after: null }]
+  }
+  return facts
+})
 
 const all = [
-  { name: "commodities", title: "Commodities", pipeline: "commodities", read: commodities },
-  { name: "branded_foods", title: "Branded foods", pipeline: "branded-foods", read: brandedFoods },
-  { name: "storefronts", title: "Storefronts", pipeline: "storefronts", read: storefronts }
+  { title: "Commodities", pipeline: "commodities", read: commodities },
+  { title: "Branded foods", pipeline: "branded-foods", read: brandedFoods },
+  { title: "Storefronts", pipeline: "storefronts", read: storefronts }
 ] as const
 
 export const pipelines: ReadonlyArray<string> = all.map(({ pipeline }) => pipeline)
@@ -130,11 +136,11 @@ export const titleOfPipeline = (name: string): string => all.find(({ pipeline })
 const nothing: Facts = { holds: [], newest: [] }
 
 /** What a generation holds, in the order of the pages. A hundred thousand readings take 7 ms. */
-export const factsOf = (db: DuckDb["Service"], loaded: Readonly<Record<string, boolean>>) =>
-  Effect.forEach(all, ({ name, pipeline, read, title }) => {
-    const isLoaded = loaded[name] === true
+export const factsOf = ({ dataSet, ingest }: Pick<Generation<ReadModel>, "dataSet" | "ingest">) =>
+  Effect.forEach(all, ({ pipeline, read, title }) => {
+    const db = dataSet(pipeline)
     return Effect.map(
-      isLoaded ? read(db) : Effect.succeed(nothing),
-      (facts): DataSetFacts => ({ title, pipeline, isLoaded, ...facts })
+      db === undefined ? Effect.succeed(nothing) : read(db, ingest),
+      (facts): DataSetFacts => ({ title, pipeline, isLoaded: db !== undefined, ...facts })
     )
   })

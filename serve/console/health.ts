@@ -9,7 +9,7 @@ export interface Readiness {
   /** Whether each data set is in the warehouse. */
   readonly data_sets: Readonly<Record<string, boolean>>
   readonly ledger: "writable" | "not writable"
-  /** Why an older generation is served than the link leads to; absent where it is not. */
+  /** What of the newest generation is not served; absent where all of it is. */
   readonly fault?: string
 }
 

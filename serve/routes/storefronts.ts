@@ -8,7 +8,7 @@ import {
   getStoreProducts,
   searchStores
 } from "@larder/schemas/storefront/endpoints.ts"
-import type { Generation } from "@larder/warehouse/generation/live.ts"
+import type { Generation } from "@larder/warehouse/live/live.ts"
 import type { Position as ListPosition, StoreLists } from "@larder/warehouse/read-models/store-lists.ts"
 import type { Storefronts } from "@larder/warehouse/read-models/storefront.ts"
 import type { StorePosition } from "@larder/warehouse/read-models/stores.ts"

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { ledgerFileIn } from "@larder/serve/ledger/embedded/ledger-file.ts"
-import { startServer } from "../support/programs.ts"
+import { run, startServer } from "../support/programs.ts"
 import { type LedgerSize, makeLargeLedger } from "./large-ledger.ts"
 
 /** `request` is a path that the key of a large ledger may call. */
@@ -14,6 +14,8 @@ export const startWithLargeLedger = async (warehouseHome: string, request: strin
       recursive: true,
       verbatimSymlinks: true
     })
+    const { code, stderr } = await run("larder-ingest", ["status"], { LARDER_HOME: home }) // brings the copy up to its folder
+    if (code === null || code > 1) throw new Error(stderr)
     const token = await makeLargeLedger(path.join(home, "ledger"), size)
     const startedAt = performance.now()
     const server = await startServer(home)

@@ -1,5 +1,4 @@
-/** Swapping generations under load: the link swings back and forth between two generations while clients call. */
-
+/** Swapping generations under load: commodities go back to an earlier generation and forth again while clients call. */
 import { addGeneration } from "../support/more-generations.ts"
 import { run } from "../support/programs.ts"
 import { load } from "./load.ts"

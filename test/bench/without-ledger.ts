@@ -11,10 +11,10 @@ import { listen } from "@larder/serve/listen.ts"
 import { makeAssistants } from "@larder/serve/mcp/assistants.ts"
 import { makeMeters } from "@larder/serve/meters.ts"
 import { makePipeline } from "@larder/serve/pipeline.ts"
-import { loadReadModel } from "@larder/serve/read-model.ts"
+import { readModelOf } from "@larder/serve/read-model.ts"
 import { routes } from "@larder/serve/routes/routes.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { watchLive } from "@larder/warehouse/generation/live.ts"
+import { watchLive } from "@larder/warehouse/live/live.ts"
 import { Effect } from "effect"
 
 const key = { id: "key_bench", account_id: "acct_bench", name: "bench", scopes: new Set(scopes), revision: 1 }
@@ -30,7 +30,7 @@ const report = () => {}
 
 const open = Effect.gen(function* () {
   const layout = yield* layoutOf(process.argv[2] ?? "")
-  const live = yield* watchLive(layout, loadReadModel(layout))
+  const live = yield* watchLive(layout, readModelOf(layout))
   const context = yield* Effect.context<never>()
   const turns = makeTurns()
   const pipeline = makePipeline({

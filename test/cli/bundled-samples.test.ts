@@ -60,13 +60,14 @@ describe("bundled samples that are read by hand", () => {
     assert.match(replayed.stderr, /This warehouse holds live stores; the bundled samples, .* are not mixed with them/)
   })
 
-  it("keep their mark in a warehouse that is built again", async () => {
+  it("keep their mark in a data set that is made anew", async () => {
     const home = folderOfTest()
     await run("larder-ingest", ["branded-foods", "--file", aZip], { LARDER_HOME: home })
-    const into = path.join(folderOfTest(), "again")
-    const again = await run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })
+    const again = await run("larder-ingest", ["rebuild"], { LARDER_HOME: home })
     assert.strictEqual(again.code, 0, again.stderr)
-    assert.deepStrictEqual((await query(into, marks[1] ?? ""))[0], [{ origin: "sample" }])
+    const [runs, files, [dataSet] = []] = await query(home, marks[1] ?? "", marks[0] ?? "", marks[2] ?? "")
+    assert.deepStrictEqual([runs, files], [[{ origin: "sample" }], [{ origin: "sample" }]])
+    assert.deepInclude(dataSet, { origin: "sample", is_sample: true })
   })
 
   it("are no recordings of somebody's own, which stay replayed", async () => {

@@ -6,7 +6,7 @@ import { createServer } from "node:net"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { inject } from "vitest"
-import { copyOf, folderOfTest } from "../end-to-end/ingesting.ts"
+import { copyOf, folderOfTest, query } from "../end-to-end/ingesting.ts"
 import { type Bodies, everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
 import { clean, type Environment, ended, run, start } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
@@ -38,7 +38,7 @@ const silentProxy = async () => {
 
 /** Names of a home that tell of a fetch or a publication. */
 const tracesIn = (home: string) =>
-  ["raw/fetches", "journal", "warehouse"].flatMap((folder) => {
+  ["raw/fetches", "warehouse/generations", "warehouse/objects"].flatMap((folder) => {
     const at = path.join(home, folder)
     return existsSync(at) ? readdirSync(at).filter((name) => !name.startsWith(".")) : []
   })
@@ -81,10 +81,10 @@ describe("npx turbo run ingest", () => {
     process.kill(-(child.pid ?? 0), "SIGINT")
     const { stderr, stdout } = await end
     assert.match(stdout + stderr, /commodities {2}stopped at/)
-    const [entry = ""] = readdirSync(path.join(home, "journal"))
-    const { run } = JSON.parse(readFileSync(path.join(home, "journal", entry), "utf8"))
-    assert.deepInclude(run, { pipeline: "commodities", outcome: "interrupted", rows_read: null })
-    assert.isFalse(existsSync(path.join(home, "warehouse/larder.duckdb")))
+    const [runs, dataSets] = await query(home, "from ingest.run", "from ingest.data_set")
+    assert.lengthOf(runs ?? [], 1)
+    assert.deepInclude(runs?.[0], { pipeline: "commodities", outcome: "interrupted", rows_read: null })
+    assert.deepStrictEqual(dataSets, [])
   })
 })
 
@@ -102,6 +102,12 @@ describe("what is refused before anything is fetched", () => {
       ["all"],
       () => ({ LARDER_SOURCES: "foo" }),
       /"sample" \| "live" \(in LARDER_SOURCES\)\n$/
+    ],
+    [
+      "a number of kept states that is none",
+      ["all"],
+      () => ({ LARDER_KEPT_GENERATIONS: "0" }),
+      /expected a whole number of at least 1.* \(in LARDER_KEPT_GENERATIONS\)\n$/
     ],
     [
       "an interval that is none",
@@ -274,6 +280,13 @@ describe("a run of several pipelines", () => {
       rows_rejected: null
     })
     assert.match(String(failed?.problem), /The store list stores\.json cannot be used/)
+    const [runs] = await query(home, "select run_id, outcome, generation, message from ingest.run order by run_id")
+    assert.deepStrictEqual(
+      runs?.map(({ generation, outcome, run_id }) => ({ run_id, outcome, generation })),
+      [partial, failed].map((one) => ({ run_id: one?.run_id, outcome: one?.outcome, generation: one?.generation })),
+      "in SQL at once"
+    )
+    assert.match(String(runs?.[1]?.message), /The store list stores\.json cannot be used/)
   })
 
   it("ends with 4 where the worst is that something was left out", async () => {
@@ -296,19 +309,20 @@ describe("a line of the catalog that does not fit", () => {
     symlinkSync(path.join(repository, "node_modules"), path.join(folder, "node_modules"))
     const metrics = path.join(folder, "pipelines/commodities/catalog/metrics.tsv")
     writeFileSync(metrics, edit(readFileSync(metrics, "utf8")))
-    mkdirSync(path.join(folder, "home"))
+    const home = path.join(folder, "home")
+    mkdirSync(home)
     const call = (...args: ReadonlyArray<string>) =>
       ended(
         spawn(process.execPath, [path.join(folder, "pipelines/bin/larder-ingest.mjs"), ...args], {
-          env: clean({ LARDER_HOME: path.join(folder, "home") }),
+          env: clean({ LARDER_HOME: home }),
           stdio: ["ignore", "pipe", "pipe"]
         })
       )
-    return { call }
+    return { call, home }
   }
 
   it("breaks its pipeline alone, and no help", async () => {
-    const { call } = programWith((metrics) => metrics.replace("\tusd_per_lb\t", "\tusd\t"))
+    const { call, home } = programWith((metrics) => metrics.replace("\tusd_per_lb\t", "\tusd\t"))
     const [help, all] = [await call("--help"), await call("all")]
     assert.strictEqual(help.code, 0, help.stderr)
     assert.strictEqual(all.code, 1)
@@ -316,6 +330,10 @@ describe("a line of the catalog that does not fit", () => {
       all.stderr,
       /larder-ingest: pipelines\/commodities\/catalog\/metrics\.tsv, line 2, column unit: Expected .*usd_per_lb.*\. Correct the line, and run again\.\n/
     )
-    assert.match(all.stdout, /^branded-foods: published larder-000001\n[\s\S]*storefronts: published larder-000002\n/)
+    // the failed run is the first generation
+    assert.match(all.stdout, /^branded-foods: published larder-000002\n[\s\S]*storefronts: published larder-000003\n/)
+    const [[failed] = []] = await query(home, "select outcome, message from ingest.run where pipeline = 'commodities'")
+    assert.strictEqual(failed?.outcome, "failed")
+    assert.match(String(failed?.message), /metrics\.tsv, line 2, column unit/)
   })
 })

@@ -1,11 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { describe, expect, inject, it } from "vitest"
 import { makeClient } from "../support/api/client.ts"
 import { createKey, statement } from "../support/api/operator.ts"
-import { run, startServer } from "../support/programs.ts"
+import { clean, ended, run, startServer } from "../support/programs.ts"
+import { repository } from "../support/repository.ts"
 import { copyHome } from "../support/sample-home.ts"
 
 const withHome = async <A>(home: string, use: (home: string) => Promise<A>) => {
@@ -16,12 +18,83 @@ const withHome = async <A>(home: string, use: (home: string) => Promise<A>) => {
   }
 }
 
+describe("npm start", () => {
+  it("ingests where only a run that failed is on record", async () => {
+    await withHome(mkdtempSync(path.join(tmpdir(), "larder-failed-")), async (home) => {
+      const failed = await run("larder-ingest", ["commodities", "--replay", home], { LARDER_HOME: home })
+      expect(failed.code).toBe(1)
+      const { stdout } = await run("larder-ingest", ["generations"], { LARDER_HOME: home })
+      expect(stdout).toContain("commodities: failed")
+      const start = spawn(process.execPath, [path.join(repository, "bin/start.mjs")], {
+        env: clean({ LARDER_HOME: home, LARDER_SOURCES: "no such source" }),
+        stdio: ["ignore", "pipe", "pipe"]
+      })
+      const { code, stderr } = await ended(start)
+      expect([code, stderr]).toEqual([2, expect.stringContaining("in LARDER_SOURCES")])
+    })
+  })
+})
+
 describe("larder-serve start", () => {
   it("exits with 1 and says how to make a warehouse when there is none", async () => {
     await withHome(mkdtempSync(path.join(tmpdir(), "larder-empty-")), async (home) => {
       const { code, stderr, stdout } = await run("larder-serve", ["start", "--json"], { LARDER_HOME: home })
       expect([code, stdout]).toEqual([1, ""])
-      expect(stderr).toMatch(/no warehouse at .*larder\.duckdb yet\. Run: npx larder-ingest/)
+      expect(stderr).toMatch(/^larder-serve: There is no data in .*warehouse yet\. Run: npx larder-ingest$/m)
+    })
+  })
+
+  const newest = (home: string) => path.join(home, "warehouse/generations/000000003.json")
+  /** Changes a file that nobody is meant to write to. */
+  const rewrite = (file: string, change: (text: string) => string) => {
+    chmodSync(file, 0o644)
+    writeFileSync(file, change(readFileSync(file, "latin1")), "latin1")
+  }
+  const databaseOf = (home: string, pipeline: string) => {
+    const [{ sha256 }] = JSON.parse(readFileSync(newest(home), "utf8")).data_sets[pipeline].parts
+    return path.join(home, "warehouse/objects", sha256.slice(0, 2), sha256)
+  }
+
+  it.each<readonly [string, (home: string) => void, RegExp]>([
+    [
+      "a part that was changed after it was published",
+      (home) => rewrite(databaseOf(home, "commodities"), (text) => `${text.slice(0, -1)}x`),
+      /commodities\.duckdb of commodities \(.+\) was changed after it was published: its SHA-256 is another\. Nothing of it is used\. Make it anew .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities$/m
+    ],
+    [
+      "a part that is missing",
+      (home) => rmSync(databaseOf(home, "storefronts")),
+      /storefronts\.duckdb of storefronts \(.+\) is missing\. /
+    ],
+    [
+      "a warehouse of the earlier form",
+      (home) => writeFileSync(path.join(home, "warehouse/larder-000012.duckdb"), ""),
+      /warehouse holds a warehouse of an earlier form \(larder-000012\.duckdb\)\. Nothing was changed\. Move this folder aside, .*larder-ingest rebuild$/m
+    ],
+    [
+      "a manifest of a newer version",
+      (home) => rewrite(newest(home), (text) => text.replace('"format":1', '"format":2')),
+      /generations\/000000003\.json in .+ was written by a newer version of Larder\. Update Larder on this machine, servers first\.$/m
+    ],
+    [
+      "a manifest that is damaged",
+      (home) => rewrite(newest(home), (text) => text.slice(0, 100)),
+      /generations\/000000003\.json in .+ is damaged\. Restore it from a backup; nothing was changed\.$/m
+    ],
+    [
+      "a data set of a newer version",
+      (home) =>
+        rewrite(newest(home), (text) => text.replaceAll(/"schema":1,"published_in":2/g, '"schema":9,"published_in":2')),
+      /branded-foods was published with tables of version 9, and this version of Larder reads up to 1\. Update the server; publish with newer versions after that\.$/m
+    ]
+  ])("exits with 1 and one sentence over %s", async (_, damage, message) => {
+    await withHome(copyHome(inject("sampleHome")), async (home) => {
+      damage(home)
+      const settings = { LARDER_HOME: home, LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }
+      const { code, stderr, stdout } = await run("larder-serve", ["start", "--json"], settings)
+      expect([code, stdout]).toEqual([1, ""])
+      expect(stderr).toMatch(message)
+      expect(stderr.match(/^larder-serve: /gm)).toHaveLength(1)
     })
   })
 

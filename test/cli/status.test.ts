@@ -3,8 +3,9 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { type RunRecord, writeToJournal } from "@larder/warehouse/generation/journal.ts"
+import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { recordEnd } from "@larder/warehouse/publishing/record.ts"
 import { Effect } from "effect"
 import { inject } from "vitest"
 import { run } from "../support/programs.ts"
@@ -21,8 +22,8 @@ const statusOf = async (flags: ReadonlyArray<string>, runs: ReadonlyArray<RunRec
   try {
     const layout = await Effect.runPromise(layoutOf(home).pipe(Effect.provide(NodeServices.layer)))
     for (const [n, one] of runs.entries()) {
-      const write = writeToJournal(layout, { ...one, run_id: `${n}` }, [], [])
-      await Effect.runPromise(write.pipe(Effect.provide(NodeServices.layer)))
+      const record = recordEnd(layout, { run: { ...one, run_id: `${n}` }, checks: [], leftOut: [] })
+      await Effect.runPromise(record.pipe(Effect.provide(NodeServices.layer)))
     }
     const { code, stderr, stdout } = await run("larder-ingest", ["status", ...flags], { LARDER_HOME: home })
     return { code, stderr, stdout, lines: stdout.trim().split("\n") }
@@ -103,7 +104,7 @@ describe("larder-ingest status", () => {
   it("prints the data sets as not loaded with --json where nothing ever ran, and exits with 1", async () => {
     const { code, stderr, stdout } = await statusOf(["--json"], [])
     assert.strictEqual(code, 1)
-    assert.match(stderr, /There is no warehouse at/)
+    assert.match(stderr, /There is no data in/)
     const states: ReadonlyArray<{ readonly status: string }> = JSON.parse(stdout)
     assert.deepStrictEqual(
       states.map(({ status }) => status),
@@ -114,6 +115,6 @@ describe("larder-ingest status", () => {
   it("exits with 1 and says what to run where nothing ever ran", async () => {
     const { code, stderr } = await statusAfter()
     assert.strictEqual(code, 1)
-    assert.match(stderr, /There is no warehouse at .+ yet\. Run: npx larder-ingest/)
+    assert.match(stderr, /There is no data in .+ yet\. Run: npx larder-ingest/)
   })
 })

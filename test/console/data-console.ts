@@ -5,14 +5,18 @@ import type { Licence } from "@larder/schemas/commodity/records.ts"
 import { DataRead } from "@larder/serve/console/data-read.ts"
 import type { Answer, PageContext } from "@larder/serve/console/page.ts"
 import { dataPages } from "@larder/serve/console/pages/data.ts"
-import { loadReadModel } from "@larder/serve/read-model.ts"
-import { writeToJournal } from "@larder/warehouse/generation/journal.ts"
-import { currentFile, layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { watchLive } from "@larder/warehouse/generation/live.ts"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { readModelOf } from "@larder/serve/read-model.ts"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { type Layout, layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { tellOfRun } from "@larder/warehouse/ingestion/told.ts"
+import { watchLive } from "@larder/warehouse/live/live.ts"
+import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
+import { recordEnd, recordRun } from "@larder/warehouse/publishing/record.ts"
+import { stagedIngestTables } from "@larder/warehouse/tables.ts"
+import { Effect, FileSystem, Layer, type Path, Redacted, type Scope } from "effect"
 import { inject } from "vitest"
 import { copyHome } from "../support/sample-home.ts"
-import { aRun, tamper } from "../support/warehouse/pantry.ts"
+import { aRun } from "../support/warehouse/pantry.ts"
 
 /** After whatever the samples were read on. */
 const now = Date.parse("2099-11-01T12:00:00.000Z")
@@ -79,18 +83,62 @@ export const partial = aRun({
   message: "1 feed of storefronts could not be read."
 })
 
-/** The samples, tampered with as told, opened as a server opens them. */
-export const dataAfter = (sql: string, withheld: ReadonlyArray<Licence> = []) =>
+/** What a run told that found nothing new. */
+const runThatTold = (pipeline: string) =>
+  aRun({
+    run_id: `20200101T000000000Z-${pipeline}-000001`,
+    pipeline,
+    outcome: "unchanged",
+    started_at: "2020-01-01T00:00:00.000Z",
+    finished_at: "2020-01-01T00:00:01.000Z"
+  })
+
+/** Runs of long ago, of which the first staged these rows of `ingest`. */
+export const told = (insert: string) => (layout: Layout) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-told-" })
+    const db = yield* DuckDb.memory
+    yield* db.run(["create schema ingest", ...stagedIngestTables.map(({ ddl }) => ddl), insert].join(";\n"))
+    const staged = { db, tables: stagedIngestTables }
+    for (const [at, pipeline] of ["storefronts", "branded-foods", "commodities"].entries()) {
+      const run = runThatTold(pipeline)
+      const file = `${folder}/${pipeline}.gz`
+      const ofRun = { run, checks: [], leftOut: [], hasChangedData: false }
+      yield* at === 0 ? tellOfRun(file, ofRun, staged) : tellOfRun(file, ofRun)
+      yield* recordRun(layout, run, file, folder)
+    }
+    yield* refreshOpened(layout)
+  }).pipe(Effect.scoped)
+
+type Happening = (layout: Layout) => Effect.Effect<unknown, unknown, FileSystem.FileSystem | Path.Path>
+
+const samples = Effect.acquireRelease(
+  Effect.sync(() => copyHome(inject("sampleHome"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+).pipe(Effect.flatMap(layoutOf))
+
+/** A warehouse as a server opens it. */
+export const dataIn = <E>(
+  home: Effect.Effect<Layout, E, FileSystem.FileSystem | Path.Path | Scope.Scope>,
+  withheld: ReadonlyArray<Licence> = []
+) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const home = yield* Effect.acquireRelease(
-        Effect.sync(() => copyHome(inject("sampleHome"))),
-        (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
-      )
-      const layout = yield* layoutOf(home)
-      yield* tamper(Option.getOrThrow(yield* currentFile(layout)), sql)
-      yield* writeToJournal(layout, failed, [failedCheck], [])
-      yield* writeToJournal(layout, partial, [], [])
-      return DataRead.layer(yield* watchLive(layout, loadReadModel(layout, withheld)), layout)
+      const layout = yield* home
+      return DataRead.layer(yield* watchLive(layout, readModelOf(layout, withheld)), layout)
     })
   ).pipe(Layer.provide(NodeServices.layer))
+
+/** The samples, what happened to them since, and two runs that did not go well. */
+export const dataAfter = (happened: Happening = () => Effect.void, withheld: ReadonlyArray<Licence> = []) =>
+  dataIn(
+    Effect.tap(samples, (layout) =>
+      Effect.gen(function* () {
+        yield* happened(layout)
+        yield* recordEnd(layout, { run: failed, checks: [failedCheck], leftOut: [] })
+        yield* recordEnd(layout, { run: partial, checks: [], leftOut: [] })
+      })
+    ),
+    withheld
+  )

@@ -3,27 +3,33 @@ import { assert, describe, it, layer } from "@effect/vitest"
 import { DataRead } from "@larder/serve/console/data-read.ts"
 import { dataPages } from "@larder/serve/console/pages/data.ts"
 import { bytesText } from "@larder/serve/console/pages/data-pieces.ts"
-import { Effect } from "effect"
-import { answered, dataAfter, failed, failureOf, partial, shown } from "./data-console.ts"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { rollback } from "@larder/warehouse/publishing/rollback.ts"
+import { Effect, Option } from "effect"
+import { aLayout } from "../support/warehouse/pantry.ts"
+import { publishReads } from "../support/warehouse/store-reads.ts"
+import { answered, dataAfter, dataIn, failed, failureOf, partial, shown, told } from "./data-console.ts"
 
 const rejected = 60
 /** Rows that were refused, one of them long and hostile, and one of a file of a feed. */
 const addRejects = `
   insert into ingest.reject
-  select 'storefronts', 'shop-' || (i % 3), '20261001T000000000Z-storefronts-000001', 'ab', i,
+  select 'storefronts', 'shop-' || (i % 3), '20200101T000000000Z-storefronts-000001', 'ab', i,
     case when i = 60 then 'title: is <b>markup</b>' else 'price: is not a number' end,
     case when i = 60 then '<script>alert(1)</script>' || repeat('x', 1000) else '{}' end
   from generate_series(1, ${rejected}) as t(i);
   insert into ingest.reject
-  values ('branded-foods', 'gov-fdc/csv/food.csv', '20261001T000000000Z-branded-foods-000001', 'cd', 7, 'fdc_id: is empty', '{}');
+  values ('branded-foods', 'gov-fdc/csv/food.csv', '20200101T000000000Z-branded-foods-000001', 'cd', 7, 'fdc_id: is empty', '{}');
   insert into ingest.reject
-  select 'commodities', 'gov-mars/1603', '20261001T000000000Z-commodities-000001', 'ef', i,
+  select 'commodities', 'gov-mars/1603', '20200101T000000000Z-commodities-000001', 'ef', i,
     'close_price is "1.' || i || 'x", which is no price', '{"commodity":"Butter, \\"AA\\"","close_price":1.5000}'
   from generate_series(1, 30) as t(i);
   insert into ingest.unknown_field
-  values ('commodities', 'gov-mars/1603', 'settlement_price', '20261001T000000000Z-commodities-000001', '1.6200')`
+  values ('commodities', 'gov-mars/1603', 'settlement_price', '20200101T000000000Z-commodities-000001', '1.6200')`
 
-layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with rejects and a failed run", (it) => {
+const samplesWithRejects = dataAfter(told(addRejects))
+
+layer(samplesWithRejects, { excludeTestServices: true })("over samples with rejects and a failed run", (it) => {
   describe("the state of the warehouse", () => {
     it.effect("shows how fresh each data set is, and its last run even when that published nothing", () =>
       Effect.gen(function* () {
@@ -58,38 +64,47 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.include(page, "Rows are those of the payloads")
       })
     )
-    it.effect("shows the size of the live generation and of all that are kept", () =>
+    it.effect("shows the size of what is live and of all that is kept", () =>
       Effect.gen(function* () {
         const generations = yield* (yield* DataRead).generations
         const page = yield* shown("/data")
-        const all = bytesText(generations.reduce((sum, { bytes }) => sum + bytes, 0))
-        assert.match(page, new RegExp(`Size of the live one</dt>.*${bytesText(generations[0]?.bytes ?? 0)}`))
-        assert.include(page, `${all} in 3 generations`)
+        const kept = generations.filter((listed) => listed.kept)
+        const all = bytesText(kept.reduce((sum, { bytes }) => sum + bytes, 0))
+        assert.match(page, new RegExp(`Size of what is live</dt>.*${all}`))
+        assert.include(page, `${all} in 3 generations with data`)
       })
     )
-    it.effect("lists the generations that are kept, the live one marked, with the runs that published them", () =>
+    it.effect("lists the generations with data, the live ones marked, with the runs that published them", () =>
       Effect.gen(function* () {
         const data = yield* DataRead
         const generations = yield* data.generations
         assert.deepStrictEqual(
-          generations.map(({ isLive, run, id }) => [id, isLive, run?.generation]),
+          generations.map(({ generation, kept, live, outcome }) => [generation, outcome, live, kept]),
           [
-            ["larder-000003", true, "larder-000003"],
-            ["larder-000002", false, "larder-000002"],
-            ["larder-000001", false, "larder-000001"]
+            ["larder-000008", "partial", false, false],
+            ["larder-000007", "checks_failed", false, false],
+            ["larder-000006", "unchanged", false, false],
+            ["larder-000005", "unchanged", false, false],
+            ["larder-000004", "unchanged", false, false],
+            ["larder-000003", "published", true, true],
+            ["larder-000002", "published", true, true],
+            ["larder-000001", "published", true, true]
           ]
         )
-        assert.isAbove(generations[0]?.bytes ?? 0, 1_000_000)
         const page = yield* shown("/data")
-        for (const { run } of generations) {
-          assert.include(page, `${run?.run_id}"><time datetime="${run?.finished_at}"`)
+        const [, table = ""] = /Kept generations, newest first(.*?)<\/table>/s.exec(page) ?? []
+        for (const { generation, kept, made_at, run_id } of generations) {
+          assert.strictEqual(table.includes(generation), kept, "runs that changed nothing are in the list of runs")
+          if (kept) assert.include(table, `${run_id}"><time datetime="${made_at}"`)
         }
+        assert.strictEqual(table.match(/>live</g)?.length, 3)
+        assert.notInclude(table, "rolled back")
       })
     )
   })
 
   describe("runs", () => {
-    it.effect("lists runs newest first, also those of the journal, each once over all pages", () =>
+    it.effect("lists runs newest first, also those that failed, each once over all pages", () =>
       Effect.gen(function* () {
         const { runs } = yield* DataRead
         const any = { pipeline: undefined, outcome: undefined }
@@ -126,7 +141,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.include(none, "Show all")
       })
     )
-    it.effect("shows what went wrong and which check found it, also before a generation has the run", () =>
+    it.effect("shows what went wrong and which check found it", () =>
       Effect.gen(function* () {
         const page = yield* shown(`/data/runs/${failed.run_id}`, { id: failed.run_id })
         assert.include(page, "price_positive")
@@ -140,10 +155,10 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         assert.strictEqual(yield* failureOf("/data/runs/none", { id: "none" }), "PageNotFound")
       })
     )
-    it.effect("links to the rejects of a run only where a generation keeps them", () =>
+    it.effect("links to the rejects of a run only where they are kept", () =>
       Effect.gen(function* () {
         const page = yield* shown(`/data/runs/${failed.run_id}`, { id: failed.run_id })
-        assert.match(page, /4 <small class="nowrap">not kept<\/small>, as this run published nothing/)
+        assert.match(page, /4 <small class="nowrap">not kept<\/small>, as this run failed/)
         const all = yield* shown("/data/runs")
         assert.notInclude(all, `/data/rejects?run=${failed.run_id}`)
         const { runs } = yield* DataRead
@@ -162,7 +177,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         const positions: Array<number> = []
         let before: number | undefined
         for (let more = true; more; ) {
-          const page = yield* rejects({ ...wanted, run_id: "20261001T000000000Z-storefronts-000001", before })
+          const page = yield* rejects({ ...wanted, run_id: "20200101T000000000Z-storefronts-000001", before })
           positions.push(...page.rows.map(({ position }) => position))
           before = page.rows.at(-1)?.row
           more = page.hasMore
@@ -251,7 +266,7 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
         }
         const page = yield* shown("/data/rejects?pipeline=branded-foods&feed=gov-fdc/csv")
         assert.include(page, "gov-fdc/csv/food.csv, row 7")
-        assert.include(page, "20261001T000000000Z-branded-foods-000001")
+        assert.include(page, "20200101T000000000Z-branded-foods-000001")
       })
     )
   })
@@ -370,12 +385,68 @@ layer(dataAfter(addRejects), { excludeTestServices: true })("over samples with r
   })
 })
 
-layer(
-  dataAfter(`delete from ingest.reject; delete from ingest.check_result; delete from ingest.cursor;
-    delete from ingest.raw_file; drop schema commodity cascade; drop schema branded_food cascade;
-    drop schema storefront cascade`),
-  { excludeTestServices: true }
-)("over a warehouse that holds no data", (it) => {
+const rolledBack = (layout: Layout) =>
+  Effect.gen(function* () {
+    const asked = { to: Option.none(), only: Option.none(), note: Option.none() }
+    yield* rollback(layout, { ...asked, only: Option.some("commodities"), note: Option.some("wrong <unit>") })
+    yield* rollback(layout, { ...asked, to: Option.some("2") })
+  })
+
+layer(dataAfter(rolledBack), { excludeTestServices: true })("over data sets that were rolled back", (it) => {
+  it.effect("shows which generations were rolled back, by which, and why", () =>
+    Effect.gen(function* () {
+      const page = yield* shown("/data")
+      const [, table = ""] = /Kept generations, newest first(.*?)<\/table>/s.exec(page) ?? []
+      const text = (cell = "") =>
+        cell
+          .replaceAll(/^[^>]*>|<[^>]+>/g, " ")
+          .replaceAll(/\s+/g, " ")
+          .trim()
+      const rows = table.split("<tr").map((row) =>
+        row
+          .split(/<t[dh]/)
+          .slice(1)
+          .map(text)
+      )
+      assert.deepStrictEqual(
+        rows
+          .filter(([generation]) => generation?.startsWith("larder-"))
+          .map(([generation, , what, added]) => [generation, what, added]),
+        [
+          ["larder-000005", "All data sets, back to larder-000002", ""],
+          [
+            "larder-000004 rolled back by larder-000005",
+            "Commodities, back to before its first run wrong &lt;unit&gt;",
+            ""
+          ],
+          ["larder-000003 rolled back by larder-000005", "Storefronts", "233"],
+          ["larder-000002 live", "Branded foods", "49,918"],
+          ["larder-000001 live", "Commodities", "40,188"]
+        ]
+      )
+    })
+  )
+  it.effect("has each data set as it is now: loaded again or no longer", () =>
+    Effect.gen(function* () {
+      const { dataSets, generation } = yield* DataRead
+      assert.deepStrictEqual(
+        (yield* dataSets).map(({ isLoaded, pipeline }) => [pipeline, isLoaded]),
+        [
+          ["commodities", true],
+          ["branded-foods", true],
+          ["storefronts", false]
+        ]
+      )
+      assert.strictEqual(generation(), "larder-000007", "two runs failed since")
+    })
+  )
+})
+
+const aStoreWithoutProducts = Effect.tap(aLayout, (layout) =>
+  publishReads(layout, { day: 1, store: "platform_store_1" })
+)
+
+layer(dataIn(aStoreWithoutProducts), { excludeTestServices: true })("over a warehouse with hardly any data", (it) => {
   it.effect.each(dataPages.filter(({ path }) => !path.includes(":")).map(({ path }) => path))("answers %s", (path) =>
     Effect.map(shown(path), (page) => assert.include(page, "Data"))
   )

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { answered, dataAfter, failureOf, shown } from "./data-console.ts"
 
-layer(dataAfter("select 1"), { excludeTestServices: true })("prices", (it) => {
+layer(dataAfter(), { excludeTestServices: true })("prices", (it) => {
   it.effect("draws the series and days that are asked for, with the same numbers in a table", () =>
     Effect.gen(function* () {
       const page = yield* shown("/data/prices?series=butter-sales-price-weekly&from=2026-08-01&to=2026-08-31")
@@ -101,7 +101,7 @@ layer(dataAfter("select 1"), { excludeTestServices: true })("prices", (it) => {
   )
 })
 
-layer(dataAfter("select 1", ["cme_group"]), { excludeTestServices: true })("prices of withheld series", (it) => {
+layer(dataAfter(undefined, ["cme_group"]), { excludeTestServices: true })("prices of withheld series", (it) => {
   it.effect("are not drawn, listed or offered", () =>
     Effect.gen(function* () {
       const page = yield* shown("/data/prices")

@@ -1,12 +1,9 @@
 /** The banner over the bundled samples, in console and docs of a real server, and how it goes and comes with generations. */
-import path from "node:path"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { guidePaths } from "@larder/serve/docs/guides.ts"
-import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { servedConsoleAlone } from "../support/console/served-console.ts"
-import { run, untilServed } from "../support/programs.ts"
-import { tamper } from "../support/warehouse/pantry.ts"
+import { madeGeneration } from "../support/generations.ts"
+import { untilServed } from "../support/programs.ts"
 
 const shop = servedConsoleAlone()
 
@@ -24,12 +21,6 @@ const telling = async (paths: ReadonlyArray<string>, read: (path: string) => Pro
   return told
 }
 
-const goTo = async (generation: string) => {
-  const { code, stderr } = await run("larder-ingest", ["rollback", "--to", generation], { LARDER_HOME: shop.home() })
-  expect([code, stderr]).toEqual([0, ""])
-  await untilServed({ console: shop.url() }, generation)
-}
-
 it("tells of samples on every page that shows data, as long as the live generation holds any", async () => {
   const { browser } = await shop.signedIn({ is_operator: true })
   const ofConsole = async (path: string) => (await browser.get(path)).text
@@ -38,14 +29,15 @@ it("tells of samples on every page that shows data, as long as the live generati
   expect(await telling([...showing, "/billing", "/usage", "/keys"], ofConsole)).toEqual(showing)
   expect(await telling(docs, ofDocs)).toEqual(docs)
 
-  const before = path.join(shop.home(), "warehouse/larder-000002.duckdb")
-  const asIfLive = tamper(before, "update ingest.run set origin = 'live'")
-  await Effect.runPromise(Effect.provide(asIfLive, NodeServices.layer))
-  await goTo("larder-000002")
+  const reread = (origin: "live" | "sample") =>
+    madeGeneration(shop.home(), ({ data_sets }) => {
+      for (const entry of Object.values(data_sets)) Object.assign(entry, { origins: [origin] })
+    })
+  await untilServed({ console: shop.url() }, reread("live"))
   expect(await telling(showing, ofConsole)).toEqual([])
   expect(await telling(docs, ofDocs)).toEqual([])
 
-  await goTo("larder-000003")
+  await untilServed({ console: shop.url() }, reread("sample"))
   expect(await telling(["/"], ofConsole)).toEqual(["/"])
   expect(await telling(["/docs"], ofDocs)).toEqual(["/docs"])
 })

@@ -2,13 +2,17 @@
  * What a label becomes: the record of the interface, field by field, the same from either form of a release; and which label
  * of a product is current.
  */
-import { renameSync, rmSync } from "node:fs"
-import path from "node:path"
+import { rmSync } from "node:fs"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
+import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { rebuildFrom } from "@larder/warehouse/publishing/rebuild.ts"
+import { brandedFood } from "@larder/warehouse/tables.ts"
+import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { servedAlone } from "../support/api/served.ts"
 import { aLabel, type Form, forms, homeWith } from "../support/label-releases.ts"
-import { run, untilServed } from "../support/programs.ts"
+import { untilServed } from "../support/programs.ts"
 import { labelRules } from "./branded-food-label-rules.ts"
 import { nutritionRules } from "./branded-food-nutrition-rules.ts"
 import { histories, products, versions, versionsBrand } from "./branded-food-versions.ts"
@@ -27,14 +31,11 @@ const api = servedAlone({ home: () => homeOf(firstForm) })
 /** Has the server change to a generation that was published elsewhere from the other form alone. */
 const changeTo = async (form: Form) => {
   const home = await homeOf(form)
-  for (const name of ["larder-000001.duckdb", "larder-000001.duckdb.foods"]) {
-    const moved = name.replace("000001", "000002")
-    renameSync(path.join(home, "warehouse", name), path.join(api.home(), "warehouse", moved))
-  }
+  const exchange = Effect.gen(function* () {
+    return yield* rebuildFrom(yield* layoutOf(api.home()), yield* layoutOf(home), brandedFood)
+  })
+  await untilServed(api.server(), await Effect.runPromise(Effect.provide(exchange, NodeServices.layer)))
   rmSync(home, { recursive: true })
-  const { code } = await run("larder-ingest", ["rollback", "--to", "larder-000002"], { LARDER_HOME: api.home() })
-  expect(code).toBe(0)
-  await untilServed(api.server(), "larder-000002")
 }
 
 describe.each(forms)("the %s form of a release", (form) => {

@@ -269,7 +269,7 @@ describe("filters", () => {
 
       const { code } = await run("larder-ingest", ["rollback"], { LARDER_HOME: api.home() })
       expect(code).toBe(0)
-      await untilServed(api.server(), "larder-000001")
+      await untilServed(api.server(), "larder-000003")
       expect(idsOf((await pagesOf(api.get, "/v1/branded-foods?name=barley&limit=2")).flat())).toEqual([
         10, 20, 30, 40, 50
       ])

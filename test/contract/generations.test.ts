@@ -2,17 +2,15 @@
  * Generations that a server changes to while it runs: with other numbers, and with data sets that are not loaded, which then
  * answer as if they were empty: everything but rows is in force.
  */
-import { execFile } from "node:child_process"
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { gunzipSync } from "node:zlib"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { pagesOf } from "../support/api/pages.ts"
 import { errorOf, servedAlone } from "../support/api/served.ts"
-import { clean, run, untilServed } from "../support/programs.ts"
+import { madeGeneration } from "../support/generations.ts"
+import { run, untilServed } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 
 const api = servedAlone()
@@ -51,10 +49,15 @@ const publish = async (price: string, publishedAt: string) => {
   }
 }
 
-const rollback = async (to: string) => {
-  const { code, stderr } = await run("larder-ingest", ["rollback", "--to", to], { LARDER_HOME: api.home() })
+/** Goes back, and answers with the generation of the rollback, once it is served. */
+const rollback = async (...args: ReadonlyArray<string>) => {
+  const { code, stderr, stdout } = await run("larder-ingest", ["rollback", "--json", ...args], {
+    LARDER_HOME: api.home()
+  })
   expect([code, stderr]).toEqual([0, ""])
-  await untilServed(api.server(), to)
+  const { generation } = JSON.parse(stdout) as { readonly generation: string }
+  await untilServed(api.server(), generation)
+  return generation
 }
 
 const priced = (price: string) =>
@@ -102,8 +105,12 @@ describe("a new generation", () => {
         expect(await nextPages()).toEqual(before)
       },
       async () => {
-        await rollback("larder-000003")
-        expect(await versioned()).toEqual(["larder-000001", priced("15.97")])
+        const back = await rollback("--to", "larder-000003")
+        expect(await versioned()).toEqual([back, priced("15.97")])
+        expect(await about("/v1/branded-foods?limit=1"), "nothing of it has changed").toEqual([
+          "larder-000002",
+          "sample"
+        ])
       }
     ]
     const pages = await pagesOf(api.get, "/v1/commodities?limit=5", async () => {
@@ -115,8 +122,38 @@ describe("a new generation", () => {
   })
 })
 
+describe("a run without a new row", () => {
+  it("changes no version, also of its own data set, while the console and /readyz have its generation", async () => {
+    const targets = [classIII, "/v1/branded-foods?limit=1", "/v1/stores?limit=1"]
+    const before = await Promise.all(targets.map(about))
+    const { code, stdout } = await run("larder-ingest", ["storefronts", "--json"], { LARDER_HOME: api.home() })
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { outcome: "unchanged", generation: null }])
+    const { stdout: listed } = await run("larder-ingest", ["generations", "--json"], { LARDER_HOME: api.home() })
+    const { generation } = JSON.parse(listed).at(-1)
+    await untilServed(api.server(), generation)
+    expect(before.map(([version]) => version)).not.toContain(generation)
+    expect(await Promise.all(targets.map(about))).toEqual(before)
+  })
+})
+
+describe("a rollback of one data set", () => {
+  it("gives its own number to the answers of that data set alone, also when its parts are those of before", async () => {
+    const stores = await about("/v1/stores?limit=1")
+    const published = await publish("16.10", "10/14/2026 13:04:36")
+    expect(await versioned()).toEqual([published, priced("16.10")])
+    const back = await rollback("--only", "commodities", "--note", "typing error")
+    expect(back).not.toBe(published)
+    expect(await versioned()).toEqual([back, priced("15.97")])
+    const again = await rollback("--to", published)
+    expect(await versioned()).toEqual([again, priced("16.10")])
+    expect(await about("/v1/stores?limit=1")).toEqual(stores)
+  })
+})
+
 describe("branded foods that are not loaded", () => {
-  beforeAll(() => rollback("larder-000001")) // it has commodities alone
+  beforeAll(async () => {
+    await rollback("--to", "larder-000001") // it has commodities alone
+  })
 
   it.each([
     "",
@@ -154,8 +191,6 @@ describe("branded foods that are not loaded", () => {
 })
 
 describe("storefronts that are not loaded", () => {
-  beforeAll(() => rollback("larder-000001"))
-
   it.each([
     "",
     "?query=bakery",
@@ -207,41 +242,69 @@ describe("storefronts that are not loaded", () => {
   })
 })
 
+/** A generation in which commodities were read from the network. */
+let live = ""
+
 describe("a data set whose rows are those of its source", () => {
   beforeAll(async () => {
-    const [samples, live] = ["larder-000001", "larder-000006"].map((id) =>
-      path.join(api.home(), `warehouse/${id}.duckdb`)
-    )
-    copyFileSync(samples ?? "", live ?? "")
-    const relabel = DuckDb.readWrite(live ?? "").pipe(
-      Effect.flatMap((db) => db.run("update ingest.run set origin = 'live'")),
-      Effect.scoped
-    )
-    await Effect.runPromise(relabel)
-    await rollback("larder-000006")
+    live = madeGeneration(api.home(), ({ data_sets, number }) => {
+      Object.assign(data_sets.commodities ?? {}, { origins: ["live"], changed_in: number })
+    })
+    await untilServed(api.server(), live)
   })
 
   it("is live, and so is one that is not loaded; an error says so, too", async () => {
-    expect(await about(classIII)).toEqual(["larder-000001", "live"])
-    expect(await about("/v1/commodities?limit=0")).toEqual(["larder-000001", "live"])
-    expect(await about("/v1/stores")).toEqual(["larder-000006", "live"])
+    expect(await about(classIII)).toEqual([live, "live"])
+    expect(await about("/v1/commodities?limit=0")).toEqual([live, "live"])
+    expect(await about("/v1/stores")).toEqual([live, "live"])
+  })
+})
+
+describe("a generation that cannot be served", () => {
+  const readiness = async () => {
+    const response = await fetch(`${api.server().console}/readyz`)
+    return [response.status, await response.json()]
+  }
+
+  it("is left aside: the one before goes on answering, /readyz and the log say why, and a rollback repairs it", async () => {
+    const before = await versioned()
+    const broken = madeGeneration(api.home(), ({ data_sets, number }) => {
+      const [database] = data_sets.commodities?.parts ?? []
+      const parts = [{ ...database, sha256: "0".repeat(64) }]
+      Object.assign(data_sets.commodities ?? {}, { changed_in: number, published_in: number, parts })
+    })
+    const fault = `commodities of ${broken} cannot be served`
+    const ready = { status: "ready", fault: `${fault}: the log says why` }
+    await expect.poll(readiness, { interval: 50 }).toMatchObject([200, ready])
+    expect(await versioned()).toEqual(before)
+    expect(api.server().logs()).toContain(`${fault}; ${before[0]} stays`)
+    expect(api.server().logs()).toMatch(/commodities\.duckdb of commodities .+ is missing/)
+    const replay = recordingOf("16.20", "10/21/2026 13:04:36")
+    const refused = await run("larder-ingest", ["commodities", "--replay", replay], { LARDER_HOME: api.home() })
+    rmSync(replay, { recursive: true })
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/is missing\..* larder-ingest rebuild commodities/)
+    ])
+    const back = await rollback("--only", "commodities", "--to", live)
+    expect((await readiness())[1]).not.toHaveProperty("fault")
+    expect(await versioned()).toEqual([back, before[1]])
   })
 })
 
 describe("a warehouse without commodities", () => {
+  let empty = ""
   beforeAll(async () => {
-    const file = path.join(api.home(), "warehouse/larder-000007.duckdb")
-    await Effect.runPromise(
-      Effect.scoped(Effect.flatMap(DuckDb.readWrite(file), (db) => db.run("create schema storefront")))
-    )
-    await rollback("larder-000007")
+    const foods = await run("larder-ingest", ["branded-foods"], { LARDER_HOME: api.home() })
+    expect([foods.code, foods.stdout]).toEqual([0, expect.stringContaining("branded-foods: published ")])
+    empty = await rollback("--only", "commodities") // to before its first run
   })
 
   it("is served, and /readyz names what is missing", async () => {
     const response = await fetch(`${api.server().console}/readyz`)
     expect([response.status, await response.json()]).toMatchObject([
       200,
-      { status: "ready", generation: "larder-000007", missing: expect.arrayContaining(["commodities"]) }
+      { status: "ready", generation: empty, missing: expect.arrayContaining(["commodities"]) }
     ])
   })
 
@@ -252,7 +315,7 @@ describe("a warehouse without commodities", () => {
     ["/v1/commodities?category=dairy", '{"data":[],"next_cursor":null}']
   ])("answers empty catalogs: %s", async (target, text) => {
     const reply = await api.get(target)
-    expect([reply.status, reply.text, reply.headers["x-data-version"]]).toEqual([200, text, "larder-000007"])
+    expect([reply.status, reply.text, reply.headers["x-data-version"]]).toEqual([200, text, empty])
   })
 
   it("knows no series and no metric", async () => {
@@ -262,56 +325,5 @@ describe("a warehouse without commodities", () => {
     expect(errorOf(await api.get("/v1/commodities/metric-values?metrics=a,b"))).toBe(
       "400 invalid_request: Unknown metrics: a, b"
     )
-  })
-})
-
-describe("a warehouse whose link is lost", () => {
-  const folder = () => path.join(api.home(), "warehouse")
-  const environment = () => ({ LARDER_HOME: api.home() })
-  const readiness = async () => {
-    const response = await fetch(`${api.server().console}/readyz`)
-    return [response.status, await response.json()]
-  }
-  const refusal = /larder\.duckdb is missing, but generations are kept .* npx larder-ingest rollback --to 7\n$/
-
-  beforeAll(() => rmSync(path.join(folder(), "larder.duckdb")))
-
-  it("is served from the generation that is open, and /readyz and the log say so", async () => {
-    const fault = "the link leads to no generation: the log says why"
-    await expect
-      .poll(readiness, { interval: 50 })
-      .toMatchObject([200, { status: "ready", generation: "larder-000007", fault }])
-    expect((await api.get("/v1/commodities")).headers["x-data-version"]).toBe("larder-000007")
-    expect(api.server().logs()).toContain("the link leads to no generation; larder-000007 stays")
-  })
-
-  it.each([[["commodities"]], [["--if-missing"]], [["all", "--dry-run"]]])(
-    "is not taken for an empty one: larder-ingest %j exits with 1 and changes nothing",
-    async (args) => {
-      const before = readdirSync(folder())
-      const { code, stderr, stdout } = await run("larder-ingest", args, environment())
-      expect([code, stdout, stderr]).toEqual([1, "", expect.stringMatching(refusal)])
-      expect(stderr.split("\n")).toHaveLength(2)
-      expect(readdirSync(folder())).toEqual(before)
-    }
-  )
-
-  it("is not taken for an empty one by npm start", async () => {
-    const start = path.join(repository, "bin/start.mjs")
-    const [code, stderr] = await new Promise<[unknown, string]>((resolve) =>
-      execFile(process.execPath, [start], { env: clean(environment()) }, (error, _, stderr) =>
-        resolve([error?.code, stderr])
-      )
-    )
-    expect([code, stderr]).toEqual([1, expect.stringMatching(refusal)])
-  })
-
-  it("has no live generation in the list, and one command repairs it", async () => {
-    const list = async () => (await run("larder-ingest", ["generations"], environment())).stdout
-    expect(await list()).toContain("larder-000007")
-    expect(await list()).not.toContain("*")
-    await rollback("larder-000003")
-    expect(await list()).toContain("* larder-000003\n")
-    expect((await readiness())[1]).not.toHaveProperty("fault")
   })
 })

@@ -1,8 +1,7 @@
 /** What the console listener tells of a server, and what the server answers while its disk is full or damaged. */
-import { chmodSync, readFileSync, realpathSync, truncateSync, writeFileSync } from "node:fs"
+import { chmodSync, globSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { version } from "@larder/schemas/version.ts"
-import { carriedFolder } from "@larder/warehouse/generation/carried.ts"
 import { afterEach, beforeAll, describe, expect, it } from "vitest"
 import { createKey, statement } from "../support/api/operator.ts"
 import { errorOf, servedAlone } from "../support/api/served.ts"
@@ -140,8 +139,8 @@ describe("records of branded foods that are damaged under a running server", () 
   let whole = Buffer.alloc(0)
   let id = ""
   beforeAll(async () => {
-    const folder = carriedFolder(realpathSync(path.join(api.home(), "warehouse/larder.duckdb")), "foods")
-    records = path.join(folder, "records.tsv")
+    const [found = ""] = globSync(path.join(api.home(), "warehouse/beside/*/records.tsv"))
+    records = found
     whole = readFileSync(records)
     chmodSync(records, 0o644)
     const { json } = await api.get("/v1/branded-foods?limit=1")

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import { operate } from "../support/api/operator.ts"
 import { pagesOf } from "../support/api/pages.ts"
 import { errorOf, servedAlone } from "../support/api/served.ts"
+import { newestGeneration } from "../support/generations.ts"
 import { untilServed } from "../support/programs.ts"
 import {
   aCollection,
@@ -246,7 +247,10 @@ describe.each([
 })
 
 /** A read of stores, published and taken over by the server. */
-const publish = async (reads: Reads) => untilServed(api.server(), await publishReads(api.home(), reads))
+const publish = async (reads: Reads) => {
+  await publishReads(api.home(), reads)
+  await untilServed(api.server(), newestGeneration(api.home()))
+}
 
 describe("stores that are read again", () => {
   const [shopStore, ...otherStores] = stores

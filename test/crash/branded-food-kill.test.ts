@@ -1,6 +1,6 @@
 import { brandedFoodKills } from "./branded-food-kills.ts"
 
 brandedFoodKills(
-  ["it stages", "that folder holds some files", "that folder has its name", "the database has its name"],
+  ["it stages", "that folder holds some files", "some files beside it are in the depot", "its manifest appears"],
   0
 )

@@ -3,20 +3,20 @@
  * pipelines at once. Whatever happens, the live generation is whole and has its own search. One run is looked at in all of the
  * given moments, and the next run ends with the rows of an undisturbed one; `rounds` says how often a run is killed at each of them, and in an empty home, each time a little later.
  */
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { foodsOf } from "@larder/warehouse/foods/of-generation.ts"
+import { objectName } from "@larder/warehouse/depot/depot.ts"
 import { openFoods } from "@larder/warehouse/foods/open.ts"
-import { layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { Effect } from "effect"
+import { Effect, Logger } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
   copyIn,
   copyOf,
   folderOfTest,
   generationOf,
+  look,
+  newestManifest,
   removeFolder,
   replay,
   temporaryFolder,
@@ -26,7 +26,23 @@ import { foodsIn, goodZip, largeZip, leftovers, load } from "../end-to-end/small
 import { ask } from "../support/api/client.ts"
 import { aBlockRow, blocks, bodyOf, everyFeed } from "../support/pipelines/commodity-payloads.ts"
 import { newKey, startServer } from "../support/programs.ts"
-import { appears, digestOf, type Left, leftAt, type Moment, namesIn, runKilled, staged } from "./killed-runs.ts"
+import { openLiveFoods } from "../support/warehouse/live-foods.ts"
+import {
+  appears,
+  changes,
+  digestOf,
+  expectTidy,
+  hasManifest,
+  type Left,
+  leftAt,
+  type Moment,
+  namesIn,
+  objectsAppear,
+  queryFiles,
+  runKilled,
+  staged,
+  untold
+} from "./killed-runs.ts"
 
 let home = ""
 let releases = ""
@@ -52,44 +68,60 @@ afterAll(() => [home, releases].map(removeFolder))
 
 const labels = (home: string) => digestOf(home, "branded_food.food", "run_id", "fetched_at")
 const warehouse = (home: string) => path.join(home, "warehouse")
-const liveFile = (home: string) => path.join(warehouse(home), generationOf(home))
+const partsOf = (home: string) => newestManifest(home).data_sets["branded-foods"]?.parts ?? []
+const objectOf = (home: string, name: string) =>
+  path.join(warehouse(home), objectName(partsOf(home).find((part) => part.name === name)?.sha256 ?? ""))
+/** Where a server has the files beside the database that is live. */
+const foodsFolder = (home: string) => path.join(warehouse(home), "beside", partsOf(home)[0]?.sha256 ?? "")
 
-/** What the search of the live generation holds, without making anything again. */
-const searchable = (home: string) =>
-  Effect.runPromise(Effect.scoped(Effect.map(openFoods(`${liveFile(home)}.foods`), ({ foods }) => foods)))
+/** A folder with the files beside the database, as they were published. */
+const publishedFiles = (home: string) => {
+  const folder = folderOfTest()
+  for (const { name } of partsOf(home).slice(1)) cpSync(objectOf(home, name), path.join(folder, name))
+  return folder
+}
+const countIn = (folder: string) =>
+  Effect.runPromise(Effect.scoped(Effect.map(openFoods(folder), ({ foods }) => foods)))
 
-/** Database and search of the live generation tell of the same foods. */
+/** Database and search of what is live tell of the same foods. */
 const expectWhole = async (home: string, expected: number) => {
   expect((await foodsIn(home)).length).toBe(expected)
-  expect(await searchable(home)).toBe(expected)
+  expect(await countIn(publishedFiles(home))).toBe(expected)
 }
 
+const counted = "select count(*)::integer as foods from branded_food.food"
+
 const expectRecovered = async (copy: string) => {
-  const isOld = generationOf(copy) === "larder-000001.duckdb"
-  await expectWhole(copy, isOld ? 3 : 3 + largeCount)
+  const isPublished = hasManifest(copy, 2)
+  const [opened] = await queryFiles(copy, counted)
+  expect(isPublished ? [3, 3 + largeCount] : [3]).toContain(opened?.[0]?.foods)
+  expect(generationOf(copy, "branded-foods")).toBe(isPublished ? "larder-000002" : "larder-000001")
+  await look(copy)
+  const killed = untold(copy, isPublished)
+  await expectWhole(copy, isPublished ? 3 + largeCount : 3)
   const { code, stderr } = await load(copy, large())
   expect(code, stderr).toBe(0)
   await expectWhole(copy, 3 + largeCount)
   expect(await labels(copy)).toBe(undisturbed)
-  expect(leftovers(copy)).toEqual([])
-  const folders = namesIn(warehouse(copy)).filter((name) => name.endsWith(".foods"))
-  expect(folders.every((name) => existsSync(path.join(warehouse(copy), name.replace(".foods", ""))))).toBe(true)
+  await expectTidy(copy, isPublished ? 3 : 2 + killed)
 }
 
-const next = (home: string, end: string) => existsSync(path.join(warehouse(home), `larder-000002.duckdb${end}`))
-const inSearch = (home: string) => namesIn(`${warehouse(home)}/larder.duckdb.building.foods`).length
+const isBuilding = (home: string) => staged(home).includes("built.duckdb")
+const inSearch = (home: string) =>
+  namesIn(path.join(home, "staging")).flatMap((run) => namesIn(path.join(home, "staging", run, "beside"))).length
 
 /** Moments of a run on a home that has one generation, in their order. */
 const moments = {
   "it unpacks": appears((home) => staged(home).includes("food.csv")),
   "it stages": appears((home) => staged(home).includes("release.duckdb")),
-  "it begins to build": appears((home) => existsSync(path.join(warehouse(home), "larder.duckdb.building"))),
-  "it begins the folder of the search": appears((home) =>
-    existsSync(path.join(warehouse(home), "larder.duckdb.building.foods"))
-  ),
+  "it begins to build": appears(isBuilding),
+  "it begins the folder of the search": appears((home) => staged(home).includes("beside")),
   "that folder holds some files": appears((home) => inSearch(home) > 4),
-  "that folder has its name": appears((home) => next(home, ".foods")),
-  "the database has its name": appears((home) => next(home, ""))
+  "its database is in the depot": objectsAppear(),
+  "some files beside it are in the depot": objectsAppear(4),
+  "its manifest appears": appears((home) => hasManifest(home, 2)),
+  "the file of its data set changes": changes("branded-foods.duckdb"),
+  "the catalogue changes": changes("larder.duckdb")
 } satisfies Readonly<Record<string, Moment>>
 type Name = keyof typeof moments
 export const everyMoment = Object.keys(moments) as ReadonlyArray<Name>
@@ -108,15 +140,17 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
       left = await leftAt(
         stopped,
         ["branded-foods", "--file", large()],
-        names.map((name) => moments[name])
+        names.map((name) => moments[name]),
+        counted
       )
       removeFolder(stopped)
     })
     afterAll(() => left.map(({ home }) => removeFolder(home)))
 
     it.each(names)("leaves a whole generation when %s, and the next run completes", async (name) => {
-      const { home: copy = "", wasRunning } = left[names.indexOf(name)] ?? {}
+      const { home: copy = "", seen = [], wasRunning } = left[names.indexOf(name)] ?? {}
       if (!mayHaveEnded.includes(name)) expect(wasRunning).toBe(true)
+      expect([3, 3 + largeCount]).toContain(seen[0]?.foods)
       await expectRecovered(copy)
     })
 
@@ -129,66 +163,76 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
       })
       it(`lets the next run make the warehouse of a home that was empty, ${delay} ms after it began to build`, async () => {
         const empty = folderOfTest()
-        await killed(
-          empty,
-          appears((home) => namesIn(warehouse(home)).includes("larder.duckdb.building")),
-          delay
-        )
+        await killed(empty, appears(isBuilding), delay)
+        const isPublished = hasManifest(empty, 1)
+        const runs = isPublished ? 1 : untold(empty, isPublished)
         const { code, stderr } = await load(empty, large())
         expect(code, stderr).toBe(0)
         await expectWhole(empty, largeCount)
-        expect(leftovers(empty)).toEqual([])
+        await expectTidy(empty, runs + 1)
       })
     }
   })
 
-  const foodsFolder = (home: string) => `${liveFile(home)}.foods`
   /** As a server does. */
   const opened = (home: string) =>
-    Effect.runPromise(
-      Effect.gen(function* () {
-        const db = yield* DuckDb.readOnly(liveFile(home))
-        const foods = yield* foodsOf(yield* layoutOf(home), liveFile(home), db)
-        const { records } = yield* foods.search({ name: "food" }, undefined, 1000)
-        return records.length
-      }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
+    openLiveFoods(home).pipe(
+      Effect.flatMap((foods) => foods.search({ name: "food" }, undefined, 1000)),
+      Effect.map(({ records }) => records.length),
+      Effect.scoped,
+      Effect.provide([NodeServices.layer, Logger.layer([])]), // it warns of what a test has damaged
+      Effect.runPromise
     )
+  const contents = (home: string) =>
+    readdirSync(foodsFolder(home))
+      .sort()
+      .map((name) => [name, readFileSync(path.join(foodsFolder(home), name), "base64")])
+  const damage = (file: string) => {
+    const bytes = readFileSync(file)
+    const middle = bytes.length >> 1
+    bytes[middle] = (bytes[middle] ?? 0) ^ 1
+    rmSync(file)
+    writeFileSync(file, bytes)
+  }
 
   describe("the search of branded foods when it is opened", () => {
-    it("is made again when a byte of it has changed", async () => {
+    it("is linked again when a byte of it has changed", async () => {
       const copy = copyOf(home)
-      const contents = () =>
-        readdirSync(foodsFolder(copy)).map((name) => [name, readFileSync(path.join(foodsFolder(copy), name), "base64")])
-      const before = contents()
-      const file = path.join(foodsFolder(copy), "names.texts")
-      const bytes = readFileSync(file)
-      const middle = bytes.length >> 1
-      bytes[middle] = (bytes[middle] ?? 0) ^ 1
-      rmSync(file)
-      writeFileSync(file, bytes)
-      await expect(searchable(copy)).rejects.toThrow()
       expect(await opened(copy)).toBe(3)
-      expect(contents()).toEqual(before)
+      const before = contents(copy)
+      damage(path.join(foodsFolder(copy), "names.texts"))
+      await expect(countIn(foodsFolder(copy))).rejects.toThrow()
+      expect(await opened(copy)).toBe(3)
+      expect(contents(copy)).toEqual(before)
+      expect(leftovers(copy)).toEqual([])
+    })
+
+    it("is made again when a byte of what was published has changed", async () => {
+      const copy = copyOf(home)
+      expect(await opened(copy)).toBe(3)
+      const before = contents(copy)
+      rmSync(foodsFolder(copy), { recursive: true })
+      damage(objectOf(copy, "names.texts"))
+      expect(await opened(copy)).toBe(3)
+      expect(contents(copy)).toEqual(before)
       expect(leftovers(copy)).toEqual([])
     })
 
     it("is made again by a server that starts without its files, and the log says so", async () => {
       const copy = copyOf(home)
-      rmSync(foodsFolder(copy), { recursive: true })
-      mkdirSync(`${foodsFolder(copy)}.building`) // of a server that was killed
+      for (const { name } of partsOf(copy).slice(1)) rmSync(objectOf(copy, name), { force: true }) // two may be the same
+      mkdirSync(`${foodsFolder(copy)}.building`, { recursive: true }) // of a server that was killed
       const { key } = await newKey(copy)
       const server = await startServer(copy)
       try {
         const { json } = await ask(server.api, "/v1/branded-foods?name=food", { key })
         const { data } = json as { readonly data: ReadonlyArray<{ readonly fdc_id: number }> }
         expect(data.map(({ fdc_id }) => fdc_id)).toEqual([1, 2, 3])
-        expect(server.logs()).toMatch(
-          /manifest\.json cannot be read .* They are made again from .*larder-000001\.duckdb/
-        )
+        expect(server.logs()).toMatch(/\.\w+ is missing\. .* They are made again from .*objects/)
       } finally {
         await server.stop()
       }
-      expect(await searchable(copy)).toBe(3)
+      expect(await countIn(foodsFolder(copy))).toBe(3)
       expect(leftovers(copy)).toEqual([])
     })
   })
@@ -216,13 +260,14 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
       }
     })
 
-    it("have their search made again when the files of an earlier generation are in its place", async () => {
-      rmSync(foodsFolder(published), { recursive: true })
-      cpSync(foodsFolder(home), foodsFolder(published), { recursive: true })
+    it("have their search linked again when the files of an earlier generation are in its place", async () => {
       const foods = (await foodsIn(published)).length
-      expect(await searchable(published)).not.toBe(foods)
       expect(await opened(published)).toBe(foods)
-      expect(await searchable(published)).toBe(foods)
+      rmSync(foodsFolder(published), { recursive: true })
+      cpSync(publishedFiles(home), foodsFolder(published), { recursive: true })
+      expect(await countIn(foodsFolder(published))).not.toBe(foods)
+      expect(await opened(published)).toBe(foods)
+      expect(await countIn(foodsFolder(published))).toBe(foods)
     })
   })
 }

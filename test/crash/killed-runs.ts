@@ -1,15 +1,72 @@
 /** Runs of `larder-ingest` that are ended at moments which are seen in the folders of their home. */
-import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs"
+import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import type { Row } from "@larder/warehouse/duckdb.ts"
+import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { writeCatalogue } from "@larder/warehouse/opened/catalogue.ts"
+import { dataSets } from "@larder/warehouse/tables.ts"
+import { Effect, FileSystem } from "effect"
+import { expect } from "vitest"
 import { query, temporaryFolder } from "../end-to-end/ingesting.ts"
 import { type Ended, ended, start } from "../support/programs.ts"
+import { analysing } from "../support/warehouse/seen.ts"
+import { unswept } from "../support/warehouse/unswept.ts"
 
 export const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
 
 /** What runs have in their staging folders. */
 export const staged = (home: string) =>
   namesIn(path.join(home, "staging")).flatMap((run) => namesIn(path.join(home, "staging", run)))
+
+const warehouse = (home: string) => path.join(home, "warehouse")
+export const objectsIn = (home: string) =>
+  namesIn(path.join(warehouse(home), "objects")).flatMap((group) =>
+    namesIn(path.join(warehouse(home), "objects", group)).filter((name) => !name.startsWith("."))
+  )
+
+/**
+ * Rows in the files that people open in a home, each as it lies there, while whatever made them may have been killed. The
+ * catalogue of a copied home would lead to the files of the original.
+ */
+export const queryFiles = (home: string, ...queries: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const layout = yield* layoutOf(home)
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-opened-" })
+    const parts = dataSets
+      .map((dataSet) => ({ dataSet, file: layout.dataSetFile(dataSet.about.pipeline) }))
+      .filter(({ file }) => existsSync(file))
+    const file = path.join(folder, "larder.duckdb")
+    yield* writeCatalogue({ file, parts, ingestion: layout.ingestion })
+    const db = yield* analysing(file)
+    return yield* Effect.forEach(queries, (sql) => db.rows(sql))
+  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer), Effect.runPromise)
+
+/**
+ * Nothing that a run makes on its way lies around, and each run is told once. Only objects that a killed run had put stay for a
+ * day: nobody knows that it will not name them.
+ */
+export const expectTidy = async (home: string, runs: number) => {
+  expect(namesIn(path.join(home, "staging"))).toEqual([])
+  expect(unswept(home).filter((name) => !/^(objects\/\w\w\/|generations\/\.|seen\/[0-9a-f]{64}$)/.test(name))).toEqual(
+    []
+  )
+  const [told = [], generations = []] = await query(
+    home,
+    "select count(*)::integer as runs, count(distinct run_id)::integer as ids from ingest.run",
+    "select generation from ingest.generation order by generation"
+  )
+  expect(told).toEqual([{ runs, ids: runs }])
+  expect(generations.length).toBe(
+    namesIn(path.join(warehouse(home), "generations")).filter((name) => !name.startsWith(".")).length
+  )
+}
+
+/** How many killed runs the next one will tell of: those that came so far as to say which they are, and made no generation. */
+export const untold = (home: string, isPublished: boolean) =>
+  isPublished ? 0 : staged(home).filter((name) => name === "run.json").length
 
 /** All rows of a table in one number, without what differs from run to run. */
 export const digestOf = async (home: string, table: string, ...ofRun: ReadonlyArray<string>) => {
@@ -39,6 +96,27 @@ export const goes =
     }
   }
 
+const inodeOf = (file: string) => (existsSync(file) ? statSync(file).ino : undefined)
+
+/** A file that people open is another one. */
+export const changes =
+  (name: string): Moment =>
+  (home) => {
+    const file = path.join(warehouse(home), name)
+    const before = inodeOf(file)
+    return () => inodeOf(file) !== before
+  }
+/** The depot has so many objects more. */
+export const objectsAppear =
+  (count = 1): Moment =>
+  (home) => {
+    const before = objectsIn(home).length
+    return () => objectsIn(home).length >= before + count
+  }
+const manifestFile = (number: number) => `${String(number).padStart(9, "0")}.json`
+export const hasManifest = (home: string, number: number) =>
+  existsSync(path.join(warehouse(home), "generations", manifestFile(number)))
+
 /** Runs a pipeline, waits for the moment, and kills. A run that is over before it is seen has ended by itself. */
 export const runKilled = async (
   home: string,
@@ -66,16 +144,19 @@ export interface Left {
   /** A copy of the home. */
   readonly home: string
   readonly wasRunning: boolean
+  /** What an analyst saw of the home itself, through the catalogue. */
+  readonly seen: ReadonlyArray<Row>
 }
 
 /**
  * What a run leaves if it is killed at each of these moments, in their order. It stands still at each while its home is copied:
- * a kill changes no file. In the end it is killed.
+ * a kill changes no file. In the end it is killed. `seen` is asked of the catalogue at each.
  */
 export const leftAt = async (
   home: string,
   args: ReadonlyArray<string>,
-  moments: ReadonlyArray<Moment>
+  moments: ReadonlyArray<Moment>,
+  seen: string
 ): Promise<ReadonlyArray<Left>> => {
   const child = start("larder-ingest", [...args, "--json"], { LARDER_HOME: home })
   const end = ended(child)
@@ -95,7 +176,8 @@ export const leftAt = async (
     }
     const copy = temporaryFolder()
     cpSync(home, copy, { recursive: true, verbatimSymlinks: true })
-    left.push({ home: copy, wasRunning })
+    const [rows = []] = await query(home, seen)
+    left.push({ home: copy, wasRunning, seen: rows })
     child.kill("SIGCONT")
   }
   child.kill("SIGKILL")

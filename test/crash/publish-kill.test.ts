@@ -4,8 +4,10 @@ publishKills(
   [
     "it has fetched a payload",
     "it writes to the copy",
-    "the new generation gets its name",
-    "the link has swung",
+    "its database is in the depot",
+    "its manifest appears",
+    "the file of its data set changes",
+    "ingestion.duckdb changes",
     "its pack appears"
   ],
   0

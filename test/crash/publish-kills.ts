@@ -3,7 +3,7 @@
  * moment, the old or the new generation is live and whole, and the next run completes with the rows of an undisturbed one. One run is looked at in all of the
  * given moments; `rounds` says how often a run is killed at each of them, each time a little later.
  */
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync } from "node:fs"
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
@@ -11,13 +11,31 @@ import {
   copyOf,
   folderOfTest,
   generationOf,
+  look,
   query,
   removeFolder,
   replayFolder,
   temporaryFolder
 } from "../end-to-end/ingesting.ts"
 import { aBlockRow, blocks, bodyOf, everyFeed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
-import { appears, digestOf, goes, type Left, leftAt, type Moment, namesIn, runKilled, staged } from "./killed-runs.ts"
+import { unswept } from "../support/warehouse/unswept.ts"
+import {
+  appears,
+  changes,
+  digestOf,
+  expectTidy,
+  goes,
+  hasManifest,
+  type Left,
+  leftAt,
+  type Moment,
+  namesIn,
+  objectsAppear,
+  queryFiles,
+  runKilled,
+  staged,
+  untold
+} from "./killed-runs.ts"
 
 let home = ""
 let older = ""
@@ -58,15 +76,13 @@ const count = async (home: string) => {
   return Number(rows?.[0]?.versions)
 }
 const prices = (home: string) => digestOf(home, "commodity.price_version", "run_id", "fetched_at")
-const warehouse = (home: string) => namesIn(path.join(home, "warehouse"))
 const fetched = (home: string) => namesIn(path.join(home, "raw/fetches")).length
 
 const isStaging = (home: string) => namesIn(path.join(home, "staging")).length > 0
-const isBuilding = (home: string) => warehouse(home).some((name) => name.endsWith(".building"))
-const isWriting = (home: string) => warehouse(home).some((name) => name.endsWith(".building.wal"))
+const isBuilding = (home: string) => staged(home).includes("built.duckdb")
+const isWriting = (home: string) => staged(home).includes("built.duckdb.wal")
 const packs = (home: string) => namesIn(path.join(home, "raw/packs")).filter((name) => name.endsWith(".zip"))
 const hasPacked = (home: string) => packs(home).length > 1
-const hasSwung = (home: string) => generationOf(home) === "larder-000002.duckdb"
 
 /** Moments of a run on a home that has one generation, in their order. */
 const moments = {
@@ -74,43 +90,47 @@ const moments = {
   "its staging file appears": appears((home) => staged(home).includes("rows.duckdb")),
   "it has fetched a payload": appears((home) => fetched(home) > 1),
   "it has staged everything": goes((home) => staged(home).includes("rows.duckdb.wal")),
-  "the copy of the live generation appears": appears(isBuilding),
+  "the copy of what is live appears": appears(isBuilding),
   "it writes to the copy": appears(isWriting),
   "the copy has been written": goes(isWriting),
-  "the new generation gets its name": appears((home) => warehouse(home).includes("larder-000002.duckdb")),
-  "the new link appears": appears((home) => warehouse(home).includes(".larder.duckdb.next") || hasSwung(home)),
-  "the link has swung": appears(hasSwung),
+  "its database is in the depot": objectsAppear(),
+  "what it told is in the depot": objectsAppear(2),
+  "its manifest appears": appears((home) => hasManifest(home, 2)),
+  "the file of its data set changes": changes("commodities.duckdb"),
+  "ingestion.duckdb changes": changes("ingestion.duckdb"),
+  "the catalogue changes": changes("larder.duckdb"),
   "it has tidied up": goes(isStaging),
   "its pack appears": appears(hasPacked)
 } satisfies Readonly<Record<string, Moment>>
 type Name = keyof typeof moments
 export const everyMoment = Object.keys(moments) as ReadonlyArray<Name>
 /** The last moments: the run may be over before one is seen. */
-const mayHaveEnded = everyMoment.slice(6)
+const mayHaveEnded = everyMoment.slice(7)
 
 const replayKilled = (home: string, moment: Moment, delay = 0, signal: NodeJS.Signals = "SIGKILL") =>
   runKilled(home, ["commodities", "--replay", newer], moment, { delay, signal })
 
-/** Nothing that a run builds or stages lies around, and the whole of the newer recordings is live. */
-const expectComplete = async (home: string, all = versions + 200) => {
+/** The next run brings the whole of the newer recordings, whatever is live. `runs` came before it. */
+const expectComplete = async (home: string, runs: number, all = versions + 200) => {
   const next = await replayFolder(home, newer)
   expect(next.code, next.stderr).toBe(0)
   expect(await count(home)).toBe(all)
-  expect(namesIn(path.join(home, "staging"))).toEqual([])
   expect(namesIn(path.join(home, "raw/incoming"))).toEqual([])
-  expect(
-    warehouse(home).filter((name) => !/^(\.publish\.lock|larder\.duckdb|larder-\d{6}\.duckdb)$/.test(name))
-  ).toEqual([])
-  const [twice] = await query(home, "select run_id from ingest.run group by all having count(*) > 1")
-  expect(twice).toEqual([])
+  await expectTidy(home, runs + 1)
 }
+
+const versionsSeen = "select count(*)::integer as versions from commodity.price_version"
 
 /** What a killed run has left is the old or the new generation, and the next run completes. */
 const expectRecovered = async (copy: string) => {
-  const left = await count(copy)
-  expect([versions, versions + 200]).toContain(left)
-  expect(generationOf(copy)).toBe(left === versions ? "larder-000001.duckdb" : "larder-000002.duckdb")
-  await expectComplete(copy)
+  const isPublished = hasManifest(copy, 2)
+  const [opened] = await queryFiles(copy, versionsSeen)
+  const left = opened?.[0]?.versions
+  expect(isPublished ? [versions, versions + 200] : [versions]).toContain(left)
+  expect(generationOf(copy, "commodities")).toBe(isPublished ? "larder-000002" : "larder-000001")
+  await look(copy)
+  expect(await count(copy)).toBe(isPublished ? versions + 200 : versions)
+  await expectComplete(copy, isPublished ? 2 : 1 + untold(copy, isPublished))
   expect(await prices(copy)).toBe(undisturbed)
 }
 
@@ -123,15 +143,17 @@ export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
       left = await leftAt(
         stopped,
         args,
-        names.map((name) => moments[name])
+        names.map((name) => moments[name]),
+        versionsSeen
       )
       removeFolder(stopped)
     })
     afterAll(() => left.map(({ home }) => removeFolder(home)))
 
     it.each(names)("leaves a whole generation when %s, and the next run completes", async (name) => {
-      const { home: copy = "", wasRunning } = left[names.indexOf(name)] ?? {}
+      const { home: copy = "", seen = [], wasRunning } = left[names.indexOf(name)] ?? {}
       if (!mayHaveEnded.includes(name)) expect(wasRunning).toBe(true)
+      expect([versions, versions + 200]).toContain(seen[0]?.versions)
       await expectRecovered(copy)
     })
 
@@ -145,41 +167,38 @@ export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
       })
     }
 
-    it("leaves no warehouse in an empty home, and the next run makes one", async () => {
+    it("leaves no generation in an empty home, and the next run makes one", async () => {
       const empty = folderOfTest()
-      await replayKilled(
-        empty,
-        appears((home) => warehouse(home).length > 0)
-      )
+      await replayKilled(empty, appears(isBuilding))
+      expect(hasManifest(empty, 1)).toBe(false)
       expect(existsSync(path.join(empty, "warehouse/larder.duckdb"))).toBe(false)
-      await expectComplete(empty)
-      expect(generationOf(empty)).toBe("larder-000001.duckdb")
+      await expectComplete(empty, untold(empty, false))
+      expect(generationOf(empty, "commodities")).toBe("larder-000002") // the first tells of the run that was killed
     })
   })
 
   describe("a run that is interrupted with Ctrl-C", () => {
-    const journal = (home: string) =>
-      namesIn(path.join(home, "journal")).map((name) =>
-        JSON.parse(readFileSync(path.join(home, "journal", name), "utf8"))
-      )
-
     it("tidies up, exits with 130 and is recorded, both while it stages and while it builds", async () => {
       const copy = copyOf(home)
-      const interrupted = { run: { outcome: "interrupted", message: "interrupted", generation: null } }
       const fetchedBefore = fetched(copy)
-      for (const [times, comes] of [appears((home) => fetched(home) > fetchedBefore), appears(isBuilding)].entries()) {
+      const ofRuns = "select outcome, message, generation from ingest.run order by started_at"
+      const told: Array<unknown> = [{ outcome: "published", message: null, generation: "larder-000001" }]
+      for (const comes of [appears((home) => fetched(home) > fetchedBefore), appears(isBuilding)]) {
         const { code, stdout } = await replayKilled(copy, comes, 0, "SIGINT")
+        const interrupted = { outcome: "interrupted", message: "interrupted", generation: null }
         expect(code).toBe(130)
-        expect(JSON.parse(stdout)).toMatchObject({ ...interrupted.run, problem: "interrupted" })
-        expect(namesIn(path.join(copy, "staging"))).toEqual([])
+        expect(JSON.parse(stdout)).toMatchObject({ ...interrupted, problem: "interrupted" })
         expect(packs(copy)).toHaveLength(1) // the next run may go on with what this one fetched
-        expect(warehouse(copy).sort()).toEqual([".publish.lock", "larder-000001.duckdb", "larder.duckdb"])
-        expect(journal(copy)).toMatchObject(Array.from({ length: times + 1 }, () => interrupted))
+        told.push(interrupted)
+        const [runs] = await query(copy, ofRuns)
+        expect(runs).toEqual(told)
+        expect(generationOf(copy, "commodities")).toBe("larder-000001")
+        await expectTidy(copy, told.length)
+        expect(unswept(copy)).toEqual([])
       }
-      await expectComplete(copy)
-      const [runs] = await query(copy, "select outcome from ingest.run order by started_at")
-      expect(runs?.map(({ outcome }) => outcome)).toEqual(["published", "interrupted", "interrupted", "published"])
-      expect(journal(copy)).toEqual([])
+      await expectComplete(copy, told.length)
+      const [runs] = await query(copy, ofRuns)
+      expect(runs).toEqual([...told, { outcome: "published", message: null, generation: "larder-000004" }])
     })
   })
 }

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Part, zipOf } from "../support/pipelines/handmade-zips.ts"
 import { ended, run } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
-import { copyOf, query, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { copyOf, look, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 import {
   csvFiles,
   expectOldFoods,
@@ -158,10 +158,14 @@ describe("a full disk", () => {
     ["unpacking it", 250, /food_nutrient\.csv cannot be written: EFBIG: .* Check free space/],
     ["staging its rows", 400, /Staging failed: .*release\.duckdb.* The disk is full/s]
   ])("fails the run while %s, and leaves the old generation live", async (_step, kilobytes, message) => {
+    await look(home) // what people open is up to date before
     const { code, stderr } = await loadWithin(large, kilobytes)
     expect(stderr).toMatch(message)
     expect(code).toBe(1)
     await expectOldFoods(home)
+    await look(home)
+    const [runs] = await query(home, "select outcome, message from ingest.run order by started_at desc limit 1")
+    expect(runs).toEqual([{ outcome: "failed", message: expect.stringMatching(message) }])
   })
 
   it("fails the run while the index is built, and leaves the old generation live", async () => {

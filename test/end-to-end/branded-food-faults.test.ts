@@ -10,8 +10,8 @@ import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
 import { type FileUnusable, fileOrigin } from "@larder/pipelines/run/file-origin.ts"
 import type { Origin } from "@larder/pipelines/run/origin.ts"
 import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
-import { ChecksFailed } from "@larder/warehouse/generation/check.ts"
-import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
+import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
+import { ChecksFailed } from "@larder/warehouse/publishing/check.ts"
 import {
   Clock,
   type Config,
@@ -122,7 +122,7 @@ const good = (json: number, csv: number): Readonly<Record<Form, FormFault>> => (
   csv: { fault: "", body: goodZip(csv) }
 })
 
-const state = async () => ({ generation: generationOf(home), foods: await foodsIn(home) })
+const state = async () => ({ generation: generationOf(home, "branded-foods"), foods: await foodsIn(home) })
 beforeAll(async () => {
   host = await startFdcHost()
   const tls = startTls(makeCertificate({ name: "unknown", hosts: ["127.0.0.1"] }))

@@ -1,5 +1,6 @@
 /** The bundled release in each of its forms alone: what both state of a label is the same record from either. Some 10 s. */
 import path from "node:path"
+import { labelColumns } from "@larder/warehouse/foods/nutrition.ts"
 import { beforeAll, describe, expect, it } from "vitest"
 import { sampleArchives } from "../samples/branded-foods/generate.ts"
 import { type Form, forms, ingestFile } from "../support/label-releases.ts"
@@ -34,7 +35,7 @@ describe("the bundled release", () => {
     }
   })
   it("gives the same warehouse row from either form, except for columns that only one form states", async () => {
-    const columns = ["form", "source_rows", "earlier_versions", "label_nutrients", "daily_values"]
+    const columns = ["form", "source_rows", "earlier_versions", "daily_values", ...labelColumns]
     const onlyOne = [...columns, "gpc_class_code", "caffeine_statement", "footnote", "not_a_significant_source_of"]
     const rowsOf = async (form: Form) =>
       new Map(

@@ -7,9 +7,8 @@ import path from "node:path"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { zipOf } from "../support/pipelines/handmade-zips.ts"
 import type { EndedRun } from "../support/pipelines/live-runs.ts"
-import { run } from "../support/programs.ts"
 import { page, startFdcHost, zipAt } from "./fdc-host.ts"
-import { copyOf, folderOfTest, query, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { copyOf, folderOfTest, query, rebuiltFrom, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { foodsIn, goodZip, jsonRelease, recordOf as labelOf, leftovers, load } from "./small-releases.ts"
 
 const jsonZip = (...ids: ReadonlyArray<number>) =>
@@ -103,9 +102,7 @@ describe("a live run of branded foods", () => {
 
     expect(published(await host.ingest(home))).toMatchObject({ outcome: "unchanged", rows_read: live.rows_read })
     expect(host.asked()).toEqual([page])
-    const into = folderOfTest()
-    expect((await run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })).code).toBe(0)
-    expect(await addresses(into)).toEqual(after)
+    expect(await addresses(await rebuiltFrom(home))).toEqual(after)
   })
 
   it("fails when neither address of the page names a release, and says how to load one by hand", async () => {

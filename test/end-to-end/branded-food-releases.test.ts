@@ -15,7 +15,7 @@ import {
 } from "../support/label-releases.ts"
 import { run } from "../support/programs.ts"
 import { derivedOf, ingest, labelsOf, recordsOf } from "./branded-foods.ts"
-import { copyIn, copyOf, query, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { copyIn, copyOf, generationOf, newestManifest, query, removeFolder, temporaryFolder } from "./ingesting.ts"
 
 type Found = Readonly<Record<string, unknown>> | undefined
 const stable = (record: Found) => (record === undefined ? undefined : { ...record, fetched_at: "" })
@@ -122,7 +122,7 @@ describe("both forms of a release", () => {
 
   it("give the same record for the same food, except for what only one of them states", async () => {
     const [[fromJson], [fromCsv]] = (await Promise.all(
-      [jsonFirst, csvFirst].map((home) => recordsOf(home, [700], "larder-000001.duckdb"))
+      [jsonFirst, csvFirst].map((home) => recordsOf(home, [700], 1))
     )) as [ReadonlyArray<Found>, ReadonlyArray<Found>]
     const onlyOne = {
       fetched_at: "",
@@ -175,8 +175,8 @@ describe("a release after another one", () => {
       rows_unchanged: 3,
       rows_rejected: 0
     })
-    const kept = readdirSync(path.join(known, "warehouse")).filter((name) => /\.duckdb$/.test(name))
-    expect(kept.toSorted()).toEqual(["larder-000001.duckdb", "larder.duckdb"])
+    expect(generationOf(known, "branded-foods")).toBe("larder-000001")
+    expect(newestManifest(known).number).toBe(2) // tells of the run
   })
 
   it("loads nothing when its labels are known, and only records its payload", async () => {
@@ -193,8 +193,7 @@ describe("a release after another one", () => {
 
   it("keeps labels that it leaves out, and a rollback brings the earlier records back", async () => {
     const ids = [800, 801, 810]
-    const descriptions = async (generation?: string) =>
-      (await recordsOf(newer, ids, generation)).map((record) => record?.description)
+    const descriptions = async () => (await recordsOf(newer, ids)).map((record) => record?.description)
     expect(await descriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", "NEW RECIPE"])
     const history = `select fdc_id, version, versions, is_current, replaced_by from branded_food.version
       where gtin_14 = '00059642932491' order by version`
@@ -205,7 +204,7 @@ describe("a release after another one", () => {
 
     const rollback = async (to: string) => {
       const { code, stdout } = await run("larder-ingest", ["rollback", "--to", to], { LARDER_HOME: newer })
-      expect([code, stdout]).toEqual([0, expect.stringContaining(`${to} is live`)])
+      expect([code, stdout]).toEqual([0, expect.stringContaining(`branded-foods is that of ${to}`)])
     }
     await rollback("larder-000001")
     expect(await descriptions()).toEqual(["OLD RECIPE", "SOMETHING ELSE", undefined])

@@ -1,10 +1,8 @@
 /** Branded foods as runs of the program left them in a home: rows of the warehouse, and the records that are served. */
-import { realpathSync } from "node:fs"
-import path from "node:path"
-import { openFoods } from "@larder/warehouse/foods/open.ts"
-import { carriedFolder } from "@larder/warehouse/generation/carried.ts"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import { type Ended, run } from "../support/programs.ts"
+import { openLiveFoods } from "../support/warehouse/live-foods.ts"
 import { query } from "./ingesting.ts"
 
 /** Runs the pipeline over a release on this machine. */
@@ -13,21 +11,22 @@ export const ingest = (home: string, file: string, ...args: ReadonlyArray<string
 
 type Record = Readonly<globalThis.Record<string, unknown>>
 
-/** Records of the live generation, by fdc_id; undefined for a label version that it does not hold. */
+/** Records of a generation, or else of what is live, by fdc_id; undefined for a label version that it does not hold. */
 export const recordsOf = (
   home: string,
   fdcIds: ReadonlyArray<number>,
-  generation = "larder.duckdb"
+  generation?: number
 ): Promise<ReadonlyArray<Record | undefined>> =>
-  Effect.runPromise(
-    Effect.scoped(
-      Effect.map(openFoods(carriedFolder(realpathSync(path.join(home, "warehouse", generation)), "foods")), (foods) =>
-        fdcIds.map((fdcId) => {
-          const json = foods.record(fdcId)
-          return json === undefined ? undefined : JSON.parse(json)
-        })
-      )
-    )
+  openLiveFoods(home, generation).pipe(
+    Effect.map((foods) =>
+      fdcIds.map((fdcId) => {
+        const json = foods.record(fdcId)
+        return json === undefined ? undefined : JSON.parse(json)
+      })
+    ),
+    Effect.scoped,
+    Effect.provide(NodeServices.layer),
+    Effect.runPromise
   )
 
 /** What of a label does not tell of the run that loaded it. */

@@ -1,9 +1,8 @@
 /** Bad input through the program itself: a clear error, the right exit code, and nothing lost. Some fifteen runs, 20 seconds. */
-import { cpSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs"
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { gzipSync } from "node:zlib"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { Effect } from "effect"
+import { objectName } from "@larder/warehouse/depot/depot.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
   aBlockRow,
@@ -18,10 +17,14 @@ import {
   recordingOf,
   writeRecordings
 } from "../support/pipelines/commodity-payloads.ts"
+import { run } from "../support/programs.ts"
+import { plant } from "../support/warehouse/planted.ts"
+import { unswept } from "../support/warehouse/unswept.ts"
 import {
   copyOf,
   folderOfTest,
   generationOf,
+  newestManifest,
   query,
   recordOf,
   removeFolder,
@@ -32,6 +35,7 @@ import {
 } from "./ingesting.ts"
 
 const closes = feedNamed("gov-mars/1603")
+const runLarder = (home: string, ...args: ReadonlyArray<string>) => run("larder-ingest", args, { LARDER_HOME: home })
 const without = (row: Row, field: string): Row =>
   Object.fromEntries(Object.entries(row).filter(([name]) => name !== field))
 const good: Bodies = { [closes.feed]: bodyOf(closes, [aClose()]), [blocks.feed]: bodyOf(blocks, [aBlockRow()]) }
@@ -51,15 +55,16 @@ afterAll(() => removeFolder(home))
 
 /** The old generation is live with its values, and nothing of the failed run lies around. */
 const expectOldGeneration = async (home: string) => {
-  expect(generationOf(home)).toBe("larder-000001.duckdb")
+  expect(generationOf(home, "commodities")).toBe("larder-000001")
   expect(await valuesOf(home, "cheese_block_sales_price_weekly")).toEqual(["2026-08-29 1.6140"])
-  expect(readdirSync(path.join(home, "warehouse")).filter((name) => name.includes("building"))).toEqual([])
-  expect(readdirSync(path.join(home, "staging")).filter((name) => name.includes(".duckdb"))).toEqual([])
+  expect(unswept(home)).toEqual([])
+  expect(readdirSync(path.join(home, "staging"))).toEqual([])
 }
 
-const journalOf = (home: string) => {
-  const folder = path.join(home, "journal")
-  return readdirSync(folder).map((name) => JSON.parse(readFileSync(path.join(folder, name), "utf8")))
+/** The runs of a home, oldest first. */
+const runsOf = async (home: string) => {
+  const [runs] = await query(home, "select outcome, generation, rows_loaded, message from ingest.run order by run_id")
+  return runs ?? []
 }
 
 describe("a payload that cannot be trusted", () => {
@@ -90,7 +95,10 @@ describe("a payload that cannot be trusted", () => {
     expect(run.stderr).toMatch(reason)
     expect(run.stderr).toMatch(/Nothing of this run was published; the previous generation stays live/)
     await expectOldGeneration(copy)
-    expect(journalOf(copy)).toMatchObject([{ run: { outcome: "failed", generation: null, rows_loaded: null } }])
+    expect(await runsOf(copy)).toMatchObject([
+      { outcome: "partial" },
+      { outcome: "failed", generation: null, rows_loaded: null, message: expect.stringMatching(reason) }
+    ])
   })
 })
 
@@ -184,12 +192,7 @@ describe("a run with many payloads that cannot be trusted", () => {
 
 describe("a failing check", () => {
   const bodies = withCloses(bodyOf(closes, [aClose()]))
-  const change = (home: string, sql: string) =>
-    Effect.runPromise(
-      Effect.scoped(
-        Effect.flatMap(DuckDb.readWrite(path.join(home, "warehouse/larder-000001.duckdb")), (db) => db.run(sql))
-      )
-    )
+  const change = (home: string, sql: string) => plant(home, "commodities", sql)
   /** A value that lost its metric: no payload leads to one. */
   const orphan = `
     insert into commodity.price_version
@@ -204,27 +207,26 @@ describe("a failing check", () => {
     await expectOldGeneration(copy)
   })
 
-  it("is recorded by the next generation, like a run that failed", async () => {
+  it("is recorded with its results, like a run that failed with its message", async () => {
     const copy = copyOf(home)
     await change(copy, orphan)
     await replay(copy, bodies)
     await change(copy, "delete from commodity.price_version where metric_name = 'butter_close'")
     await replay(copy, withCloses("<html>"))
     await replay(copy, bodies)
-    const [runs, results] = await query(
+    const runs = await runsOf(copy)
+    const [results] = await query(
       copy,
-      "select outcome, generation, message from ingest.run order by run_id",
       "select name, bad_rows::integer as bad_rows from ingest.check_result join ingest.run using (run_id) where outcome = 'checks_failed'"
     )
-    expect(runs?.map(({ generation, outcome }) => ({ generation, outcome }))).toEqual([
+    expect(runs.map(({ generation, outcome }) => ({ generation, outcome }))).toEqual([
       { outcome: "partial", generation: "larder-000001" },
       { outcome: "checks_failed", generation: null },
       { outcome: "failed", generation: null },
-      { outcome: "partial", generation: "larder-000002" }
+      { outcome: "partial", generation: "larder-000004" }
     ])
-    expect(runs?.[2]?.message).toMatch(/gov-mars\/1603: .* HTML/)
+    expect(runs[2]?.message).toMatch(/gov-mars\/1603: .* HTML/)
     expect(results).toContainEqual({ name: "values_have_metrics", bad_rows: 1 })
-    expect(journalOf(copy)).toEqual([])
   })
 })
 
@@ -273,20 +275,38 @@ describe("a run with an unusable LARDER_HOME", () => {
     expect(run.stderr).toMatch(/Set LARDER_HOME to a folder/)
   })
 
-  it("exits with 1, names a warehouse that is not a DuckDB file, and leaves it as it is", async () => {
+  it("exits with 1 where the warehouse is of an earlier form, says what to do, and leaves it as it is", async () => {
     const folder = folderOfTest()
-    const warehouse = path.join(folder, "warehouse")
-    mkdirSync(warehouse)
-    writeFileSync(
-      path.join(warehouse, "larder-000001.duckdb"),
-      "this is no database, whatever its name says".repeat(200)
-    )
-    symlinkSync("larder-000001.duckdb", path.join(warehouse, "larder.duckdb"))
+    const file = path.join(folder, "warehouse/larder-000001.duckdb")
+    mkdirSync(path.dirname(file))
+    writeFileSync(file, "a generation in one file")
     const run = await replay(folder, good)
     expect(run.code).toBe(1)
-    expect(run.stderr).toMatch(/larder-000001\.duckdb .*DuckDB/)
-    expect(readlinkSync(path.join(warehouse, "larder.duckdb"))).toBe("larder-000001.duckdb")
-    expect(readFileSync(path.join(warehouse, "larder-000001.duckdb"), "utf8")).toMatch(/^this is no database/)
+    expect(run.stderr).toMatch(/holds a warehouse of an earlier form \(larder-000001\.duckdb\).*larder-ingest rebuild/)
+    expect(readdirSync(path.dirname(file))).toEqual(["larder-000001.duckdb"])
+    expect(readFileSync(file, "utf8")).toBe("a generation in one file")
+  })
+})
+
+describe("a run on a part that somebody changed", () => {
+  it("exits with 1, names it and what to do, carries nothing of it on, and a rebuild makes it anew", async () => {
+    const copy = copyOf(home)
+    const [before, prices] = [newestManifest(copy), await valuesOf(copy, "cheese_block_sales_price_weekly")]
+    const [part] = before.data_sets.commodities?.parts ?? []
+    const file = path.join(copy, "warehouse", objectName(part?.sha256 ?? ""))
+    chmodSync(file, 0o644)
+    const bytes = readFileSync(file)
+    const middle = bytes.length >> 1
+    bytes[middle] = (bytes[middle] ?? 0) ^ 1
+    writeFileSync(file, bytes)
+    const run = await replay(copy, withCloses(bodyOf(closes, [aClose()])))
+    expect(run.code).toBe(1)
+    expect(run.stderr).toContain(`commodities.duckdb of commodities (${file}) was changed after it was published`)
+    expect(run.stderr).toContain("npx larder-ingest rebuild commodities")
+    expect(newestManifest(copy).data_sets).toEqual(before.data_sets)
+    const rebuilt = await runLarder(copy, "rebuild", "commodities")
+    expect(rebuilt.code, rebuilt.stderr).toBe(0)
+    expect(await valuesOf(copy, "cheese_block_sales_price_weekly")).toEqual(prices)
   })
 })
 

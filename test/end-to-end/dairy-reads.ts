@@ -1,4 +1,5 @@
 /** What each read of the dairy leaves behind: rows of the warehouse, and the answers of a server that runs all the while. */
+import { generationId } from "@larder/warehouse/generation/manifest.ts"
 import { ask } from "../support/api/client.ts"
 import { newKey, type Server, startServer, untilServed } from "../support/programs.ts"
 import {
@@ -14,7 +15,7 @@ import {
   reads,
   stores
 } from "./dairy-recordings.ts"
-import { query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import { newestManifest, query, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { type Files, outcomesOf, type Row, replayStores, writeFiles } from "./storefronts.ts"
 
 /** What a read left behind: in the warehouse, and in the API. */
@@ -143,7 +144,7 @@ export const readInTurn = async (home: string): Promise<ReadonlyMap<Name, Left>>
     for await (const { name, record } of readEach(home)) {
       server ??= await startServer(home)
       ask ??= callsOf(server.api, (await newKey(home)).key)
-      await untilServed(server, record.generation)
+      await untilServed(server, generationId(newestManifest(home).number))
       left.set(name, await leftBy(home, record, await ask()))
     }
     return left

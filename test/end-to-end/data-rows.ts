@@ -6,7 +6,10 @@ const tables = dataSets.flatMap((dataSet) => dataSet.tables.map(({ name, schema 
 
 /** Of each table that the home has, its rows as JSON, in an order of their own. */
 export const dataRowsOf = async (home: string): Promise<ReadonlyMap<string, ReadonlyArray<string>>> => {
-  const [found = []] = await query(home, "select schema_name || '.' || table_name as name from duckdb_tables()")
+  const [found = []] = await query(
+    home,
+    "select schema_name || '.' || view_name as name from duckdb_views() where database_name = 'larder'"
+  )
   const there = tables.filter((table) => found.some(({ name }) => name === table))
   const rows = await query(
     home,

@@ -1,12 +1,13 @@
 /** Ingest runs over folders of recordings, by the program itself, and what they left in the warehouse. */
-import { cpSync, mkdtempSync, readlinkSync, realpathSync, rmSync } from "node:fs"
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { generationId, type Manifest } from "@larder/warehouse/generation/manifest.ts"
 import { Effect } from "effect"
 import { onTestFinished } from "vitest"
 import { type Bodies, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
 import { run } from "../support/programs.ts"
+import { analysing } from "../support/warehouse/seen.ts"
 
 export const temporaryFolder = () => mkdtempSync(path.join(tmpdir(), "larder-end-to-end-"))
 export const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true })
@@ -45,16 +46,45 @@ export const replayFolder = (home: string, folder: string, ...args: ReadonlyArra
 export const recordOf = ({ stdout }: { readonly stdout: string }): Readonly<Record<string, unknown>> =>
   JSON.parse(stdout)
 
-export const link = (home: string) => path.join(home, "warehouse/larder.duckdb")
-export const generationOf = (home: string) => readlinkSync(link(home))
+const generations = (home: string) => path.join(home, "warehouse/generations")
 
-/** Rows of the live generation, one query after the other. */
+/** The newest generation, of whatever run or rollback. */
+export const newestManifest = (home: string): Manifest => {
+  const newest = readdirSync(generations(home)).sort().at(-1) ?? ""
+  return JSON.parse(readFileSync(path.join(generations(home), newest), "utf8"))
+}
+
+/** The generation that made live what is live of a data set. */
+export const generationOf = (home: string, pipeline: string) => {
+  const changedIn = newestManifest(home).data_sets[pipeline]?.changed_in
+  return changedIn === undefined ? undefined : generationId(changedIn)
+}
+
+/** What people open to see all data sets. */
+export const catalogue = (home: string) => path.join(home, "warehouse/larder.duckdb")
+
+/** Rows of what is live, one query after the other. */
 export const query = (home: string, ...queries: ReadonlyArray<string>) =>
-  Effect.runPromise(
-    Effect.scoped(
-      Effect.flatMap(DuckDb.readOnly(realpathSync(link(home))), (db) => Effect.forEach(queries, (sql) => db.rows(sql)))
-    )
+  analysing(catalogue(home)).pipe(
+    Effect.flatMap((db) => Effect.forEach(queries, (sql) => db.rows(sql))),
+    Effect.scoped,
+    Effect.runPromise
   )
+
+/** A home that was made anew from the raw archive of another one, and has nothing else of it; it is removed when the test is over. */
+export const rebuiltFrom = async (home: string) => {
+  const made = folderOfTest()
+  cpSync(path.join(home, "raw"), path.join(made, "raw"), { recursive: true })
+  const { code, stderr } = await run("larder-ingest", ["rebuild"], { LARDER_HOME: made })
+  if (code !== 0) throw new Error(`the rebuild ended with ${code}:\n${stderr}`)
+  return made
+}
+
+/** Looks at a home as an operator does, which brings what people open up to what is live. */
+export const look = async (home: string) => {
+  const { code, stderr } = await run("larder-ingest", ["status"], { LARDER_HOME: home })
+  if (code === null || code > 1) throw new Error(`the status ended with ${code}:\n${stderr}`)
+}
 
 /** Current values of a metric: `2026-08-29 1.6140`, oldest first. */
 export const valuesOf = async (home: string, metric: string, asOf?: string): Promise<ReadonlyArray<string>> => {

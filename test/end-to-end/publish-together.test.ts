@@ -3,12 +3,13 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe } from "@effect/vitest"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { withPublishLock } from "@larder/warehouse/generation/lock.ts"
+import { withLock } from "@larder/warehouse/generation/lock.ts"
 import { Effect, FileSystem } from "effect"
 import { itWorks } from "../support/it-works.ts"
 import { onceForFile } from "../support/once-for-file.ts"
 import { otherProcess } from "../support/warehouse/other-process.ts"
-import { aLayout, ask, publishFound } from "../support/warehouse/pantry.ts"
+import { aLayout, ask, pantryIn, publishFound } from "../support/warehouse/pantry.ts"
+import { publishersRace } from "./publishers-race.ts"
 
 const items = (name: string, count: number) => Array.from({ length: count }, (_, i) => ({ item: `${name} ${i + 1}` }))
 
@@ -32,14 +33,31 @@ describe("publishers at the same time", () => {
         ),
         [...names].sort().map((name) => ({ name, rows: 50 }))
       )
-      assert.strictEqual((yield* ask(layout, "from ingest.run")).length, 3)
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          "select generation, outcome, rows_loaded::integer as rows_loaded from ingest.run order by generation"
+        ),
+        published.toSorted().map((generation) => ({ generation, outcome: "published", rows_loaded: 50 }))
+      )
+    })
+  )
+  itWorks("of different data sets lose no rows and no runs of each other", () => publishersRace(10))
+  itWorks("of different data sets do not wait for each other", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { deliveries: items("fig", 1) })
+      const holder = yield* otherProcess({ do: "hold", file: layout.lockOf("pantry") })
+      assert.strictEqual(yield* holder.nextLine, "held")
+      const { run } = yield* publishFound(layout, { deliveries: items("wine", 1) }, { of: pantryIn("cellar") })
+      assert.strictEqual(run.generation, "larder-000002")
     })
   )
   itWorks("wait for the one that is publishing, and log once that they wait", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { deliveries: items("fig", 1) })
-      const holder = yield* otherProcess({ do: "hold", file: layout.lock })
+      const holder = yield* otherProcess({ do: "hold", file: layout.lockOf("pantry") })
       assert.strictEqual(yield* holder.nextLine, "held")
       const here = yield* Effect.forkChild(publishFound(layout, { deliveries: items("plum", 1) }))
       while (!logs.some((line) => line.includes("waiting for it"))) yield* Effect.sleep("20 millis")
@@ -63,7 +81,8 @@ describe("publishers at the same time", () => {
         yield* Effect.sleep("20 millis")
         assert.strictEqual(inside--, 1)
       })
-      yield* Effect.all([withPublishLock(layout, alone), withPublishLock(layout, alone)], { concurrency: 2 })
+      const lock = layout.lockOf("pantry")
+      yield* Effect.all([withLock(lock, alone), withLock(lock, alone)], { concurrency: 2 })
     })
   )
 })
@@ -71,10 +90,9 @@ describe("publishers at the same time", () => {
 describe("an analyst who has the warehouse open", () => {
   itWorks("keeps reading one generation during seven publications, and finds the new one when opening again", () =>
     Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
       yield* publishFound(layout, { deliveries: items("apple", 10), prices: [{ item: "apple" }] })
-      const analyst = yield* otherProcess({ do: "read", file: yield* fs.realPath(layout.link) })
+      const analyst = yield* otherProcess({ do: "read", file: layout.dataSetFile("pantry") })
       assert.strictEqual(yield* analyst.nextLine, "open")
       const sql =
         "select (select count(*)::integer from pantry.delivery) as rows, (select price from pantry.price) as price"
@@ -88,18 +106,17 @@ describe("an analyst who has the warehouse open", () => {
         })
         assert.deepStrictEqual(yield* analyst.ask(sql), before)
       }
-      yield* analyst.ask(`attach '${layout.link}' as again (read_only)`)
-      assert.deepStrictEqual(yield* analyst.ask(sql.replaceAll("pantry.", "again.pantry.")), [
-        { rows: 17, price: "7.0000" }
-      ])
+      const again = ["use memory", "detach larder", `attach '${layout.dataSetFile("pantry")}' as larder (read_only)`]
+      for (const statement of [...again, "use larder"]) yield* analyst.ask(statement)
+      assert.deepStrictEqual(yield* analyst.ask(sql), [{ rows: 17, price: "7.0000" }])
     })
   )
-  itWorks("can attach the link with any DuckDB, but cannot write", () =>
+  itWorks("can attach the file of a data set with any DuckDB, but cannot write", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { deliveries: items("apple", 1) })
       const db = yield* DuckDb.memory
-      yield* db.run(`attach '${layout.link}' as larder (read_only)`)
+      yield* db.run(`attach '${layout.dataSetFile("pantry")}' as larder (read_only)`)
       assert.strictEqual((yield* db.rows("from larder.pantry.delivery")).length, 1)
       yield* Effect.flip(db.run("delete from larder.pantry.delivery"))
     })
@@ -114,14 +131,14 @@ describe("a full disk", () => {
       Effect.provide(NodeServices.layer)
     )
   )
-  /** Publishes in a process whose files may only grow to the room that there is for a warehouse of this size. */
+  /** Publishes in a process whose files may only grow to the room that there is for a database of this size. */
   const publishInRoom = Effect.fnUntraced(function* (
     layout: Layout,
     room: (size: number) => number,
     deliveries: ReturnType<typeof items>
   ) {
     const fs = yield* FileSystem.FileSystem
-    const blocks = Math.floor(room(Number((yield* fs.stat(layout.link)).size)) / 512)
+    const blocks = Math.floor(room(Number((yield* fs.stat(layout.dataSetFile("pantry"))).size)) / 512)
     const publisher = yield* otherProcess(
       { do: "publish", home: layout.home, found: { deliveries } },
       `trap '' XFSZ; ulimit -f ${blocks}` // writing beyond it fails, as it does on a full disk
@@ -137,27 +154,27 @@ describe("a full disk", () => {
       /^Cause\(\[Fail\(DuckDbError: .*Could not write file.*File too large/
     ],
     [
-      "the live generation is copied",
+      "what is live is copied",
       roomForLess,
       items("pear", 5),
-      /Publishing failed while copying the live generation: EFBIG.*The disk is full: a publication needs room for a second copy of the warehouse\. Nothing was published; the previous generation stays live\./
+      /Publishing failed while copying what is live: EFBIG.*The disk is full: a publication needs room for a second copy of its data set\. Nothing was published; what was live stays live\./
     ],
     [
       "the staged rows are merged",
-      (size: number) => size + 150_000,
+      (size: number) => size * 1.5,
       long(8_000),
-      /Publishing failed while (merging the staged rows|checking|writing it): .*File too large.*The disk is full: .*the previous generation stays live\./
+      /Publishing failed while (merging the staged rows|checking|writing it): .*File too large.*The disk is full: .*what was live stays live\./
     ]
   ] as const) {
     itWorks(`leaves the old generation live when ${when}`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
         const layout = yield* filled
-        const before = (yield* fs.readDirectory(layout.dir)).sort()
+        const before = (yield* fs.readDirectory(layout.dir, { recursive: true })).sort()
         const { code, stderr } = yield* publishInRoom(layout, room, found)
         assert.strictEqual(code, 1, stderr)
         assert.match(stderr, says)
-        assert.deepStrictEqual((yield* fs.readDirectory(layout.dir)).sort(), before)
+        assert.deepStrictEqual((yield* fs.readDirectory(layout.dir, { recursive: true })).sort(), before)
         assert.deepStrictEqual(yield* fs.readDirectory(layout.staging), [])
         assert.strictEqual((yield* ask(layout, "from pantry.delivery")).length, rows)
       })

@@ -1,14 +1,23 @@
 /** The raw archive alone gives the warehouse back. Stores are rebuilt in tests of their own. */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { aLabel, ingestLabels } from "../support/label-releases.ts"
 import { aClose, bodyOf, everyFeed, feedNamed } from "../support/pipelines/commodity-payloads.ts"
 import { run } from "../support/programs.ts"
+import { unswept } from "../support/warehouse/unswept.ts"
 import { derivedOf, recordsOf } from "./branded-foods.ts"
-import { copyOf, generationOf, recordOf, removeFolder, replay, temporaryFolder } from "./ingesting.ts"
+import {
+  copyIn,
+  copyOf,
+  generationOf,
+  newestManifest,
+  query,
+  recordOf,
+  removeFolder,
+  replay,
+  temporaryFolder
+} from "./ingesting.ts"
 
 const closes = feedNamed("gov-mars/1603")
 
@@ -19,23 +28,23 @@ const everything = `
   union all select 'label', to_json(v)::varchar from branded_food.version v
   union all select 'raw file', to_json(r)::varchar from ingest.raw_file r
   union all select 'cursor', to_json(c)::varchar from ingest.cursor c
-  union all select 'run', run_id || ' ' || origin || ' ' || outcome || ' ' || rows_read || ' ' || rows_loaded from ingest.run
+  union all select 'run', run_id || ' ' || origin || ' ' || outcome || ' ' || rows_read || ' ' || rows_loaded from ingest.run where outcome <> 'failed'
   order by all`
 
-const rowsOf = (home: string) =>
-  Effect.runPromise(
-    Effect.scoped(
-      Effect.flatMap(DuckDb.memory, (db) =>
-        Effect.andThen(
-          db.run(`attach '${path.join(home, "warehouse", "larder.duckdb")}' as kept (read_only); use kept`),
-          db.rows(everything)
-        )
-      )
-    )
-  )
+const rowsOf = async (home: string) => (await query(home, everything))[0] ?? []
+
+const rebuild = async (home: string, ...args: ReadonlyArray<string>) => {
+  const ended = await run("larder-ingest", ["rebuild", ...args, "--json"], {
+    LARDER_HOME: home,
+    LARDER_SOURCES: "live"
+  })
+  const runs = ended.stdout.split("\n").filter((line) => line !== "")
+  return { ...ended, runs: runs.map((line): Readonly<Record<string, unknown>> => JSON.parse(line)) }
+}
 
 describe("larder-ingest rebuild", () => {
-  const [home, into] = [temporaryFolder(), temporaryFolder()]
+  const home = temporaryFolder()
+  let made = ""
   let runs: ReadonlyArray<Readonly<Record<string, unknown>>> = []
   beforeAll(async () => {
     expect((await replay(home, everyFeed())).code).toBe(0)
@@ -44,68 +53,98 @@ describe("larder-ingest rebuild", () => {
     const partial = await replay(home, { [closes.feed]: bodyOf(closes, days) }, ...october)
     expect(recordOf(partial)).toMatchObject({ outcome: "partial", rows_loaded: 1 })
     expect(recordOf(await replay(home, everyFeed(), "--dry-run"))).toMatchObject({ dry_run: true, generation: null })
+    expect(recordOf(await replay(home, everyFeed()))).toMatchObject({ outcome: "unchanged" })
+    expect((await replay(home, { [closes.feed]: "<html>" })).code).toBe(1)
     await ingestLabels(home, "csv", [aLabel({ fdc_id: 4_000_000 }), aLabel({ fdc_id: 4_000_001 })])
     await ingestLabels(home, "json", [aLabel({ fdc_id: 4_000_000, footnote: "A note" })], "2026-08-31")
-    const { code, stderr, stdout } = await run("larder-ingest", ["rebuild", "--into", into, "--json"], {
-      LARDER_HOME: home,
-      LARDER_SOURCES: "live"
-    })
-    expect(code, stderr).toBe(0)
-    runs = stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line))
+    made = copyIn(home)
+    rmSync(path.join(made, "warehouse"), { recursive: true })
+    const rebuilt = await rebuild(made)
+    expect(rebuilt.code, rebuilt.stderr).toBe(0)
+    runs = rebuilt.runs
   })
-  afterAll(() => [home, into].forEach(removeFolder))
+  afterAll(() => [home, made].forEach(removeFolder))
 
-  it("repeats every run that published, and copies no archive", () => {
+  it("repeats every run that read its source, and fetches nothing into the archive", () => {
     expect(runs.map(({ outcome, pipeline }) => [pipeline, outcome])).toEqual([
       ["commodities", "published"],
       ["commodities", "partial"],
+      ["commodities", "unchanged"],
       ["branded-foods", "published"],
       ["branded-foods", "published"]
     ])
-    expect(readdirSync(into).sort()).toEqual([".staging.lock", "staging", "warehouse"])
+    expect(readdirSync(path.join(made, "raw"), { recursive: true }).length).toBe(
+      readdirSync(path.join(home, "raw"), { recursive: true }).length
+    )
   })
 
   it("gives the same rows and ids from the archive alone", async () => {
-    const [before, after] = [await rowsOf(home), await rowsOf(into)]
+    const [before, after] = [await rowsOf(home), await rowsOf(made)]
     expect(before.length).toBeGreaterThan(100)
     expect(after).toEqual(before)
   })
 
   it("gives the same categories, nutrition and served records, with their original fetch times", async () => {
-    expect(await derivedOf(into)).toEqual(await derivedOf(home))
+    expect(await derivedOf(made)).toEqual(await derivedOf(home))
     const records = await recordsOf(home, [4_000_000, 4_000_001])
     expect(records).toMatchObject([{ footnote: "A note" }, { footnote: null }])
-    expect(await recordsOf(into, [4_000_000, 4_000_001])).toEqual(records)
+    expect(await recordsOf(made, [4_000_000, 4_000_001])).toEqual(records)
   })
 
-  it("exits with 1 and names a payload that is not what was fetched, and its pack", async () => {
-    const name = readdirSync(path.join(home, "raw/packs")).sort()[0] ?? ""
-    const pack = path.join(home, "raw/packs", name)
+  it("makes a live data set anew as one generation, with the same rows, and leaves the others as they are", async () => {
+    const copy = copyOf(home)
+    const [before, { number }] = [await rowsOf(copy), newestManifest(copy)]
+    const { code, runs, stderr } = await rebuild(copy, "branded-foods")
+    expect(code, stderr).toBe(0)
+    expect(runs.map(({ pipeline }) => pipeline)).toEqual(["branded-foods", "branded-foods"])
+    const { data_sets, event, number: now } = newestManifest(copy)
+    expect([now, event.kind, data_sets["branded-foods"]?.published_in]).toEqual([number + 1, "rebuild", number + 1])
+    expect(data_sets.commodities).toEqual(newestManifest(home).data_sets.commodities)
+    expect(await rowsOf(copy)).toEqual(before)
+    expect(unswept(copy)).toEqual([])
+  })
+
+  it("leaves out runs that were rolled back, and they stay rolled back", async () => {
+    const copy = copyOf(home)
+    const args = ["rollback", "--only", "branded-foods", "--note", "a bad release"]
+    expect((await run("larder-ingest", args, { LARDER_HOME: copy })).code).toBe(0)
+    const records = await recordsOf(copy, [4_000_000])
+    expect(records).toMatchObject([{ footnote: null }])
+    const { code, runs, stderr } = await rebuild(copy)
+    expect(code, stderr).toBe(0)
+    expect(runs.map(({ pipeline }) => pipeline)).toEqual(["commodities", "commodities", "commodities", "branded-foods"])
+    expect(await recordsOf(copy, [4_000_000])).toEqual(records)
+    const [undone] = await query(
+      copy,
+      "select pipeline, rows_loaded::integer as rows_loaded from ingest.run where rolled_back_by is not null"
+    )
+    expect(undone).toEqual([{ pipeline: "branded-foods", rows_loaded: 1 }])
+  })
+
+  it("exits with 1 and names a payload that is not what was fetched, and its pack, and what is live stays", async () => {
+    const damaged = copyOf(home)
+    const name = readdirSync(path.join(damaged, "raw/packs")).sort()[0] ?? ""
+    const pack = path.join(damaged, "raw/packs", name)
     const bytes = readFileSync(pack)
     const firstMember = bytes.toString("latin1", 30, 94) // behind the head of the first entry, before its bytes
     writeFileSync(pack, bytes.fill(0, 100, 110))
-    const damaged = path.join(into, "damaged")
-    const { code, stderr } = await run("larder-ingest", ["rebuild", "--into", damaged], { LARDER_HOME: home })
+    const before = newestManifest(damaged)
+    const { code, stderr } = await rebuild(damaged)
     expect(code).toBe(1)
     expect(stderr).toContain(`The archived payload ${firstMember} in ${pack} cannot be read`)
     expect(stderr).toContain("Restore it from a backup")
-    expect(existsSync(path.join(damaged, "warehouse/larder.duckdb"))).toBe(false)
-  })
-
-  it("exits with 2 for a folder that holds a warehouse already", async () => {
-    const { code, stderr } = await run("larder-ingest", ["rebuild", "--into", home], { LARDER_HOME: home })
-    expect(code).toBe(2)
-    expect(stderr).toContain("holds a warehouse already")
+    expect(newestManifest(damaged)).toEqual(before)
+    expect(unswept(damaged)).toEqual([])
+    rmSync(path.join(damaged, "warehouse"), { recursive: true })
+    expect((await rebuild(damaged)).code).toBe(1)
+    expect(generationOf(damaged, "commodities")).toBeUndefined()
   })
 })
 
 describe("the bundled release of branded foods", () => {
   it("is not loaded again into a home that holds it", async () => {
     const home = copyOf(inject("sampleHome"))
-    const before = generationOf(home)
+    const before = generationOf(home, "branded-foods")
     const { code, stdout } = await run("larder-ingest", ["branded-foods", "--json"], { LARDER_HOME: home })
     const record = recordOf({ stdout })
     expect([code, record]).toMatchObject([
@@ -113,6 +152,6 @@ describe("the bundled release of branded foods", () => {
       { outcome: "unchanged", generation: null, rows_loaded: 0, rows_rejected: 0 }
     ])
     expect(record.rows_read).toBe(record.rows_unchanged)
-    expect(generationOf(home)).toBe(before)
+    expect(generationOf(home, "branded-foods")).toBe(before)
   })
 })

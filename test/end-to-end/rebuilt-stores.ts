@@ -1,8 +1,7 @@
 /** What a rebuild from the archive must give back of the stores of a home: products, ids, times and history. */
 import { expect } from "vitest"
-import { run } from "../support/programs.ts"
 import { jsonOf } from "./dairy-reads.ts"
-import { folderOfTest, query } from "./ingesting.ts"
+import { query, rebuiltFrom } from "./ingesting.ts"
 
 const tables = [
   ["store", "store_id"],
@@ -21,9 +20,7 @@ const rowsOf = ([table, order]: (typeof tables)[number]) =>
   table.startsWith("(") ? `select to_json(t)::varchar as row from ${table} t order by ${order}` : jsonOf(table, order)
 
 export const expectSameStoresRebuilt = async (home: string) => {
-  const into = folderOfTest()
-  const { code, stderr } = await run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })
-  expect(code, stderr).toBe(0)
+  const into = await rebuiltFrom(home)
   const [before, now] = await Promise.all([home, into].map((folder) => query(folder, ...tables.map(rowsOf))))
   for (const [index, [table]] of tables.entries()) {
     expect(before?.[index]?.length, table).toBeGreaterThan(0)

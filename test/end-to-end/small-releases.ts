@@ -4,6 +4,7 @@ import path from "node:path"
 import { expect } from "vitest"
 import { type Part, zipOf } from "../support/pipelines/handmade-zips.ts"
 import { run } from "../support/programs.ts"
+import { unswept } from "../support/warehouse/unswept.ts"
 import { generationOf, query } from "./ingesting.ts"
 
 /** One line of a CSV file, every field in quotes. */
@@ -116,9 +117,7 @@ const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : 
 export const leftovers = (home: string): ReadonlyArray<string> => [
   ...namesIn(path.join(home, "staging")),
   ...namesIn(path.join(home, "raw/incoming")),
-  ...namesIn(path.join(home, "warehouse")).filter(
-    (name) => !/^(\.publish\.lock|larder\.duckdb|larder-\d{6}\.duckdb(\.foods)?)$/.test(name)
-  )
+  ...unswept(home)
 ]
 
 export const foodsIn = async (home: string): Promise<ReadonlyArray<number>> => {
@@ -128,11 +127,7 @@ export const foodsIn = async (home: string): Promise<ReadonlyArray<number>> => {
 
 /** The generation of `goodZip()` is live with its foods, and nothing of the failed run lies around. */
 export const expectOldFoods = async (home: string) => {
-  expect(generationOf(home)).toBe("larder-000001.duckdb")
+  expect(generationOf(home, "branded-foods")).toBe("larder-000001")
   expect(await foodsIn(home)).toEqual([1, 2, 3])
   expect(leftovers(home)).toEqual([])
-  expect(namesIn(path.join(home, "warehouse")).filter((name) => name.startsWith("larder-"))).toEqual([
-    "larder-000001.duckdb",
-    "larder-000001.duckdb.foods"
-  ])
 }

@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { describe, expect, it } from "vitest"
 import { run } from "../support/programs.ts"
-import { folderOfTest, recordOf } from "./ingesting.ts"
+import { folderOfTest, rebuiltFrom, recordOf } from "./ingesting.ts"
 import { ingestStores, type Listed, outcomesOf, shopifyPages, writeFiles } from "./storefronts.ts"
 
 const csv = "Handle,Title,Variant Price\nrye,Rye bread,2.50\nspelt,Spelt bread,3.20\n"
@@ -61,10 +61,7 @@ describe("a list of stores given with --stores", () => {
     const domains = [bakery, dairy, other, beside, kept].map(({ domain }) => domain)
     const outcomes = Object.fromEntries(domains.map((domain) => [domain, "complete complete"]))
     expect(await outcomesOf(home)).toEqual(outcomes)
-    const into = folderOfTest()
-    const rebuilt = await run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })
-    expect(rebuilt.code, rebuilt.stderr).toBe(0)
-    expect(await outcomesOf(into)).toEqual(outcomes)
+    expect(await outcomesOf(await rebuiltFrom(home))).toEqual(outcomes)
   })
 
   it.each([

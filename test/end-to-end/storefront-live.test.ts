@@ -12,8 +12,8 @@ import { afterAll, beforeAll } from "vitest"
 import { ingestLive } from "../support/pipelines/live-runs.ts"
 import { payloadsIn } from "../support/pipelines/raw-archive.ts"
 import { type Misbehaviour, type Shop, startShop } from "../support/pipelines/store-host.ts"
-import { type Ended, type Environment, run } from "../support/programs.ts"
-import { copyOf, folderOfTest, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
+import type { Ended, Environment } from "../support/programs.ts"
+import { copyOf, folderOfTest, rebuiltFrom, recordOf, removeFolder, temporaryFolder } from "./ingesting.ts"
 import { ingestStores, type Listed, outcomesOf, type Row, rowsOf, writeFiles } from "./storefronts.ts"
 
 const csv = "Handle,Title,Variant Price\nrye,Rye bread,2.50\nspelt,Spelt bread,3.20\n"
@@ -325,11 +325,7 @@ describe("a live run over shops on this machine", () => {
       assert.deepStrictEqual(yield* Effect.promise(() => rowsOf(home, state)), before)
 
       for (const { close } of [open, forbidding, woo]) yield* close
-      const into = folderOfTest()
-      const rebuilt = yield* Effect.promise(() =>
-        run("larder-ingest", ["rebuild", "--into", into], { LARDER_HOME: home })
-      )
-      assert.strictEqual(rebuilt.code, 0, rebuilt.stderr)
+      const into = yield* Effect.promise(() => rebuiltFrom(home))
       const reads = `
         select r.run_id, domain, r.read_at::varchar as read_at, r.fetch_status, r.outcome, r.outcome_detail, r.currency,
           pages_read, products_read, collections_read

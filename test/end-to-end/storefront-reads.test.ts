@@ -47,9 +47,9 @@ describe("a read of stores", () => {
     })
   })
 
-  it("publishes only that it took place when nothing but updated_at has changed", () => {
+  it("records only that it took place when nothing but updated_at has changed", () => {
     const [before, now] = [after("first"), after("same")]
-    expect(now.run).toMatchObject({ outcome: "published", rows_read: 14, rows_loaded: 0, rows_unchanged: 13 })
+    expect(now.run).toMatchObject({ outcome: "unchanged", rows_read: 14, rows_loaded: 0, rows_unchanged: 13 })
     expect(now.products).toEqual(before.products)
     expect(now.collections).toEqual(before.collections)
     expect([now.changes, now.told]).toEqual([before.changes, []])

@@ -1,7 +1,6 @@
 /** A read that finds nothing new changes no row of the data: that it took place is in `ingest` alone. */
-import { realpathSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import path from "node:path"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect } from "effect"
@@ -9,9 +8,9 @@ import { inject } from "vitest"
 import { ingestLive } from "../support/pipelines/live-runs.ts"
 import { startStores } from "../support/pipelines/store-rounds.ts"
 import { run } from "../support/programs.ts"
-import { tamper } from "../support/warehouse/pantry.ts"
+import { plantTold } from "../support/warehouse/planted.ts"
 import { changesBetween, dataRowsOf } from "./data-rows.ts"
-import { copyOf, folderOfTest, link } from "./ingesting.ts"
+import { copyOf, folderOfTest } from "./ingesting.ts"
 import { rowsOf } from "./storefronts.ts"
 
 const reads = `
@@ -24,15 +23,11 @@ describe("the bundled samples, read a second time in full", () => {
     const before = await dataRowsOf(home)
     const once = await rowsOf(home, reads)
     // Payloads that an earlier mapping read are read again.
-    const forget = tamper(
-      realpathSync(link(home)),
-      "update ingest.raw_file set mapping_sha256 = 'of an earlier version'"
-    )
-    await Effect.runPromise(Effect.provide(forget, NodeServices.layer))
+    await plantTold(home, "update ingest.raw_file set mapping_sha256 = 'of an earlier version'")
     const { code, stderr } = await run("larder-ingest", ["all"], { LARDER_HOME: home })
     assert.strictEqual(code, 0, stderr)
     const second = `
-      select pipeline, rows_read > 0 and rows_loaded = 0 and outcome = 'published' as is_same
+      select pipeline, rows_read > 0 and rows_loaded = 0 and outcome = 'unchanged' as is_same
       from ingest.run order by run_id desc limit 3`
     assert.deepStrictEqual(
       (await rowsOf(home, `from (${second}) order by pipeline`)).map(({ pipeline, is_same }) => [pipeline, is_same]),
@@ -71,7 +66,7 @@ describe("stores that have not changed", () => {
           const known = yield* Effect.promise(() => dataRowsOf(home))
           stores.look()
           const second = yield* ingest(10)
-          assert.deepStrictEqual([second.run?.outcome, second.run?.rows_loaded], ["published", 0], second.problem)
+          assert.deepStrictEqual([second.run?.outcome, second.run?.rows_loaded], ["unchanged", 0], second.problem)
           assert.isAbove(stores.look().conditional, 20)
           return known
         })

@@ -1,9 +1,13 @@
 /** `examples/analysis.sql`, question by question, against the warehouse of the bundled samples. */
-import { chmodSync, copyFileSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs"
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { DuckDb, type Row } from "@larder/warehouse/duckdb.ts"
+import { writeCatalogue } from "@larder/warehouse/opened/catalogue.ts"
+import type { Parts } from "@larder/warehouse/opened/parts.ts"
+import { snapshot } from "@larder/warehouse/opened/snapshot.ts"
+import { dataSets } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { repository } from "../support/repository.ts"
@@ -22,7 +26,13 @@ const answers = new Map<number, ReadonlyArray<Row>>()
 let answersByZone: ReadonlyMap<string, ReadonlyArray<ReadonlyArray<Row>>> = new Map()
 const answerTo = (number: number) => answers.get(number) ?? []
 
-const warehouse = () => realpathSync(path.join(inject("sampleHome"), "warehouse/larder.duckdb"))
+const files = () => path.join(inject("sampleHome"), "warehouse")
+const warehouse = () => path.join(files(), "larder.duckdb")
+/** The files of the data sets, under the names that people open. */
+const parts = (): Parts => ({
+  parts: dataSets.map((dataSet) => ({ dataSet, file: path.join(files(), `${dataSet.about.pipeline}.duckdb`) })),
+  ingestion: path.join(files(), "ingestion.duckdb")
+})
 beforeAll(async () => {
   const asked = [...questions].map(([number, sql]) => [number, sql.replace(/;$/, "")] as const)
   const sessions = inEachZone(
@@ -125,6 +135,24 @@ describe("the analyst's notebook", () => {
   })
 })
 
+describe("the analyst's notebook over files of each data set", () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "larder-notebook-"))
+  const opened = { catalogue: path.join(folder, "larder.duckdb"), snapshot: path.join(folder, "snapshot.duckdb") }
+  const asked = [...questions.values()].map((sql) => sql.replace(/;$/, ""))
+  beforeAll(() => {
+    const write = Effect.gen(function* () {
+      yield* writeCatalogue({ file: opened.catalogue, ...parts() })
+      yield* snapshot({ to: opened.snapshot, ...parts() })
+    })
+    return Effect.runPromise(Effect.provide(write, NodeServices.layer))
+  })
+  afterAll(() => rmSync(folder, { recursive: true }))
+  it.each(["catalogue", "snapshot"] as const)("has the same answers from the %s", async (kind) => {
+    const found = await Effect.runPromise(Effect.provide(inEachZone(opened[kind], asked), NodeServices.layer))
+    expect(found).toEqual(answersByZone)
+  })
+})
+
 describe("the analyst's notebook after a second read", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-analysis-"))
   const later = new Map<number, ReadonlyArray<Row>>()
@@ -139,18 +167,18 @@ describe("the analyst's notebook after a second read", () => {
     where id = (select product_id from storefront.product where title = 'Harbour Almond Croissant')`
   beforeAll(() => {
     const file = path.join(folder, "later.duckdb")
-    copyFileSync(warehouse(), file)
-    chmodSync(file, 0o600)
     return Effect.runPromise(
       Effect.scoped(
         Effect.gen(function* () {
+          yield* snapshot({ to: file, ...parts() })
+          yield* Effect.sync(() => chmodSync(file, 0o600))
           const db = yield* DuckDb.readWrite(file)
           yield* db.run(aPriceRose)
           yield* db.run(aProductIsGone)
           yield* db.run(`delete from storefront.listing where product_id in (${unlisted})`)
           for (const number of [8, 9, 10]) later.set(number, yield* db.rows(questions.get(number)?.slice(0, -1) ?? ""))
         })
-      )
+      ).pipe(Effect.provide(NodeServices.layer))
     )
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,17 +1,18 @@
 /** The programs in the guides, run as they stand there: TypeScript and Python over the API, SQL over the warehouse. */
 
 import { spawn } from "node:child_process"
-import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { filled } from "@larder/serve/docs/facts.ts"
 import { guides } from "@larder/serve/docs/guides.ts"
-import { DuckDb, type Row } from "@larder/warehouse/duckdb.ts"
+import type { Row } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { served } from "../support/api/served.ts"
 import { ended } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
+import { analysing } from "../support/warehouse/seen.ts"
 import { stumblingFront } from "./stumbling-front.ts"
 
 const api = served()
@@ -118,7 +119,7 @@ describe("the guides' SQL", () => {
     const answers = await Effect.runPromise(
       Effect.scoped(
         Effect.gen(function* () {
-          const db = yield* DuckDb.readOnly(realpathSync(path.join(inject("sampleHome"), "warehouse/larder.duckdb")))
+          const db = yield* analysing(path.join(inject("sampleHome"), "warehouse/larder.duckdb"))
           const answers: Array<ReadonlyArray<Row>> = []
           for (const sql of programsIn("sql")) answers.push(yield* db.rows(sql.trim().replace(/;$/, "")))
           return answers

@@ -1,16 +1,8 @@
 /** The warehouse in the docs: every table is there, and every query that is shown with its answer gives that answer. */
-import { realpathSync } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import {
-  checkResultTable,
-  dataSets,
-  dataSetTable,
-  ingestTables,
-  leftOutTable,
-  runTable,
-  viewsOf
-} from "@larder/warehouse/tables.ts"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { dataSets, ingestTables, ingestViews, viewsOf } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, inject, it } from "vitest"
 import { inEachZone } from "../support/warehouse/sessions.ts"
@@ -18,14 +10,13 @@ import { type Document, docs, documentAt, fencesOf, readme } from "./documents.t
 
 const warehouse = documentAt("docs/warehouse.md").text
 const tables = [
-  runTable,
-  checkResultTable,
-  leftOutTable,
-  dataSetTable,
   ...ingestTables,
+  ...ingestViews,
   ...dataSets.flatMap((dataSet) => [...dataSet.tables, ...viewsOf(dataSet)])
 ].map(({ name, schema }) => `${schema}.${name}`)
-const listed = [...warehouse.matchAll(/^\| `([a-z_]+\.[a-z_]+)(?:\([^`]*\))?` \|/gm)].map((match) => match[1] ?? "")
+const listed = [...warehouse.matchAll(/^\| `([a-z_]+\.[a-z_]+)(?:\([^`]*\))?` \|/gm)]
+  .map((match) => match[1] ?? "")
+  .filter((name) => !name.endsWith(".duckdb"))
 
 interface Query {
   readonly title: string
@@ -34,11 +25,14 @@ interface Query {
   readonly answer: ReadonlyArray<ReadonlyArray<string>> | undefined
 }
 
+/** How to open the warehouse, which answers nothing. */
+const isRecipe = (sql: string) => sql.startsWith("attach ")
+
 /** Each SQL block, and the block right behind it. Columns are two blanks or more apart. */
 const queriesIn = (document: Document): ReadonlyArray<Query> => {
   const fences = fencesOf(document)
   return fences.flatMap(({ end, language, text }, at) => {
-    if (language !== "sql") return []
+    if (language !== "sql" || isRecipe(text)) return []
     const next = fences[at + 1]
     const between = document.text.slice(end, document.text.indexOf("```", end))
     const isAnswer = next !== undefined && next.language === "" && between.trim() === ""
@@ -56,7 +50,7 @@ const queries = [readme, ...docs].flatMap(queriesIn)
 
 /** Column names and rows as texts, in a session of each time zone. */
 const ask = async (...asked: ReadonlyArray<string>) => {
-  const file = realpathSync(path.join(inject("sampleHome"), "warehouse", "larder.duckdb"))
+  const file = path.join(inject("sampleHome"), "warehouse", "larder.duckdb")
   const answers = await Effect.runPromise(Effect.provide(inEachZone(file, asked), NodeServices.layer))
   return [...answers.values()].map((ofZone) =>
     ofZone.map((rows) => [Object.keys(rows[0] ?? {}), ...rows.map((row) => Object.values(row).map(String))])
@@ -78,6 +72,31 @@ describe("the README", () => {
 describe("docs/warehouse.md", () => {
   it("lists every table, view and macro once, and no other", () => {
     expect(listed.toSorted()).toEqual(tables.toSorted())
+  })
+  it("lists every file that people open, and the views that no file of a data set has", () => {
+    const shown = [...warehouse.matchAll(/^\| `([a-z-]+\.duckdb)` \|/gm)].map((match) => match[1] ?? "")
+    const opened = ["larder", ...dataSets.map(({ about }) => about.pipeline), "ingestion"].map(
+      (name) => `${name}.duckdb`
+    )
+    expect(shown).toEqual(opened)
+    const over = dataSets.flatMap(({ viewsOverIngest = [] }) => viewsOverIngest)
+    const [told = ""] = /^- Two views put[\s\S]*?(?=\n- )/m.exec(warehouse) ?? []
+    expect([...told.matchAll(/`([a-z]+\.[a-z_]+)`/g)].map((match) => match[1]).slice(1)).toEqual(
+      over.map(({ name, schema }) => `${schema}.${name}`)
+    )
+  })
+  it("begins with how to open it, which lets a session use names of two parts and macros", async () => {
+    const [recipe = ""] = fencesOf(documentAt("docs/warehouse.md")).map(({ text }) => text)
+    expect(isRecipe(recipe)).toBe(true)
+    const session = Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      yield* db.run(recipe.replace("data/warehouse", path.join(inject("sampleHome"), "warehouse")))
+      return yield* db.rows(
+        `select (select count(*) from commodity.price_as_of('2026-07-10')) < (select count(*) from commodity.price) as grew,
+           branded_food.per_serving(3.5, 28) as amount`
+      )
+    })
+    expect(await Effect.runPromise(Effect.scoped(session))).toEqual([{ grew: true, amount: 0.98 }])
   })
 })
 

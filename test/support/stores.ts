@@ -154,7 +154,10 @@ const fill = (run_id: string, { collections = [], products = [], read_at = first
     yield* load(
       staging,
       "collection",
-      collections.map((row) => ({ ...row, ...ofRun }))
+      collections.map(({ image, ...row }) => {
+        const picture = { image_src: image?.src, image_width: image?.width, image_height: image?.height }
+        return { ...row, ...picture, ...ofRun }
+      })
     )
     yield* load(
       staging,

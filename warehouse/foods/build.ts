@@ -101,10 +101,9 @@ const countFoods = `
 const outermost = "select unnest([min(fdc_id), max(fdc_id)]) as fdc_id from branded_food.food"
 
 const Loaded = Schema.Struct({ run_id: Schema.NullOr(Schema.String) })
-const newestRun = `
-  select max(run_id) as run_id from ingest.run where pipeline = 'branded-foods' and generation is not null`
+const newestRun = "select max(run_id) as run_id from branded_food.food"
 
-/** The run that published the foods of a database: files that were made of others are not for it. */
+/** The last run that changed a label of a database: files that were made of others are not for it. */
 export const runOf = (db: DuckDb["Service"]) =>
   Effect.map(db.all(Loaded, newestRun), ([newest]) => newest?.run_id ?? null)
 

@@ -5,6 +5,7 @@
  * one release the JSON form goes before the CSV form, and each fills the gaps of the other. So the order in which releases
  * are loaded does not matter. What both forms state of one release is only cleared by reading both again in one run.
  */
+import { firstOwnAmount, labelColumns } from "./nutrition.ts"
 
 type Row = "s" | "l"
 
@@ -13,7 +14,7 @@ const onlyIn: Readonly<Record<string, "json" | "csv">> = {
   gpc_class_code: "json",
   caffeine_statement: "json",
   footnote: "json",
-  label_nutrients: "json",
+  ...Object.fromEntries(labelColumns.map((column) => [column, "json" as const])),
   earlier_versions: "json",
   daily_values: "csv",
   not_a_significant_source_of: "csv"
@@ -51,6 +52,13 @@ const goesFirst = `if(
 const either = (column: string) =>
   `if(${goesFirst}, coalesce(s.${column}, l.${column}), coalesce(l.${column}, s.${column}))`
 
+/** The label's own amounts belong together: all come from one row, the first that states any. */
+const fromOneRow = (column: string) => `if(
+  if(${goesFirst}, ${firstOwnAmount("s")} is not null, ${firstOwnAmount("l")} is null),
+  s.${column},
+  l.${column}
+)`
+
 /**
  * An empty list of amounts or remarks is no statement, unless the form is read again: some current labels have lost theirs
  * upstream. No list at all says that the files have none.
@@ -61,10 +69,19 @@ const longer = (column: string) => `case
   else if(len(l.${column}) > 0 or s.${column} is null, l.${column}, s.${column})
 end`
 
+/** The rule for most columns. `otherwise` is what stands where neither row replaces what the other states. */
+const merged = (column: string, otherwise: string) => `case
+  when ${restates(column)} then s.${column}
+  when ${isLater("s", "l")} and ${canState("s", column)} then s.${column}
+  when ${isLater("l", "s")} and ${canState("l", column)} then l.${column}
+  else ${otherwise}
+end`
+
 const written: Readonly<Record<string, string>> = {
   nutrients: longer("nutrients"),
   attributes: longer("attributes"),
   release_on: "greatest(s.release_on, l.release_on)",
+  ...Object.fromEntries(labelColumns.map((column) => [column, merged(column, fromOneRow(column))])),
   form: `case
     when ${isLater("s", "l")} or s.form = l.form then s.form
     when ${isLater("l", "s")} then l.form
@@ -83,13 +100,5 @@ const ofTheRun = ["fdc_id", "source_rows", "fetched_at", "run_id", "raw_sha256"]
 /** The value of a column as SQL over `s` and `l`; undefined for those that are not completed. */
 export const completedLabel = (column: string): string | undefined => {
   if (ofTheRun.includes(column)) return undefined
-  return (
-    written[column] ??
-    `case
-      when ${restates(column)} then s.${column}
-      when ${isLater("s", "l")} and ${canState("s", column)} then s.${column}
-      when ${isLater("l", "s")} and ${canState("l", column)} then l.${column}
-      else ${either(column)}
-    end`
-  )
+  return written[column] ?? merged(column, either(column))
 }

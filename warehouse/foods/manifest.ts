@@ -21,7 +21,7 @@ export const KnownNutrient = Schema.Struct({
 const Entry = Schema.Struct({ bytes: Schema.Int, crc32: Schema.Int })
 export const Manifest = Schema.Struct({
   format: Schema.Int,
-  /** The run that published the foods; null in a database without runs. */
+  /** The last run that changed a label; null where there is none. */
   run_id: Schema.NullOr(Schema.String),
   foods: Schema.Int,
   current: Schema.Int,

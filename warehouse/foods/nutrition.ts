@@ -7,6 +7,13 @@ import { Nutrition } from "@larder/schemas/branded-food/records.ts"
 export type NutritionKey = keyof typeof Nutrition.fields
 export const nutritionKeys = Object.keys(Nutrition.fields) as ReadonlyArray<NutritionKey> // keys of a literal struct
 
+/** Columns of `branded_food.food` with the label's own amounts per serving, in the order of `nutritionKeys`. */
+export const labelColumns = nutritionKeys.map((key) => `label_${key}` as const)
+
+/** The first amount that a label states of its own, as SQL; null where it states none, also where the release has an empty object for them. */
+export const firstOwnAmount = (row = "food") =>
+  `coalesce(${labelColumns.map((column) => `${row}.${column}`).join(", ")})`
+
 /** FoodData Central nutrients that state a key, the first that is there counts. */
 const nutrientsOf: Readonly<Record<NutritionKey, ReadonlyArray<number>>> = {
   calories: [1008, 2047, 2048],

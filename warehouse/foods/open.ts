@@ -20,7 +20,7 @@ export interface FoodPage {
 }
 
 export interface Foods {
-  /** The run that published them. */
+  /** The last run that changed one of them. */
   readonly run_id: string | null
   /** Label versions. */
   readonly foods: number

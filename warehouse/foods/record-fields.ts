@@ -3,7 +3,7 @@
  * none. What follows from other fields is left out and put together when a record is asked for: a line has 0.7 kB, a record 2.5.
  */
 import { BrandedFood } from "@larder/schemas/branded-food/records.ts"
-import { nutritionKeys } from "./nutrition.ts"
+import { firstOwnAmount, labelColumns } from "./nutrition.ts"
 
 type Field = keyof typeof BrandedFood.fields
 
@@ -53,7 +53,7 @@ const stated: Readonly<Partial<Record<Field, (column: string) => string>>> = {
 const numbers = {
   nutrient_ids: "list_transform(nutrients, lambda stated: stated.nutrient_id)",
   amounts: "list_transform(nutrients, lambda stated: stated.amount::double)",
-  own_amounts: `if(label_nutrients is null, null, [${nutritionKeys.map((key) => `label_nutrients.${key}::double`).join(", ")}])`
+  own_amounts: `if(${firstOwnAmount()} is null, null, [${labelColumns.map((column) => `${column}::double`).join(", ")}])`
 }
 
 /** Fields of the record, in its order. */

@@ -10,7 +10,7 @@ import { Effect, Schema } from "effect"
 import fc from "fast-check"
 import { brandedFood } from "../tables.ts"
 import { buildFoods } from "./build.ts"
-import { nutritionKeys } from "./nutrition.ts"
+import { labelColumns } from "./nutrition.ts"
 import { openFoods } from "./open.ts"
 import { indexRecords, recordFiles } from "./records.ts"
 
@@ -152,15 +152,15 @@ const labelled = fc.record({
     ),
     { freq: 9 }
   ),
-  label_nutrients: fc.option(
-    fc.record(Object.fromEntries(nutritionKeys.map((key) => [key, decimal(2000)])), { requiredKeys: [] })
-  )
+  own: fc.option(fc.record(Object.fromEntries(labelColumns.map((key) => [key, decimal(2000)])), { requiredKeys: [] }))
 })
 
 describe("nutrition per serving", () => {
   itWorks("is the same in a record as in the view", () =>
     Effect.gen(function* () {
-      const labels = fc.sample(labelled, { numRuns: 1500, seed: 11 }).map((stated, i) => ({ ...stated, fdc_id: i + 1 }))
+      const labels = fc
+        .sample(labelled, { numRuns: 1500, seed: 11 })
+        .map(({ own, ...stated }, i) => ({ ...stated, ...own, fdc_id: i + 1 }))
       const { db, foods } = yield* opened(labels)
       const rows = yield* db.rows("from branded_food.nutrition")
       const expected = new Map(rows.map(({ fdc_id, ...amounts }) => [Number(fdc_id), amounts]))

@@ -4,7 +4,6 @@
  */
 import { Effect, Schedule, Schema, Semaphore } from "effect"
 import { DuckDb, FileInUse } from "../duckdb.ts"
-import type { Layout } from "./layout.ts"
 
 const wait = { every: "100 millis", times: 6000 } as const // ten minutes
 const triesInSilence = 10
@@ -55,7 +54,3 @@ const betweenProcesses = Effect.fnUntraced(function* (file: string) {
 /** Runs an effect while nobody else holds the lock. */
 export const withLock = <A, E, R>(file: string, effect: Effect.Effect<A, E, R>) =>
   semaphoreOf(file).withPermit(Effect.scoped(Effect.andThen(betweenProcesses(file), effect)))
-
-/** Runs one publication, or one rollback, while nobody else publishes. */
-export const withPublishLock = <A, E, R>(layout: Layout, publication: Effect.Effect<A, E, R>) =>
-  withLock(layout.lock, publication)

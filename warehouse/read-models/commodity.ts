@@ -10,7 +10,6 @@ import {
   type Series
 } from "@larder/schemas/commodity/records.ts"
 import { Effect, Schema } from "effect"
-import { earlierLicence } from "../added-columns.ts"
 import { type DuckDb, literal } from "../duckdb.ts"
 import { type Points, pointsOf } from "./points.ts"
 
@@ -93,23 +92,13 @@ const readingsRows = `
   from commodity.price
   group by metric_name`
 
-/** Metrics of these licences, also in a generation from before there was a column of them. */
+/** Metrics of these licences. */
 const metricsOf = Effect.fnUntraced(function* (db: DuckDb["Service"], licences: ReadonlyArray<Licence>) {
   if (licences.length === 0) return new Set<string>()
-  const columns = yield* db.rows(
-    "select 1 from duckdb_columns() where schema_name = 'commodity' and table_name = 'metric' and column_name = 'licence'"
-  )
-  const licence = columns.length > 0 ? "t.licence" : earlierLicence
   const Named = Schema.Struct({ metric_name: Schema.String })
-  const sql = `select metric_name from commodity.metric t where ${licence} in (${licences.map(literal).join(", ")})`
+  const sql = `select metric_name from commodity.metric where licence in (${licences.map(literal).join(", ")})`
   return new Set((yield* db.all(Named, sql)).map(({ metric_name }) => metric_name))
 })
-
-const isLoaded = (db: DuckDb["Service"]) =>
-  Effect.map(
-    db.rows("select 1 from information_schema.tables where table_schema = 'commodity' and table_name = 'metric'"),
-    (rows) => rows.length > 0
-  )
 
 const pointsFrom = (row: typeof ReadingsRow.Type) => {
   const numbers = row.numbers.split(",")
@@ -121,7 +110,6 @@ export const loadCommodities = Effect.fn("Commodities.load")(function* (
   db: DuckDb["Service"],
   withheldLicences: ReadonlyArray<Licence>
 ) {
-  if (!(yield* isLoaded(db))) return withoutCommodities
   const withheld = yield* metricsOf(db, withheldLicences)
   const readings = yield* db.all(ReadingsRow, readingsRows)
   const pointsBy = new Map(readings.map((row) => [row.metric_name, pointsFrom(row)]))

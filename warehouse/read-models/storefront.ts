@@ -4,22 +4,29 @@ import type { DuckDb } from "../duckdb.ts"
 import { amount, moment } from "./json-in-sql.ts"
 import { openProducts, type ProductById } from "./product-details.ts"
 import { openLists, type SortedTable, type StoreLists } from "./store-lists.ts"
-import { loadLastReads, loadStoreFacts, type Stores, storesOf } from "./stores.ts"
+import { loadLastReads, loadStoreFacts, type StoreFacts, type Stores, storesOf } from "./stores.ts"
 
-export interface Storefronts {
-  readonly stores: Stores
+/** What the data set holds by itself. */
+export interface StorefrontData {
+  readonly facts: StoreFacts
   readonly products: StoreLists
   readonly collections: StoreLists
   /** A listed product with gallery and variants, as finished JSON. */
   readonly product: ProductById
 }
 
+export interface Storefronts extends Omit<StorefrontData, "facts"> {
+  readonly stores: Stores
+}
+
+const image = "if(image_src is null, null, {'src': image_src, 'width': image_width, 'height': image_height})"
+
 const listing: SortedTable = {
   name: "listing",
   id: "product_id",
   record: `to_json({
     'id': product_id, 'title': title, 'handle': handle, 'vendor': vendor, 'product_type': product_type,
-    'category': category, 'sub_category': sub_category, 'tags': tags, 'image': image,
+    'category': category, 'sub_category': sub_category, 'tags': tags, 'image': ${image},
     'price': {'min': ${amount("price_min")}, 'max': ${amount("price_max")}, 'currency': currency},
     'variant_count': variant_count,
     'published_at': ${moment("published_at")},
@@ -31,7 +38,7 @@ const collectionListing: SortedTable = {
   name: "collection_listing",
   id: "collection_id",
   record: `to_json({
-    'id': collection_id, 'title': title, 'handle': handle, 'description': description, 'image': image,
+    'id': collection_id, 'title': title, 'handle': handle, 'description': description, 'image': ${image},
     'product_count': product_count,
     'published_at': ${moment("published_at")},
     'updated_at': ${moment("updated_at")},
@@ -43,7 +50,10 @@ export const loadStorefronts = Effect.fn("Storefronts.load")(function* (db: Duck
   const products = yield* openLists(db, listing)
   const collections = yield* openLists(db, collectionListing)
   const facts = yield* loadStoreFacts(db, { products: products.count, collections: collections.count })
-  const stores = storesOf(facts, yield* loadLastReads(db))
   const product = yield* openProducts(db)
-  return { stores, products, collections, product } satisfies Storefronts as Storefronts
+  return { facts, products, collections, product } satisfies StorefrontData as StorefrontData
 })
+
+/** The same with what runs told of the stores' last reads: these change without any of the data. */
+export const withLastReads = ({ facts, ...data }: StorefrontData, ingest: DuckDb["Service"]) =>
+  Effect.map(loadLastReads(ingest), (lastReads): Storefronts => ({ ...data, stores: storesOf(facts, lastReads) }))

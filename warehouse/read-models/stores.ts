@@ -53,7 +53,7 @@ const LastRead = Schema.Struct({ store_id: Schema.String, fetch_status, fetched_
 const lastReads = `
   select store_id, arg_max(fetch_status, (read_at, run_id)) as fetch_status,
     ${moment("max(read_at) filter (fetch_status <> 'failed')")} as fetched_at
-  from ingest.store_read
+  from ingest.live_store_read
   group by store_id`
 
 /** By the id of the store. */

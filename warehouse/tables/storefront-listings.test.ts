@@ -9,6 +9,11 @@ const dated = (id: string, day: number) => ({ id, set: { published_at: `2025-06-
 
 const unpublished = ["b", "a", "Z", "é", "_"].map((id) => ({ id }))
 const picture = { src: "https://shop.example.com/a.jpg", width: 640, height: null }
+const imageOf = (shown: typeof picture | null) => ({
+  image_src: shown?.src ?? null,
+  image_width: shown?.width ?? null,
+  image_height: shown?.height ?? null
+})
 const images = [picture, { ...picture, src: "https://shop.example.com/b.jpg" }]
 const pictured = { id: "pictured", variants: [{ variant_id: "p.1", sku: "P-1" }, { variant_id: "p.2" }] }
 const decided = { category: "home_and_garden", category_method: "title", category_confidence: 0.9 }
@@ -53,11 +58,11 @@ describe("the listing of a store", () => {
   )
   itWorks("shows the first picture, and counts the variants", () =>
     Effect.gen(function* () {
-      const columns = "product_id, image, price_min, variant_count"
+      const columns = "product_id, image_src, image_width, image_height, price_min, variant_count"
       const listed = `select ${columns} from storefront.listing where store_id = 'collecting'`
       assert.deepStrictEqual(yield* ask(yield* published, listed), [
-        { product_id: "pictured", image: picture, price_min: "2.5000", variant_count: 2 },
-        { product_id: "without", image: null, price_min: null, variant_count: 0 }
+        { product_id: "pictured", ...imageOf(picture), price_min: "2.5000", variant_count: 2 },
+        { product_id: "without", ...imageOf(null), price_min: null, variant_count: 0 }
       ])
     })
   )

@@ -5,6 +5,7 @@
  */
 
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { labelColumns } from "@larder/warehouse/foods/nutrition.ts"
 import { Effect, Schema } from "effect"
 import { type FieldNames, foodColumns, labelsFrom, placeOf } from "../label.ts"
 import type { Load } from "../load.ts"
@@ -122,7 +123,7 @@ export const stated = (range: string, hasAttributes: boolean) => `(
     available_on,
     modified_on,
     discontinued_on,
-    null as label_nutrients,
+    ${labelColumns.map((column) => `null as ${column}`).join(", ")},
     daily_values,
     not_a_significant_source_of,
     material_code,

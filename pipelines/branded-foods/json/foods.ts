@@ -11,6 +11,7 @@ import { mostBytesOfFood, relationOf } from "./keys.ts"
 /** Reads a chunk into the temporary table `chunk`. */
 export const readChunk = (path: string) => `create or replace temp table chunk as from ${relationOf(path)}`
 
+/** The keys of `labelNutrients`, by what the columns with their amounts are called after `label_`. */
 const labelKeys = {
   calories: "calories",
   fat: "fat",
@@ -32,9 +33,7 @@ const labelKeys = {
 const statedIn = (key: string) => `labelNutrients."${key}"."value"`
 const amountIn = (key: string) => `try_cast(${statedIn(key)} as decimal(18, 6))`
 
-const labelNutrients = `if(labelNutrients is null, null, {${Object.entries(labelKeys)
-  .map(([name, key]) => `'${name}': ${amountIn(key)}`)
-  .join(", ")}})`
+const labelAmounts = Object.entries(labelKeys).map(([name, key]) => `${amountIn(key)} as label_${name}`)
 
 /** Says which one only where one of them is: most labels have none, or fifteen that are numbers. */
 const unreadableLabelNutrient = `case when labelNutrients is not null then case ${Object.values(labelKeys)
@@ -120,7 +119,7 @@ const stated = (foods: string) => `(
     availableDate as available_on,
     modifiedDate as modified_on,
     discontinuedDate as discontinued_on,
-    ${labelNutrients} as label_nutrients,
+    ${labelAmounts.join(", ")},
     null as daily_values,
     null::varchar as not_a_significant_source_of,
     materialCode as material_code,

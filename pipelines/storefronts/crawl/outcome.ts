@@ -2,7 +2,7 @@
  * How a read of a store ended, in classes that people and machines can tell apart. `complete` alone says what the store lists
  * no longer; all others leave standing what was known.
  */
-import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
+import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import { Effect, Schema } from "effect"
 import type { OriginError, UpstreamUnavailable } from "../../run/origin.ts"
 import { PayloadUnreadable } from "../feed.ts"

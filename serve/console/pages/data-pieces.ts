@@ -1,5 +1,5 @@
 /** What the pages about the warehouse have in common: their own navigation, ages, sizes, outcomes and lists of runs. */
-import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
+import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect } from "effect"
 import { pipelines, titleOfPipeline } from "../data-sets.ts"
 import { type Option, select } from "../form.ts"
@@ -128,9 +128,14 @@ export const pipelineName = (name: string): Html => html`<span class="nowrap">${
 export const rowsOf = (rows: number | null): Part => (rows === null ? html`<small>not known</small>` : count(rows))
 
 /** Rows that were refused stand in generations: of a run that published nothing only their number is kept. */
-export const rejectedOf = ({ generation, rows_rejected, run_id }: RunRecord): Part => {
+/** Rows that were refused are told of by every run that read its source to the end. */
+export const keepsRejects = ({ outcome }: RunRecord): boolean =>
+  outcome === "published" || outcome === "unchanged" || outcome === "partial"
+
+export const rejectedOf = (run: RunRecord): Part => {
+  const { rows_rejected, run_id } = run
   if (rows_rejected === null || rows_rejected === 0) return rowsOf(rows_rejected)
-  if (generation === null) return html`${count(rows_rejected)} <small class="nowrap">not kept</small>`
+  if (!keepsRejects(run)) return html`${count(rows_rejected)} <small class="nowrap">not kept</small>`
   return html`<a href="${pathWith("/data/rejects", { run: run_id })}">${count(rows_rejected)}</a>`
 }
 

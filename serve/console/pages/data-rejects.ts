@@ -91,10 +91,10 @@ const rowTable = (rows: ReadonlyArray<ShownReject>) =>
 
 const noRows = (filters: Filters) =>
   Object.values(filters).every((value) => value === undefined)
-    ? empty("No rejects", "No row was refused. Rows are not kept where their run published nothing.")
+    ? empty("No rejects", "No row was refused. Rows are not kept where their run failed.")
     : empty(
         "No such rejects",
-        "No row that was refused matches. Rows are not kept where their run published nothing.",
+        "No row that was refused matches. Rows are not kept where their run failed; those of a payload that was read again are listed with the run that read it first.",
         linkButton(path, "Show all")
       )
 

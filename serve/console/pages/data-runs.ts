@@ -1,5 +1,5 @@
 /** Runs of the pipelines: the list of them all, and one with its checks and what went wrong. */
-import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
+import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, Option } from "effect"
 import { DataRead } from "../data-read.ts"
 import { titleOfPipeline } from "../data-sets.ts"
@@ -13,6 +13,7 @@ import {
   askedOneOf,
   askedPipeline,
   dataNavigation,
+  keepsRejects,
   outcomeBadge,
   outcomeNames,
   outcomeWords,
@@ -99,7 +100,7 @@ ${run.message !== null && notice(isBad ? "bad" : "warning", html`<pre class="mes
           ["Nothing new", rowsOf(run.rows_unchanged)],
           [
             "Rejected",
-            html`${rejectedOf(run)}${(run.rows_rejected ?? 0) > 0 && run.generation === null && ", as this run published nothing"}`
+            html`${rejectedOf(run)}${(run.rows_rejected ?? 0) > 0 && !keepsRejects(run) && ", as this run failed"}`
           ],
           ["Run id", html`<code>${run.run_id}</code>`]
         ])}</div>

@@ -4,7 +4,11 @@ import type { DataSetState } from "../data-sets.ts"
 import { worries } from "./data-worries.ts"
 
 const now = Date.parse("2026-11-22T12:00:00.000Z")
-const read = (finished_at: string, origin: "live" | "sample" = "live") => aRun({ finished_at, origin })
+const read = (finished_at: string, origin: "live" | "sample" = "live") => ({
+  ...aRun({ finished_at, origin }),
+  recorded_in: "larder-000001",
+  rolled_back_by: null
+})
 
 const commodities = (of: Partial<DataSetState>): DataSetState => {
   const last_read = of.last_read ?? read("2026-11-22T02:00:00.000Z")

@@ -1,5 +1,5 @@
 /** What somebody should look at now, in sentences; nothing where all is well. */
-import { hasFailed, isLate, isOfSamples } from "@larder/warehouse/generation/runs.ts"
+import { hasFailed, isLate, isOfSamples } from "@larder/warehouse/live/runs.ts"
 import type { ShownCheck } from "../data-read.ts"
 import type { DataSetState } from "../data-sets.ts"
 import { counted, day, type Html, html, month } from "../html.ts"

@@ -1,8 +1,9 @@
 /** The state of the warehouse at a glance: how fresh each data set is, what is kept, what ran last, and what looks wrong. */
-import { isLate, isOfSamples } from "@larder/warehouse/generation/runs.ts"
+import type { ListedGeneration } from "@larder/warehouse/generation/listing.ts"
+import { isLate, isOfSamples } from "@larder/warehouse/live/runs.ts"
 import type { CommodityModel } from "@larder/warehouse/read-models/commodity.ts"
 import { Effect } from "effect"
-import { DataRead, type GenerationFile } from "../data-read.ts"
+import { DataRead } from "../data-read.ts"
 import { type DataSetState, titleOfPipeline } from "../data-sets.ts"
 import { stoppedSeries } from "../data-stopped.ts"
 import {
@@ -29,7 +30,6 @@ import {
   dated,
   datedMonth,
   outcomeBadge,
-  pipelineName,
   rowsOf,
   runPath,
   runTable
@@ -83,26 +83,37 @@ const dataSetTable = (dataSets: ReadonlyArray<DataSetState>, stopped: Html | und
     })
   })
 
-const generationTable = (generations: ReadonlyArray<GenerationFile>) =>
+/** What a generation was made for. */
+const whatOf = ({ kind, pipeline, went_back_to }: ListedGeneration): Part => {
+  const name = pipeline === null ? "All data sets" : titleOfPipeline(pipeline)
+  if (kind === "run") return name
+  return kind === "rebuild" ? `${name}, made anew` : `${name}, back to ${went_back_to ?? "before its first run"}`
+}
+
+/** Runs that changed nothing are in the list of runs. */
+const isShown = ({ kept, kind, live }: ListedGeneration) => kept || live || kind === "rollback"
+
+const generationTable = (generations: ReadonlyArray<ListedGeneration>) =>
   table({
-    caption: "Generations that are kept, newest first",
-    stacks: true,
+    caption: "Kept generations, newest first",
     columns: [
       { label: "Generation" },
-      { label: "Reading ended" },
-      { label: "Pipeline" },
+      { label: "Made" },
+      { label: "Data set" },
       { label: "New payload rows", numeric: true },
       { label: "Size", numeric: true }
     ],
-    rows: generations.map(({ bytes, id, isLive, run }) => [
-      html`${id} ${isLive && badge("live", "good")}`,
-      run === undefined
-        ? "not known to the live one"
-        : html`<a href="${runPath(run.run_id)}">${moment(run.finished_at)}</a>`,
-      run && pipelineName(run.pipeline),
-      run && rowsOf(run.rows_loaded),
-      bytesText(bytes)
-    ])
+    rows: generations
+      .filter(isShown)
+      .map((listed) => [
+        html`${listed.generation} ${listed.live && badge("live", "good")}${listed.rolled_back_by !== null && badge(`rolled back by ${listed.rolled_back_by}`, "quiet")}`,
+        listed.run_id === null
+          ? moment(listed.made_at)
+          : html`<a href="${runPath(listed.run_id)}">${moment(listed.made_at)}</a>`,
+        html`${whatOf(listed)}${listed.note !== null && html` <small>${listed.note}</small>`}`,
+        listed.kind === "run" && rowsOf(listed.rows),
+        bytesText(listed.bytes)
+      ])
   })
 
 const stoppedText = (model: CommodityModel): Html | undefined => {
@@ -126,8 +137,9 @@ export const dataPage: Page<DataRead> = {
       )
       const failing = checks.filter(({ bad_rows }) => bad_rows > 0)
       const told = worries(dataSets, failing, now)
-      const live = generations.find(({ isLive }) => isLive)
-      const kept = generations.reduce((sum, { bytes }) => sum + bytes, 0)
+      const [newest] = generations
+      const sizeOf = (of: typeof generations) => of.reduce((sum, { bytes }) => sum + bytes, 0)
+      const kept = generations.filter((listed) => listed.kept)
       return show(
         "Data",
         html`${dataNavigation("/data")}
@@ -137,15 +149,12 @@ ${stats([
   {
     label: "Live generation",
     value: data.generation(),
-    more:
-      live?.run === undefined
-        ? null
-        : `${titleOfPipeline(live.run.pipeline)} finished reading ${ago(live.run.finished_at, now)}`
+    more: newest === undefined ? null : `made ${ago(newest.made_at, now)}`
   },
   {
-    label: "Size of the live one",
-    value: bytesText(live?.bytes ?? 0),
-    more: `${bytesText(kept)} in ${counted(generations.length, "generation")}`
+    label: "Size of what is live",
+    value: bytesText(sizeOf(kept.filter(({ live }) => live))),
+    more: `${bytesText(sizeOf(kept))} in ${counted(kept.length, "generation")} with data`
   },
   {
     label: "Checks",

@@ -3,16 +3,15 @@
  * PostgreSQL with `pg_trgm`. They index names and ingredients and answer with ids; Larder's build holds all filters and the
  * records, and it answers whole records over HTTP and charges for them.
  */
-import { chmodSync, mkdirSync, rmSync, statSync } from "node:fs"
+import { chmodSync, mkdirSync, rmSync } from "node:fs"
 import path from "node:path"
-import { carriedFolder } from "@larder/warehouse/generation/carried.ts"
 import { startServer } from "../../support/programs.ts"
 import { rounded, spreadOf } from "../statistics.ts"
 import { askAll } from "./ask.ts"
 import { writeLines } from "./lines.ts"
 import { measurePostgres } from "./postgres-trigrams.ts"
 import { scansOf } from "./scans.ts"
-import { bytesOf, megabytes } from "./sizes.ts"
+import { megabytes, partsBeside } from "./sizes.ts"
 import { kinds as described, type Kind, type Texts } from "./texts.ts"
 import { answered, timedScript } from "./timed.ts"
 import type { Warehouse } from "./warehouse.ts"
@@ -37,7 +36,8 @@ interface Options {
   readonly folder: string
   readonly home: string
   readonly key: string
-  readonly generation: string
+  /** Of the foods. */
+  readonly database: string
   readonly warehouse: Warehouse
   /** Of ingredients. */
   readonly texts: Texts
@@ -47,11 +47,11 @@ interface Options {
 const kinds = ["rare", "medium", "common", "absent", "comma", "apart"] as const satisfies ReadonlyArray<Kind>
 const perKind = 12
 
-const measureLarder = async ({ folder, generation, home, key }: Options, texts: Told["texts"]) => {
+const measureLarder = async ({ database, folder, home, key }: Options, texts: Told["texts"]) => {
   const again = path.join(folder, "foods-again")
   const server = await startServer(home)
   try {
-    const { seconds } = await timedScript("search-files.ts", { folder: again, generation })
+    const { seconds } = await timedScript("search-files.ts", { folder: again, database })
     const took: Record<string, ReadonlyArray<number>> = {}
     for (const [kind, some] of Object.entries(texts)) {
       took[kind] = await askAll({ api: server.api, key, connections: 1 }, some, async (text, get) => {
@@ -59,9 +59,8 @@ const measureLarder = async ({ folder, generation, home, key }: Options, texts: 
         return (await get(`/v1/branded-foods?${query}`)).milliseconds
       })
     }
-    const folderOf = carriedFolder(generation, "foods")
-    const records = ["records.tsv", "records.index"].map((name) => statSync(path.join(folderOf, name)).size)
-    const bytes = bytesOf(folderOf) - records.reduce((sum, size) => sum + size, 0)
+    const ofSearch = partsBeside(home).filter(({ name }) => !name.startsWith("records."))
+    const bytes = ofSearch.reduce((sum, part) => sum + part.bytes, 0)
     return { seconds, bytes, took } satisfies Alternative
   } finally {
     await server.stop()
@@ -99,7 +98,7 @@ const printTables = (measured: Readonly<Record<string, Alternative>>) => {
 }
 
 export const compareAlternatives = async (options: Options) => {
-  const { folder, generation, warehouse } = options
+  const { database, folder, warehouse } = options
   const texts = Object.fromEntries(kinds.map((kind) => [kind, options.texts[kind].slice(0, perKind)]))
   const made = path.join(folder, "alternatives")
   const told = { texts, lines: path.join(made, "labels.lines"), file: path.join(made, "sqlite.db") }
@@ -107,7 +106,7 @@ export const compareAlternatives = async (options: Options) => {
   try {
     const larder = await measureLarder(options, texts)
     const scan = await measureScan(warehouse, texts)
-    await writeLines(generation, told.lines)
+    await writeLines(database, told.lines)
     for (const open of [folder, made]) chmodSync(open, 0o755) // PostgreSQL may run as another user
     chmodSync(told.lines, 0o644)
     const sqlite = await answered<Alternative>("sqlite.ts", told)

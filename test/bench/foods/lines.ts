@@ -5,8 +5,8 @@ import { Effect } from "effect"
 const oneLine = (column: string) => `translate(${column}, chr(9) || chr(10) || chr(13), '   ')`
 
 /** Nothing is quoted. What is not stated is empty. */
-export const writeLines = (generation: string, file: string) =>
-  DuckDb.readingAndWritingFiles(generation).pipe(
+export const writeLines = (database: string, file: string) =>
+  DuckDb.readingAndWritingFiles(database).pipe(
     Effect.flatMap((db) =>
       db.run(
         `copy (

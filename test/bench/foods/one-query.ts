@@ -4,6 +4,7 @@
  */
 import { fdcIdOf } from "@larder/schemas/branded-food/id.ts"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { labelColumns } from "@larder/warehouse/foods/nutrition.ts"
 import { Effect, Schema } from "effect"
 import { H3, HTTPResponse, serve } from "h3"
 
@@ -13,7 +14,7 @@ const byId = `
   select to_json(found)::varchar as json
   from (
     select * exclude (
-      gtin_14, label_nutrients, daily_values, not_a_significant_source_of, material_code, earlier_versions,
+      gtin_14, ${labelColumns.join(", ")}, daily_values, not_a_significant_source_of, material_code, earlier_versions,
       quality_flags, source_rows, release_on, run_id, raw_sha256
     )
     from branded_food.food

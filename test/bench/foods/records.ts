@@ -31,10 +31,10 @@ const typicalPath = async (api: string, key: string, ids: Int32Array) => {
   return nearest?.path ?? ""
 }
 
-export const measureRecords = async (served: Server, key: string, generation: string, ids: Int32Array) => {
+export const measureRecords = async (served: Server, key: string, database: string, ids: Int32Array) => {
   const answer = await answerOf(served.api + (await typicalPath(served.api, key, ids)), key)
   const bare = await startChild("bare.ts", JSON.stringify(answer))
-  const query = await startChild("foods/one-query.ts", generation)
+  const query = await startChild("foods/one-query.ts", database)
   try {
     const servers = { bare: bare.api, query: query.api, charged: served.api }
     const measured: Record<keyof typeof servers, Array<Measured>> = { bare: [], query: [], charged: [] }

@@ -10,7 +10,7 @@ import { allTexts, questionsOf } from "./questions.ts"
 import { measureRecords } from "./records.ts"
 import { currentRelease } from "./releases.ts"
 import { compareWithScan, measureSearches } from "./searching.ts"
-import { generationOf, sizesOf } from "./sizes.ts"
+import { databaseOf, sizesOf } from "./sizes.ts"
 import { timedIngest } from "./timed.ts"
 import { allIds, withWarehouse } from "./warehouse.ts"
 
@@ -54,13 +54,13 @@ export const measureServing = async (folder: string, foods: number) => {
     console.log(`\nServing ${foods} foods, all of them current`)
     await ingestCurrent(folder, home, foods)
     const key = await richKey(home)
-    const generation = generationOf(home)
-    await withWarehouse(generation, async (warehouse) => {
+    const database = databaseOf(home, "branded-foods")
+    await withWarehouse(database, async (warehouse) => {
       const ids = await allIds(warehouse)
       await measureStart(home, key, ids)
       const server = await startServer(home)
       try {
-        await measureRecords(server, key, generation, ids)
+        await measureRecords(server, key, database, ids)
       } finally {
         await server.stop()
       }
@@ -71,7 +71,7 @@ export const measureServing = async (folder: string, foods: number) => {
       console.log(
         `\nIngredients of ${foods} current labels searched by other means: trigrams, texts of three characters or more`
       )
-      await compareAlternatives({ folder, generation, home, key, texts: texts.ingredient, warehouse })
+      await compareAlternatives({ folder, database, home, key, texts: texts.ingredient, warehouse })
     })
   } finally {
     rmSync(home, { recursive: true, force: true })

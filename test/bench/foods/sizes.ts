@@ -1,10 +1,18 @@
 /** What a warehouse takes on the disk. */
-import { readdirSync, realpathSync, statSync } from "node:fs"
+import { readdirSync, readFileSync, statSync } from "node:fs"
 import path from "node:path"
-import { carriedFolder } from "@larder/warehouse/generation/carried.ts"
+import type { Manifest } from "@larder/warehouse/generation/manifest.ts"
 
-/** The database of the current generation. */
-export const generationOf = (home: string) => realpathSync(path.join(home, "warehouse", "larder.duckdb"))
+/** The live database of a data set. */
+export const databaseOf = (home: string, pipeline: string) => path.join(home, "warehouse", `${pipeline}.duckdb`)
+
+/** The files beside the live foods, as they were published. */
+export const partsBeside = (home: string) => {
+  const folder = path.join(home, "warehouse", "generations")
+  const newest = readdirSync(folder).sort().at(-1) ?? ""
+  const { data_sets }: Manifest = JSON.parse(readFileSync(path.join(folder, newest), "utf8"))
+  return data_sets["branded-foods"]?.parts.slice(1) ?? []
+}
 
 export const bytesOf = (file: string): number => {
   const found = statSync(file)
@@ -20,14 +28,12 @@ const partOf = (file: string) => {
   return `search: ${file.replace(/\.\w+$/, "")}`
 }
 
-/** Of a generation: its database, its records, and its search by column. */
+/** Of the live foods: the database, the records, and the search by column. */
 export const sizesOf = (home: string) => {
-  const generation = generationOf(home)
-  const folder = carriedFolder(generation, "foods")
-  const sizes: Record<string, number> = { database: statSync(generation).size }
-  for (const name of readdirSync(folder).toSorted()) {
+  const sizes: Record<string, number> = { database: statSync(databaseOf(home, "branded-foods")).size }
+  for (const { bytes, name } of partsBeside(home).toSorted((a, b) => a.name.localeCompare(b.name))) {
     const part = partOf(name)
-    sizes[part] = (sizes[part] ?? 0) + statSync(path.join(folder, name)).size
+    sizes[part] = (sizes[part] ?? 0) + bytes
   }
   return Object.fromEntries(Object.entries(sizes).map(([part, bytes]) => [`${part}, MB`, megabytes(bytes)]))
 }

@@ -1,4 +1,4 @@
-/** Reads from a generation's database beside the server. */
+/** Reads from the database of a data set beside the server. */
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
 
@@ -6,8 +6,8 @@ export interface Warehouse {
   readonly all: <S extends Schema.Codec<unknown, unknown>>(row: S, sql: string) => Promise<ReadonlyArray<S["Type"]>>
 }
 
-export const withWarehouse = <A>(generation: string, use: (warehouse: Warehouse) => Promise<A>): Promise<A> =>
-  DuckDb.readOnly(generation).pipe(
+export const withWarehouse = <A>(database: string, use: (warehouse: Warehouse) => Promise<A>): Promise<A> =>
+  DuckDb.readOnly(database).pipe(
     Effect.flatMap((db) => Effect.promise(() => use({ all: (row, sql) => Effect.runPromise(db.all(row, sql)) }))),
     Effect.scoped,
     Effect.runPromise

@@ -2,7 +2,7 @@
 
 import { Schema } from "effect"
 import type { Written } from "../../samples/storefronts/written.ts"
-import { generationOf } from "../foods/sizes.ts"
+import { databaseOf } from "../foods/sizes.ts"
 import { withWarehouse } from "../foods/warehouse.ts"
 
 const Loaded = Schema.Struct({
@@ -22,7 +22,7 @@ const loaded = `
 
 /** Fails where they differ. */
 export const holdsAll = async (home: string, written: Written) => {
-  const [found] = await withWarehouse(generationOf(home), ({ all }) => all(Loaded, loaded))
+  const [found] = await withWarehouse(databaseOf(home, "storefronts"), ({ all }) => all(Loaded, loaded))
   const { images, price_sum, products, variants } = written
   const expected = { products, variants, images, cents: Number(price_sum.replace(".", "")) }
   const [isSaid, isMeant] = [JSON.stringify(found), JSON.stringify(expected)]

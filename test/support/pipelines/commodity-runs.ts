@@ -2,7 +2,7 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { commodities } from "@larder/pipelines/commodities/commodities.ts"
 import { FeedsLeftOut, ingestFromOrigin } from "@larder/pipelines/run/run.ts"
-import type { FeedLeftOut } from "@larder/warehouse/generation/journal.ts"
+import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import { Clock, ConfigProvider, Effect, Layer, Logger, Runtime } from "effect"
 import type { FaultyRun } from "./commodity-faults.ts"
 import { feedAt } from "./live-commodities.ts"

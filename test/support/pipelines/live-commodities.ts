@@ -11,12 +11,13 @@ import { Archive } from "@larder/pipelines/run/archive.ts"
 import { liveOrigin } from "@larder/pipelines/run/live-origin.ts"
 import { Origin } from "@larder/pipelines/run/origin.ts"
 import type { DayRange } from "@larder/pipelines/run/pipeline.ts"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { publish } from "@larder/warehouse/generation/publish.ts"
+import { publish } from "@larder/warehouse/publishing/publish.ts"
 import { stage } from "@larder/warehouse/staging.ts"
 import { commodity } from "@larder/warehouse/tables.ts"
 import { ConfigProvider, Effect, FileSystem, Layer, Logger } from "effect"
+import { analysing } from "../warehouse/seen.ts"
 import { type Bodies, everyFeed, recordingOf } from "./commodity-payloads.ts"
 import type { Upstream } from "./upstream.ts"
 
@@ -86,29 +87,30 @@ export const runLive = ({
   Effect.gen(function* () {
     const layout = yield* layoutOf(home)
     const at = "2026-10-01T00:00:00.000Z"
-    const { file, filled } = yield* stage(layout, { run_id: id, origin }, commodity, (staging) =>
+    const started: RunRecord = {
+      run_id: id,
+      pipeline: "commodities",
+      origin,
+      outcome: "published",
+      started_at: at,
+      finished_at: at,
+      generation: null,
+      window_from: days?.from ?? null,
+      window_to: days?.to ?? null,
+      rows_read: null,
+      rows_loaded: null,
+      rows_unchanged: null,
+      rows_rejected: null,
+      message: null
+    }
+    const { file, filled } = yield* stage(layout, started, commodity, (staging) =>
       readCommodities({ run_id: id, started_at: at, layout, staging, days, acceptShrinkage: false })
     )
     const { run } = yield* publish({
       layout,
       dataSet: commodity,
       stagedFile: file,
-      run: {
-        run_id: id,
-        pipeline: "commodities",
-        origin,
-        outcome: "published",
-        started_at: at,
-        finished_at: at,
-        generation: null,
-        window_from: days?.from ?? null,
-        window_to: days?.to ?? null,
-        rows_read: filled.rows_read,
-        rows_loaded: 0,
-        rows_unchanged: 0,
-        rows_rejected: filled.rows_rejected,
-        message: null
-      },
+      run: { ...started, rows_read: filled.rows_read, rows_rejected: filled.rows_rejected },
       leftOut: [],
       silentRows: filled.rows_silent,
       checks,
@@ -128,10 +130,4 @@ export const temporaryHome = Effect.flatMap(FileSystem.FileSystem, (fs) =>
 )
 
 export const rowsIn = (home: string, sql: string) =>
-  Effect.scoped(
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const db = yield* DuckDb.readOnly(yield* fs.realPath(path.join(home, "warehouse/larder.duckdb")))
-      return yield* db.rows(sql)
-    })
-  )
+  Effect.scoped(Effect.flatMap(analysing(path.join(home, "warehouse/larder.duckdb")), (db) => db.rows(sql)))

@@ -7,7 +7,7 @@ import { type LivePolicy, liveOrigin } from "@larder/pipelines/run/live-origin.t
 import { Origin } from "@larder/pipelines/run/origin.ts"
 import type { Pipeline, ReadResult } from "@larder/pipelines/run/pipeline.ts"
 import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
-import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
+import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { ConfigProvider, type Duration, Effect, Layer, Logger } from "effect"
 import { later } from "../later.ts"
 import type { Environment } from "../programs.ts"

@@ -1,19 +1,21 @@
 /** A generation without data, for tests whose endpoints are read as the test says. */
-import { ofNone } from "@larder/serve/provenance.ts"
+import { provenancesOf } from "@larder/serve/provenance.ts"
 import type { ReadModel } from "@larder/serve/read-model.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import type { Generation, Live } from "@larder/warehouse/generation/live.ts"
+import type { Generation, Live } from "@larder/warehouse/live/live.ts"
 import { withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
 
 export const emptyGeneration: Generation<ReadModel> = {
   id: "larder-000001",
-  db: {} as DuckDb["Service"], // nothing reads it
+  entries: {},
+  ingest: {} as DuckDb["Service"], // nothing reads it
+  dataSet: () => undefined,
   model: {
     commodities: withoutCommodities,
     foods: undefined,
     storefronts: undefined,
     dataSets: {},
-    provenances: ofNone
+    provenances: provenancesOf({})
   }
 }
 

@@ -42,13 +42,14 @@ export const insertLabels = ({ db }: Staging, labels: ReadonlyArray<LabelRow>) =
 export const labelsAlone: DataSet = {
   about: brandedFood.about,
   schema: brandedFood.schema,
+  version: brandedFood.version,
   tables: brandedFood.tables,
   views: brandedFood.views.filter(({ name }) => name === "current_food"),
   countStatedRows: brandedFood.countStatedRows
 }
 
 /** Labels with the files that are made of them, without the views, whose definition takes longer than all the rest. */
-export const labelsWithFiles: DataSet = { ...labelsAlone, files: { name: "foods", build: buildFoods } }
+export const labelsWithFiles: DataSet = { ...labelsAlone, files: { build: buildFoods } }
 
 /** A whole run that stages these labels, and publishes them. */
 export const publishLabels = Effect.fnUntraced(function* (

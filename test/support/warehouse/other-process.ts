@@ -7,7 +7,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { Effect, Exit, type FileSystem, Layer, Logger, type Path, type Scope } from "effect"
-import { type Found, publishFound } from "./pantry.ts"
+import { type Found, pantryIn, publishFound } from "./pantry.ts"
 
 export type Command =
   /** Opens a file read-write, says so, and stays. */
@@ -15,7 +15,14 @@ export type Command =
   /** Opens a file as an analyst does, says so, and answers every query that it reads with a line of JSON. */
   | { readonly do: "read"; readonly file: string }
   /** Publishes what was found, and prints the generation. */
-  | { readonly do: "publish"; readonly home: string; readonly found: Found }
+  | {
+      readonly do: "publish"
+      readonly home: string
+      readonly found: Found
+      /** Another data set with the tables of the pantry. */
+      readonly schema?: string
+      readonly run_id?: string
+    }
   /** Says whether a file is free to be opened read-write. */
   | { readonly do: "try"; readonly file: string }
   /** Runs each command that it reads. */
@@ -46,7 +53,11 @@ const program = Effect.fnUntraced(function* (
       break
     }
     case "publish": {
-      const { run } = yield* publishFound(yield* layoutOf(command.home), command.found)
+      const { found, home, run_id, schema } = command
+      const { run } = yield* publishFound(yield* layoutOf(home), found, {
+        ...(schema === undefined ? {} : { of: pantryIn(schema) }),
+        ...(run_id === undefined ? {} : { run: { run_id } })
+      })
       yield* say(String(run.generation))
       break
     }

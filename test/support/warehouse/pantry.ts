@@ -3,14 +3,14 @@ import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import type { Check } from "@larder/warehouse/generation/check.ts"
-import type { RunRecord } from "@larder/warehouse/generation/journal.ts"
 import { type Layout, layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { publish } from "@larder/warehouse/generation/publish.ts"
+import type { Check } from "@larder/warehouse/publishing/check.ts"
+import { publish } from "@larder/warehouse/publishing/publish.ts"
 import { type Staging, stage } from "@larder/warehouse/staging.ts"
-import { type DataSet, type Records, rejectTable, type Table } from "@larder/warehouse/tables.ts"
-import { Effect, FileSystem, Schema, Scope } from "effect"
+import { type DataSet, dataSets, type Records, rejectTable, type Table } from "@larder/warehouse/tables.ts"
+import { Effect, FileSystem, Path, Schema, Scope } from "effect"
 
 const described = (description: string) => Schema.String.annotate({ description })
 
@@ -64,6 +64,7 @@ export const pantryIn = (schema: string) => {
   )
   const dataSet: DataSet = {
     schema,
+    version: 1,
     about: {
       pipeline: schema,
       title: "Pantry",
@@ -201,14 +202,33 @@ const analyst = Effect.runSync(
   )
 )
 
-/** Rows that an analyst sees through the link. */
-export const ask = (layout: Layout, sql: string) =>
+/** The catalogue of a warehouse, and the files of data sets that it does not know, such as the pantry. */
+const opened = (layout: Layout) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const file = literal(yield* fs.realPath(layout.link))
+    const path = yield* Path.Path
+    const names = yield* fs.readDirectory(layout.dir)
+    const shown = new Set(["ingestion", ...dataSets.map(({ about }) => about.pipeline)].map((name) => `${name}.duckdb`))
+    return names
+      .filter((name) => name.endsWith(".duckdb") && !shown.has(name))
+      .map((name) => path.join(layout.dir, name))
+  })
+
+/** Rows that an analyst sees in the files that people open. */
+export const ask = (layout: Layout, sql: string) =>
+  Effect.gen(function* () {
+    const files = yield* opened(layout)
     const db = yield* analyst
-    yield* db.run(`attach ${file} as asked (read_only); use asked`)
-    return yield* Effect.ensuring(db.rows(sql), Effect.orDie(db.run("use own; detach asked")))
+    const names = files.map((_, index) => `asked_${index}`)
+    yield* db.run(files.map((file, index) => `attach ${literal(file)} as ${names[index]} (read_only)`).join("; "))
+    const schemas = yield* db.rows(
+      "select database_name || '.' || schema_name as name from duckdb_schemas() where starts_with(database_name, 'asked_')"
+    )
+    yield* db.run(`set search_path = '${schemas.map(({ name }) => name).join(",")}'`)
+    return yield* Effect.ensuring(
+      db.rows(sql),
+      Effect.orDie(db.run(["use own", ...names.map((name) => `detach ${name}`)].join("; ")))
+    )
   })
 
 /** Changes a generation behind Larder's back. */

@@ -1,9 +1,7 @@
 create or replace view branded_food.nutrition as
 with stated as (
   select
-    fdc_id,
-    serving_size,
-    label_nutrients as label,
+    *,
     list_transform(nutrients, lambda stated: stated.nutrient_id) as ids,
     list_transform(nutrients, lambda stated: stated.amount) as amounts
   from branded_food.food
@@ -11,9 +9,7 @@ with stated as (
 ),
 amount as (
   select
-    fdc_id,
-    serving_size,
-    label,
+    *,
     coalesce(amounts[list_position(ids, 1008)], amounts[list_position(ids, 2047)], amounts[list_position(ids, 2048)]) as calories,
     amounts[list_position(ids, 1004)] as fat,
     amounts[list_position(ids, 1258)] as saturated_fat,
@@ -33,20 +29,20 @@ amount as (
 )
 select
   fdc_id,
-  coalesce(label.calories::double, branded_food.per_serving(calories, serving_size)) as calories,
-  coalesce(label.fat::double, branded_food.per_serving(fat, serving_size)) as fat,
-  coalesce(label.saturated_fat::double, branded_food.per_serving(saturated_fat, serving_size)) as saturated_fat,
-  coalesce(label.trans_fat::double, branded_food.per_serving(trans_fat, serving_size)) as trans_fat,
-  coalesce(label.cholesterol::double, branded_food.per_serving(cholesterol, serving_size)) as cholesterol,
-  coalesce(label.sodium::double, branded_food.per_serving(sodium, serving_size)) as sodium,
-  coalesce(label.carbohydrates::double, branded_food.per_serving(carbohydrates, serving_size)) as carbohydrates,
-  coalesce(label.fiber::double, branded_food.per_serving(fiber, serving_size)) as fiber,
-  coalesce(label.sugars::double, branded_food.per_serving(sugars, serving_size)) as sugars,
-  coalesce(label.added_sugar::double, branded_food.per_serving(added_sugar, serving_size)) as added_sugar,
-  coalesce(label.protein::double, branded_food.per_serving(protein, serving_size)) as protein,
-  coalesce(label.calcium::double, branded_food.per_serving(calcium, serving_size)) as calcium,
-  coalesce(label.iron::double, branded_food.per_serving(iron, serving_size)) as iron,
-  coalesce(label.potassium::double, branded_food.per_serving(potassium, serving_size)) as potassium,
+  coalesce(label_calories::double, branded_food.per_serving(calories, serving_size)) as calories,
+  coalesce(label_fat::double, branded_food.per_serving(fat, serving_size)) as fat,
+  coalesce(label_saturated_fat::double, branded_food.per_serving(saturated_fat, serving_size)) as saturated_fat,
+  coalesce(label_trans_fat::double, branded_food.per_serving(trans_fat, serving_size)) as trans_fat,
+  coalesce(label_cholesterol::double, branded_food.per_serving(cholesterol, serving_size)) as cholesterol,
+  coalesce(label_sodium::double, branded_food.per_serving(sodium, serving_size)) as sodium,
+  coalesce(label_carbohydrates::double, branded_food.per_serving(carbohydrates, serving_size)) as carbohydrates,
+  coalesce(label_fiber::double, branded_food.per_serving(fiber, serving_size)) as fiber,
+  coalesce(label_sugars::double, branded_food.per_serving(sugars, serving_size)) as sugars,
+  coalesce(label_added_sugar::double, branded_food.per_serving(added_sugar, serving_size)) as added_sugar,
+  coalesce(label_protein::double, branded_food.per_serving(protein, serving_size)) as protein,
+  coalesce(label_calcium::double, branded_food.per_serving(calcium, serving_size)) as calcium,
+  coalesce(label_iron::double, branded_food.per_serving(iron, serving_size)) as iron,
+  coalesce(label_potassium::double, branded_food.per_serving(potassium, serving_size)) as potassium,
   -- The unit of the label's own vitamin D is not documented: it is always derived from the nutrients.
   branded_food.per_serving(vitamin_d, serving_size) as vitamin_d
 from amount

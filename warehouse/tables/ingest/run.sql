@@ -12,5 +12,7 @@ create table if not exists ingest.run (
   rows_loaded bigint,
   rows_unchanged bigint,
   rows_rejected bigint,
-  message varchar
+  message varchar,
+  recorded_in varchar not null,
+  rolled_back_by varchar
 )

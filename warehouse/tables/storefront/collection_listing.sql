@@ -5,7 +5,9 @@ create table if not exists storefront.collection_listing (
   title varchar not null,
   handle varchar,
   description varchar,
-  image struct(src varchar, width integer, height integer),
+  image_src varchar,
+  image_width integer,
+  image_height integer,
   product_count integer not null,
   published_at timestamp,
   updated_at timestamp

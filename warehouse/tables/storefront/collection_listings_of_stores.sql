@@ -13,7 +13,9 @@ select
   title,
   handle,
   description,
-  image,
+  image_src,
+  image_width,
+  image_height,
   coalesce(product_count, 0) as product_count,
   published_at,
   updated_at

@@ -7,6 +7,6 @@ select
   read_at,
   max(read_at) filter (fetch_status <> 'failed') over (partition by store_id) as fetched_at,
   run_id
-from ingest.store_read
+from ingest.live_store_read
 semi join storefront.store using (store_id)
 qualify row_number() over (partition by store_id order by read_at desc, run_id desc) = 1

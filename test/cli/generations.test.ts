@@ -1,0 +1,337 @@
+/** What an operator does with generations: lists them, goes back to one, and takes all that is live along as one file. */
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { Effect } from "effect"
+import { inject, onTestFinished } from "vitest"
+import { copyOf, folderOfTest, query } from "../end-to-end/ingesting.ts"
+import { run } from "../support/programs.ts"
+import { copyHome } from "../support/sample-home.ts"
+
+/** The bundled samples: commodities, foods and stores are the generations 1 to 3. */
+const aHome = () => {
+  const home = copyHome(inject("sampleHome"))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const call = (...args: ReadonlyArray<string>) => run("larder-ingest", args, { LARDER_HOME: home })
+  const json = async (...args: ReadonlyArray<string>) => {
+    const { code, stderr, stdout } = await call(...args, "--json")
+    assert.strictEqual(code, 0, stderr)
+    return JSON.parse(stdout)
+  }
+  return { home, call, json }
+}
+
+/** Moments and sizes differ from run to run. */
+const withoutFigures = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.replace(/ {2}\d{4}-\d\d-\d\d \d\d:\d\d UTC/, "").replace(/, [\d,]+ KiB/, ", … KiB"))
+
+const published = [
+  "* larder-000001  commodities: published, 40,188 new rows, … KiB",
+  "* larder-000002  branded-foods: published, 49,918 new rows, … KiB",
+  "* larder-000003  storefronts: published, 233 new rows, … KiB"
+]
+
+describe("larder-ingest generations", () => {
+  it("says what to run where there is none", async () => {
+    const { code, stdout } = await run("larder-ingest", ["generations"], { LARDER_HOME: folderOfTest() })
+    assert.deepStrictEqual([code, stdout], [0, "No generation yet. Run: npx larder-ingest\n"])
+  })
+
+  it("has an idle run, whose row has no size and which changes nothing that is live", async () => {
+    const { call } = aHome()
+    assert.strictEqual((await call("storefronts")).code, 0)
+    assert.deepStrictEqual(withoutFigures((await call("generations")).stdout), [
+      ...published,
+      "  larder-000004  storefronts: unchanged, 0 new rows"
+    ])
+  })
+
+  it("prints one JSON array with --json", async () => {
+    const { json } = aHome()
+    const [first, ...others] = await json("generations")
+    assert.lengthOf(others, 2)
+    const { bytes, made_at, made_by, run_id, ...rest } = first
+    assert.isAbove(bytes, 1_000_000)
+    assert.match(made_at, /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
+    assert.match(made_by, /^.+@.+, Larder \d/)
+    assert.match(run_id, /^\d+T\d+Z-commodities-[0-9a-f]{6}$/)
+    assert.deepStrictEqual(rest, {
+      generation: "larder-000001",
+      kind: "run",
+      pipeline: "commodities",
+      outcome: "published",
+      rows: 40_188,
+      live: true,
+      kept: true,
+      rolled_back_by: null,
+      went_back_to: null,
+      note: null
+    })
+  })
+})
+
+describe("larder-ingest rollback", () => {
+  it("undoes what was published last, and the list and the runs say so, with the note", async () => {
+    const { call, home } = aHome()
+    const { code, stderr, stdout } = await call("rollback", "--note", "wrong currency")
+    assert.deepStrictEqual([code, stderr], [0, ""])
+    assert.strictEqual(
+      stdout,
+      "larder-000004 is live: storefronts is no longer loaded. Servers follow at once. The next run starts from there.\n"
+    )
+    assert.deepStrictEqual(withoutFigures((await call("generations")).stdout), [
+      ...published.slice(0, 2),
+      "  larder-000003  storefronts: published, 233 new rows, … KiB, rolled back by larder-000004",
+      "  larder-000004  rollback of storefronts to before its first run, wrong currency"
+    ])
+    const [runs, [rollback] = [], tables] = await query(
+      home,
+      "select pipeline, generation, rolled_back_by from ingest.run order by generation",
+      "select kind, pipeline, run_id, went_back_to, note from ingest.generation where generation = 'larder-000004'",
+      "select distinct schema_name from duckdb_views() where database_name = 'larder' and not internal order by all"
+    )
+    assert.deepStrictEqual(runs, [
+      { pipeline: "commodities", generation: "larder-000001", rolled_back_by: null },
+      { pipeline: "branded-foods", generation: "larder-000002", rolled_back_by: null },
+      { pipeline: "storefronts", generation: "larder-000003", rolled_back_by: "larder-000004" }
+    ])
+    assert.deepStrictEqual(rollback, {
+      kind: "rollback",
+      pipeline: "storefronts",
+      run_id: null,
+      went_back_to: null,
+      note: "wrong currency"
+    })
+    assert.deepStrictEqual(
+      tables?.map(({ schema_name }) => schema_name),
+      ["branded_food", "commodity", "ingest"]
+    )
+    assert.isFalse(existsSync(path.join(home, "warehouse/storefronts.duckdb")))
+  })
+
+  it("goes to any generation that is kept, also forwards, with all data sets that differ from it", async () => {
+    const { home, json } = aHome()
+    assert.deepStrictEqual(await json("rollback", "--to", "larder-000001"), {
+      generation: "larder-000004",
+      data_sets: { "branded-foods": null, storefronts: null }
+    })
+    assert.deepStrictEqual(await json("rollback", "--to", "3"), {
+      generation: "larder-000005",
+      data_sets: { "branded-foods": "larder-000002", storefronts: "larder-000003" }
+    })
+    const [runs, versions] = await query(
+      home,
+      "select generation, rolled_back_by from ingest.run order by generation",
+      "select pipeline, generation from ingest.data_set order by generation"
+    )
+    assert.deepStrictEqual(
+      runs?.map(({ rolled_back_by }) => rolled_back_by),
+      [null, null, null],
+      "what was gone back from counts again"
+    )
+    assert.deepStrictEqual(versions, [
+      { pipeline: "commodities", generation: "larder-000001" },
+      { pipeline: "branded-foods", generation: "larder-000005" },
+      { pipeline: "storefronts", generation: "larder-000005" }
+    ])
+  })
+
+  it("changes one data set alone with --only, and the next run publishes its rows again", async () => {
+    const { call, home, json } = aHome()
+    assert.deepStrictEqual(await json("rollback", "--only", "commodities"), {
+      generation: "larder-000004",
+      data_sets: { commodities: null }
+    })
+    const again = await json("commodities")
+    assert.deepInclude(again, { outcome: "published", generation: "larder-000005", rows_loaded: 40_188 })
+    assert.deepStrictEqual(withoutFigures((await call("generations")).stdout), [
+      "  larder-000001  commodities: published, 40,188 new rows, … KiB, rolled back by larder-000004",
+      ...published.slice(1),
+      "  larder-000004  rollback of commodities to before its first run",
+      "* larder-000005  commodities: published, 40,188 new rows, … KiB"
+    ])
+    const [counts] = await query(
+      home,
+      `select (select count(*) from ingest.raw_file where pipeline = 'commodities')
+         = 2 * (select count(*) from ingest.live_raw_file where pipeline = 'commodities') as whole_history`
+    )
+    assert.deepStrictEqual(counts, [{ whole_history: true }])
+  })
+
+  it.each<readonly [ReadonlyArray<string>, number, RegExp]>([
+    [
+      ["--to", "9"],
+      1,
+      /There is no generation larder-000009\. Kept are: larder-000001, larder-000002, larder-000003\.$/m
+    ],
+    [["--to", "3"], 1, /What is live is that of larder-000003 already\.$/m],
+    [["--to", "2", "--only", "commodities"], 1, /What is live of commodities is that of larder-000002 already\.$/m],
+    [["--to", "x"], 2, /--to cannot be "x": expected a generation, such as 41 or larder-000041$/m],
+    [["--only", "nuts"], 2, /--only cannot be "nuts"/]
+  ])("changes nothing with %j, and says why", async (args, expected, message) => {
+    const { call, home } = aHome()
+    const { code, stderr, stdout } = await call("rollback", ...args)
+    assert.deepStrictEqual([code, stdout], [expected, ""])
+    assert.match(stderr, message)
+    assert.lengthOf(readdirSync(path.join(home, "warehouse/generations")), 3)
+  })
+
+  it("says where there is nothing yet", async () => {
+    const { code, stderr } = await run("larder-ingest", ["rollback"], { LARDER_HOME: folderOfTest() })
+    assert.strictEqual(code, 1)
+    assert.match(stderr, /There is no data in .+warehouse yet\. Run: npx larder-ingest$/m)
+  })
+
+  it("refuses a generation whose parts are damaged or no longer kept, and what is live stays", async () => {
+    const { call, home } = aHome()
+    await call("rollback", "--only", "storefronts")
+    const part = partOf(home, 3, "storefronts")
+    chmodSync(part, 0o644)
+    writeFileSync(part, "no database")
+    const damaged = await call("rollback", "--to", "3")
+    assert.strictEqual(damaged.code, 1)
+    assert.match(damaged.stderr, /storefronts\.duckdb of storefronts \(.+\) has 11 bytes, and was published with \d+\./)
+    rmSync(part)
+    const gone = await call("rollback", "--to", "3")
+    assert.strictEqual(gone.code, 1)
+    assert.match(
+      gone.stderr,
+      /The data of storefronts in larder-000003 is no longer kept\. .*larder-ingest generations$/m
+    )
+    assert.lengthOf(readdirSync(path.join(home, "warehouse/generations")), 4)
+  })
+})
+
+/** The parts of a data set as a generation has it, by their names. */
+const partsOf = (home: string, number: number, pipeline: string) => {
+  const layout = Effect.runSync(Effect.provide(layoutOf(home), NodeServices.layer))
+  const name = `generations/${String(number).padStart(9, "0")}.json`
+  const manifest = JSON.parse(readFileSync(path.join(layout.dir, name), "utf8"))
+  const parts: ReadonlyArray<{ readonly name: string; readonly sha256: string }> = manifest.data_sets[pipeline].parts
+  return new Map(parts.map((part) => [part.name, layout.objectFile(part.sha256)]))
+}
+/** Its database. */
+const partOf = (home: string, number: number, pipeline: string) =>
+  partsOf(home, number, pipeline).get(`${pipeline}.duckdb`) ?? ""
+
+describe("a part that is damaged", () => {
+  it("stops the run that builds on it, which is in SQL at once, and no other; a rebuild repairs it", async () => {
+    const home = copyOf(inject("sampleHome"))
+    const call = (...args: ReadonlyArray<string>) => run("larder-ingest", args, { LARDER_HOME: home })
+    const damaged = [...partsOf(home, 2, "branded-foods").values()]
+    for (const part of damaged) {
+      chmodSync(part, 0o644)
+      writeFileSync(part, "damaged")
+    }
+    const stopped = await call("branded-foods")
+    assert.strictEqual(stopped.code, 1)
+    assert.match(
+      stopped.stderr,
+      /branded-foods\.duckdb of branded-foods \(.+\) has 7 bytes, .+ larder-ingest rebuild branded-foods; or .+ rollback --only branded-foods$/m
+    )
+    assert.notInclude(stopped.stderr, "the record of this run is lost")
+    assert.strictEqual((await call("storefronts")).code, 0)
+    const told =
+      "select pipeline, outcome, generation from ingest.run where run_id > (select max(run_id) from ingest.run where generation = 'larder-000003') order by run_id"
+    const file = path.join(home, "warehouse/ingestion.duckdb")
+    assert.deepStrictEqual(await rowsOf(file, told), [
+      { pipeline: "branded-foods", outcome: "failed", generation: null },
+      { pipeline: "storefronts", outcome: "unchanged", generation: null }
+    ])
+    const rebuilt = await call("rebuild", "branded-foods")
+    assert.strictEqual(rebuilt.code, 0, rebuilt.stderr)
+    assert.match(rebuilt.stdout, /^branded-foods: made anew of 1 runs, live in larder-000006$/m)
+    for (const part of partsOf(home, 6, "branded-foods").values()) {
+      assert.notStrictEqual(readFileSync(part, "latin1"), "damaged", "also where the same bytes are made again")
+    }
+    const labels = "select count(*)::integer as labels from branded_food.food"
+    assert.deepStrictEqual(await query(home, labels), await query(inject("sampleHome"), labels))
+  })
+})
+
+/** Rows of a file that is opened as it is. */
+const rowsOf = (file: string, sql: string) =>
+  Effect.runPromise(Effect.scoped(Effect.flatMap(DuckDb.readOnly(file), (db) => db.rows(sql))))
+
+describe("larder-ingest snapshot", () => {
+  const counts = `
+    select (select count(*) from commodity.price)::integer as prices, (select count(*) from storefront.last_seen)::integer as seen,
+      (select count(*) from branded_food.food)::integer as foods, (select count(*) from ingest.run)::integer as runs`
+
+  it("writes one file that holds all data sets, with the views over ingest", async () => {
+    const { call, home } = aHome()
+    const to = path.join(folderOfTest(), "all.duckdb")
+    const { code, stderr, stdout } = await call("snapshot", "--to", to)
+    assert.deepStrictEqual([code, stderr], [0, ""])
+    assert.match(stdout, /^\S+all\.duckdb: [\d,]+ KiB, commodities, branded-foods, storefronts of larder-000003\n$/)
+    const [live] = await query(home, counts)
+    rmSync(home, { recursive: true })
+    assert.deepStrictEqual(await rowsOf(to, counts), live)
+  })
+
+  it("prints one JSON object with --json, and has what is live after a rollback", async () => {
+    const { json } = aHome()
+    await json("rollback", "--only", "branded-foods")
+    const to = path.join(folderOfTest(), "some.duckdb")
+    const { bytes, ...taken } = await json("snapshot", "--to", to)
+    assert.isAbove(bytes, 1_000_000)
+    assert.deepStrictEqual(taken, {
+      file: to,
+      generation: "larder-000004",
+      data_sets: ["commodities", "storefronts"]
+    })
+    const schemas = await rowsOf(
+      to,
+      "select schema_name from duckdb_schemas() where database_name = current_database() and not internal and schema_name <> 'main' order by all"
+    )
+    assert.deepStrictEqual(
+      schemas.map(({ schema_name }) => schema_name),
+      ["commodity", "ingest", "storefront"]
+    )
+  })
+
+  it("replaces no file, and leaves nothing where it cannot write", async () => {
+    const { call } = aHome()
+    const folder = folderOfTest()
+    const there = path.join(folder, "notes.txt")
+    writeFileSync(there, "mine")
+    const refused = await call("snapshot", "--to", there)
+    assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
+    assert.match(refused.stderr, /notes\.txt is there already, and a snapshot replaces no file\./)
+    const nowhere = await call("snapshot", "--to", path.join(folder, "no/such/folder.duckdb"))
+    assert.strictEqual(nowhere.code, 1)
+    assert.match(nowhere.stderr, /No snapshot was written to .+Name a file in a folder that is there/)
+    assert.deepStrictEqual(readdirSync(folder), ["notes.txt"])
+    assert.strictEqual(readFileSync(there, "utf8"), "mine")
+  })
+
+  it("is refused where nothing is live, and needs --to", async () => {
+    const home = folderOfTest()
+    const to = path.join(folderOfTest(), "none.duckdb")
+    const empty = await run("larder-ingest", ["snapshot", "--to", to], { LARDER_HOME: home })
+    assert.deepStrictEqual([empty.code, empty.stdout], [1, ""])
+    assert.match(empty.stderr, /There is no data in .+ yet\. Run: npx larder-ingest$/m)
+    assert.isFalse(existsSync(to))
+    const unnamed = await run("larder-ingest", ["snapshot"], { LARDER_HOME: home })
+    assert.strictEqual(unnamed.code, 2)
+    assert.match(unnamed.stderr, /--to/)
+  })
+
+  it("takes nothing along that was changed after it was published", async () => {
+    const { call, home } = aHome()
+    const part = partOf(home, 3, "commodities")
+    chmodSync(part, 0o644)
+    const bytes = readFileSync(part)
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
+    writeFileSync(part, bytes)
+    const { code, stderr } = await call("snapshot", "--to", path.join(folderOfTest(), "all.duckdb"))
+    assert.strictEqual(code, 1)
+    assert.match(stderr, /commodities\.duckdb of commodities .+ was changed after it was published/)
+  })
+})

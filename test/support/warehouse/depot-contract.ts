@@ -1,0 +1,81 @@
+/** What every depot has to do, wherever it lies. */
+import { createHash, randomUUID } from "node:crypto"
+import { writeFile } from "node:fs/promises"
+import path from "node:path"
+import { assert } from "@effect/vitest"
+import { type Depot, objectName } from "@larder/warehouse/depot/depot.ts"
+import { Effect, FileSystem, Option, type Scope, Stream } from "effect"
+import { itWorks } from "../it-works.ts"
+
+const aFile = Effect.fnUntraced(function* (bytes: Uint8Array) {
+  const fs = yield* FileSystem.FileSystem
+  const file = path.join(yield* fs.makeTempDirectoryScoped({ prefix: "larder-object-" }), "file")
+  yield* Effect.promise(() => writeFile(file, bytes))
+  return { file, object: { sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length } }
+})
+
+const bytesOf = (depot: Depot, sha256: string, from = 0) =>
+  Effect.map(Stream.runCollect(depot.object(sha256, from)), (chunks) => Buffer.concat([...chunks]).toString())
+
+const everybody = { concurrency: "unbounded" } as const
+
+/** `open` opens the same depot again and again, as other programs would. */
+export const isDepot = <R>(open: Effect.Effect<Depot, never, R | FileSystem.FileSystem | Scope.Scope>) => {
+  const works = (
+    name: string,
+    test: (depot: Depot) => Effect.Effect<void, unknown, FileSystem.FileSystem | Scope.Scope>
+  ) =>
+    itWorks(name, () => Effect.flatMap(open as Effect.Effect<Depot, never, FileSystem.FileSystem | Scope.Scope>, test))
+
+  works("keeps the text of whoever was first, and tells the others", (depot) =>
+    Effect.gen(function* () {
+      assert.isTrue(yield* depot.putText("generations/000000001.json", "first"))
+      assert.isFalse(yield* depot.putText("generations/000000001.json", "second"))
+      assert.deepStrictEqual(yield* depot.text("generations/000000001.json"), Option.some("first"))
+      assert.deepStrictEqual(yield* depot.text("generations/000000002.json"), Option.none())
+    })
+  )
+  works("has one winner of twenty who put the same name at once, and keeps the winner's text", (depot) =>
+    Effect.gen(function* () {
+      for (let round = 1; round <= 10; round++) {
+        const name = `generations/${String(round).padStart(9, "0")}.json`
+        const texts = Array.from({ length: 20 }, () => randomUUID())
+        const won = yield* Effect.forEach(texts, (text) => depot.putText(name, text), everybody)
+        assert.strictEqual(won.filter(Boolean).length, 1)
+        assert.deepStrictEqual(yield* depot.text(name), Option.some(texts[won.indexOf(true)] ?? ""))
+      }
+    })
+  )
+  works("keeps files under their SHA-256, once, however many put them at the same time", (depot) =>
+    Effect.gen(function* () {
+      const { file, object } = yield* aFile(Buffer.from("a part of a generation"))
+      yield* Effect.forEach(Array.from({ length: 8 }), () => depot.putObject(object, file), everybody)
+      assert.strictEqual(yield* bytesOf(depot, object.sha256), "a part of a generation")
+      assert.strictEqual(yield* bytesOf(depot, object.sha256, 7), "of a generation".slice(0))
+      assert.deepStrictEqual([...(yield* depot.objects).keys()], [object.sha256])
+    })
+  )
+  works("lists names in their order, from a name on, and no unfinished ones", (depot) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* depot.list("generations/"), [])
+      const names = [3, 1, 12, 2].map((number) => `generations/${String(number).padStart(9, "0")}.json`)
+      yield* Effect.forEach(names, (name) => depot.putText(name, "{}"), everybody)
+      assert.deepStrictEqual(yield* depot.list("generations/"), names.toSorted())
+      assert.deepStrictEqual(yield* depot.list("generations/", "generations/000000002.json"), [
+        "generations/000000003.json",
+        "generations/000000012.json"
+      ])
+    })
+  )
+  works("removes what it is told to, and does not mind what is gone already", (depot) =>
+    Effect.gen(function* () {
+      const { file, object } = yield* aFile(Buffer.from("old"))
+      yield* depot.putObject(object, file)
+      yield* depot.putText("generations/000000001.json", "old")
+      yield* depot.remove([objectName(object.sha256), "generations/000000001.json", "generations/000000007.json"])
+      assert.strictEqual((yield* depot.objects).size, 0)
+      assert.deepStrictEqual(yield* depot.list("generations/"), [])
+      assert.isTrue(yield* depot.putText("generations/000000001.json", "new")) // numbers are never given again by Larder itself
+    })
+  )
+}

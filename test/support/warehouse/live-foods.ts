@@ -1,0 +1,22 @@
+/** The foods of a home, opened as a server opens them. */
+
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { foodsOf } from "@larder/warehouse/foods/of-parts.ts"
+import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { isLoaded, newestManifest, readManifest } from "@larder/warehouse/generation/manifest.ts"
+import { verifiedDatabase } from "@larder/warehouse/generation/parts.ts"
+import { Effect, Option } from "effect"
+
+/**
+ * Those of a generation, or else those that are live. Open until the scope ends. Files beside the database that are missing or
+ * damaged are made again.
+ */
+export const openLiveFoods = Effect.fnUntraced(function* (home: string, generation?: number) {
+  const layout = yield* layoutOf(home)
+  const { depot } = layout
+  const manifest = yield* generation === undefined ? newestManifest(depot) : readManifest(depot, generation)
+  const entry = Option.getOrUndefined(manifest)?.data_sets["branded-foods"]
+  if (!isLoaded(entry)) return yield* Effect.die(new Error(`${home} has no branded foods`))
+  const db = yield* DuckDb.readOnly(yield* verifiedDatabase(layout, "branded-foods", entry))
+  return yield* foodsOf(layout, entry, db)
+})

@@ -1,0 +1,39 @@
+/** Everything that an analyst sees of a database file: columns, rows and comments. */
+import { DuckDb, identifier, literal } from "@larder/warehouse/duckdb.ts"
+import { Effect, Schema } from "effect"
+
+const Named = Schema.Struct({ name: Schema.String })
+
+/** A database file that is attached as `larder` and used, in a session of its own. */
+export const analysing = Effect.fnUntraced(function* (file: string) {
+  const db = yield* DuckDb.memory
+  yield* db.run(`attach ${literal(file)} as larder (read_only); use larder`)
+  return db
+})
+
+const relations = `
+  select schema_name || '.' || table_name as name from duckdb_tables() where database_name = 'larder'
+  union all select schema_name || '.' || view_name from duckdb_views() where database_name = 'larder' and not internal
+  order by all`
+
+const comments = `
+  select schema_name, table_name as of, null as "column", comment from duckdb_tables() where database_name = 'larder'
+  union all select schema_name, view_name, null, comment from duckdb_views() where database_name = 'larder' and not internal
+  union all select schema_name, function_name, null, comment from duckdb_functions() where database_name = 'larder'
+  union all select schema_name, table_name, column_name, comment from duckdb_columns() where database_name = 'larder'
+  order by all`
+
+/** Names of tables and views, columns with their types, rows, and all comments: the same for a table and a view of it. */
+export const seenIn = Effect.fnUntraced(function* (file: string) {
+  const db = yield* analysing(file)
+  const found = yield* db.all(Named, relations)
+  const tables = yield* Effect.forEach(found, ({ name }) => {
+    const of = name.split(".").map(identifier).join(".")
+    return Effect.all({
+      name: Effect.succeed(name),
+      columns: db.rows(`select column_name, column_type from (describe ${of})`),
+      rows: db.rows(`from ${of} order by all`)
+    })
+  })
+  return { tables, comments: yield* db.rows(comments) }
+}, Effect.scoped)

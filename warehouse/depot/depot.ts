@@ -1,0 +1,50 @@
+/**
+ * A depot keeps generations: objects, which are files under their SHA-256, and texts under names, such as
+ * `generations/000000012.json`. What was put never changes and is never overwritten; of several who put the same name at once,
+ * one is first, and the others are told.
+ */
+import { type Effect, type Option, Schema, type Stream } from "effect"
+
+/** What a file is, wherever it lies. */
+export const ObjectId = Schema.Struct({
+  sha256: Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/)),
+  bytes: Schema.Int
+})
+export type ObjectId = typeof ObjectId.Type
+
+/** `objects/ab/ab12…`: the name of an object in every depot. */
+export const objectName = (sha256: string) => `objects/${sha256.slice(0, 2)}/${sha256}`
+
+/** The depot could not do what was asked of it. */
+export class DepotUnusable extends Schema.TaggedError<DepotUnusable>()("DepotUnusable", {
+  /** What was tried, such as "write generations/000000012.json in /srv/larder/warehouse". */
+  attempt: Schema.String,
+  cause: Schema.Defect(),
+  /** What to do, as a sentence. */
+  advice: Schema.String
+}) {
+  override get message() {
+    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    return `It is impossible to ${this.attempt}: ${reason}. ${this.advice}`
+  }
+}
+
+export interface Depot {
+  /** For people: a folder, later an address. */
+  readonly location: string
+  /** Puts a text under a new name. False where there is such a name already: whoever was first has won. */
+  readonly putText: (name: string, text: string) => Effect.Effect<boolean, DepotUnusable>
+  readonly text: (name: string) => Effect.Effect<Option.Option<string>, DepotUnusable>
+  /** Puts a file under its SHA-256, and sees that it is there for good. Nothing is written where it is there already. */
+  readonly putObject: (object: ObjectId, file: string) => Effect.Effect<void, DepotUnusable>
+  /** The bytes of an object from `from` on. */
+  readonly object: (sha256: string, from: number) => Stream.Stream<Uint8Array, DepotUnusable>
+  /** Names that begin with `prefix` and come after `after`, in their order. */
+  readonly list: (prefix: string, after?: string) => Effect.Effect<ReadonlyArray<string>, DepotUnusable>
+  /** When each object was put, in milliseconds since 1970, by its SHA-256. */
+  readonly objects: Effect.Effect<ReadonlyMap<string, number>, DepotUnusable>
+  /** Removes names that nobody needs any more; one that is gone is no failure. */
+  readonly remove: (names: ReadonlyArray<string>) => Effect.Effect<void, DepotUnusable>
+  /** Removes what programs left that were killed while they put something, and began to before this moment in milliseconds. */
+  readonly sweep: (before: number) => Effect.Effect<void, DepotUnusable>
+}

@@ -1,0 +1,52 @@
+import { statSync } from "node:fs"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import path from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { isDepot } from "@larder/test/support/warehouse/depot-contract.ts"
+import { Effect, FileSystem } from "effect"
+import { objectIdOf } from "../generation/parts.ts"
+import { objectName } from "./depot.ts"
+import { folderDepot } from "./folder.ts"
+
+const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-depot-" })).pipe(
+  Effect.orDie
+)
+
+describe("a depot in a folder", () => {
+  isDepot(Effect.map(aFolder, (folder) => folderDepot(path.join(folder, "not there yet"))))
+
+  itWorks("keeps a file as another name of it, which can only be read, or as a copy from another file system", () =>
+    Effect.gen(function* () {
+      const folder = yield* aFolder
+      const depot = folderDepot(folder)
+      const memory = yield* Effect.acquireRelease(
+        Effect.promise(() => mkdtemp("/dev/shm/larder-depot-").catch(() => mkdtemp(path.join(folder, "same-")))),
+        (made) => Effect.promise(() => rm(made, { recursive: true }))
+      )
+      for (const [from, text] of [
+        [folder, "here"],
+        [memory, "elsewhere"]
+      ] as const) {
+        const file = path.join(from, "file")
+        yield* Effect.promise(() => writeFile(file, text))
+        const object = yield* objectIdOf(file)
+        yield* depot.putObject(object, file)
+        const kept = statSync(path.join(folder, objectName(object.sha256)))
+        assert.strictEqual(kept.mode & 0o777, 0o444)
+        assert.strictEqual(kept.dev === statSync(from).dev && kept.ino === statSync(file).ino, from === folder)
+      }
+    })
+  )
+  itWorks("says what to do where its folder is a file", () =>
+    Effect.gen(function* () {
+      const file = path.join(yield* aFolder, "file")
+      yield* Effect.promise(() => writeFile(file, "no folder"))
+      const error = yield* Effect.flip(folderDepot(file).putText("generations/000000001.json", "{}"))
+      assert.match(
+        error.message,
+        /^It is impossible to write generations\/000000001\.json in .*\/file: .*ENOTDIR|EEXIST.*Check the folder, and run again\.$/
+      )
+    })
+  )
+})

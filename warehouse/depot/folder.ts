@@ -1,0 +1,190 @@
+/**
+ * A depot in a folder, as strict as an object store: every file appears whole or not at all, under a name that was free, and can
+ * only be read from then on. Objects are hard links of the files that they were made from, where both are on one file system.
+ */
+import { randomUUID } from "node:crypto"
+import { constants, createReadStream } from "node:fs"
+import { chmod, copyFile, link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import path from "node:path"
+import { Effect, Option, Stream } from "effect"
+import { type Depot, DepotUnusable, objectName } from "./depot.ts"
+
+const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "")
+
+const adviceFor = (cause: unknown) => {
+  switch (codeOf(cause)) {
+    case "ENOSPC":
+    case "EDQUOT":
+    case "EFBIG":
+      return "The disk is full: make room, and run again."
+    case "EACCES":
+    case "EROFS":
+      return "The folder cannot be written: give this user the right to, or set LARDER_HOME to another folder."
+    case "EPERM":
+    case "ENOTSUP":
+    case "EOPNOTSUPP":
+      return "The folder must lie on a file system with hard links: set LARDER_HOME to a folder on one."
+    default:
+      return "Check the folder, and run again."
+  }
+}
+
+/** Makes new names in a folder survive a power cut. Windows has no such call. */
+const syncFolder = async (folder: string) => {
+  if (process.platform === "win32") return
+  const opened = await open(folder)
+  try {
+    await opened.sync()
+  } finally {
+    await opened.close()
+  }
+}
+
+const syncFile = async (file: string) => {
+  const opened = await open(file, "r+")
+  try {
+    await opened.sync()
+  } finally {
+    await opened.close()
+  }
+}
+
+/** Another name for the same file, or a copy where it lies on another file system. */
+const linkOrCopy = async (file: string, target: string) => {
+  try {
+    await link(file, target)
+  } catch (error) {
+    if (codeOf(error) !== "EXDEV") throw error
+    await copyFile(file, target, constants.COPYFILE_EXCL)
+  }
+}
+
+const exists = (file: string) =>
+  stat(file).then(
+    () => true,
+    (error) => {
+      if (codeOf(error) === "ENOENT") return false
+      throw error
+    }
+  )
+
+/** Gives a finished file its name; false where the name is taken. */
+const nameOnce = async (part: string, target: string) => {
+  try {
+    await link(part, target)
+    await syncFolder(path.dirname(target))
+    return true
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false
+    throw error
+  } finally {
+    await rm(part, { force: true })
+  }
+}
+
+/** New folders survive a power cut, too. */
+const makeFolder = async (folder: string) => {
+  const first = await mkdir(folder, { recursive: true })
+  if (first !== undefined) await syncFolder(path.dirname(first))
+}
+
+/** Files that were being put when their program was killed. */
+const isPart = (name: string) => name.endsWith(".part")
+const partOf = (target: string) => path.join(path.dirname(target), `.${path.basename(target)}.${randomUUID()}.part`)
+
+export const folderDepot = (location: string): Depot => {
+  const at = (name: string) => path.join(location, name)
+  const attempt = <A>(what: string, run: () => Promise<A>) =>
+    Effect.tryPromise({
+      try: run,
+      catch: (cause) => new DepotUnusable({ attempt: `${what} in ${location}`, cause, advice: adviceFor(cause) })
+    }).pipe(Effect.uninterruptible)
+
+  const putText: Depot["putText"] = (name, text) =>
+    attempt(`write ${name}`, async () => {
+      const target = at(name)
+      await makeFolder(path.dirname(target))
+      const part = partOf(target)
+      await writeFile(part, text, { flag: "wx", flush: true, mode: 0o444 })
+      return nameOnce(part, target)
+    })
+
+  const putObject: Depot["putObject"] = ({ sha256 }, file) =>
+    attempt(`keep ${objectName(sha256)}`, async () => {
+      const target = at(objectName(sha256))
+      if (await exists(target)) return
+      await makeFolder(path.dirname(target))
+      const part = partOf(target)
+      await linkOrCopy(file, part)
+      await syncFile(part)
+      await chmod(part, 0o444) // whoever forgets to open it read-only cannot change it
+      await nameOnce(part, target)
+    })
+
+  const text: Depot["text"] = (name) =>
+    attempt(`read ${name}`, () =>
+      readFile(at(name), "utf8").then(Option.some, (error) => {
+        if (codeOf(error) === "ENOENT") return Option.none()
+        throw error
+      })
+    )
+
+  const object: Depot["object"] = (sha256, from) =>
+    Stream.fromAsyncIterable<Uint8Array, DepotUnusable>(
+      createReadStream(at(objectName(sha256)), { start: from }),
+      (cause) =>
+        new DepotUnusable({
+          attempt: `read ${objectName(sha256)} in ${location}`,
+          cause,
+          advice: "Check the folder, and run again."
+        })
+    )
+
+  const allNamesIn = async (folder: string) => {
+    try {
+      return (await readdir(folder)).sort()
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return []
+      throw error
+    }
+  }
+  const namesIn = async (folder: string) => (await allNamesIn(folder)).filter((name) => !isPart(name))
+
+  const list: Depot["list"] = (prefix, after = "") =>
+    attempt(`list ${prefix}`, async () => {
+      const folder = path.posix.dirname(`${prefix}.`)
+      const names = (await namesIn(at(folder))).map((name) => `${folder}/${name}`)
+      return names.filter((name) => name.startsWith(prefix) && name > after)
+    })
+
+  const objects: Depot["objects"] = attempt("list objects", async () => {
+    const found = new Map<string, number>()
+    for (const group of await namesIn(at("objects"))) {
+      for (const sha256 of await namesIn(at(`objects/${group}`))) {
+        const { mtimeMs } = await stat(at(objectName(sha256)))
+        found.set(sha256, mtimeMs)
+      }
+    }
+    return found
+  })
+
+  const remove: Depot["remove"] = (names) =>
+    attempt("remove what is old", async () => {
+      for (const name of names) await rm(at(name), { force: true })
+    })
+
+  /** The time of change is that of the link: what is put may have been written long before. */
+  const sweep: Depot["sweep"] = (before) =>
+    attempt("remove what killed runs left", async () => {
+      const groups = (await namesIn(at("objects"))).map((group) => at(`objects/${group}`))
+      for (const folder of [at("generations"), ...groups]) {
+        for (const name of (await allNamesIn(folder)).filter(isPart)) {
+          const part = path.join(folder, name)
+          const found = await stat(part).catch(() => undefined) // it may have got its name meanwhile
+          if (found !== undefined && found.ctimeMs < before) await rm(part, { force: true })
+        }
+      }
+    })
+
+  return { location, putText, text, putObject, object, list, objects, remove, sweep }
+}

@@ -1,0 +1,102 @@
+/**
+ * The branded foods of a published data set. The files beside its database are parts, too; a folder of hard links gives them their
+ * names. They are made again from the database where they are missing, damaged or of another version of Larder: a data set is
+ * worth serving as long as its database is whole.
+ */
+import { Effect, Exit, FileSystem, Path, Scope } from "effect"
+import { DuckDb } from "../duckdb.ts"
+import type { Layout } from "../generation/layout.ts"
+import { withLock } from "../generation/lock.ts"
+import type { DataSetEntry } from "../generation/manifest.ts"
+import { buildFoods, runOf } from "./build.ts"
+import { FoodFilesDamaged, openFoods } from "./open.ts"
+
+/** Puts a finished folder in the place of what is there. */
+const replace = Effect.fnUntraced(function* (building: string, folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.remove(folder, { recursive: true, force: true })
+  yield* fs.rename(building, folder)
+})
+
+const buildingOf = (folder: string) => `${folder}.building`
+const emptied = Effect.fnUntraced(function* (building: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* fs.remove(building, { recursive: true, force: true })
+  yield* fs.makeDirectory(path.dirname(building), { recursive: true })
+})
+
+/**
+ * Happens in the process that wants to serve the files, and takes as long as this part of a publication: minutes at 2 M label
+ * versions, with all cores busy. DuckDB and two more threads do the work; only the checksums and the opening at its end keep
+ * the event loop, about as long as every opening does.
+ */
+const buildAgain = Effect.fnUntraced(function* (file: string, folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const building = buildingOf(folder)
+  const db = yield* DuckDb.readingAndWritingFiles(file)
+  yield* emptied(building)
+  yield* buildFoods(db, building, { requestsWait: true })
+  for (const name of yield* fs.readDirectory(building)) yield* fs.chmod(path.join(building, name), 0o444) // as published
+  yield* replace(building, folder)
+}, Effect.scoped)
+
+/** Gives the parts their names. */
+const linkParts = Effect.fnUntraced(function* (layout: Layout, { parts: [, ...beside] }: DataSetEntry, folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const building = buildingOf(folder)
+  yield* emptied(building)
+  yield* fs.makeDirectory(building)
+  for (const { name, sha256 } of beside) {
+    yield* fs
+      .link(layout.objectFile(sha256), path.join(building, name))
+      .pipe(
+        Effect.catchReason("PlatformError", "NotFound", () =>
+          Effect.fail(new FoodFilesDamaged({ file: name, reason: "is missing" }))
+        )
+      )
+  }
+  yield* replace(building, folder)
+})
+
+/** Whole files may still be those of other foods: these are closed at once. */
+const openOwn = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, scope: Scope.Scope) {
+  const own = yield* Scope.fork(scope)
+  const foods = yield* Scope.provide(openFoods(folder), own)
+  if (foods.run_id === (yield* runOf(db))) return foods
+  yield* Scope.close(own, Exit.void)
+  return yield* new FoodFilesDamaged({ file: "manifest.json", reason: "is that of other foods" })
+})
+
+/** Open until the scope ends. `db` is the database of the data set. */
+export const foodsOf = Effect.fn("Foods.ofParts")(function* (
+  layout: Layout,
+  entry: DataSetEntry,
+  db: DuckDb["Service"]
+) {
+  const path = yield* Path.Path
+  const sha256 = entry.parts[0]?.sha256 ?? ""
+  const file = layout.objectFile(sha256)
+  const folder = path.join(layout.beside, sha256)
+  const opened = openOwn(db, folder, yield* Effect.scope) // not in the scope of the lock
+  const linked = Effect.andThen(linkParts(layout, entry, folder), opened)
+  const built = (damage: FoodFilesDamaged) =>
+    Effect.logWarning(`${damage.message} They are made again from ${file}.`).pipe(
+      Effect.andThen(buildAgain(file, folder)),
+      Effect.andThen(opened)
+    )
+  /** Another server may have made them while this one waited for the lock. */
+  const again = opened.pipe(
+    Effect.catchTag("FoodFilesDamaged", () =>
+      linked.pipe(
+        Effect.catchTag("PlatformError", ({ message }) =>
+          Effect.fail(new FoodFilesDamaged({ file: folder, reason: message }))
+        ),
+        Effect.catchTag("FoodFilesDamaged", built)
+      )
+    )
+  )
+  return yield* Effect.catchTag(opened, "FoodFilesDamaged", () => withLock(layout.besideLock, again))
+})

@@ -1,0 +1,61 @@
+/** The kept generations, as people list them: what each was, and what became of it. */
+import { Effect } from "effect"
+import type { Depot } from "../depot/depot.ts"
+import { generationId, keptManifestsOf, type Manifest } from "./manifest.ts"
+
+export interface ListedGeneration {
+  readonly generation: string
+  readonly made_at: string
+  readonly made_by: string
+  readonly kind: Manifest["event"]["kind"]
+  /** Null for a rollback of all data sets. */
+  readonly pipeline: string | null
+  readonly run_id: string | null
+  readonly outcome: Manifest["event"]["outcome"]
+  /** Rows that were new; null where that is not known. */
+  readonly rows: number | null
+  /** Of the parts that it made. */
+  readonly bytes: number
+  /** Whether parts that it made are live. */
+  readonly live: boolean
+  /** Whether what it made can be gone back to. */
+  readonly kept: boolean
+  /** The rollback that went back behind it; null where it counts. */
+  readonly rolled_back_by: string | null
+  readonly went_back_to: string | null
+  readonly note: string | null
+}
+
+const told = (manifest: Manifest, newest: Manifest, objects: ReadonlyMap<string, number>): ListedGeneration => {
+  const { data_sets, event, ingest, made_at, made_by, number } = manifest
+  const made = Object.values(data_sets).filter(({ published_in }) => published_in === number)
+  const parts = [...made.flatMap((entry) => entry.parts), ...ingest.parts.filter(({ last }) => last === number)]
+  const undone = newest.data_sets[event.pipeline ?? ""]?.undone.find(
+    ({ first, last }) => first <= number && number <= last
+  )
+  return {
+    generation: generationId(number),
+    made_at,
+    made_by,
+    kind: event.kind,
+    pipeline: event.pipeline,
+    run_id: event.run_id,
+    outcome: event.outcome,
+    rows: event.rows_loaded,
+    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+    live: Object.values(newest.data_sets).some((entry) => entry.parts.length > 0 && entry.published_in === number),
+    kept: made.some((entry) => entry.parts.length > 0 && entry.parts.every(({ sha256 }) => objects.has(sha256))),
+    rolled_back_by: undone === undefined ? null : generationId(undone.by),
+    went_back_to: event.went_back_to === null ? null : generationId(event.went_back_to),
+    note: event.note
+  }
+}
+
+/** The kept generations, oldest first. */
+export const listGenerations = Effect.fnUntraced(function* ({ depot }: { readonly depot: Depot }) {
+  const all = yield* keptManifestsOf(depot)
+  const newest = all.at(-1)
+  if (newest === undefined) return []
+  const objects = yield* depot.objects
+  return all.map((manifest) => told(manifest, newest, objects))
+})

@@ -1,0 +1,127 @@
+import { randomUUID } from "node:crypto"
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { aLayout, apples, ask, pantryIn, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { Effect, Option } from "effect"
+import type { Depot } from "../depot/depot.ts"
+import type { Layout } from "./layout.ts"
+import { type Change, makeGeneration, manifestName, newestManifest, readManifest } from "./manifest.ts"
+
+const cellar = pantryIn("cellar")
+
+/** The same warehouse, in which somebody does something just before the first manifest is put. */
+const overtaken = <E, R>(layout: Layout, meanwhile: Effect.Effect<unknown, E, R>) =>
+  Effect.map(Effect.context<R>(), (context): Layout => {
+    let isFirst = true
+    const putText: Depot["putText"] = (name, text) => {
+      const first = isFirst
+      isFirst = false
+      const before = first ? Effect.orDie(Effect.provideContext(meanwhile, context)) : Effect.void
+      return Effect.andThen(before, layout.depot.putText(name, text))
+    }
+    return { ...layout, depot: { ...layout.depot, putText } }
+  })
+
+const nothing: Change = {
+  event: {
+    kind: "run",
+    pipeline: null,
+    run_id: null,
+    outcome: null,
+    rows_loaded: null,
+    went_back_to: null,
+    note: null
+  },
+  data_sets: {},
+  ingest: { schema: 1, parts: [] }
+}
+
+describe("a generation", () => {
+  itWorks("takes the next number where somebody was faster, and loses neither's data nor what either told", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] })
+      const slow = yield* overtaken(
+        layout,
+        publishFound(layout, { prices: [pears] }, { of: cellar, run: { run_id: "fast" } })
+      )
+      const { run } = yield* publishFound(slow, { prices: [{ ...apples, price: "3" }] }, { run: { run_id: "slow" } })
+      assert.strictEqual(run.generation, "larder-000003")
+      assert.deepStrictEqual(yield* ask(layout, "select p.price, c.item from pantry.price p, cellar.price c"), [
+        { price: "3.0000", item: "pear" }
+      ])
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          "select run_id, generation, recorded_in from ingest.run where run_id in ('fast', 'slow') order by all"
+        ),
+        [
+          { run_id: "fast", generation: "larder-000002", recorded_in: "larder-000002" },
+          { run_id: "slow", generation: "larder-000003", recorded_in: "larder-000003" }
+        ]
+      )
+    })
+  )
+  itWorks("is refused where another machine published the same data set meanwhile: nothing of theirs is lost", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] })
+      const elsewhere = { ...layout, lockOf: (name: string) => `${layout.lockOf(name)}.elsewhere` }
+      const slow = yield* overtaken(layout, publishFound(elsewhere, { prices: [pears] }))
+      const error = yield* Effect.flip(publishFound(slow, { prices: [{ ...apples, price: "3" }] }))
+      assert.match(error.message, /What is live of pantry changed while this run was publishing\. .*run again/)
+      assert.deepStrictEqual(yield* ask(layout, "select item, price from pantry.price order by item"), [
+        { item: "apple", price: "1.2500" },
+        { item: "pear", price: "2.0000" }
+      ])
+    })
+  )
+  itWorks("is made once where the answer to its maker got lost", () =>
+    Effect.gen(function* () {
+      const { depot } = yield* aLayout
+      const deaf: Depot = { ...depot, putText: (name, text) => Effect.as(depot.putText(name, text), false) }
+      const made = yield* makeGeneration(deaf, () => Effect.succeed(nothing))
+      assert.strictEqual(made.number, 1)
+      assert.deepStrictEqual(yield* newestManifest(depot), Option.some(made))
+    })
+  )
+  itWorks("has a number of its own for each of thirty that are made at the same time", () =>
+    Effect.gen(function* () {
+      const { depot } = yield* aLayout
+      const made = yield* Effect.forEach(
+        Array.from({ length: 30 }, () => randomUUID()),
+        (run_id) => makeGeneration(depot, () => Effect.succeed({ ...nothing, event: { ...nothing.event, run_id } })),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(
+        made.map(({ number }) => number).sort((a, b) => a - b),
+        Array.from({ length: 30 }, (_, index) => index + 1)
+      )
+      for (const { event, number } of made) {
+        assert.deepStrictEqual(Option.getOrThrow(yield* readManifest(depot, number)).event, event)
+      }
+    })
+  )
+})
+
+describe("a manifest that cannot be used", () => {
+  for (const [what, text, message] of [
+    [
+      "of a newer version",
+      '{"format": 9, "number": 1}',
+      /was written by a newer version of Larder\. Update Larder on this machine/
+    ],
+    ["that was cut off", '{"format": 1, "num', /is damaged\. Restore it from a backup; nothing was changed\./],
+    ["of another number", JSON.stringify({ format: 1, number: 7 }), /is damaged/]
+  ] as const) {
+    itWorks(`stops runs and says what to do: one ${what}`, () =>
+      Effect.gen(function* () {
+        const layout = yield* aLayout
+        yield* layout.depot.putText(manifestName(1), text)
+        const error = yield* Effect.flip(publishFound(layout, { prices: [apples] }))
+        assert.include(error.message, "generations/000000001.json in ")
+        assert.match(error.message, message)
+      })
+    )
+  }
+})

@@ -1,0 +1,62 @@
+import { link, utimes } from "node:fs/promises"
+import path from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { aLayout, apples, ask, pears, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
+import { Effect, FileSystem, Option } from "effect"
+import type { Layout } from "./layout.ts"
+import { newestManifest } from "./manifest.ts"
+import { faultOf } from "./parts.ts"
+
+const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
+const databaseOf = Effect.fnUntraced(function* (layout: Layout) {
+  const manifest = Option.getOrThrow(yield* newestManifest(layout.depot))
+  const [part] = manifest.data_sets.pantry?.parts ?? []
+  return part === undefined ? yield* Effect.die("no part") : { part, file: layout.objectFile(part.sha256) }
+})
+
+describe("a part", () => {
+  itWorks("is read once to see that it is what was published, and then known by size, inode and time", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* withApples
+      const { file, part } = yield* databaseOf(layout)
+      const published = new Date("2026-01-05T10:00:00Z")
+      yield* Effect.promise(() => utimes(file, published, published))
+      assert.isUndefined(yield* faultOf(layout, part))
+      yield* Effect.promise(() => link(file, path.join(layout.dir, "another name"))) // sets its time of change
+      const bytes = yield* fs.readFile(file)
+      yield* fs.chmod(file, 0o644)
+      yield* fs.writeFile(file, bytes.fill(7, bytes.length - 8))
+      yield* Effect.promise(() => utimes(file, published, published))
+      assert.isUndefined(yield* faultOf(layout, part)) // nobody but a forger does that
+      yield* Effect.promise(() => utimes(file, new Date(), new Date()))
+      assert.strictEqual(yield* faultOf(layout, part), "was changed after it was published: its SHA-256 is another")
+    })
+  )
+  itWorks("is not carried on by a run where somebody wrote to it: the run says what to do", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      const { file } = yield* databaseOf(layout)
+      yield* tamper(file, "create table pantry.foreigner (i int)")
+      const error = yield* Effect.flip(publishFound(layout, { prices: [pears] }))
+      assert.match(
+        error.message,
+        /^pantry\.duckdb of pantry \(.*\) (has \d+ bytes, and was published with \d+|was changed after it was published: its SHA-256 is another)\. Nothing of it is used\. Make it anew from the raw archive with: npx larder-ingest rebuild pantry; or go back with: npx larder-ingest rollback --only pantry$/
+      )
+      assert.strictEqual(Option.getOrThrow(yield* newestManifest(layout.depot)).number, 1)
+    })
+  )
+  itWorks("is missed by a run, and by nothing else before it", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* withApples
+      const { file } = yield* databaseOf(layout)
+      yield* fs.remove(file)
+      const error = yield* Effect.flip(publishFound(layout, { prices: [pears] }))
+      assert.match(error.message, /^pantry\.duckdb of pantry \(.*\) is missing\./)
+      assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price"), [{ item: "apple" }])
+    })
+  )
+})

@@ -1,0 +1,96 @@
+/**
+ * Parts on this machine. Before a server starts on one and before a run builds on one it is held to its SHA-256, so that nothing
+ * that somebody changed is served or carried on. Size, inode and time of modification of a file that was held to it before make
+ * that quick; the time of change does not count, which every new hard link sets.
+ */
+import { createHash } from "node:crypto"
+import { createReadStream } from "node:fs"
+import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises"
+import path from "node:path"
+import { Effect, Schema } from "effect"
+import type { ObjectId } from "../depot/depot.ts"
+import type { Layout } from "./layout.ts"
+import type { DataSetEntry, Part } from "./manifest.ts"
+
+/** A part is not what was published. */
+export class PartDamaged extends Schema.TaggedError<PartDamaged>()("PartDamaged", {
+  pipeline: Schema.String,
+  part: Schema.String,
+  file: Schema.String,
+  /** What is wrong with it, after its name. */
+  fault: Schema.String
+}) {
+  override get message() {
+    return `${this.part} of ${this.pipeline} (${this.file}) ${this.fault}. Nothing of it is used. Make it anew from the raw archive with: npx larder-ingest rebuild ${this.pipeline}; or go back with: npx larder-ingest rollback --only ${this.pipeline}`
+  }
+}
+
+/** SHA-256 and size of a file, in constant memory. */
+export const objectIdOf = (file: string) =>
+  Effect.tryPromise(async (): Promise<ObjectId> => {
+    const hash = createHash("sha256")
+    let bytes = 0
+    for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 })) {
+      hash.update(chunk)
+      bytes += chunk.length
+    }
+    return { sha256: hash.digest("hex"), bytes }
+  })
+
+/** What tells that a file was not written to since. */
+const stampOf = async (file: string) => {
+  const { ino, mtimeNs, size } = await stat(file, { bigint: true })
+  return `${size} ${ino} ${mtimeNs}\n`
+}
+
+const seenFile = ({ seen }: Layout, sha256: string) => path.join(seen, sha256)
+
+/** Notes that this file has this SHA-256. Where that cannot be written, it is read again next time. */
+export const noteSeen = (layout: Layout, sha256: string, file: string) =>
+  Effect.promise(async () => {
+    try {
+      const stamp = await stampOf(file)
+      await mkdir(layout.seen, { recursive: true })
+      const part = `${seenFile(layout, sha256)}.${process.pid}.part`
+      await writeFile(part, stamp)
+      await rename(part, seenFile(layout, sha256))
+    } catch {
+      // a folder that can only be read
+    }
+  })
+
+const wasSeen = async (layout: Layout, sha256: string, file: string) => {
+  const noted = await readFile(seenFile(layout, sha256), "utf8").catch(() => undefined)
+  return noted !== undefined && noted === (await stampOf(file))
+}
+
+/** What is wrong with the file of an object, after its name; undefined where it is what was put. */
+export const faultOf = Effect.fnUntraced(function* (layout: Layout, { bytes, sha256 }: ObjectId) {
+  const file = layout.objectFile(sha256)
+  const size = yield* Effect.promise(() =>
+    stat(file).then(
+      (found) => found.size,
+      () => undefined
+    )
+  )
+  if (size === undefined) return "is missing"
+  if (size !== bytes) return `has ${size} bytes, and was published with ${bytes}`
+  if (yield* Effect.promise(() => wasSeen(layout, sha256, file).catch(() => false))) return undefined
+  const found = yield* Effect.result(objectIdOf(file))
+  if (found._tag === "Failure") return `cannot be read: ${String(found.failure.cause)}`
+  if (found.success.sha256 !== sha256) return "was changed after it was published: its SHA-256 is another"
+  yield* noteSeen(layout, sha256, file)
+  return undefined
+})
+
+/** The file of a part, which is what was published. */
+export const verifiedPart = Effect.fnUntraced(function* (layout: Layout, pipeline: string, part: Part) {
+  const fault = yield* faultOf(layout, part)
+  const file = layout.objectFile(part.sha256)
+  if (fault !== undefined) return yield* new PartDamaged({ pipeline, part: part.name, file, fault })
+  return file
+})
+
+/** The database of a data set that is loaded, which is what was published. */
+export const verifiedDatabase = (layout: Layout, pipeline: string, { parts: [database] }: DataSetEntry) =>
+  database === undefined ? Effect.die(new Error(`${pipeline} has no parts`)) : verifiedPart(layout, pipeline, database)

@@ -1,0 +1,129 @@
+import { statSync } from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
+import { aLayout, apples, aRun, ask, pears, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
+import { Effect, FileSystem, Option } from "effect"
+import type { Layout } from "../generation/layout.ts"
+import { newestManifest } from "../generation/manifest.ts"
+import { refreshOpened } from "../opened/opened-files.ts"
+import { recordEnd, recordRun } from "../publishing/record.ts"
+import { tellOfRun } from "./told.ts"
+
+const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
+const fail = (layout: Layout, run_id: string) =>
+  recordEnd(layout, {
+    run: aRun({ run_id, outcome: "failed", message: "the shop was closed", rows_read: null }),
+    checks: [{ name: "cheap", severity: "error", bad_rows: 2, examples: "[1,2]", description: "all is cheap" }],
+    leftOut: [{ feed: "shop", kind: "unreachable", reason: "closed" }]
+  })
+const runs = (layout: Layout) =>
+  Effect.map(ask(layout, "select run_id from ingest.run where outcome = 'failed' order by recorded_in"), (rows) =>
+    rows.map(({ run_id }) => run_id)
+  )
+
+describe("ingestion.duckdb", () => {
+  itWorks("tells of a run that failed at once: its error, its checks and what it left out", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* fail(layout, "one")
+      assert.deepStrictEqual(
+        yield* ask(layout, "select run_id, outcome, generation, rows_read, message, recorded_in from ingest.run"),
+        [
+          {
+            run_id: "one",
+            outcome: "failed",
+            generation: null,
+            rows_read: null,
+            message: "the shop was closed",
+            recorded_in: "larder-000001"
+          }
+        ]
+      )
+      assert.deepStrictEqual(
+        yield* ask(layout, "select name, bad_rows::integer as bad_rows, examples from ingest.check_result"),
+        [{ name: "cheap", bad_rows: 2, examples: "[1,2]" }]
+      )
+      assert.deepStrictEqual(yield* ask(layout, "select feed, kind, reason from ingest.left_out"), [
+        { feed: "shop", kind: "unreachable", reason: "closed" }
+      ])
+    })
+  )
+  itWorks("is two files that take turns, so that a run adds only what it told", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      const inodes: Array<number> = []
+      for (const run of ["one", "two", "three", "four"]) {
+        yield* fail(layout, run)
+        inodes.push(statSync(layout.ingestion).ino)
+        assert.strictEqual(statSync(layout.ingestion).mode & 0o777, 0o444)
+      }
+      assert.strictEqual(new Set(inodes).size, 2)
+      assert.deepStrictEqual(yield* runs(layout), ["one", "two", "three", "four"])
+    })
+  )
+  itWorks("is kept by whoever has it open", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      yield* fail(layout, "one")
+      const reader = yield* otherProcess({ do: "read", file: layout.ingestion })
+      assert.strictEqual(yield* reader.nextLine, "open")
+      const count = reader.ask("select count(*)::integer as runs from ingest.run")
+      const before = yield* count
+      for (const run of ["two", "three", "four"]) yield* fail(layout, run)
+      assert.deepStrictEqual(yield* count, before)
+      assert.deepStrictEqual(yield* runs(layout), ["one", "two", "three", "four"])
+    })
+  )
+  itWorks("is made again from the parts where it or its twin is gone, half written or changed by somebody", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* withApples
+      const spare = `${layout.dir}/.ingestion.duckdb.next`
+      yield* fail(layout, "one")
+      yield* fs.remove(layout.ingestion)
+      yield* refreshOpened(layout)
+      assert.deepStrictEqual(yield* runs(layout), ["one"])
+      yield* fail(layout, "two")
+      yield* fs.chmod(spare, 0o644)
+      yield* fs.writeFileString(spare, "half of a file")
+      yield* fail(layout, "three")
+      yield* fs.writeFileString(`${spare}.wal`, "of a killed run")
+      yield* fail(layout, "four")
+      yield* tamper(layout.ingestion, "create table ingest.foreigner (i int); delete from ingest.run")
+      yield* fail(layout, "five")
+      assert.deepStrictEqual(yield* runs(layout), ["one", "two", "three", "four", "five"])
+      yield* Effect.flip(ask(layout, "from ingest.foreigner"))
+    })
+  )
+  itWorks("tells the same, whether a hundred runs are parts of their own or were merged into one", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const names = Array.from({ length: 104 }, (_, index) => `run ${String(index).padStart(3, "0")}`)
+      for (const [index, run_id] of names.entries()) {
+        const run = aRun({ run_id, outcome: "failed" })
+        yield* tellOfRun(`${folder}/told.gz`, { run, checks: [], leftOut: [], hasChangedData: false })
+        yield* recordRun(layout, run, `${folder}/told.gz`, folder)
+        yield* fs.remove(`${folder}/told.gz`)
+        if (index === 50) yield* refreshOpened(layout)
+      }
+      yield* refreshOpened(layout)
+      const { ingest } = Option.getOrThrow(yield* newestManifest(layout.depot))
+      assert.deepStrictEqual(
+        ingest.parts.map(({ first, last }) => [first, last]),
+        [[1, 100], ...[101, 102, 103, 104, 105].map((number) => [number, number])]
+      )
+      assert.deepStrictEqual(yield* runs(layout), names)
+      const everything = "select * from ingest.run join ingest.generation using (run_id) order by run_id"
+      const before = yield* ask(layout, everything)
+      yield* fs.remove(layout.ingestion)
+      yield* refreshOpened(layout)
+      assert.deepStrictEqual(yield* ask(layout, everything), before)
+      yield* publishFound(layout, { prices: [pears] })
+      assert.isBelow((yield* layout.depot.objects).size, 12)
+    })
+  )
+})

@@ -1,0 +1,112 @@
+/**
+ * A part of `ingest`: what one run told, as compressed lines of JSON, each a row of a table of schema `ingest`:
+ * `{"table":"reject","row":{…}}`. It does not say which generation it is of: that is known once nobody was faster, and stands in
+ * the manifest. A part that was merged of a hundred others says it in each line: `{"generation":12,"table":…`.
+ */
+import { createReadStream, createWriteStream } from "node:fs"
+import { rm, writeFile } from "node:fs/promises"
+import { pipeline } from "node:stream/promises"
+import { createGunzip, createGzip } from "node:zlib"
+import { Effect, Schema } from "effect"
+import { type DuckDb, identifier, literal } from "../duckdb.ts"
+import type { Records, Table } from "../tables.ts"
+
+/** A part could not be written: a full disk, mostly. */
+export class IngestPartNotWritten extends Schema.TaggedError<IngestPartNotWritten>()("IngestPartNotWritten", {
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    return this.cause instanceof Error ? this.cause.message : String(this.cause)
+  }
+}
+
+const attempt = (run: () => Promise<void>) =>
+  Effect.tryPromise({ try: run, catch: (cause) => new IngestPartNotWritten({ cause }) }).pipe(Effect.uninterruptible)
+
+const lineOf = (table: Table, row: Records[number]) => `${JSON.stringify({ table: table.name, row })}\n`
+
+/** The same bytes whenever it is made of the same lines. */
+const compress = async (sources: ReadonlyArray<string>, file: string) => {
+  const read = async function* () {
+    for (const source of sources) yield* createReadStream(source)
+  }
+  await pipeline(read, createGzip(), createWriteStream(file))
+}
+
+export interface Told {
+  readonly table: Table
+  readonly rows: Records
+}
+
+/** Rows that a run staged. */
+export interface Staged {
+  readonly db: DuckDb["Service"]
+  /** Name of the database that has them, where it is attached beside another. */
+  readonly database?: string
+  readonly tables: ReadonlyArray<Table>
+}
+
+/** JSON has no bare tabs and line breaks, so that nothing has to be quoted. */
+const copyLines = ({ database, db, tables }: Staged, file: string) =>
+  Effect.forEach(tables, ({ name, schema }) => {
+    const target = `${file}.${name}`
+    const table = [...(database === undefined ? [] : [database]), schema, name].map(identifier).join(".")
+    const sql = `
+      copy (select '{"table":"${name}","row":' || to_json(r)::varchar || '}' from ${table} r)
+      to ${literal(target)} (format csv, header false, delimiter '\t', quote '', escape '', nullstr '')`
+    return Effect.as(db.run(sql), target)
+  })
+
+/** Writes a part of these rows, and of those that were staged. */
+export const writeIngestPart = Effect.fn("IngestPart.write")(function* (
+  file: string,
+  told: ReadonlyArray<Told>,
+  staged?: Staged
+) {
+  const lines = [`${file}.told`]
+  yield* Effect.gen(function* () {
+    const text = told.flatMap(({ rows, table }) => rows.map((row) => lineOf(table, row))).join("")
+    yield* attempt(() => writeFile(`${file}.told`, text))
+    if (staged !== undefined) lines.push(...(yield* copyLines(staged, file)))
+    yield* attempt(() => compress(lines, file))
+  }).pipe(Effect.ensuring(Effect.promise(() => Promise.all(lines.map((line) => rm(line, { force: true }))))))
+})
+
+/** A part, and where its bytes are on this machine. */
+export interface PartFile {
+  readonly file: string
+  /** The generations that it tells of. */
+  readonly first: number
+  readonly last: number
+}
+
+const newline = 10
+
+/** The lines of a part, each with its generation. */
+const numbered = async function* ({ file, first, last }: PartFile) {
+  const chunks: AsyncIterable<Buffer> = createReadStream(file).pipe(createGunzip())
+  if (first !== last) return yield* chunks // it was merged of others
+  let isStart = true
+  for await (const chunk of chunks) {
+    for (let from = 0; from < chunk.length; ) {
+      if (isStart) {
+        yield Buffer.from(`{"generation":${first},`)
+        from++ // its own bracket
+      }
+      const end = chunk.indexOf(newline, from)
+      isStart = end !== -1
+      const next = isStart ? end + 1 : chunk.length
+      yield chunk.subarray(from, next)
+      from = next
+    }
+  }
+}
+
+/** Makes one part of several, in their order. Whoever does it with the same parts gets the same bytes. */
+export const mergeIngestParts = (parts: ReadonlyArray<PartFile>, file: string) =>
+  attempt(async () => {
+    const read = async function* () {
+      for (const part of parts) yield* numbered(part)
+    }
+    await pipeline(read, createGzip(), createWriteStream(file))
+  })

@@ -1,0 +1,270 @@
+/**
+ * What is live, as a server reads it. Each data set is opened and loaded beside what is served, then the reference changes; what is
+ * no longer named closes when its last reader is done. A data set whose parts did not change stays open, with all that is
+ * held of it. No request fails or mixes generations.
+ */
+import { type Cause, Clock, Effect, Exit, Option, Schedule, Schema, Scope } from "effect"
+import { DuckDb } from "../duckdb.ts"
+import { type Layout, NoWarehouse, requirePresentForm } from "../generation/layout.ts"
+import {
+  type DataSetEntry,
+  generationId,
+  isLoaded,
+  listNumbers,
+  type Manifest,
+  newestManifest
+} from "../generation/manifest.ts"
+import { verifiedDatabase } from "../generation/parts.ts"
+import { readingIngestion } from "../ingestion/file.ts"
+import { refreshOpened } from "../opened/opened-files.ts"
+
+type Db = DuckDb["Service"]
+
+/** An open data set. */
+export interface LiveData {
+  readonly pipeline: string
+  readonly entry: DataSetEntry
+  readonly db: Db
+}
+
+/** How each data set is loaded, and how what was loaded becomes the model. */
+export interface Loading<Loaded, Model, R> {
+  /** By pipeline: the versions of the tables that can be read, and what loads them. What it opens closes with the data set. */
+  readonly dataSets: {
+    readonly [P in keyof Loaded]: {
+      readonly version: number
+      readonly load: (data: LiveData) => Effect.Effect<Loaded[P], unknown, R | Scope.Scope>
+    }
+  }
+  /** `ingest` has the tables of schema `ingest`. */
+  readonly assemble: (
+    loaded: Partial<Loaded>,
+    entries: Readonly<Record<string, DataSetEntry>>,
+    ingest: Db
+  ) => Effect.Effect<Model, unknown, R>
+}
+
+export interface Generation<Model> {
+  readonly id: string
+  /** The data sets as they are served. */
+  readonly entries: Readonly<Record<string, DataSetEntry>>
+  /** What is small and held in memory while the generation is live. */
+  readonly model: Model
+  readonly ingest: Db
+  /** The database of a data set; undefined where it is not loaded. */
+  readonly dataSet: (pipeline: string) => Db | undefined
+}
+
+export interface Live<Model> {
+  /** The generation of this moment, for reads that need nothing but its model. */
+  readonly current: () => Generation<Model>
+  /** Runs a read on the generation of this moment, which stays open until the read is done. */
+  readonly use: <A, E, R>(read: (generation: Generation<Model>) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** How often a data set was exchanged since the start. */
+  readonly swaps: () => number
+  /** Why what is served is not all that is live; undefined where it is. */
+  readonly fault: () => string | undefined
+}
+
+/** The tables of a data set were published by a version that this one does not know. */
+export class NewerDataSet extends Schema.TaggedError<NewerDataSet>()("NewerDataSet", {
+  pipeline: Schema.String,
+  found: Schema.Int,
+  known: Schema.Int
+}) {
+  override get message() {
+    return `${this.pipeline} was published with tables of version ${this.found}, and this version of Larder reads up to ${this.known}. Update the server; publish with newer versions after that.`
+  }
+}
+
+const lookEvery = "250 millis"
+/** What could not be served is tried again: what kept it from being opened may have passed. */
+const tryAgainAfterMillis = 60_000
+
+/** A thing that closes with its last user. */
+interface Shared {
+  readonly scope: Scope.Closeable
+  users: number
+}
+const leave = (shared: Shared) =>
+  Effect.suspend(() => (--shared.users === 0 ? Scope.close(shared.scope, Exit.void) : Effect.void))
+
+const isSame = (a: DataSetEntry, b: DataSetEntry) =>
+  a.parts.length === b.parts.length && a.parts.every(({ sha256 }, at) => sha256 === b.parts[at]?.sha256)
+
+/** Opens what is live, and follows it. What cannot be opened or loaded is left aside, with a log. */
+export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
+  layout: Layout,
+  { assemble, dataSets }: Loading<Loaded, Model, R>
+) {
+  type Pipeline = keyof Loaded & string
+  interface Open extends Shared {
+    readonly db: Db
+    readonly loaded: Loaded[Pipeline]
+  }
+  /** An open data set, and the entry that it is served as: a rollback may name the same parts again. */
+  interface Served {
+    readonly open: Open
+    readonly entry: DataSetEntry
+  }
+  interface Serving extends Generation<Model>, Shared {
+    readonly number: number
+    readonly served: ReadonlyMap<Pipeline, Served>
+  }
+  const pipelines = Object.keys(dataSets) as unknown as ReadonlyArray<Pipeline> // keys of a record, which TypeScript widens
+
+  const openDataSet = Effect.fnUntraced(function* (pipeline: Pipeline, entry: DataSetEntry) {
+    const { load, version } = dataSets[pipeline]
+    if (entry.schema > version) return yield* new NewerDataSet({ pipeline, found: entry.schema, known: version })
+    const scope = yield* Scope.make()
+    return yield* Effect.gen(function* () {
+      const db = yield* DuckDb.readOnly(yield* verifiedDatabase(layout, pipeline, entry))
+      const loaded = yield* load({ pipeline, entry, db })
+      return { db, loaded, scope, users: 0 } satisfies Open as Open
+    }).pipe(
+      Scope.provide(scope),
+      Effect.onError(() => Scope.close(scope, Exit.void))
+    )
+  })
+
+  const leftAside = new Map<string, { readonly of: number; readonly until: number }>()
+  const isLeftAside = (what: string, of: number) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      const left = leftAside.get(what)
+      return left !== undefined && left.of === of && now < left.until
+    })
+  const leaveAside = Effect.fnUntraced(function* (
+    what: string,
+    of: number,
+    message: string,
+    why: Cause.Cause<unknown>
+  ) {
+    if (yield* isLeftAside(what, of)) return
+    leftAside.set(what, { of, until: (yield* Clock.currentTimeMillis) + tryAgainAfterMillis })
+    yield* Effect.logError(message, why)
+  })
+
+  /** A data set of a manifest: as it is open, newly opened, or as it was where the new one cannot be served. */
+  const serveDataSet = Effect.fnUntraced(function* (pipeline: Pipeline, entry: DataSetEntry, before: Serving) {
+    const was = before.served.get(pipeline)
+    if (was !== undefined && isSame(was.entry, entry)) return { served: { ...was, entry }, fault: undefined }
+    const fault = `${pipeline} of ${generationId(entry.changed_in)} cannot be served`
+    if (yield* isLeftAside(pipeline, entry.changed_in)) return { served: was, fault }
+    const opened = yield* Effect.exit(openDataSet(pipeline, entry))
+    if (Exit.isSuccess(opened)) return { served: { open: opened.value, entry }, fault: undefined }
+    const stays = was === undefined ? "it stays not loaded" : `${generationId(was.entry.changed_in)} stays`
+    yield* leaveAside(pipeline, entry.changed_in, `${fault}; ${stays}`, opened.cause)
+    return { served: was, fault }
+  })
+
+  /** Whoever made the generation brings `ingestion.duckdb` up to it. Where that was cut off, it is done here, if it can be. */
+  const openIngest = Effect.gen(function* () {
+    yield* refreshOpened(layout).pipe(
+      Effect.catch((error) => Effect.logWarning(`what people open may be of an earlier generation: ${error.message}`))
+    )
+    yield* readingIngestion(layout)
+    return yield* DuckDb.readOnly(layout.ingestion)
+  })
+
+  const serve = Effect.fnUntraced(function* ({ number }: Manifest, served: ReadonlyMap<Pipeline, Served>) {
+    const scope = yield* Scope.make()
+    return yield* Effect.gen(function* () {
+      for (const { open } of served.values()) {
+        open.users++
+        yield* Scope.addFinalizer(scope, leave(open))
+      }
+      const ingest = yield* openIngest
+      const entries = Object.fromEntries([...served].map(([pipeline, { entry }]) => [pipeline, entry]))
+      const loaded: Partial<Loaded> = {}
+      for (const [pipeline, { open }] of served) loaded[pipeline] = open.loaded
+      const serving: Serving = {
+        id: generationId(number),
+        number,
+        entries,
+        model: yield* assemble(loaded, entries, ingest),
+        ingest,
+        dataSet: (pipeline) => served.get(pipeline as Pipeline)?.open.db,
+        served,
+        scope,
+        users: 1
+      }
+      return serving
+    }).pipe(
+      Scope.provide(scope),
+      Effect.onError(() => Scope.close(scope, Exit.void))
+    )
+  })
+
+  const start = Effect.gen(function* () {
+    yield* requirePresentForm(layout)
+    const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
+    const served = new Map<Pipeline, Served>()
+    for (const pipeline of pipelines) {
+      const entry = manifest?.data_sets[pipeline]
+      if (isLoaded(entry)) served.set(pipeline, { open: yield* openDataSet(pipeline, entry), entry })
+    }
+    if (manifest === undefined || served.size === 0) return yield* new NoWarehouse({ dir: layout.dir })
+    return yield* serve(manifest, served)
+  })
+
+  let current = yield* start
+  yield* Effect.addFinalizer(() => leave(current)) // before the watcher is forked, so that it runs after its end
+  let swaps = 0
+  let fault: string | undefined
+  /** The newest generation that was looked at to its end. */
+  let seen = current.number
+
+  const take = Effect.fnUntraced(function* (manifest: Manifest) {
+    const before = current
+    const served = new Map<Pipeline, Served>()
+    const faults: Array<string> = []
+    for (const pipeline of pipelines) {
+      const entry = manifest.data_sets[pipeline]
+      if (!isLoaded(entry)) continue
+      const found = yield* serveDataSet(pipeline, entry, before)
+      if (found.served !== undefined) served.set(pipeline, found.served)
+      if (found.fault !== undefined) faults.push(found.fault)
+    }
+    fault = faults.length === 0 ? undefined : faults.join("; ")
+    if (faults.length === 0) seen = manifest.number
+    if (
+      manifest.number === before.number &&
+      pipelines.every((one) => served.get(one)?.open === before.served.get(one)?.open)
+    )
+      return
+    current = yield* serve(manifest, served) // nobody waits: the old one answers until here
+    yield* leave(before)
+    const changed = pipelines.filter((pipeline) => served.get(pipeline)?.open !== before.served.get(pipeline)?.open)
+    if (changed.length === 0) return
+    swaps++
+    yield* Effect.annotateLogs(Effect.logInfo("generation swapped"), { from: before.id, to: current.id, changed })
+  })
+
+  const look = Effect.gen(function* () {
+    const newest = (yield* listNumbers(layout.depot)).at(-1)
+    if (newest === undefined || newest === seen) return
+    const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
+    if (manifest !== undefined) yield* take(manifest)
+  }).pipe(
+    Effect.catchCause((why) => {
+      fault = "the newest generation cannot be read"
+      return leaveAside("manifest", 0, `${fault}; ${current.id} stays`, why)
+    })
+  )
+  yield* Effect.forkScoped(Effect.repeat(Effect.uninterruptible(look), Schedule.spaced(lookEvery)))
+  const live: Live<Model> = {
+    current: () => current,
+    swaps: () => swaps,
+    fault: () => fault,
+    use: (read) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => {
+          current.users++
+          return current
+        }),
+        read,
+        leave
+      )
+  }
+  return live
+})

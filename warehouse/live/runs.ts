@@ -1,0 +1,100 @@
+/** The newest runs of each pipeline, and whether its data is late. `ingestion.duckdb` has all of them, also those that failed. */
+import { Run } from "@larder/schemas/ingest.ts"
+import { Effect, FileSystem, Schema } from "effect"
+import { DuckDb } from "../duckdb.ts"
+import type { Layout } from "../generation/layout.ts"
+import { readingIngestion } from "../ingestion/file.ts"
+import { refreshOpened } from "../opened/opened-files.ts"
+import { dataSets } from "../tables.ts"
+
+type Row = typeof Run.Type
+
+export const momentColumn = (column: string) => `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%gZ') as ${column}`
+
+/** Columns of `ingest.run`. */
+export const runColumns = `
+  run_id, pipeline, origin, outcome, ${momentColumn("started_at")}, ${momentColumn("finished_at")}, generation,
+  window_from::varchar as window_from, window_to::varchar as window_to, rows_read::integer as rows_read,
+  rows_loaded::integer as rows_loaded, rows_unchanged::integer as rows_unchanged,
+  rows_rejected::integer as rows_rejected, message, recorded_in, rolled_back_by`
+
+/** Of each pipeline and outcome the newest: among them are its last run and the last one that read its source. */
+const newest = `
+  select ${runColumns}
+  from ingest.run
+  qualify row_number() over (partition by pipeline, outcome, rows_read > 0 order by run_id desc) = 1
+  order by run_id desc`
+
+/**
+ * Whether a run read its source, and counts. One that left feeds out did not, but a run of stores did: of a long list some are always away,
+ * and each store has its own status.
+ */
+const hasRead = ({ outcome, pipeline, rolled_back_by, rows_read }: Row) =>
+  rolled_back_by === null &&
+  (outcome === "published" ||
+    outcome === "unchanged" ||
+    (outcome === "partial" && pipeline === "storefronts" && (rows_read ?? 0) > 0))
+
+/** Published nothing although it was not interrupted, or read nothing at all. */
+export const hasFailed = ({ outcome, rows_read }: Row): boolean =>
+  outcome === "failed" || outcome === "checks_failed" || (outcome === "partial" && rows_read === 0)
+
+export interface PipelineState {
+  readonly pipeline: string
+  readonly title: string
+  /** Days after which a read of its source is late. */
+  readonly late_after_days: number
+  /** The newest one that was not interrupted, which says nothing of the source; or else the newest. */
+  readonly last_run: Row | undefined
+  /** The newest run that read its source, new rows or not. */
+  readonly last_read: Row | undefined
+}
+
+const statesOf = (runs: ReadonlyArray<Row>) =>
+  dataSets.map(({ about: { late_after_days, pipeline, title } }): PipelineState => {
+    const own = runs.filter((run) => run.pipeline === pipeline)
+    const last_run = own.find(({ outcome }) => outcome !== "interrupted") ?? own[0]
+    return { pipeline, title, late_after_days, last_run, last_read: own.find(hasRead) }
+  })
+
+/** The state of every pipeline. `ingest` has the tables of schema `ingest`. */
+export const pipelineStates = (ingest: DuckDb["Service"]) => Effect.map(ingest.all(Run, newest), statesOf)
+
+/** The same, as it is now. */
+export const liveStates = Effect.fnUntraced(function* (layout: Layout) {
+  const fs = yield* FileSystem.FileSystem
+  yield* Effect.ignore(refreshOpened(layout)) // a run may have been killed before it could
+  if (!(yield* fs.exists(layout.ingestion))) return statesOf([])
+  yield* readingIngestion(layout)
+  return yield* pipelineStates(yield* DuckDb.readOnly(layout.ingestion))
+}, Effect.scoped)
+
+const RunId = Schema.Struct({ run_id: Schema.String })
+
+/** Ids of the runs that what is live does not descend from. */
+export const rolledBackRuns = Effect.fnUntraced(function* (layout: Layout) {
+  const fs = yield* FileSystem.FileSystem
+  yield* refreshOpened(layout)
+  if (!(yield* fs.exists(layout.ingestion))) return new Set<string>()
+  yield* readingIngestion(layout)
+  const db = yield* DuckDb.readOnly(layout.ingestion)
+  const rows = yield* db.all(RunId, "select run_id from ingest.run where rolled_back_by is not null")
+  return new Set(rows.map(({ run_id }) => run_id))
+}, Effect.scoped)
+
+/** Whether `ingest.run` tells of a run. */
+export const isTold = Effect.fnUntraced(function* (layout: Layout, run_id: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* refreshOpened(layout)
+  if (!(yield* fs.exists(layout.ingestion))) return false
+  yield* readingIngestion(layout)
+  const db = yield* DuckDb.readOnly(layout.ingestion)
+  return (yield* db.rows("select 1 from ingest.run where run_id = $run_id", { run_id })).length > 0
+}, Effect.scoped)
+
+/** Bundled samples end where they were recorded: nothing newer is to come, and they are never late. */
+export const isOfSamples = ({ last_read, last_run }: PipelineState): boolean =>
+  (last_read ?? last_run)?.origin === "sample"
+
+export const isLate = (on: string, days: number | null, now: number): boolean =>
+  days !== null && now - Date.parse(on) >= days * 86_400_000

@@ -1,0 +1,190 @@
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import { copiedParts, everyDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
+import { files } from "@larder/test/support/warehouse/pantry.ts"
+import { analysing, seenIn } from "@larder/test/support/warehouse/seen.ts"
+import { Effect, FileSystem } from "effect"
+import { DuckDb, literal } from "../duckdb.ts"
+import { writeCatalogue } from "./catalogue.ts"
+import type { Parts } from "./parts.ts"
+
+const published = onceForFile(everyDataSet)
+
+const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-opened-" }))
+
+const written = Effect.fnUntraced(function* (parts: Parts) {
+  const file = `${yield* aFolder}/larder.duckdb`
+  yield* writeCatalogue({ file, ...parts })
+  return file
+})
+
+/** Files of its own, to change them. */
+const copied = Effect.fnUntraced(function* (folder: string) {
+  const { parts } = yield* published
+  return yield* copiedParts(parts, folder)
+})
+const change = Effect.fnUntraced(function* (file: string, sql: string) {
+  const db = yield* DuckDb.readWrite(file)
+  yield* db.run(sql)
+}, Effect.scoped)
+const fileOf = ({ parts }: Parts, schema: string) => parts.find(({ dataSet }) => dataSet.schema === schema)?.file ?? ""
+
+describe("the catalogue", () => {
+  itWorks("shows the columns, rows and comments of every file", () =>
+    Effect.gen(function* () {
+      const { parts } = yield* published
+      const seen = yield* seenIn(yield* written(parts))
+      assert.isAbove(seen.tables.length, 30)
+      const tables = new Map(seen.tables.map((table) => [table.name, table]))
+      const comments = new Set(seen.comments.map((comment) => JSON.stringify(comment)))
+      for (const file of [parts.ingestion, ...parts.parts.map(({ file }) => file)]) {
+        const inFile = yield* seenIn(file)
+        for (const table of inFile.tables) assert.deepStrictEqual(tables.get(table.name), table)
+        for (const comment of inFile.comments)
+          assert.isTrue(comments.has(JSON.stringify(comment)), JSON.stringify(comment))
+      }
+      assert.isTrue(seen.comments.some(({ comment }) => String(comment).includes("Bundled samples")))
+    })
+  )
+  itWorks("shows pictures and the label's own amounts, and what follows from them", () =>
+    Effect.gen(function* () {
+      const db = yield* analysing(yield* written((yield* published).parts))
+      const listed = "select image_src, image_width, image_height from storefront"
+      assert.deepStrictEqual(yield* db.rows(`${listed}.listing order by all`), [
+        { image_src: "https://shop.example/oat.jpg", image_width: 640, image_height: null },
+        { image_src: null, image_width: null, image_height: null }
+      ])
+      for (const table of ["collection", "collection_listing"]) {
+        assert.deepStrictEqual(yield* db.rows(`${listed}.${table} order by all`), [
+          { image_src: "https://shop.example/all.jpg", image_width: 320, image_height: 200 },
+          { image_src: null, image_width: null, image_height: null }
+        ])
+      }
+      // Sodium as the label states it, though 333.5 mg per 100 g would be 100 mg; vitamin D never is the label's own.
+      assert.deepStrictEqual(
+        yield* db.rows(
+          "select label_sodium, label_vitamin_d, sodium, vitamin_d from branded_food.food join branded_food.nutrition using (fdc_id) where fdc_id = 4"
+        ),
+        [{ label_sodium: "105.000000", label_vitamin_d: "0.500000", sodium: 105, vitamin_d: null }]
+      )
+    })
+  )
+  itWorks("has the views that need two files, too", () =>
+    Effect.gen(function* () {
+      const { parts } = yield* published
+      const { tables } = yield* seenIn(yield* written(parts))
+      const names = tables.map(({ name }) => name)
+      assert.includeMembers(names, ["storefront.store_status", "storefront.last_seen"])
+      for (const { file } of parts.parts) {
+        const alone = (yield* seenIn(file)).tables.map(({ name }) => name)
+        assert.notInclude(alone, "storefront.store_status")
+      }
+    })
+  )
+  itWorks("answers macros, and those that read two schemas", () =>
+    Effect.gen(function* () {
+      const db = yield* analysing(yield* written((yield* published).parts))
+      const [row] = yield* db.rows(
+        "select branded_food.per_serving(3.5, 28) as amount, (select count(*)::integer from commodity.price_as_of('2026-01-05')) as prices"
+      )
+      assert.deepStrictEqual(row, { amount: 0.98, prices: 2 })
+    })
+  )
+  itWorks("shows only the data sets that there are", () =>
+    Effect.gen(function* () {
+      const { ingestion, parts } = (yield* published).parts
+      const db = yield* analysing(
+        yield* written({ ingestion, parts: parts.filter(({ dataSet }) => dataSet.schema === "commodity") })
+      )
+      const schemas = yield* db.rows(
+        "select distinct schema_name from duckdb_views() where database_name = 'larder' and not internal order by all"
+      )
+      assert.deepStrictEqual(schemas, [{ schema_name: "commodity" }, { schema_name: "ingest" }])
+    })
+  )
+  itWorks("finds files whatever their folder is called, and no others", () =>
+    Effect.gen(function* () {
+      const folder = yield* aFolder
+      const odd = `${folder}/pipeline=none/it's 50%25 größe [a]*`
+      const parts = yield* copied(odd)
+      // The name of the one is a pattern that the other's matches.
+      const other = yield* copied(`${folder}/pipeline=none/it's 50%25 größe a other`)
+      yield* change(other.ingestion, "delete from ingest.run")
+      const file = `${odd}/larder.duckdb`
+      yield* writeCatalogue({ file, ...parts })
+      const db = yield* analysing(file)
+      assert.deepStrictEqual(yield* db.rows("select pipeline from ingest.run order by all"), [
+        { pipeline: "branded-foods" },
+        { pipeline: "commodities" },
+        { pipeline: "storefronts" }
+      ])
+      assert.deepStrictEqual(yield* db.rows("select name from storefront.store"), [{ name: "Größe" }])
+    })
+  )
+  itWorks("leaves no name ambiguous, also beside the files themselves under their own names", () =>
+    Effect.gen(function* () {
+      const { parts } = yield* published
+      const db = yield* analysing(yield* written(parts))
+      for (const file of [parts.ingestion, ...parts.parts.map(({ file }) => file)]) {
+        yield* db.run(`attach ${literal(file)} (read_only)`)
+      }
+      const [row] = yield* db.rows(
+        "select (select count(*) from ingest.run) as runs, (select count(*) from commodity.price) as prices, (select count(*) from branded_food.nutrition) as labels, (select count(*) from storefront.variant) as variants"
+      )
+      assert.deepStrictEqual(row, { runs: "3", prices: "2", labels: "4", variants: "2" })
+    })
+  )
+})
+
+describe("a file that an older version wrote", () => {
+  itWorks("has null in columns that it lacks, no rows of tables that it lacks, and the types of today", () =>
+    Effect.gen(function* () {
+      const parts = yield* copied(yield* aFolder)
+      yield* change(
+        fileOf(parts, "storefront"),
+        `alter table storefront.store drop column province;
+         alter table storefront.store alter column reported_product_count type bigint`
+      )
+      yield* change(fileOf(parts, "commodity"), "drop table commodity.metric") // empty, as far as others can tell
+      const { tables } = yield* seenIn(yield* written(parts))
+      const original = yield* seenIn(yield* written((yield* published).parts))
+      assert.deepStrictEqual(tables, original.tables)
+    })
+  )
+})
+
+describe("a catalogue that is written over another", () => {
+  itWorks("leaves nothing beside it, and lets nobody write to it", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* aFolder
+      const file = `${folder}/larder.duckdb`
+      const { parts } = yield* published
+      yield* writeCatalogue({ file, ...parts })
+      const open = yield* analysing(file)
+      yield* writeCatalogue({ file, ...parts, parts: [] })
+      assert.deepStrictEqual(yield* open.rows("select count(*)::integer as prices from commodity.price"), [
+        { prices: 2 }
+      ])
+      assert.deepStrictEqual(yield* files(folder), ["larder.duckdb"])
+      assert.strictEqual((yield* fs.stat(file)).mode & 0o777, 0o444)
+    })
+  )
+  itWorks("is not written when a file is no database: the one before stays", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* aFolder
+      const file = `${folder}/larder.duckdb`
+      const { parts } = yield* published
+      yield* writeCatalogue({ file, ...parts })
+      const before = yield* fs.readFile(file)
+      const broken = `${yield* aFolder}/broken.duckdb`
+      yield* fs.writeFileString(broken, "no database at all, but long enough to have been one".repeat(1000))
+      const error = yield* Effect.flip(writeCatalogue({ file, parts: parts.parts, ingestion: broken }))
+      assert.strictEqual(error._tag, "NotADatabase")
+      assert.deepStrictEqual(yield* files(folder), ["larder.duckdb"])
+      assert.deepStrictEqual(yield* fs.readFile(file), before)
+    })
+  )
+})

@@ -1,0 +1,128 @@
+/**
+ * What people open, under names that stay: a file for each data set, a hard link to its part; `ingestion.duckdb`, made from the
+ * parts of `ingest`; and `larder.duckdb`, the catalogue over all of them. Whoever makes a generation brings them up to it, and a
+ * server that starts does where a killed run could not.
+ */
+import { randomUUID } from "node:crypto"
+import { link, readdir, rename, rm, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect, Schema } from "effect"
+import type { Layout } from "../generation/layout.ts"
+import { withLock } from "../generation/lock.ts"
+import { type DataSetEntry, isLoaded, type Manifest, newestManifest } from "../generation/manifest.ts"
+import { verifiedDatabase } from "../generation/parts.ts"
+import { refreshIngestion, tellsOf } from "../ingestion/file.ts"
+import { dataSets } from "../tables.ts"
+import { isCatalogueOf, refreshCatalogue } from "./catalogue.ts"
+import type { Parts } from "./parts.ts"
+
+/** A file that people open could not be brought up to what is live. */
+export class OpenedFileUnwritable extends Schema.TaggedError<OpenedFileUnwritable>()("OpenedFileUnwritable", {
+  file: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    return `${this.file} could not be brought up to what is live: ${reason}. It shows what it showed until the next run makes it again; nothing is lost.`
+  }
+}
+
+const attempt = <A>(file: string, run: () => Promise<A>) =>
+  Effect.tryPromise({ try: run, catch: (cause) => new OpenedFileUnwritable({ file, cause }) }).pipe(
+    Effect.uninterruptible
+  )
+
+const inodeOf = (file: string) =>
+  stat(file, { bigint: true }).then(
+    ({ ino }) => ino,
+    () => undefined
+  )
+
+/** Another name for an object. Replaced in one step, so that the name always leads to a whole file. */
+const showAs = (object: string, file: string) =>
+  attempt(file, async () => {
+    if ((await inodeOf(file)) === (await inodeOf(object))) return
+    const next = `${file}.${randomUUID()}.part`
+    await link(object, next)
+    await rename(next, file)
+  })
+
+/** The databases of the data sets that this version knows, as objects: whoever has the catalogue open keeps reading one state. */
+export const partsOf = (layout: Layout, { data_sets }: Manifest): Parts => ({
+  parts: dataSets.flatMap((dataSet) => {
+    const [database] = data_sets[dataSet.about.pipeline]?.parts ?? []
+    return database === undefined ? [] : [{ dataSet, file: layout.objectFile(database.sha256) }]
+  }),
+  ingestion: layout.ingestion
+})
+
+/** Whether they are up to this generation, as far as can be seen without a lock. */
+const isShown = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
+  const { data_sets, number } = manifest
+  if (!(yield* tellsOf(layout, number)) || !(yield* isCatalogueOf(layout, partsOf(layout, manifest)))) return false
+  const inodes = yield* attempt(layout.dir, () =>
+    Promise.all(
+      Object.entries(data_sets).map(
+        async ([
+          pipeline,
+          {
+            parts: [database]
+          }
+        ]) => {
+          const shown = await inodeOf(layout.dataSetFile(pipeline))
+          return shown === (database && (await inodeOf(layout.objectFile(database.sha256))))
+        }
+      )
+    )
+  )
+  return inodes.every(Boolean)
+})
+
+const isUnfinished = (name: string) =>
+  /^[\w.-]+\.duckdb(\.next)?\.[0-9a-f-]{36}\.(part|building)(\.wal|\.tmp)?$/.test(name)
+
+/** Removes what killed programs left of these files. Only the holder of their lock makes any, so they are nobody's. */
+const sweep = (layout: Layout) =>
+  attempt(layout.dir, async () => {
+    for (const name of (await readdir(layout.dir)).filter(isUnfinished)) {
+      await rm(join(layout.dir, name), { recursive: true, force: true })
+    }
+  })
+
+/** The data sets without those whose database is damaged, which keep none of the others from being shown. */
+const withoutDamaged = Effect.fnUntraced(function* (layout: Layout, { data_sets }: Manifest) {
+  const whole: Record<string, DataSetEntry> = {}
+  for (const [pipeline, entry] of Object.entries(data_sets)) {
+    const found = yield* Effect.result(isLoaded(entry) ? verifiedDatabase(layout, pipeline, entry) : Effect.void)
+    if (found._tag === "Success") whole[pipeline] = entry
+    else yield* Effect.logWarning(`larder.duckdb is made without ${pipeline}: ${found.failure.message}`)
+  }
+  return whole
+})
+
+const refresh = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
+  yield* sweep(layout)
+  const data_sets = yield* withoutDamaged(layout, manifest)
+  for (const [pipeline, { parts }] of Object.entries(data_sets)) {
+    const [database] = parts
+    const file = layout.dataSetFile(pipeline)
+    yield* database === undefined
+      ? attempt(file, () => rm(file, { force: true }))
+      : showAs(layout.objectFile(database.sha256), file)
+  }
+  yield* refreshIngestion(layout, manifest, dataSets)
+  yield* refreshCatalogue(layout, partsOf(layout, { ...manifest, data_sets }))
+})
+
+/** Brings the files that people open up to the newest generation. */
+export const refreshOpened = Effect.fn("OpenedFiles.refresh")(function* (layout: Layout) {
+  const newest = yield* newestManifest(layout.depot)
+  if (newest._tag === "None" || (yield* isShown(layout, newest.value))) return
+  yield* withLock(
+    layout.openedLock,
+    Effect.gen(function* () {
+      const manifest = yield* newestManifest(layout.depot) // somebody may have made another one meanwhile
+      yield* refresh(layout, manifest._tag === "Some" ? manifest.value : newest.value)
+    })
+  )
+})

@@ -1,0 +1,92 @@
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import { copiedParts, everyDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
+import { files } from "@larder/test/support/warehouse/pantry.ts"
+import { analysing, seenIn } from "@larder/test/support/warehouse/seen.ts"
+import { Effect, FileSystem } from "effect"
+import { DuckDb } from "../duckdb.ts"
+import { SnapshotFailed, snapshot } from "./snapshot.ts"
+
+const published = onceForFile(everyDataSet)
+const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-snapshot-" }))
+
+describe("a snapshot", () => {
+  itWorks("holds everything, with all comments, and needs no other file", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* aFolder
+      const { layout, parts: original } = yield* published
+      const parts = yield* copiedParts(original, `${folder}/parts`)
+      const to = `${folder}/all of it.duckdb`
+      yield* snapshot({ to, ...parts })
+      yield* fs.remove(`${folder}/parts`, { recursive: true })
+      assert.deepStrictEqual(yield* seenIn(to), yield* seenIn(layout.catalogue))
+      assert.deepStrictEqual(yield* files(folder), ["all of it.duckdb"])
+      const db = yield* analysing(to)
+      const [counts] = yield* db.rows(
+        "select count(*)::integer as tables, count(distinct schema_name)::integer as schemas from duckdb_tables() where database_name = 'larder'"
+      )
+      assert.deepStrictEqual(counts, { tables: 26, schemas: 4 })
+    })
+  )
+  itWorks("keeps rows in the order of their tables, beyond what one thread writes", () =>
+    Effect.gen(function* () {
+      const folder = yield* aFolder
+      const parts = yield* copiedParts((yield* published).parts, folder)
+      const foods = parts.parts.find(({ dataSet }) => dataSet.schema === "branded_food")?.file ?? ""
+      yield* Effect.scoped(
+        Effect.flatMap(DuckDb.readWrite(foods), (db) =>
+          db.run(
+            "insert into branded_food.category select 'category ' || (i * 7919 % 500000), i from range(500000) t(i)"
+          )
+        )
+      )
+      const to = `${folder}/snapshot.duckdb`
+      yield* snapshot({ to, ...parts })
+      const db = yield* analysing(to)
+      const [row] = yield* db.rows(`
+        select count(*)::integer as rows, count(*) filter (product_count < before)::integer as out_of_order
+        from (select product_count, lag(product_count) over (order by rowid) as before from branded_food.category
+          where category like 'category %')`)
+      assert.deepStrictEqual(row, { rows: 500_000, out_of_order: 0 })
+    })
+  )
+  itWorks("replaces no file", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const to = `${yield* aFolder}/mine.duckdb`
+      yield* fs.writeFileString(to, "mine")
+      const error = yield* Effect.flip(snapshot({ to, ...(yield* published).parts }))
+      assert.strictEqual(
+        error.message,
+        `${to} is there already, and a snapshot replaces no file. Remove it, or name another one.`
+      )
+      assert.strictEqual(yield* fs.readFileString(to), "mine")
+    })
+  )
+  itWorks("says that it cannot be written where there is no folder", () =>
+    Effect.gen(function* () {
+      const to = `${yield* aFolder}/no/folder.duckdb`
+      const error = yield* Effect.flip(snapshot({ to, ...(yield* published).parts }))
+      assert.instanceOf(error, SnapshotFailed)
+      assert.match(
+        error.message,
+        /^No snapshot was written to .*no\/folder\.duckdb: .*Name a file in a folder that is there/
+      )
+    })
+  )
+  itWorks("leaves nothing behind when it fails on its way", () =>
+    Effect.gen(function* () {
+      const folder = yield* aFolder
+      const parts = yield* copiedParts((yield* published).parts, `${folder}/parts`)
+      const stores = parts.parts.find(({ dataSet }) => dataSet.schema === "storefront")?.file ?? ""
+      yield* Effect.scoped(
+        Effect.flatMap(DuckDb.readWrite(stores), (db) => db.run("alter table storefront.store drop column name"))
+      )
+      const error = yield* Effect.flip(snapshot({ to: `${folder}/snapshot.duckdb`, ...parts }))
+      assert.match(error.message, /NOT NULL constraint failed: store\.name/)
+      assert.deepStrictEqual(yield* files(folder), ["parts"])
+    })
+  )
+})

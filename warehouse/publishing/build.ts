@@ -1,0 +1,140 @@
+/**
+ * Building the database of a data set: what a run staged, merged into a copy of the live one, and checked. A first load is most of
+ * what there will be, so its staging file itself becomes the database.
+ */
+import { constants, copyFile } from "node:fs/promises"
+import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
+import { Effect, FileSystem, Path, Schema } from "effect"
+import { define } from "../dictionary.ts"
+import { DuckDb, identifier, literal } from "../duckdb.ts"
+import type { Layout } from "../generation/layout.ts"
+import type { Staged } from "../ingestion/part.ts"
+import { tellOfRun } from "../ingestion/told.ts"
+import { attachLiveData, showLive } from "../live/live-tables.ts"
+import { markSamples } from "../sample-marks.ts"
+import { type DataSet, stagedIngestTables } from "../tables.ts"
+import { type Check, ChecksFailed, runChecks } from "./check.ts"
+import { derive, moveTable, type Reduced } from "./merge.ts"
+import { during } from "./publish-failed.ts"
+
+type Db = DuckDb["Service"]
+
+/** What a build works with. All its files lie in one folder, which goes with the run. */
+export interface Building {
+  readonly layout: Layout
+  readonly dataSet: DataSet
+  readonly stagedFile: string
+  readonly folder: string
+  /** The live database of the data set; undefined before the first. */
+  readonly live: string | undefined
+  readonly leftOut: ReadonlyArray<FeedLeftOut>
+  readonly checks: ReadonlyArray<Check>
+  readonly acceptShrinkage: boolean
+  /** Whether any row of the data set will be of the bundled samples. */
+  readonly isSample: boolean
+}
+
+export interface Built {
+  /** The database first, then the files beside it, by the names that they have among the parts. */
+  readonly files: ReadonlyArray<{ readonly name: string; readonly file: string }>
+  readonly checks: ReadonlyArray<CheckOutcome>
+  readonly newest_on: string | null
+  /** What the run told. */
+  readonly told: string
+}
+
+/** On file systems that can, the copy shares its blocks with the original until they change. */
+const copy = (from: string, to: string) =>
+  Effect.tryPromise({ try: () => copyFile(from, to, constants.COPYFILE_FICLONE), catch: (cause) => cause }).pipe(
+    Effect.andThen(FileSystem.FileSystem.use((fs) => fs.chmod(to, 0o644))),
+    Effect.uninterruptible // it would go on after the interrupt, and leave its file behind
+  )
+
+const merge = Effect.fnUntraced(function* (db: Db, { dataSet, live, stagedFile }: Building, reduced: Reduced) {
+  if (live !== undefined) {
+    for (const { column, table, type } of reduced.added) {
+      yield* db.run(
+        `alter table ${identifier(dataSet.schema)}.${identifier(table)} add column ${identifier(column)} ${type}`
+      )
+    }
+    if (reduced.redefined) yield* define(db, dataSet) // binding the views takes longer than moving a few rows
+    yield* db.run(`attach ${literal(stagedFile)} as staged (read_only)`)
+    yield* Effect.forEach(reduced.changed.flatMap(moveTable), (sql) => db.run(sql), { discard: true })
+  }
+  yield* Effect.forEach(derive(dataSet), (sql) => db.run(sql), { discard: true })
+})
+
+/** Lets checks find `ingest.…` beside the data set: what is known, and what this run staged. */
+const showTold = (db: Db) =>
+  db.run(
+    [
+      "attach ':memory:' as told",
+      "create schema told.ingest",
+      ...stagedIngestTables.map(
+        ({ name }) =>
+          `create view told.ingest.${name} as from staged.ingest.${name} union all by name from live.ingest.${name}`
+      ),
+      "set search_path = 'built.main,told.ingest'"
+    ].join(";\n")
+  )
+
+const check = Effect.fnUntraced(function* (db: Db, building: Building, run: RunRecord, reduced: Reduced) {
+  const { acceptShrinkage, checks, dataSet, layout, live } = building
+  if (live !== undefined) {
+    yield* attachLiveData(db, live)
+    yield* showLive(db, layout, dataSet, reduced.added)
+    yield* showTold(db)
+  }
+  const outcomes = yield* runChecks(db, checks, run, { hasLive: live !== undefined, acceptShrinkage })
+  if (live !== undefined) yield* db.run("set search_path = 'built.main'; detach told")
+  const failed = outcomes.filter(({ bad_rows, severity }) => severity === "error" && bad_rows > 0)
+  if (failed.length > 0) return yield* new ChecksFailed({ failed })
+  return outcomes
+}, Effect.scoped)
+
+const Newest = Schema.Struct({ newest_on: Schema.NullOr(Schema.String) })
+/** Where reads tell the newest day, it is not of the data. */
+const newestIn = Effect.fnUntraced(function* (db: Db, { about: { newest } }: DataSet) {
+  if (newest.table.startsWith("ingest.")) return null
+  const [row] = yield* db.all(Newest, `select (${newest.day})::varchar as newest_on from ${newest.table}`)
+  return row?.newest_on ?? null
+})
+
+/** Writes the files beside the database, and names them as the parts that they become. */
+const buildBeside = Effect.fnUntraced(function* (db: Db, { files }: DataSet, folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  if (files === undefined) return []
+  const beside = path.join(folder, "beside")
+  yield* files.build(db, beside)
+  return (yield* fs.readDirectory(beside)).sort().map((name) => ({ name, file: path.join(beside, name) }))
+})
+
+/** Builds the database, runs the checks, writes what the run told, and closes the files. */
+export const build = Effect.fn("Generation.build")(function* (building: Building, run: RunRecord, reduced: Reduced) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { dataSet, folder, isSample, leftOut, live, stagedFile } = building
+  const file = path.join(folder, "built.duckdb")
+  yield* (live === undefined ? fs.rename(stagedFile, file) : copy(live, file)).pipe(during("copying what is live"))
+  const db = yield* DuckDb.readWrite(file).pipe(during("opening it"))
+  yield* merge(db, building, reduced).pipe(during("merging the staged rows"))
+  const told = path.join(folder, "told.gz")
+  const finished = yield* Effect.gen(function* () {
+    if (isSample) yield* markSamples(db, dataSet.schema)
+    const checks = yield* check(db, building, run, reduced)
+    const staged: Staged = { db, tables: stagedIngestTables }
+    yield* tellOfRun(
+      told,
+      { run, checks, leftOut, hasChangedData: true },
+      live === undefined ? staged : { ...staged, database: "staged" }
+    )
+    yield* db.run(live === undefined ? "drop schema ingest cascade" : "detach staged")
+    const newest_on = yield* newestIn(db, dataSet)
+    yield* db.run("checkpoint").pipe(during("writing it")) // no .wal is left after this and the close
+    return { checks, newest_on }
+  }).pipe(during("checking it and recording the run"))
+  const beside = yield* buildBeside(db, dataSet, folder).pipe(during("writing the files beside it"))
+  const database = { name: `${dataSet.about.pipeline}.duckdb`, file }
+  return { ...finished, told, files: [database, ...beside] } satisfies Built as Built
+}, Effect.scoped)

@@ -1,0 +1,361 @@
+import { assert, describe } from "@effect/vitest"
+import type { RunRecord } from "@larder/schemas/ingest.ts"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import {
+  insertLabels,
+  type LabelRow,
+  labelsAlone,
+  labelsWithFiles,
+  publishLabels
+} from "@larder/test/support/warehouse/label-rows.ts"
+import { aLayout, aRun, ask } from "@larder/test/support/warehouse/pantry.ts"
+import { Effect, Option } from "effect"
+import { DuckDb } from "../duckdb.ts"
+import { foodsOf } from "../foods/of-parts.ts"
+import { newestManifest } from "../generation/manifest.ts"
+import { attachLiveData, showLive } from "../live/live-tables.ts"
+import { stage } from "../staging.ts"
+import { foodTable } from "../tables.ts"
+import { completeFromLive } from "./complete.ts"
+
+/** Labels of each publication: the tests of this file have labels of their own, and share four publications. */
+const staged: Array<Array<LabelRow>> = []
+const stageIn = (publication: number, ...labels: ReadonlyArray<LabelRow>) => {
+  staged[publication] = [...(staged[publication] ?? []), ...labels]
+}
+const published = onceForFile(
+  Effect.gen(function* () {
+    const layout = yield* aLayout
+    const runs: Array<RunRecord> = []
+    for (const labels of staged) runs.push((yield* publishLabels(layout, labels, labelsAlone)).run)
+    return { layout, runs }
+  })
+)
+const askPublished = (sql: string) => Effect.flatMap(published, ({ layout }) => ask(layout, sql))
+
+let lastId = 1000
+/** A label that one publication after the other states in this way. Answers with columns of what became of it. */
+const label = (...states: ReadonlyArray<Readonly<Record<string, string>>>) => {
+  const fdc_id = ++lastId
+  states.forEach((set, publication) => {
+    stageIn(publication, { fdc_id, set })
+  })
+  return (columns: string) => askPublished(`select ${columns} from branded_food.food where fdc_id = ${fdc_id}`)
+}
+
+const later = { release_on: "date '2025-12-18'", run_id: "'second'" }
+const earlier = { release_on: "date '2020-04-01'", run_id: "'second'" }
+const columns = "brand_name, footnote, category, run_id, release_on::varchar as release_on"
+
+describe("merging by completing", () => {
+  const restated = label(
+    { brand_name: "'Old'", footnote: "'kept'", category: "'Candy'" },
+    { brand_name: "'New'", form: "'csv'", ...later }
+  )
+  itWorks("takes what a later release states, nulls included, and keeps what its form cannot state", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* restated(columns), [
+        { brand_name: "New", footnote: "kept", category: null, run_id: "second", release_on: "2025-12-18" }
+      ])
+    })
+  )
+  const stated = label(
+    { brand_name: "'Now'", form: "'csv'" },
+    { brand_name: "'Then'", category: "'Candy'", footnote: "'found'", ...earlier }
+  )
+  itWorks("takes from an earlier release only what the form of the later one cannot state", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* stated(columns), [
+        { brand_name: "Now", footnote: "found", category: null, run_id: "second", release_on: "2024-04-18" }
+      ])
+    })
+  )
+  const ownAmounts = "label_calories, label_fat, label_sodium, label_vitamin_d"
+  const amounts = (calories: string | null, fat: string | null, sodium: string | null) => [
+    { label_calories: calories, label_fat: fat, label_sodium: sodium, label_vitamin_d: null }
+  ]
+  const unknownDay = { brand_name: "'New'", release_on: "null::date", run_id: "'second'" }
+  const mixed = label(
+    { label_calories: "110", label_fat: "5" },
+    { label_calories: "90", label_sodium: "7", ...unknownDay }
+  )
+  const found = label({ category: "'Candy'" }, { label_fat: "3", ...unknownDay })
+  const replaced = label({ label_calories: "110", label_fat: "5" }, { label_sodium: "7", ...later })
+  const cleared = label({ label_calories: "110" }, later)
+  const kept = label({ label_calories: "110" }, { brand_name: "'New'", form: "'csv'", ...later })
+  itWorks("takes all of the label's own amounts from one release, also where it is not known which is later", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* mixed(ownAmounts), amounts("110.000000", "5.000000", null))
+      assert.deepStrictEqual(yield* found(ownAmounts), amounts(null, "3.000000", null))
+      assert.deepStrictEqual(yield* replaced(ownAmounts), amounts(null, null, "7.000000"))
+      assert.deepStrictEqual(yield* cleared(ownAmounts), amounts(null, null, null))
+      assert.deepStrictEqual(yield* kept(ownAmounts), amounts("110.000000", null, null))
+    })
+  )
+  const json = { brand_name: "'JSON'", nutrients: "[]", quality_flags: "['no_nutrients', 'gtin_check_digit']" }
+  const csv = {
+    brand_name: "'CSV'",
+    category: "'Candy'",
+    nutrients: "[{'nutrient_id': 1003, 'amount': 1, 'derivation_id': 70}]",
+    quality_flags: "['gtin_check_digit']",
+    form: "'csv'"
+  }
+  for (const [first, second] of [
+    [json, csv],
+    [csv, json]
+  ] as const) {
+    const both = label(first, second)
+    itWorks(`combines both forms of one release, with the ${first.brand_name} one first`, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(
+          yield* both("brand_name, category, len(nutrients)::integer as amounts, quality_flags, form"),
+          [{ brand_name: "JSON", category: "Candy", amounts: 1, quality_flags: ["gtin_check_digit"], form: "both" }]
+        )
+      })
+    )
+  }
+  const lists = { trade_channels: "['GROCERY']", attributes: "[{'name': 'Nutrient Added', 'value': '5'}]" }
+  const same = label(
+    { brand_name: "'Now'", ...lists },
+    { brand_name: "'Now'", source_rows: "19", trade_channels: "['GROCERY']", ...later }
+  )
+  itWorks("finds nothing new in a release that states the same or less, and counts its rows as unchanged", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* same("run_id"), [{ run_id: "first" }])
+      const { runs } = yield* published
+      assert.deepStrictEqual(
+        runs.map(({ rows_unchanged }) => rows_unchanged),
+        [0, 19, 0, 0] // no other label of the second run states the same as before
+      )
+      assert.strictEqual(runs[1]?.rows_loaded, (staged[1] ?? []).length - 1)
+    })
+  )
+  const wrong = { brand_name: "'Wrong'", footnote: "'Wrong'", category: "'Candy'", trade_channels: "['GROCERY']" }
+  const corrected = label(
+    {
+      ...wrong,
+      nutrients: "[{'nutrient_id': 1003, 'amount': 1, 'derivation_id': 70}]",
+      attributes: "[{'name': 'a', 'value': 'b'}]"
+    },
+    { category: "'Gum'", trade_channels: "[]", nutrients: "[]", quality_flags: "['no_nutrients']" }
+  )
+  itWorks("clears what a form no longer states when the same form of the same release is read again", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* corrected(
+          `brand_name, footnote, category, len(trade_channels)::integer as channels, len(nutrients)::integer as amounts,
+           len(attributes)::integer as remarks, quality_flags, form`
+        ),
+        [
+          {
+            brand_name: null,
+            footnote: null,
+            category: "Gum",
+            channels: 0,
+            amounts: 0,
+            remarks: 1, // no list at all: the files that were read have no remarks
+            quality_flags: ["no_nutrients"],
+            form: "json"
+          }
+        ]
+      )
+    })
+  )
+  const acme = { brand_name: "'Acme'", not_a_significant_source_of: "'FIBER'" }
+  const forms = [{ footnote: "'Wrong'" }, { form: "'csv'", ...acme }, {}]
+  const twoForms = label(...forms.slice(0, 2))
+  const jsonAgain = label(...forms)
+  const bothAgain = label(...forms, { form: "'both'", not_a_significant_source_of: "'FIBER'" })
+  itWorks("clears only what each form can state when forms of a release in both are read again", () =>
+    Effect.gen(function* () {
+      const found = "brand_name, footnote, not_a_significant_source_of as other, form"
+      const fiber = { other: "FIBER", form: "both" }
+      assert.deepStrictEqual(yield* twoForms(found), [{ brand_name: "Acme", footnote: "Wrong", ...fiber }])
+      assert.deepStrictEqual(yield* jsonAgain(found), [{ brand_name: "Acme", footnote: null, ...fiber }])
+      assert.deepStrictEqual(yield* bothAgain(found), [{ brand_name: null, footnote: null, ...fiber }])
+    })
+  )
+  const older = label(
+    { form: "'csv'", not_a_significant_source_of: "'FIBER'", ...earlier },
+    { brand_name: "'Wrong'" },
+    { brand_name: "'Acme'" }
+  )
+  itWorks("keeps what an older release of the other form stated when a later one is read again", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* older("brand_name, not_a_significant_source_of as other"), [
+        { brand_name: "Acme", other: "FIBER" }
+      ])
+    })
+  )
+  const named = label(
+    { form: "'csv'", brand_name: "'Acme'" },
+    { form: "'csv'", description: "'GUM'", quality_flags: "['label_row_missing']" }
+  )
+  itWorks("keeps a label of which only the name is read again", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* named("description, brand_name, quality_flags"), [
+        { description: "GUM", brand_name: "Acme", quality_flags: [] }
+      ])
+    })
+  )
+  stageIn(0, { fdc_id: 1, up_to: 20 })
+  itWorks("completes 20 labels in ranges of 7", () =>
+    Effect.gen(function* () {
+      const { layout } = yield* published
+      const { merge } = foodTable
+      if (merge.by !== "completing") return assert.fail("labels are completed")
+      const { filled } = yield* stage(layout, aRun({ run_id: "run" }), labelsAlone, (staging) =>
+        Effect.gen(function* () {
+          yield* insertLabels(staging, [
+            { fdc_id: 1, up_to: 19, set: later },
+            { fdc_id: 20, set: { ...later, footnote: "'x'" } }
+          ])
+          yield* attachLiveData(staging.db, layout.dataSetFile("branded-foods"))
+          yield* showLive(staging.db, layout, labelsAlone)
+          yield* completeFromLive(staging.db, "branded_food.food", Object.keys(foodTable.record.fields), merge, 7)
+          return yield* staging.db.rows("select fdc_id, footnote from branded_food.food")
+        })
+      )
+      assert.deepStrictEqual(filled, [{ fdc_id: 20, footnote: "x" }])
+    })
+  )
+})
+
+describe("derived tables", () => {
+  const tea = { gtin_14: "'tea'", category: "'Tea'" }
+  stageIn(0, { fdc_id: 101, set: tea })
+  stageIn(1, { fdc_id: 102, set: { ...tea, category: "'Herbal Tea'", published_on: "date '2025-01-01'" } })
+  itWorks("are updated by every publication: the versions of products and the categories", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* askPublished(
+          `select fdc_id, version, versions, is_current, replaced_by from branded_food.version where gtin_14 = 'tea'
+           order by all`
+        ),
+        [
+          { fdc_id: 101, version: 1, versions: 2, is_current: false, replaced_by: 102 },
+          { fdc_id: 102, version: 2, versions: 2, is_current: true, replaced_by: null }
+        ]
+      )
+      assert.deepStrictEqual(yield* askPublished("from branded_food.category where category ilike '%tea'"), [
+        { category: "Herbal Tea", product_count: 1 }
+      ])
+    })
+  )
+  const of = (gtin: string, more: Readonly<Record<string, string>>) => ({ gtin_14: `'${gtin}'`, ...more })
+  const day = (text: string) => `date '${text}'`
+  stageIn(
+    0,
+    { fdc_id: 212, set: of("a", { published_on: day("2024-01-01") }) },
+    { fdc_id: 211, set: of("a", { published_on: day("2024-01-02") }) },
+    { fdc_id: 222, set: of("b", { available_on: day("2024-01-01") }) },
+    { fdc_id: 221, set: of("b", { available_on: day("2024-01-02") }) },
+    { fdc_id: 232, set: of("c", { modified_on: day("2024-01-01") }) },
+    { fdc_id: 231, set: of("c", { modified_on: day("2024-01-02") }) },
+    { fdc_id: 241, set: of("d", {}) },
+    { fdc_id: 242, set: of("d", {}) },
+    { fdc_id: 243, set: of("d", { data_source: "'GDSN'" }) },
+    { fdc_id: 251, set: of("e", { published_on: "null" }) },
+    { fdc_id: 252, set: { gtin_14: "null" } },
+    { fdc_id: 253, set: { gtin_14: "null" } }
+  )
+  itWorks("choose the current label by publication, then availability, modification and fdc_id", () =>
+    Effect.gen(function* () {
+      const current = yield* askPublished(
+        "select fdc_id from branded_food.current_food where fdc_id between 200 and 299 order by fdc_id"
+      )
+      assert.deepStrictEqual(
+        current.map(({ fdc_id }) => fdc_id),
+        [211, 221, 231, 242, 243, 251, 252, 253]
+      )
+    })
+  )
+  const undated = "[{'fdc_id': 305, 'published_on': date '2019-04-01'}]"
+  stageIn(0, { fdc_id: 307, set: { published_on: "null", earlier_versions: undated } })
+  itWorks("keep a label without a publication day current, although it names an earlier version", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* askPublished(
+          "select fdc_id, is_current from branded_food.version where fdc_id between 300 and 399 order by version"
+        ),
+        [
+          { fdc_id: 305, is_current: false },
+          { fdc_id: 307, is_current: true }
+        ]
+      )
+    })
+  )
+  const two = "[{'fdc_id': 405, 'published_on': date '2019-04-01'}, {'fdc_id': 404, 'published_on': date '2018-04-01'}]"
+  stageIn(
+    0,
+    { fdc_id: 407, set: { gtin_14: "null", earlier_versions: two } },
+    { fdc_id: 408, set: { gtin_14: "null", earlier_versions: "[{'fdc_id': 407, 'published_on': null}]" } },
+    { fdc_id: 409, set: { gtin_14: "null" } }
+  )
+  itWorks("keep labels without a barcode current, and add the versions that one of them names", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* askPublished(
+          `select fdc_id, version, versions, is_current, is_loaded, replaced_by from branded_food.version
+           where fdc_id between 400 and 499 order by fdc_id`
+        ),
+        [
+          { fdc_id: 404, version: 1, versions: 3, is_current: false, is_loaded: false, replaced_by: 405 },
+          { fdc_id: 405, version: 2, versions: 3, is_current: false, is_loaded: false, replaced_by: 407 },
+          { fdc_id: 407, version: 3, versions: 3, is_current: true, is_loaded: true, replaced_by: null },
+          { fdc_id: 408, version: 1, versions: 1, is_current: true, is_loaded: true, replaced_by: null },
+          { fdc_id: 409, version: 1, versions: 1, is_current: true, is_loaded: true, replaced_by: null }
+        ]
+      )
+    })
+  )
+  itWorks("count spellings as one category exactly when the search does", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const spellings = ["İÇECEK", "i̇çecek", "IÇECEK", "ΟΔΟΣ", "οδος", "ΟΔΟΣ Α", "Οδοσ α", "KÄSE", "Käse"]
+      yield* publishLabels(
+        layout,
+        spellings.map((category, index) => ({ fdc_id: index + 1, set: { category: `'${category}'` } })),
+        labelsWithFiles
+      )
+      const counts = yield* ask(layout, "from branded_food.category")
+      const entry = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets["branded-foods"]
+      if (entry === undefined) return assert.fail("labels were published")
+      const foods = yield* foodsOf(layout, entry, yield* DuckDb.readOnly(layout.dataSetFile("branded-foods")))
+      const found: Array<Readonly<Record<string, unknown>>> = []
+      for (const { category } of counts) {
+        const { records } = yield* foods.search({ category: String(category) }, undefined, 9)
+        found.push({ category, product_count: records.length })
+      }
+      assert.deepStrictEqual(counts, found)
+      assert.strictEqual(counts.length, 5)
+    })
+  )
+  stageIn(0, { fdc_id: 501, set: { category: "'CAKE'" } }, { fdc_id: 502, up_to: 503, set: { category: "'Cake'" } })
+  itWorks("count categories that differ only in case as one, in the most frequent spelling", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* askPublished("from branded_food.category where category ilike 'cake'"), [
+        { category: "Cake", product_count: 3 }
+      ])
+    })
+  )
+  const late =
+    "[{'fdc_id': 605, 'published_on': date '2019-04-01'}, {'fdc_id': 606, 'published_on': date '2031-01-01'}]"
+  stageIn(0, { fdc_id: 607, set: { earlier_versions: late } })
+  itWorks("include versions that a later label only names, and never make one current", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* askPublished(
+          `select fdc_id, is_current, is_loaded, published_on::varchar as published_on, replaced_by
+           from branded_food.version where fdc_id between 600 and 699 order by version`
+        ),
+        [
+          { fdc_id: 605, is_current: false, is_loaded: false, published_on: "2019-04-01", replaced_by: 606 },
+          { fdc_id: 606, is_current: false, is_loaded: false, published_on: "2024-04-18", replaced_by: 607 },
+          { fdc_id: 607, is_current: true, is_loaded: true, published_on: "2024-04-18", replaced_by: null }
+        ]
+      )
+    })
+  )
+})

@@ -1,0 +1,109 @@
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import {
+  aLayout,
+  apples,
+  aRun,
+  ask,
+  pantry,
+  pears,
+  publishFound,
+  publishStaged
+} from "@larder/test/support/warehouse/pantry.ts"
+import { Effect, Schema } from "effect"
+import { fromLive } from "../live/previous.ts"
+import { stage } from "../staging.ts"
+import type { DataSet, Table } from "../tables.ts"
+import { requirePublishable } from "./definitions.ts"
+
+const withApples = copied(
+  Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples], deliveries: [{ item: "apple" }] }))
+)
+
+/** The pantry of another version, in which the table of prices is another one. */
+const withPrice = (price: Table) => {
+  const tables = pantry.dataSet.tables.map((table) => (table === pantry.price ? price : table))
+  const dataSet: DataSet = { ...pantry.dataSet, version: 2, tables }
+  return { ...pantry, dataSet, price }
+}
+const columns = "item varchar not null, price decimal(18, 4) not null, seen_on date not null, run_id varchar not null"
+const priceOf = (ddl: string, fields: Schema.Struct.Fields = {}): Table => ({
+  ...pantry.price,
+  record: Schema.Struct({ ...pantry.price.record.fields, ...fields }).annotate({ description: "Prices of today." }),
+  ddl: `create table if not exists pantry.price (${ddl})`
+})
+const coloured = withPrice(
+  priceOf(`${columns}, colour varchar`, {
+    colour: Schema.NullOr(Schema.String).annotate({ description: "Its colour." })
+  })
+)
+
+describe("a version with another column", () => {
+  itWorks("adds it with its next publication, where it comes last and may be null", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      const seen = yield* fromLive(layout, pantry.dataSet, [], (db) => db.rows("select item from pantry.price"))
+      assert.deepStrictEqual(seen, [{ item: "apple" }])
+      const { run } = yield* publishFound(layout, { prices: [{ ...pears, colour: "green" }] }, { of: coloured })
+      assert.deepInclude(run, { outcome: "published", rows_loaded: 1 })
+      assert.deepStrictEqual(yield* ask(layout, "select item, price, colour from pantry.price order by item"), [
+        { item: "apple", price: "1.2500", colour: null },
+        { item: "pear", price: "2.0000", colour: "green" }
+      ])
+      yield* requirePublishable(layout, coloured.dataSet)
+      const again = yield* publishFound(layout, { prices: [{ ...pears, colour: "green" }] }, { of: coloured })
+      assert.strictEqual(again.run.outcome, "unchanged")
+      const red = yield* publishFound(layout, { prices: [{ ...apples, colour: "red" }] }, { of: coloured })
+      assert.strictEqual(red.run.rows_loaded, 1)
+    })
+  )
+})
+
+describe("a version whose tables differ otherwise", () => {
+  for (const [what, of, difference] of [
+    [
+      "another type",
+      withPrice(priceOf(columns.replace("decimal(18, 4)", "double"))),
+      "column pantry.price.price is 2: DECIMAL(18,4) not null there, and 2: DOUBLE not null here"
+    ],
+    [
+      "a column that must not be null",
+      withPrice(priceOf(`${columns}, colour varchar not null`)),
+      "column pantry.price.colour is missing there, and 5: VARCHAR not null here"
+    ],
+    [
+      "a column in another place",
+      withPrice(priceOf(`colour varchar, ${columns}`)),
+      "column pantry.price.colour is missing there, and 1: VARCHAR here"
+    ],
+    [
+      "a table less",
+      {
+        ...pantry,
+        dataSet: {
+          ...pantry.dataSet,
+          views: [],
+          tables: pantry.dataSet.tables.filter((table) => table !== pantry.delivery),
+          countStatedRows: "select count(*)::integer as rows from pantry.price"
+        }
+      },
+      "column pantry.delivery.item is 1: VARCHAR not null there, and missing here"
+    ]
+  ] as const) {
+    itWorks(`publishes nothing, and says to rebuild: ${what}`, () =>
+      Effect.gen(function* () {
+        const layout = yield* withApples
+        const early = yield* Effect.flip(requirePublishable(layout, of.dataSet))
+        const run = aRun()
+        const { file } = yield* stage(layout, run, of.dataSet, () => Effect.void)
+        const error = yield* Effect.flip(publishStaged(layout, of.dataSet, file, run))
+        assert.include(error.message, "What is live of pantry was published by another version of Larder: ")
+        assert.include(error.message, difference)
+        assert.strictEqual(early.message, error.message) // known before anything is fetched
+        assert.include(error.message, "Make it anew from the raw archive with: npx larder-ingest rebuild pantry")
+        assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price"), [{ item: "apple" }])
+      })
+    )
+  }
+})

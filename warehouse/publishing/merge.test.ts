@@ -1,0 +1,305 @@
+import { statSync } from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import {
+  aLayout,
+  apples,
+  aRun,
+  ask,
+  files,
+  pantry,
+  pears,
+  publishFound,
+  publishStaged
+} from "@larder/test/support/warehouse/pantry.ts"
+import { Effect, Schema } from "effect"
+import type { Layout } from "../generation/layout.ts"
+import { keptManifestsOf } from "../generation/manifest.ts"
+import { stage } from "../staging.ts"
+import { type DataSet, rawFileTable, rejectTable } from "../tables.ts"
+
+/** A first run, a second that brings something new to each table, and a third that differs in ignored columns only. */
+const threeRuns = onceForFile(
+  Effect.gen(function* () {
+    const layout = yield* aLayout
+    const quince = { item: "quince", price: "4.0000" }
+    const first = yield* publishFound(layout, {
+      shelves: ["cellar", "kitchen"],
+      prices: [apples, pears, { ...quince, price: "3.9000" }, quince].map((price) => ({ ...price, run_id: "first" })),
+      deliveries: [
+        { item: "apple", quantity: 5, run_id: "first" },
+        { item: "quince", quantity: 5, run_id: "first" },
+        { item: "quince", quantity: 6, run_id: "first" }
+      ]
+    })
+    const found = {
+      shelves: ["kitchen"],
+      prices: [
+        { ...pears, price: "2.5000", run_id: "second" },
+        { item: "plum", price: "3.0000", run_id: "second" }
+      ],
+      deliveries: [
+        { item: "apple", quantity: 7, run_id: "second" }, // the same key: what was said first stays
+        { item: "pear", quantity: 1, run_id: "second" },
+        { item: "apple", note: "again", quantity: 2, run_id: "second" }
+      ]
+    }
+    const second = yield* publishFound(layout, found)
+    const prices = found.prices.map((price) => ({ ...price, seen_on: "2026-02-05", run_id: "third" }))
+    const third = yield* publishFound(layout, { shelves: ["kitchen"], prices })
+    return { layout, runs: [first.run, second.run, third.run] }
+  })
+)
+const rows = (sql: string) => Effect.flatMap(threeRuns, ({ layout }) => ask(layout, sql))
+
+describe("merging", () => {
+  itWorks("counts what is new and what is unchanged, and finds nothing new in ignored columns", () =>
+    Effect.gen(function* () {
+      const { runs } = yield* threeRuns
+      assert.deepStrictEqual(
+        runs.map(({ outcome, rows_loaded, rows_read, rows_unchanged }) => [
+          outcome,
+          rows_read,
+          rows_loaded,
+          rows_unchanged
+        ]),
+        [
+          ["published", 7, 5, 2],
+          ["published", 5, 4, 1],
+          ["unchanged", 2, 0, 2]
+        ]
+      )
+    })
+  )
+  itWorks("by adding keeps what was said first, also of several staged rows with one key", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* rows("select item, quantity, note, run_id from pantry.delivery order by all"), [
+        { item: "apple", quantity: 2, note: "again", run_id: "second" },
+        { item: "apple", quantity: 5, note: null, run_id: "first" },
+        { item: "pear", quantity: 1, note: null, run_id: "second" },
+        { item: "quince", quantity: 5, note: null, run_id: "first" }
+      ])
+    })
+  )
+  itWorks("by replacing takes rows that differ and the last of several staged ones, and keeps the others", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* rows("select item, price, seen_on, run_id from pantry.price order by item"), [
+        { item: "apple", price: "1.2500", seen_on: "2026-01-05", run_id: "first" },
+        { item: "pear", price: "2.5000", seen_on: "2026-01-05", run_id: "second" },
+        { item: "plum", price: "3.0000", seen_on: "2026-01-05", run_id: "second" },
+        { item: "quince", price: "4.0000", seen_on: "2026-01-05", run_id: "first" }
+      ])
+    })
+  )
+  itWorks("by replacing all leaves exactly the staged rows", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* rows("from pantry.shelf"), [{ shelf: "kitchen", position: 1 }])
+    })
+  )
+})
+
+const Word = Schema.Struct({ word: Schema.String, meanings: Schema.NullOr(Schema.Array(Schema.String)) })
+const words: DataSet = {
+  ...pantry.dataSet,
+  about: { ...pantry.dataSet.about, newest: { table: "pantry.word", day: "max(null::date)" } },
+  tables: [
+    {
+      schema: "pantry",
+      name: "word",
+      record: Word,
+      ddl: "create table if not exists pantry.word (word varchar, meanings varchar[])",
+      merge: { by: "replacing", key: ["word"] }
+    }
+  ],
+  views: [],
+  countStatedRows: "select count(*)::integer as rows from pantry.word"
+}
+
+const publishMeanings = Effect.fnUntraced(function* (layout: Layout, meanings: ReadonlyArray<string>) {
+  const run = aRun({ rows_read: meanings.length })
+  const { file } = yield* stage(layout, run, words, ({ db }) =>
+    db.run(`insert into pantry.word values ${meanings.map((list, word) => `('${word}', ${list})`).join(", ")}`)
+  )
+  return yield* publishStaged(layout, words, file, run)
+}, Effect.scoped)
+
+/** What a run tells of payloads, by feed and SHA-256, and the rejects of each: positions by feed. */
+type Payloads = ReadonlyArray<{
+  readonly sha: string
+  readonly mapping: string
+  readonly rejects: Readonly<Record<string, ReadonlyArray<number>>>
+}>
+
+const publishRejects = Effect.fnUntraced(function* (layout: Layout, payloads: Payloads) {
+  const run = aRun()
+  const about = { pipeline: "pantry", run_id: run.run_id }
+  const { file } = yield* stage(layout, run, pantry.dataSet, (staging) =>
+    Effect.andThen(
+      staging.add(
+        rawFileTable,
+        payloads.map(({ mapping, sha }) => ({
+          ...about,
+          feed: "shop",
+          raw_sha256: sha,
+          url: `https://shop.example/${sha}`,
+          fetched_at: "2026-01-05T10:00:00.000Z",
+          bytes: 1,
+          rows_read: 9,
+          rows_rejected: 0,
+          mapping_sha256: mapping
+        }))
+      ),
+      staging.add(
+        rejectTable,
+        payloads.flatMap(({ rejects, sha }) =>
+          Object.entries(rejects).flatMap(([feed, positions]) =>
+            positions.map((position) => ({
+              ...about,
+              feed,
+              raw_sha256: sha,
+              position,
+              reason: "it is green",
+              payload: "{}"
+            }))
+          )
+        )
+      )
+    )
+  )
+  return yield* publishStaged(layout, pantry.dataSet, file, run)
+}, Effect.scoped)
+
+const rejected = (layout: Layout) =>
+  Effect.map(
+    ask(layout, "select raw_sha256 || ' ' || feed || ' ' || position as reject from ingest.live_reject order by all"),
+    (rows) => rows.map(({ reject }) => reject)
+  )
+
+describe("merging rejects", () => {
+  const first: Payloads = [
+    { sha: "a", mapping: "1", rejects: { shop: [1, 2], "shop/prices.csv": [7], shopping: [1] } },
+    { sha: "b", mapping: "1", rejects: { shop: [1] } }
+  ]
+  const withRejects = copied(
+    Effect.tap(aLayout, (layout) =>
+      Effect.andThen(publishFound(layout, { prices: [apples] }), publishRejects(layout, first))
+    )
+  )
+  const all = ["a shop 1", "a shop 2", "a shop/prices.csv 7", "a shopping 1", "b shop 1"]
+
+  itWorks("keeps rejects of payloads that are not read again, or are read with the same result", () =>
+    Effect.gen(function* () {
+      const layout = yield* withRejects
+      assert.deepStrictEqual(yield* rejected(layout), all)
+      assert.strictEqual((yield* publishRejects(layout, first)).run.outcome, "unchanged")
+      yield* publishRejects(layout, [{ sha: "c", mapping: "1", rejects: { shop: [3] } }])
+      assert.deepStrictEqual(yield* rejected(layout), [...all, "c shop 3"])
+    })
+  )
+  itWorks("keeps only the rejects of the last reading of a payload, and those of its bytes in another feed", () =>
+    Effect.gen(function* () {
+      const layout = yield* withRejects
+      yield* publishRejects(layout, [{ sha: "a", mapping: "2", rejects: { shop: [2, 3] } }])
+      assert.deepStrictEqual(yield* rejected(layout), ["a shop 2", "a shop 3", "a shopping 1", "b shop 1"])
+      yield* publishRejects(layout, [{ sha: "a", mapping: "3", rejects: {} }])
+      assert.deepStrictEqual(yield* rejected(layout), ["a shopping 1", "b shop 1"])
+    })
+  )
+  itWorks("deletes rejects that the same mapping does not find again", () =>
+    Effect.gen(function* () {
+      const layout = yield* withRejects
+      const { run } = yield* publishRejects(layout, [{ sha: "a", mapping: "1", rejects: { shop: [1] } }])
+      assert.strictEqual(run.outcome, "unchanged") // of what it tells, no row is of the data set
+      assert.deepStrictEqual(yield* rejected(layout), ["a shop 1", "a shopping 1", "b shop 1"])
+      assert.strictEqual((yield* ask(layout, "from ingest.reject")).length, 6)
+    })
+  )
+})
+
+describe("merging rows with lists by replacing", () => {
+  itWorks("distinguishes lists that look alike, and finds nothing new in equal ones", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const before = ["null", "[]", "['a', 'b']", "['a', null]"]
+      const after = ["[]", "null", "['a, b']", "['a']"]
+      yield* publishMeanings(layout, before)
+      assert.strictEqual((yield* publishMeanings(layout, before)).run.outcome, "unchanged")
+      const { run } = yield* publishMeanings(layout, after)
+      assert.deepStrictEqual([run.outcome, run.rows_loaded], ["published", 4])
+      assert.deepStrictEqual(
+        yield* ask(layout, "select meanings from pantry.word order by word"),
+        yield* ask(layout, after.map((meanings) => `select ${meanings}::varchar[] as meanings`).join(" union all "))
+      )
+    })
+  )
+})
+
+describe("a run with nothing new", () => {
+  const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
+  itWorks("leaves what it told, and no new part of its data set: the file that people open stays", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const found = {
+        shelves: ["cellar"],
+        prices: [apples],
+        deliveries: [{ item: "apple" }],
+        rejects: ["price is N/A"]
+      }
+      yield* publishFound(layout, found)
+      const before = statSync(layout.dataSetFile("pantry")).ino
+      const { checks, run } = yield* publishFound(layout, found)
+      assert.deepStrictEqual(checks, [])
+      assert.deepStrictEqual(run, {
+        ...run,
+        outcome: "unchanged",
+        generation: null,
+        rows_read: 3,
+        rows_loaded: 0,
+        rows_unchanged: 2,
+        rows_rejected: 1
+      })
+      assert.strictEqual(statSync(layout.dataSetFile("pantry")).ino, before)
+      const [first, second] = yield* keptManifestsOf(layout.depot)
+      assert.deepStrictEqual(second?.data_sets, first?.data_sets)
+      assert.strictEqual(second?.ingest.parts.length, 2)
+      assert.strictEqual((yield* ask(layout, "from ingest.run")).length, 2)
+      assert.deepStrictEqual(yield* files(layout.staging), [])
+    })
+  )
+  itWorks("publishes all the same when this version defines a view that what is live lacks", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      const { dataSet } = pantry
+      const ddl = "create or replace view pantry.cheap as select item from pantry.price where price < 1"
+      const newer: DataSet = { ...dataSet, views: [...dataSet.views, { schema: "pantry", name: "cheap", ddl }] }
+      const { run } = yield* publishFound(layout, { prices: [apples] }, { of: { ...pantry, dataSet: newer } })
+      assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000002", 0])
+      assert.deepStrictEqual(yield* ask(layout, "from pantry.cheap"), [])
+      const again = yield* publishFound(layout, { prices: [apples] }, { of: { ...pantry, dataSet: newer } })
+      assert.strictEqual(again.run.outcome, "unchanged")
+    })
+  )
+  itWorks("publishes all the same when this version comments on a table in other words", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      const { dataSet, price } = pantry
+      const inOtherWords = { ...price, record: price.record.annotate({ description: "Today's prices." }) }
+      const tables = dataSet.tables.map((table) => (table === price ? inOtherWords : table))
+      const of = { ...pantry, dataSet: { ...dataSet, tables } }
+      const { run } = yield* publishFound(layout, { prices: [apples] }, { of })
+      assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000002", 0])
+      const comment = "select comment from duckdb_tables() where table_name = 'price'"
+      assert.deepStrictEqual(yield* ask(layout, comment), [{ comment: "Today's prices." }])
+      assert.strictEqual((yield* publishFound(layout, { prices: [apples] }, { of })).run.outcome, "unchanged")
+    })
+  )
+  itWorks("stays partial when some feeds were missing", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      const { run } = yield* publishFound(layout, { prices: [apples] }, { run: { outcome: "partial" } })
+      assert.deepStrictEqual([run.outcome, run.generation], ["partial", null])
+    })
+  )
+})

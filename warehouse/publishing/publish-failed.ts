@@ -1,0 +1,33 @@
+/** How a publication that stopped tells at which step. */
+import { Effect, PlatformError, Schema } from "effect"
+import { ManifestUnusable } from "../generation/manifest.ts"
+import { PartDamaged } from "../generation/parts.ts"
+import { ChecksFailed } from "./check.ts"
+import { TablesDiffer } from "./definitions.ts"
+
+/** Publishing stopped at a step. What is live is what it was. */
+export class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishFailed", {
+  step: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    const full = /No space left|ENOSPC|File too large|EFBIG|quota/i.test(cause)
+    const hint = full ? " The disk is full: a publication needs room for a second copy of its data set." : ""
+    return `Publishing failed while ${this.step}: ${cause.replace(/\.$/, "")}.${hint} Nothing was published; what was live stays live.`
+  }
+}
+
+/** Errors that say themselves what happened. */
+const told = [PublishFailed, ChecksFailed, TablesDiffer, PartDamaged, ManifestUnusable]
+type Told = PublishFailed | ChecksFailed | TablesDiffer | PartDamaged | ManifestUnusable
+const isTold = (error: unknown): error is Told => told.some((kind) => error instanceof kind)
+
+export const during =
+  (step: string) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.mapError(effect, (error) => {
+      if (isTold(error)) return error
+      const cause = PlatformError.isPlatformError(error) ? (error.reason.cause ?? error) : error // it names the errno
+      return new PublishFailed({ step, cause })
+    })

@@ -1,0 +1,284 @@
+import { statSync } from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import {
+  aLayout,
+  apples,
+  aRun,
+  ask,
+  files,
+  pantry,
+  pantryIn,
+  pears,
+  publishFound,
+  publishStaged
+} from "@larder/test/support/warehouse/pantry.ts"
+import { Effect, Fiber, FileSystem } from "effect"
+import type { Layout } from "../generation/layout.ts"
+import { keptManifestsOf } from "../generation/manifest.ts"
+import { objectIdOf } from "../generation/parts.ts"
+import { stage } from "../staging.ts"
+import type { Check } from "./check.ts"
+
+/** Names of all files and folders below a folder. */
+const filesBelow = (folder: string) =>
+  Effect.map(
+    FileSystem.FileSystem.use((fs) => fs.readDirectory(folder, { recursive: true })),
+    (names) => names.sort()
+  )
+
+/** A warehouse whose only generation has the price of apples. */
+const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
+
+const manifests = ({ depot }: Layout) => keptManifestsOf(depot)
+const newest = (layout: Layout) => Effect.map(manifests(layout), (all) => all.at(-1))
+
+describe("a published generation", () => {
+  itWorks("is a manifest of read-only parts under their SHA-256, with nothing left beside them", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const { run } = yield* publishFound(layout, { prices: [apples] })
+      assert.strictEqual(run.generation, "larder-000001")
+      const manifest = yield* newest(layout)
+      assert.deepInclude(manifest, { number: 1, replaces: null })
+      const { parts = [] } = manifest?.data_sets.pantry ?? {}
+      assert.deepStrictEqual(
+        parts.map(({ name }) => name),
+        ["pantry.duckdb"]
+      )
+      for (const { bytes, sha256 } of [...parts, ...(manifest?.ingest.parts ?? [])]) {
+        const file = layout.objectFile(sha256)
+        assert.strictEqual(statSync(file).mode & 0o777, 0o444)
+        assert.deepStrictEqual(yield* objectIdOf(file), { sha256, bytes })
+      }
+      assert.deepStrictEqual(yield* files(layout.dir), [
+        ".opened.lock",
+        ".pantry.lock",
+        "generations",
+        "ingestion.duckdb",
+        "larder.duckdb",
+        "objects",
+        "pantry.duckdb",
+        "seen"
+      ])
+      assert.deepStrictEqual(yield* files(layout.staging), [])
+    })
+  )
+  itWorks("lists its run and its checks at once", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const priced: Check = {
+        name: "priced",
+        severity: "error",
+        description: "all is priced",
+        sql: "select 1 where false"
+      }
+      yield* publishFound(layout, { prices: [apples] }, { run: { run_id: "good" }, checks: [priced] })
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          "select run_id, outcome, generation, rows_read, rows_loaded, message, started_at, rolled_back_by from ingest.run"
+        ),
+        [
+          {
+            run_id: "good",
+            outcome: "published",
+            generation: "larder-000001",
+            rows_read: "1",
+            rows_loaded: "1",
+            message: null,
+            started_at: "2026-01-05 10:00:00",
+            rolled_back_by: null
+          }
+        ]
+      )
+      assert.deepStrictEqual(
+        yield* ask(layout, "select run_id, name, bad_rows::integer as bad_rows from ingest.check_result order by all"),
+        [
+          { run_id: "good", name: "priced", bad_rows: 0 },
+          { run_id: "good", name: "rows_accounted_for", bad_rows: 0 }
+        ]
+      )
+      assert.deepStrictEqual(
+        yield* ask(layout, "select generation, kind, pipeline, run_id, note from ingest.generation"),
+        [{ generation: "larder-000001", kind: "run", pipeline: "pantry", run_id: "good", note: null }]
+      )
+    })
+  )
+  itWorks("keeps what another data set published before", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      const cellar = pantryIn("cellar")
+      yield* publishFound(layout, { shelves: ["deep"], prices: [pears] }, { of: cellar })
+      yield* publishFound(layout, { shelves: ["right"] })
+      assert.deepStrictEqual(yield* ask(layout, "from pantry.shelf, (select shelf as deep from cellar.shelf)"), [
+        { shelf: "right", position: 1, deep: "deep" }
+      ])
+      assert.deepStrictEqual(
+        yield* ask(layout, "select item from pantry.price union all select item from cellar.price"),
+        [{ item: "apple" }, { item: "pear" }]
+      )
+      assert.deepStrictEqual(yield* ask(layout, "select pipeline from ingest.run order by generation"), [
+        { pipeline: "pantry" },
+        { pipeline: "cellar" },
+        { pipeline: "pantry" }
+      ])
+    })
+  )
+})
+
+describe("checks", () => {
+  const found = { prices: [apples, pears] }
+  const expensive = (severity: Check["severity"]): Check => ({
+    name: "cheap",
+    severity,
+    description: "nothing costs more than a dollar",
+    sql: "select item, price from pantry.price where price > 1 order by item"
+  })
+
+  itWorks("publish nothing when one of severity error fails, and show the bad rows", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      const error = yield* Effect.flip(publishFound(layout, found, { checks: [expensive("error")] }))
+      assert.strictEqual(
+        error.message,
+        'Checks failed; nothing was published and the previous generation stays live.\n  cheap: 2 bad rows, such as [{"item":"apple","price":1.2500},{"item":"pear","price":2.0000}]\n    (holds when: nothing costs more than a dollar)'
+      )
+      assert.strictEqual((yield* newest(layout))?.number, 1)
+      assert.deepStrictEqual(yield* files(layout.staging), [])
+      assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price"), [{ item: "apple" }])
+    })
+  )
+  itWorks("are recorded and logged when one of severity warning fails, and the run is published", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, found, { checks: [expensive("warning")] })
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          "select name, severity, bad_rows, examples::varchar as examples, description from ingest.check_result where bad_rows > 0"
+        ),
+        [
+          {
+            name: "cheap",
+            severity: "warning",
+            bad_rows: "2",
+            examples: '[{"item":"apple","price":1.2500},{"item":"pear","price":2.0000}]',
+            description: "nothing costs more than a dollar"
+          }
+        ]
+      )
+      assert.isTrue(logs.some((line) => line.startsWith("Warn: check")))
+    })
+  )
+  itWorks("show five of a million bad rows", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const sql = "select range as i from range(1000000)"
+      const { checks } = yield* publishFound(layout, found, { checks: [{ ...expensive("warning"), sql }] })
+      const [, million] = checks
+      assert.deepStrictEqual(
+        [million?.bad_rows, million?.examples],
+        [1_000_000, '[{"i":0},{"i":1},{"i":2},{"i":3},{"i":4}]']
+      )
+    })
+  )
+  itWorks("publish nothing when DuckDB cannot run one, and name it", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const error = yield* Effect.flip(
+        publishFound(layout, found, { checks: [{ ...expensive("error"), sql: "from nowhere" }] })
+      )
+      assert.match(
+        error.message,
+        /^Publishing failed while checking it and recording the run: .*nowhere.*\(in: -- check cheap/s
+      )
+      assert.deepStrictEqual(yield* manifests(layout), [])
+    })
+  )
+  itWorks("require that each row read is loaded, unchanged or rejected", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const run = aRun({ rows_read: 3 })
+      const { file } = yield* stage(layout, run, pantry.dataSet, (staging) =>
+        staging.add(pantry.delivery, [{ item: "a", delivered_on: "2026-01-05", quantity: 1, run_id: run.run_id }])
+      )
+      const lost = yield* Effect.flip(publishStaged(layout, pantry.dataSet, file, run))
+      assert.match(lost.message, /rows_accounted_for: 1 bad rows/)
+    })
+  )
+  itWorks("compare with what is live, where there is some, unless the operator accepts less", () =>
+    Effect.gen(function* () {
+      const cheaper: Check = {
+        name: "prices_do_not_fall",
+        severity: "error",
+        description: "no price of this run is below the one before",
+        sql: `select item, l.price as before, n.price as now from live.pantry.price l join pantry.price n using (item)
+              where n.run_id = getvariable('run_id') and n.price < l.price`,
+        comparesWithLive: true
+      }
+      const options = { checks: [cheaper] }
+      const layout = yield* aLayout
+      const first = yield* publishFound(layout, { prices: [apples] }, options)
+      assert.deepStrictEqual(
+        first.checks.map(({ name }) => name),
+        ["rows_accounted_for"]
+      )
+      const reduced = { prices: [{ ...apples, price: "0.5000" }] }
+      const { message } = yield* Effect.flip(publishFound(layout, reduced, options))
+      assert.match(message, /prices_do_not_fall: 1 bad rows, such as \[\{"item":"apple","before":1.25.*"now":0.5/)
+      assert.strictEqual((yield* newest(layout))?.number, 1)
+      const { checks, run } = yield* publishFound(layout, reduced, { ...options, acceptShrinkage: true })
+      assert.strictEqual(run.generation, "larder-000002")
+      assert.deepInclude(checks[1], { name: "prices_do_not_fall", severity: "warning", bad_rows: 1 })
+    })
+  )
+})
+
+describe("a dry run", () => {
+  itWorks("merges and checks, and publishes nothing", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      const before = yield* filesBelow(layout.dir)
+      const { checks, run } = yield* publishFound(layout, { prices: [pears] }, { dryRun: true })
+      assert.deepStrictEqual([run.generation, run.rows_loaded, checks.length], [null, 1, 1])
+      assert.deepStrictEqual(yield* filesBelow(layout.dir), before)
+    })
+  )
+})
+
+describe("an interrupted publication", () => {
+  itWorks("leaves the old generation live, and no files behind", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      const before = yield* filesBelow(layout.dir)
+      const endless: Check = {
+        name: "slow",
+        severity: "error",
+        description: "",
+        sql: "select sum(sin(a.range * b.range)) as s from range(1000000) a, range(100000) b having s is null"
+      }
+      const publication = yield* Effect.forkChild(publishFound(layout, { prices: [pears] }, { checks: [endless] }))
+      while (!(yield* filesBelow(layout.staging)).some((name) => name.endsWith("built.duckdb"))) {
+        yield* Effect.sleep("5 millis")
+      }
+      yield* Fiber.interrupt(publication)
+      assert.deepStrictEqual(yield* filesBelow(layout.dir), before)
+      assert.deepStrictEqual(yield* files(layout.staging), [])
+      assert.strictEqual((yield* publishFound(layout, { prices: [pears] })).run.generation, "larder-000002")
+    })
+  )
+})
+
+describe("a folder that cannot be used", () => {
+  itWorks("fails the publication, and the message says what to do", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* aLayout
+      yield* fs.writeFileString(layout.dir, "a file where the folder should be")
+      const error = yield* Effect.flip(publishFound(layout, { prices: [apples] }))
+      assert.match(error.message, /warehouse cannot be created or written: EEXIST.*Set LARDER_HOME/)
+    })
+  )
+})

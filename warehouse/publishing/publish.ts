@@ -1,0 +1,182 @@
+/**
+ * Publishing what a run staged. Rows that are new become a new database of its data set, built beside the staging file, checked,
+ * closed and put into the depot; then a manifest names it, and it is live. Whatever fails before leaves what is live as it was.
+ * A run without new rows leaves only what it told.
+ */
+import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
+import { Effect, Option, Path } from "effect"
+import { DuckDb } from "../duckdb.ts"
+import { type Layout, writableDirectory } from "../generation/layout.ts"
+import { withLock } from "../generation/lock.ts"
+import { type DataSetEntry, generationId, isLoaded, newestManifest, type Part } from "../generation/manifest.ts"
+import { verifiedDatabase } from "../generation/parts.ts"
+import { tellOfRun } from "../ingestion/told.ts"
+import { refreshOpened } from "../opened/opened-files.ts"
+import { type DataSet, stagedIngestTables } from "../tables.ts"
+import { type Built, build } from "./build.ts"
+import type { Check } from "./check.ts"
+import { type Reduced, reduceToNew } from "./merge.ts"
+import { during } from "./publish-failed.ts"
+import { putFile, recordRun } from "./record.ts"
+import { prune } from "./retention.ts"
+
+export interface Publication {
+  readonly layout: Layout
+  readonly dataSet: DataSet
+  readonly stagedFile: string
+  /** The run so far. Outcome, generation and the loaded and unchanged rows are decided here. */
+  readonly run: RunRecord
+  /** Feeds that the run left out. */
+  readonly leftOut: ReadonlyArray<FeedLeftOut>
+  /** Payload rows that stated nothing for this data set: without a value, or of nothing in the catalog. */
+  readonly silentRows: number
+  readonly checks: ReadonlyArray<Check>
+  /** Whether less than is live may be published. */
+  readonly acceptShrinkage?: boolean | undefined
+  /** Everything but making the generation: all files go with the staged one. Nothing of the warehouse is touched. */
+  readonly dryRun: boolean
+}
+
+export interface Published {
+  readonly run: RunRecord
+  readonly checks: ReadonlyArray<CheckOutcome>
+  /** Whether any row of the data set changes. */
+  readonly changes: boolean
+}
+
+const withRows = (publication: Publication, { loaded_rows, stated_rows }: Reduced): RunRecord => ({
+  ...publication.run,
+  rows_loaded: loaded_rows,
+  rows_unchanged: publication.silentRows + stated_rows - loaded_rows
+})
+
+/** What is live of the data set of a publication. */
+interface Live {
+  readonly entry: DataSetEntry | undefined
+  readonly file: string | undefined
+}
+
+const findLive = Effect.fnUntraced(function* (layout: Layout, { about: { pipeline } }: DataSet) {
+  const entry = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets[pipeline]
+  const file = isLoaded(entry) ? yield* verifiedDatabase(layout, pipeline, entry) : undefined
+  return { entry, file } satisfies Live as Live
+})
+
+/** A run that brought no new row: what it told is all that it leaves. */
+const tellUnchanged = Effect.fnUntraced(function* (
+  { leftOut, stagedFile }: Publication,
+  counted: RunRecord,
+  db: DuckDb["Service"]
+) {
+  const path = yield* Path.Path
+  const outcome = counted.outcome === "partial" ? ("partial" as const) : ("unchanged" as const)
+  const run: RunRecord = { ...counted, outcome }
+  const told = path.join(path.dirname(stagedFile), "told.gz")
+  yield* tellOfRun(told, { run, checks: [], leftOut, hasChangedData: false }, { db, tables: stagedIngestTables })
+  return { run, told }
+})
+
+interface Compared {
+  readonly reduced: Reduced
+  /** The run with its rows counted. */
+  readonly run: RunRecord
+  /** What it told, where no row was new. */
+  readonly told: string | undefined
+}
+
+/** Leaves in the staging file what is new beside what is live. */
+const compare = Effect.fnUntraced(function* (publication: Publication, { file }: Live) {
+  const { dataSet, layout, stagedFile } = publication
+  const db = yield* DuckDb.readWrite(stagedFile)
+  const reduced = yield* reduceToNew(db, layout, dataSet, file)
+  const counted = withRows(publication, reduced)
+  if (reduced.changed.length > 0 || reduced.redefined) {
+    return { reduced, run: counted, told: undefined } satisfies Compared as Compared
+  }
+  return { reduced, ...(yield* tellUnchanged(publication, counted, db)) } satisfies Compared as Compared
+}, Effect.scoped)
+
+const putParts = Effect.fnUntraced(function* (layout: Layout, { files }: Built) {
+  const parts: Array<Part> = []
+  for (const { file, name } of files) parts.push({ name, ...(yield* putFile(layout, file)) })
+  return parts
+})
+
+/** The data set with new parts, built on what was live. */
+const entryOf = (
+  { dataSet, run }: Publication,
+  { entry }: Live,
+  { newest_on }: Built,
+  parts: ReadonlyArray<Part>,
+  number: number,
+  hasNewRows: boolean
+): DataSetEntry => {
+  const before = isLoaded(entry) ? entry : undefined
+  return {
+    schema: dataSet.version,
+    published_in: number,
+    changed_in: number,
+    built_on: before?.published_in ?? null,
+    origins:
+      hasNewRows || before === undefined ? [...new Set([...(before?.origins ?? []), run.origin])] : before.origins,
+    newest_on,
+    undone: entry?.undone ?? [],
+    parts
+  }
+}
+
+const publishNew = Effect.fnUntraced(function* (
+  publication: Publication,
+  counted: RunRecord,
+  reduced: Reduced,
+  live: Live
+) {
+  const path = yield* Path.Path
+  const { acceptShrinkage = false, dryRun, layout, stagedFile } = publication
+  const folder = path.dirname(stagedFile)
+  const hasNewRows = reduced.loaded_rows > 0
+  const wasSample = live.entry?.origins.includes("sample") ?? false
+  const isSample = wasSample || counted.origin === "sample"
+  const building = { ...publication, folder, live: live.file, acceptShrinkage, isSample }
+  const built = yield* build(building, counted, reduced)
+  if (dryRun) return { run: counted, checks: built.checks, changes: true } satisfies Published as Published
+  const promoting = Effect.gen(function* () {
+    const parts = yield* putParts(layout, built)
+    const { number } = yield* recordRun(layout, counted, built.told, folder, {
+      base: live.entry,
+      entry: (number) => entryOf(publication, live, built, parts, number, hasNewRows)
+    })
+    return { ...counted, generation: generationId(number) }
+  })
+  const run: RunRecord = yield* promoting.pipe(during("promoting it"))
+  return { run, checks: built.checks, changes: true } satisfies Published as Published
+})
+
+const publishWith = Effect.fnUntraced(function* (publication: Publication) {
+  const path = yield* Path.Path
+  const { dataSet, dryRun, layout, stagedFile } = publication
+  const live = yield* findLive(layout, dataSet).pipe(during("finding what is live"))
+  const comparing = during(`comparing with ${live.file ?? "an empty warehouse"}`)
+  const { reduced, run, told } = yield* compare(publication, live).pipe(comparing)
+  if (told === undefined) return yield* publishNew(publication, run, reduced, live)
+  if (!dryRun) yield* recordRun(layout, run, told, path.dirname(stagedFile)).pipe(during("recording the run"))
+  return { run, checks: [], changes: false } satisfies Published as Published
+})
+
+/** After the manifest nothing fails any more: what cannot be brought up or tidied is told, and done by the next run. */
+const finish = (layout: Layout) =>
+  refreshOpened(layout).pipe(
+    Effect.andThen(prune(layout)),
+    Effect.catch((error) => Effect.logWarning(`the run is recorded, but: ${error.message}`))
+  )
+
+/** Publishes a run's staged rows as a new generation, or finds that no row is new and records that. */
+export const publish = Effect.fn("Generation.publish")(function* (publication: Publication) {
+  const { dataSet, dryRun, layout } = publication
+  if (dryRun) return yield* publishWith(publication)
+  yield* writableDirectory(layout.dir)
+  return yield* withLock(
+    layout.lockOf(dataSet.about.pipeline),
+    Effect.tap(publishWith(publication), () => finish(layout))
+  )
+})

@@ -1,0 +1,94 @@
+/**
+ * What is kept: of each data set the newest parts that were ever live, whatever was published of the others since, and all that
+ * runs told. What no kept generation names is removed.
+ */
+import { Clock, Config, Effect, FileSystem, Option, Path, Schema } from "effect"
+import { objectName } from "../depot/depot.ts"
+import { ifMissing, type Layout } from "../generation/layout.ts"
+import {
+  type DataSetEntry,
+  keptManifestsOf,
+  type Manifest,
+  manifestName,
+  newestManifest
+} from "../generation/manifest.ts"
+
+const Count = Schema.FiniteFromString.check(
+  Schema.makeFilter((n) => (Number.isInteger(n) && n >= 1) || "expected a whole number of at least 1")
+)
+/** How many states of each data set are kept, the live one included. A run looks at it before it fetches anything. */
+export const keptSetting = Config.schema(Count, "LARDER_KEPT_GENERATIONS").pipe(Config.withDefault(5))
+
+/** Manifests that changed nothing are kept as long as a reader may still go through them one by one. */
+const keptManifests = 100
+
+/** The states of a data set that are kept: the generations that published them, newest first, and the live one. */
+const keptStates = (all: ReadonlyArray<Manifest>, newest: Manifest, pipeline: string, count: number) => {
+  const published = all.filter(({ data_sets, number }) => data_sets[pipeline]?.published_in === number)
+  const states = published
+    .map(({ number }) => number)
+    .sort((a, b) => b - a)
+    .slice(0, count)
+  const live = newest.data_sets[pipeline]?.published_in
+  return new Set(live === undefined ? states : [...states, live])
+}
+
+const partsOf = (entry: DataSetEntry | undefined) => entry?.parts.map(({ sha256 }) => sha256) ?? []
+
+/** Objects that no manifest names may be of a generation that is being made; what has no name yet may get one. */
+const spared = 86_400_000
+
+/** Removes what programs left under names of their own that were killed while they wrote a lock or a note. */
+const sweepParts = Effect.fnUntraced(function* (folder: string, before: number) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const names = yield* fs.readDirectory(folder).pipe(ifMissing<ReadonlyArray<string>>([]))
+  for (const name of names.filter((name) => /\.([0-9a-f-]{36}|\d+)\.part$/.test(name))) {
+    const part = path.join(folder, name)
+    const mtime = yield* fs.stat(part).pipe(
+      Effect.map((found) => found.mtime),
+      ifMissing(Option.none<Date>())
+    )
+    if (Option.isSome(mtime) && mtime.value.getTime() < before) yield* fs.remove(part, { force: true })
+  }
+})
+
+/** Removes what is no longer kept. */
+export const prune = Effect.fn("Generation.prune")(function* (layout: Layout) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const { depot } = layout
+  const newest = Option.getOrUndefined(yield* newestManifest(depot))
+  if (newest === undefined) return
+  const count = yield* keptSetting
+  const all = yield* keptManifestsOf(depot)
+  const pipelines = Object.keys(newest.data_sets)
+  const kept = new Map(pipelines.map((pipeline) => [pipeline, keptStates(all, newest, pipeline, count)]))
+  const isNeeded = ({ number }: Manifest) =>
+    number > newest.number - keptManifests || [...kept.values()].some((states) => states.has(number))
+  const named = ({ data_sets, ingest }: Manifest) => [
+    ...Object.values(data_sets).flatMap(partsOf),
+    ...ingest.parts.map(({ sha256 }) => sha256)
+  ]
+  const needed = new Set([
+    ...named(newest),
+    ...all.flatMap(({ data_sets, number }) =>
+      pipelines.flatMap((pipeline) => (kept.get(pipeline)?.has(number) ? partsOf(data_sets[pipeline]) : []))
+    )
+  ])
+  const known = new Set(all.flatMap(named))
+  const earliest = (yield* Clock.currentTimeMillis) - spared
+  const old = [...(yield* depot.objects)]
+    .filter(([sha256, put]) => !needed.has(sha256) && (known.has(sha256) || put < earliest))
+    .map(([sha256]) => sha256)
+  yield* depot.remove(old.map(objectName))
+  yield* depot.remove(all.filter((manifest) => !isNeeded(manifest)).map(({ number }) => manifestName(number)))
+  for (const sha256 of old) {
+    yield* fs.remove(path.join(layout.seen, sha256), { force: true })
+    for (const folder of [sha256, `${sha256}.building`]) {
+      yield* fs.remove(path.join(layout.beside, folder), { recursive: true, force: true })
+    }
+  }
+  yield* depot.sweep(earliest)
+  for (const folder of [layout.dir, layout.seen]) yield* sweepParts(folder, earliest)
+})

@@ -1,0 +1,192 @@
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { aLayout, ask, pantryIn, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { Effect, FileSystem, Option } from "effect"
+import { type Layout, NoWarehouse } from "../generation/layout.ts"
+import { listGenerations } from "../generation/listing.ts"
+import { keptManifestsOf } from "../generation/manifest.ts"
+import { rollback } from "./rollback.ts"
+
+const back = (layout: Layout, asked: { readonly to?: string; readonly only?: string; readonly note?: string } = {}) =>
+  rollback(layout, {
+    to: Option.fromNullishOr(asked.to),
+    only: Option.fromNullishOr(asked.only),
+    note: Option.fromNullishOr(asked.note)
+  })
+const publishDay = (layout: Layout, day: number) => publishFound(layout, { deliveries: [{ item: `day ${day}` }] })
+const items = (layout: Layout) =>
+  Effect.map(ask(layout, "select item from pantry.delivery order by item"), (rows) => rows.map(({ item }) => item))
+/** Numbers of the generations with data that can be gone back to; a star is live, a bracket rolled back. */
+const kept = (layout: Layout) =>
+  Effect.map(listGenerations(layout), (all) =>
+    all
+      .filter((listed) => listed.kept)
+      .map(({ generation, live, rolled_back_by }) => {
+        const number = generation.replace(/larder-0+/, "")
+        return (rolled_back_by === null ? number : `(${number})`) + (live ? "*" : "")
+      })
+  )
+
+const threeDays = copied(
+  Effect.gen(function* () {
+    const layout = yield* aLayout
+    for (const day of [1, 2, 3]) yield* publishDay(layout, day)
+    return layout
+  })
+)
+const cellar = pantryIn("cellar")
+
+describe("rollback", () => {
+  itWorks("goes to what the newest data was built from, step by step, until there is nothing before", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      assert.deepStrictEqual(yield* back(layout), {
+        generation: "larder-000004",
+        data_sets: { pantry: "larder-000002" }
+      })
+      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2"])
+      assert.deepStrictEqual(yield* back(layout), {
+        generation: "larder-000005",
+        data_sets: { pantry: "larder-000001" }
+      })
+      assert.deepStrictEqual(yield* items(layout), ["day 1"])
+      assert.deepStrictEqual(yield* kept(layout), ["1*", "(2)", "(3)"])
+      assert.strictEqual(
+        (yield* Effect.flip(back(layout))).message,
+        "larder-000001 is the first of pantry, and there is no other data set: there is nothing to go back to."
+      )
+    })
+  )
+  itWorks("goes to a generation by its id or its number, also forwards", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      yield* back(layout, { to: "larder-000001" })
+      assert.deepStrictEqual(yield* items(layout), ["day 1"])
+      yield* back(layout, { to: "3" })
+      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 3"])
+      assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3*"])
+      yield* back(layout, { to: "4" }) // itself a rollback: its data
+      assert.deepStrictEqual(yield* items(layout), ["day 1"])
+    })
+  )
+  itWorks("tells who went back, why and from what, and keeps the history of runs", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      yield* back(layout, { to: "1", note: "the shop was closed" })
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          "select generation, kind, pipeline, went_back_to, note, made_by like '%@%' as is_named from ingest.generation where kind = 'rollback'"
+        ),
+        [
+          {
+            generation: "larder-000004",
+            kind: "rollback",
+            pipeline: null,
+            went_back_to: "larder-000001",
+            note: "the shop was closed",
+            is_named: true
+          }
+        ]
+      )
+      assert.deepStrictEqual(
+        yield* ask(layout, "select generation, rolled_back_by from ingest.run order by generation"),
+        [
+          { generation: "larder-000001", rolled_back_by: null },
+          { generation: "larder-000002", rolled_back_by: "larder-000004" },
+          { generation: "larder-000003", rolled_back_by: "larder-000004" }
+        ]
+      )
+      yield* back(layout, { to: "3" })
+      assert.deepStrictEqual(yield* ask(layout, "from ingest.run where rolled_back_by is not null"), [])
+    })
+  )
+  itWorks("goes back with one data set alone, where only that is asked for", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      yield* publishFound(layout, { prices: [{ item: "wine", price: "9" }] }, { of: cellar })
+      yield* publishFound(layout, { prices: [{ item: "wine", price: "11" }] }, { of: cellar })
+      const done = yield* back(layout, { only: "pantry" })
+      assert.deepStrictEqual(done, { generation: "larder-000006", data_sets: { pantry: "larder-000002" } })
+      const price = ask(layout, "select price from cellar.price")
+      assert.deepStrictEqual(yield* price, [{ price: "11.0000" }])
+      assert.deepStrictEqual((yield* back(layout, { only: "cellar", to: "3" })).data_sets, { cellar: null })
+      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2"])
+      yield* Effect.flip(price)
+      assert.deepStrictEqual((yield* back(layout, { to: "5" })).data_sets, {
+        pantry: "larder-000003",
+        cellar: "larder-000005"
+      })
+      assert.deepStrictEqual(yield* price, [{ price: "11.0000" }])
+    })
+  )
+  itWorks("changes nothing for an unknown generation or data set, or what is live already", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      assert.strictEqual(
+        (yield* Effect.flip(back(layout, { to: "9" }))).message,
+        "There is no generation larder-000009. Kept are: larder-000001, larder-000002, larder-000003."
+      )
+      for (const to of ["3", "2"]) {
+        const { message } = yield* Effect.flip(back(layout, { to, only: "attic" }))
+        assert.strictEqual(message, "There is no data set attic: there are pantry.")
+      }
+      assert.strictEqual(
+        (yield* Effect.flip(back(layout, { to: "3" }))).message,
+        "What is live is that of larder-000003 already."
+      )
+      assert.strictEqual((yield* keptManifestsOf(layout.depot)).length, 3)
+    })
+  )
+  itWorks("fails without a warehouse, and makes no folder", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* aLayout
+      assert.instanceOf(yield* Effect.flip(back(layout)), NoWarehouse)
+      assert.deepStrictEqual(yield* fs.readDirectory(layout.home), [])
+    })
+  )
+})
+
+describe("publishing after a rollback", () => {
+  itWorks("builds on what was gone back to, and keeps what was rolled back", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      yield* back(layout)
+      const { run } = yield* publishDay(layout, 4)
+      assert.strictEqual(run.generation, "larder-000005")
+      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 4"])
+      assert.deepStrictEqual(yield* kept(layout), ["1", "2", "(3)", "5*"])
+      assert.deepStrictEqual((yield* back(layout)).data_sets, { pantry: "larder-000002" })
+    })
+  )
+  itWorks("finds again what the runs had read that were rolled back", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      const again = yield* publishDay(layout, 3)
+      assert.strictEqual(again.run.outcome, "unchanged")
+      yield* back(layout)
+      const { run } = yield* publishDay(layout, 3)
+      assert.deepInclude(run, { outcome: "published", rows_loaded: 1 })
+      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 3"])
+    })
+  )
+})
+
+describe("what is kept", () => {
+  itWorks("is the five newest states of each data set, whatever the others published, and the live one", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      for (const price of ["1", "2", "3", "4", "5", "6", "7"]) {
+        yield* publishFound(layout, { prices: [{ item: "wine", price }] }, { of: cellar })
+      }
+      assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3*", "6", "7", "8", "9", "10*"])
+      yield* back(layout, { to: "1", only: "pantry" })
+      for (const day of [4, 5, 6, 7, 8, 9]) yield* publishDay(layout, day)
+      assert.deepStrictEqual(yield* kept(layout), ["6", "7", "8", "9", "10*", "13", "14", "15", "16", "17*"])
+      const error = yield* Effect.flip(back(layout, { to: "1", only: "pantry" }))
+      assert.match(error.message, /^The data of pantry in larder-000001 is no longer kept\./)
+    })
+  )
+})

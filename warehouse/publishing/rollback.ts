@@ -1,0 +1,226 @@
+/**
+ * Going back: a new generation that names parts of an earlier one. Nothing is lost: what was gone back from is kept like all else,
+ * and what its runs told stays in `ingest`, but the next run builds on the earlier parts, and reads again what those runs had read.
+ */
+import { Effect, FileSystem, Option, Path, Schema } from "effect"
+import { type Layout, NoWarehouse } from "../generation/layout.ts"
+import { type LockUnusable, type WarehouseBusy, withLock } from "../generation/lock.ts"
+import {
+  type Change,
+  type DataSetEntry,
+  type Event,
+  generationId,
+  isLoaded,
+  keptManifestsOf,
+  type Manifest,
+  makeGeneration,
+  newestManifest,
+  readManifest
+} from "../generation/manifest.ts"
+import { verifiedPart } from "../generation/parts.ts"
+import { tellOfEvent } from "../ingestion/told.ts"
+import { refreshOpened } from "../opened/opened-files.ts"
+import { addPart, putFile } from "./record.ts"
+
+export class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("NoSuchGeneration", {
+  wanted: Schema.String,
+  kept: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return `There is no generation ${this.wanted}. Kept are: ${this.kept.join(", ") || "none"}.`
+  }
+}
+
+/** Going back would change nothing, or is impossible. */
+export class NothingToGoBackTo extends Schema.TaggedError<NothingToGoBackTo>()("NothingToGoBackTo", {
+  problem: Schema.String
+}) {
+  override get message() {
+    return this.problem
+  }
+}
+
+/** `3` or `larder-000003`, as people name a generation. */
+const numberOf = (text: string) => Number(text.replace(/^larder-/, ""))
+
+export interface Asked {
+  /** A number or an id; without it, what the newest data was built from. */
+  readonly to: Option.Option<string>
+  /** The pipeline of the one data set that is to go back. */
+  readonly only: Option.Option<string>
+  readonly note: Option.Option<string>
+}
+
+/** The data sets that go back, and to what. */
+interface Plan {
+  /** Null where a data set goes back to before its first run. */
+  readonly went_back_to: number | null
+  /** The only data set that the rollback is for. */
+  readonly pipeline: string | null
+  /** By pipeline; `from` is the first generation that is undone. */
+  readonly entries: ReadonlyMap<string, { readonly wanted: DataSetEntry | undefined; readonly from: number }>
+}
+
+const unknownDataSet = (only: string, base: Manifest) =>
+  new NothingToGoBackTo({
+    problem: `There is no data set ${only}: there are ${Object.keys(base.data_sets).join(", ") || "none"}.`
+  })
+
+/** What a data set was before its parts were published. */
+const planBefore = Effect.fnUntraced(function* (layout: Layout, base: Manifest, only: string | undefined) {
+  const loaded = Object.entries(base.data_sets).filter(
+    ([pipeline, entry]) => isLoaded(entry) && (only === undefined || pipeline === only)
+  )
+  const [newest] = loaded.sort(([, a], [, b]) => b.published_in - a.published_in)
+  if (newest === undefined) {
+    return yield* only === undefined ? new NoWarehouse({ dir: layout.dir }) : unknownDataSet(only, base)
+  }
+  const [pipeline, entry] = newest
+  const { built_on, published_in } = entry
+  if (built_on === null && Object.values(base.data_sets).filter(isLoaded).length === 1) {
+    return yield* new NothingToGoBackTo({
+      problem: `${generationId(published_in)} is the first of ${pipeline}, and there is no other data set: there is nothing to go back to.`
+    })
+  }
+  const before = built_on === null ? Option.none<Manifest>() : yield* readManifest(layout.depot, built_on)
+  const wanted = Option.getOrUndefined(before)?.data_sets[pipeline]
+  if (built_on !== null && !isLoaded(wanted)) {
+    return yield* new NoSuchGeneration({ wanted: generationId(built_on), kept: yield* keptIds(layout) })
+  }
+  const kept = wanted && { ...wanted, undone: entry.undone }
+  const plan: Plan = {
+    went_back_to: built_on,
+    pipeline,
+    entries: new Map([[pipeline, { wanted: kept, from: published_in }]])
+  }
+  return plan
+})
+
+const keptIds = (layout: Layout) =>
+  Effect.map(keptManifestsOf(layout.depot), (all) => all.map(({ number }) => generationId(number)))
+
+/** What the data sets were in a generation. */
+const planTo = Effect.fnUntraced(function* (layout: Layout, base: Manifest, to: string, only: string | undefined) {
+  const number = numberOf(to)
+  const found = yield* readManifest(layout.depot, number)
+  if (Option.isNone(found)) {
+    return yield* new NoSuchGeneration({ wanted: generationId(number), kept: yield* keptIds(layout) })
+  }
+  if (only !== undefined && base.data_sets[only] === undefined) return yield* unknownDataSet(only, base)
+  const { data_sets } = found.value
+  const asked = Object.keys(base.data_sets).filter((pipeline) => only === undefined || pipeline === only)
+  const differing = asked.filter(
+    (pipeline) => data_sets[pipeline]?.published_in !== base.data_sets[pipeline]?.published_in
+  )
+  const plan: Plan = {
+    went_back_to: number,
+    pipeline: only ?? null,
+    entries: new Map(differing.map((pipeline) => [pipeline, { wanted: data_sets[pipeline], from: number + 1 }]))
+  }
+  return plan
+})
+
+/** A data set that was not there yet. */
+const absent = (base: DataSetEntry): DataSetEntry => ({
+  ...base,
+  built_on: null,
+  origins: [],
+  newest_on: null,
+  undone: [],
+  parts: []
+})
+
+const entriesOf = ({ entries }: Plan, base: Manifest, number: number) => {
+  const changed = [...entries].map(([pipeline, { from, wanted }]): readonly [string, DataSetEntry] => {
+    const entry = wanted ?? absent(base.data_sets[pipeline] as DataSetEntry)
+    const undone = [...entry.undone, { first: from, last: number - 1, by: number }]
+    return [
+      pipeline,
+      { ...entry, changed_in: number, undone, ...(wanted === undefined ? { published_in: number } : {}) }
+    ]
+  })
+  return { ...base.data_sets, ...Object.fromEntries(changed) }
+}
+
+/** Manifests outlive the parts that they name. */
+const noLongerKept = (pipeline: string, wanted: DataSetEntry | undefined) =>
+  new NothingToGoBackTo({
+    problem: `The data of ${pipeline} in ${generationId(wanted?.published_in ?? 0)} is no longer kept. What is kept has its size in the list of: npx larder-ingest generations`
+  })
+
+/** Runs an effect while nobody publishes these data sets. Whoever wants several locks takes them in one order. */
+const whileNobodyPublishes = <A, E, R>(
+  layout: Layout,
+  pipelines: ReadonlyArray<string>,
+  effect: Effect.Effect<A, E, R>
+) => {
+  let locked: Effect.Effect<A, E | WarehouseBusy | LockUnusable, R> = effect
+  for (const pipeline of [...pipelines].sort().reverse()) locked = withLock(layout.lockOf(pipeline), locked)
+  return locked
+}
+
+export interface WentBack {
+  /** The generation that is live now. */
+  readonly generation: string
+  /** By pipeline: the generation that published what is live of it now; null where it is no longer loaded. */
+  readonly data_sets: Readonly<Record<string, string | null>>
+}
+
+/** Goes back to an earlier generation, with all data sets or one, and says so in a new generation. */
+export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layout, { note, only, to }: Asked) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const pipeline = Option.getOrUndefined(only)
+  const planFor = (base: Manifest) =>
+    Option.isSome(to) ? planTo(layout, base, to.value, pipeline) : planBefore(layout, base, pipeline)
+  const newest = Option.getOrUndefined(yield* newestManifest(layout.depot))
+  if (newest === undefined) return yield* new NoWarehouse({ dir: layout.dir })
+  yield* planFor(newest) // before anybody is kept waiting
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-told-" })
+  const told = path.join(folder, "told.gz")
+  let changed: ReadonlyArray<string> = []
+  const change = Effect.fnUntraced(function* (found: Manifest | undefined, number: number) {
+    const base = found ?? newest
+    const plan = yield* planFor(base)
+    if (plan.entries.size === 0) {
+      return yield* new NothingToGoBackTo({
+        problem: `What is live${pipeline === undefined ? "" : ` of ${pipeline}`} is that of ${plan.went_back_to === null ? "before" : generationId(plan.went_back_to)} already.`
+      })
+    }
+    for (const [name, { wanted }] of plan.entries) {
+      for (const part of wanted?.parts ?? []) {
+        if (!(yield* fs.exists(layout.objectFile(part.sha256)))) yield* noLongerKept(name, wanted)
+        yield* verifiedPart(layout, name, part)
+      }
+    }
+    changed = [...plan.entries.keys()]
+    const event: Event = {
+      kind: "rollback",
+      pipeline: plan.pipeline,
+      run_id: null,
+      outcome: null,
+      rows_loaded: null,
+      went_back_to: plan.went_back_to,
+      note: Option.getOrNull(note)
+    }
+    yield* tellOfEvent(told, event)
+    const ingest = addPart(base, yield* putFile(layout, told), number)
+    return { event, data_sets: entriesOf(plan, base, number), ingest } satisfies Change as Change
+  })
+  const manifest = yield* whileNobodyPublishes(
+    layout,
+    Object.keys(newest.data_sets),
+    Effect.tap(makeGeneration(layout.depot, change), () =>
+      refreshOpened(layout).pipe(
+        Effect.catch((error) => Effect.logWarning(`the rollback is done, but: ${error.message}`))
+      )
+    )
+  )
+  const data_sets = Object.fromEntries(
+    changed.map((name) => {
+      const entry = manifest.data_sets[name]
+      return [name, isLoaded(entry) ? generationId(entry.published_in) : null]
+    })
+  )
+  return { generation: generationId(manifest.number), data_sets } satisfies WentBack as WentBack
+}, Effect.scoped)

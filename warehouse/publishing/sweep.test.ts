@@ -1,0 +1,67 @@
+import { randomUUID } from "node:crypto"
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { later } from "@larder/test/support/later.ts"
+import { aLayout, apples, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { Effect, FileSystem, Path } from "effect"
+import { objectName } from "../depot/depot.ts"
+import type { Layout } from "../generation/layout.ts"
+
+const sha256 = "ab".repeat(32)
+/** Of what is written only under the lock of what people open. */
+const underLock = () => [
+  `pantry.duckdb.${randomUUID()}.part`,
+  `.ingestion.duckdb.next.${randomUUID()}.part`,
+  `.ingestion.duckdb.next.${randomUUID()}.part.wal`,
+  `larder.duckdb.${randomUUID()}.building`,
+  `larder.duckdb.${randomUUID()}.building.wal`
+]
+/** Of what others may be writing at this moment. */
+const unsure = () => [
+  `generations/.000000002.json.${randomUUID()}.part`,
+  `objects/ab/.${sha256}.${randomUUID()}.part`,
+  objectName(sha256),
+  `seen/${sha256}.123.part`,
+  `.pantry.lock.${randomUUID()}.part`
+]
+
+const leave = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  for (const name of names) {
+    yield* fs.makeDirectory(path.dirname(path.join(dir, name)), { recursive: true })
+    yield* fs.writeFileString(path.join(dir, name), "")
+  }
+})
+const thereOf = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  return yield* Effect.filter(names, (name) => fs.exists(path.join(dir, name)))
+})
+
+describe("what killed runs left", () => {
+  itWorks("goes with the next run: at once where it is nobody's, else after a day", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] })
+      const [nobodys, young] = [underLock(), unsure()]
+      yield* leave(layout, [...nobodys, ...young])
+      yield* publishFound(layout, { prices: [pears] })
+      assert.deepStrictEqual(yield* thereOf(layout, nobodys), [])
+      assert.deepStrictEqual(yield* thereOf(layout, young), young)
+      yield* publishFound(layout, { prices: [pears] }).pipe(later("23 hours"))
+      assert.deepStrictEqual(yield* thereOf(layout, young), young)
+      yield* publishFound(layout, { prices: [pears] }).pipe(later("25 hours"))
+      assert.deepStrictEqual(yield* thereOf(layout, young), [])
+    })
+  )
+  itWorks("is not taken for what people put there themselves", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const own = ["notes.duckdb", "half.duckdb.part", "building", "generations/readme.txt"]
+      yield* leave(layout, own)
+      yield* publishFound(layout, { prices: [apples] }).pipe(later("25 hours"))
+      assert.deepStrictEqual(yield* thereOf(layout, own), own)
+    })
+  )
+})
