@@ -168,6 +168,13 @@ const rollBack = Command.make(
   )
 )
 
+/** Of one data set that was named. */
+class NothingToRepeat extends Schema.TaggedError<NothingToRepeat>()("NothingToRepeat", { pipeline: Schema.String }) {
+  override get message() {
+    return `The raw archive has no run of ${this.pipeline} that counts: there is none, or all were rolled back. Nothing was changed.`
+  }
+}
+
 const rebuild = Command.make(
   "rebuild",
   {
@@ -185,6 +192,7 @@ const rebuild = Command.make(
     const wanted = pipelines.filter(({ name }) => Option.isNone(which) || name === which.value)
     for (const pipeline of wanted) {
       const { generation, runs } = yield* rebuildDataSet(pipeline, home)
+      if (runs.length === 0 && Option.isSome(which)) return yield* new NothingToRepeat({ pipeline: pipeline.name })
       for (const run of runs) yield* Console.log(json ? JSON.stringify(run) : told({ run, changes: true }, false))
       if (json || runs.length === 0) continue
       yield* Console.log(`${pipeline.name}: made anew of ${runs.length} runs, live in ${generation}`)

@@ -37,7 +37,12 @@ export class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("
 }
 
 /** The runs of a pipeline that read its source, oldest first: their ids sort by start. */
-export const archivedRuns = Effect.fnUntraced(function* (folder: string, pipeline: string) {
+export const archivedRuns = Effect.fnUntraced(function* (
+  folder: string,
+  pipeline: string,
+  /** Ids of runs that published whatever their lists say. */
+  published: ReadonlySet<string> = new Set()
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const lists = path.join(folder, "fetches")
@@ -54,8 +59,9 @@ export const archivedRuns = Effect.fnUntraced(function* (folder: string, pipelin
     const fetches = lines.filter((line) => "url" in line)
     const first = fetches.find(hasPayload)
     const end = lines.find(hasRead)
-    if (first === undefined || first.pipeline !== pipeline || end === undefined) return []
+    if (first === undefined || first.pipeline !== pipeline) return []
     const { days, fetched_at: started_at, origin, run_id } = first
+    if (end === undefined && !published.has(run_id)) return []
     return [
       {
         run_id,
@@ -63,8 +69,8 @@ export const archivedRuns = Effect.fnUntraced(function* (folder: string, pipelin
         origin,
         days,
         fetches,
-        shrinkage_accepted: end.shrinkage_accepted ?? false,
-        has_published: "published" in end
+        shrinkage_accepted: end?.shrinkage_accepted ?? false,
+        has_published: published.has(run_id) || (end !== undefined && "published" in end)
       }
     ]
   })

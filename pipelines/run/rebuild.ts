@@ -4,9 +4,10 @@
  * live until all of it is there.
  */
 import { randomUUID } from "node:crypto"
-import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { type Layout, layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { withLock } from "@larder/warehouse/generation/lock.ts"
 import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
-import { rolledBackRuns } from "@larder/warehouse/live/runs.ts"
+import { countingRuns } from "@larder/warehouse/live/runs.ts"
 import { recordKilledRuns } from "@larder/warehouse/publishing/killed-runs.ts"
 import { rebuildFrom } from "@larder/warehouse/publishing/rebuild.ts"
 import { ownFolder } from "@larder/warehouse/staging.ts"
@@ -15,22 +16,29 @@ import { archivedRuns } from "./archived-runs.ts"
 import type { Pipeline } from "./pipeline.ts"
 import { repeatRuns } from "./run.ts"
 
-export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline: Pipeline, home: string) {
+/** Runs of the archive that what is live descends from: what the lists say, or else `ingest`, where a run was killed behind its manifest. */
+const runsToRepeat = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layout) {
   const path = yield* Path.Path
-  const layout = yield* layoutOf(home)
-  const archived = yield* archivedRuns(path.join(layout.home, "raw"), pipeline.name)
-  const undone = yield* rolledBackRuns(layout)
-  const wanted = archived.filter(
-    ({ has_published, run_id }) => (has_published || pipeline.repeatsReads === true) && !undone.has(run_id)
+  const { published, rolledBack } = yield* countingRuns(layout)
+  const archived = yield* archivedRuns(path.join(layout.home, "raw"), pipeline.name, published)
+  return archived.filter(
+    ({ has_published, run_id }) => (has_published || pipeline.repeatsReads === true) && !rolledBack.has(run_id)
   )
+})
+
+export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline: Pipeline, home: string) {
+  const layout = yield* layoutOf(home)
   const live = Option.getOrUndefined(yield* newestManifest(layout.depot))
   if (live?.data_sets[pipeline.name] === undefined) {
-    const runs = yield* repeatRuns(pipeline, home, wanted, { home })
+    const runs = yield* repeatRuns(pipeline, home, yield* runsToRepeat(pipeline, layout), { home })
     return { runs, generation: runs.findLast((run) => run.generation !== null)?.generation ?? null }
   }
   yield* recordKilledRuns(layout)
-  const scratch = yield* ownFolder(layout, `rebuild-${pipeline.name}-${randomUUID()}`)
-  const runs = yield* repeatRuns(pipeline, home, wanted, { home: scratch })
-  const generation = runs.length === 0 ? null : yield* rebuildFrom(layout, yield* layoutOf(scratch), pipeline.dataSet)
-  return { runs, generation }
+  const rebuilding = Effect.gen(function* () {
+    const scratch = yield* ownFolder(layout, `rebuild-${pipeline.name}-${randomUUID()}`)
+    const runs = yield* repeatRuns(pipeline, home, yield* runsToRepeat(pipeline, layout), { home: scratch })
+    const generation = runs.length === 0 ? null : yield* rebuildFrom(layout, yield* layoutOf(scratch), pipeline.dataSet)
+    return { runs, generation }
+  })
+  return yield* withLock(layout.lockOf(pipeline.name), rebuilding)
 }, Effect.scoped)

@@ -6,6 +6,8 @@ import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
 import { HomeUnwritable, type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
+import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
+import { isTold } from "@larder/warehouse/live/runs.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import { ChecksFailed } from "@larder/warehouse/publishing/check.ts"
 import { requirePublishable } from "@larder/warehouse/publishing/definitions.ts"
@@ -179,6 +181,7 @@ const readAndPublish = Effect.fnUntraced(function* (
   const { acceptShrinkage = false, days, dryRun, isRepeated = false, stores } = options
   const { run_id, started_at } = started
   yield* requirePublishable(layout, pipeline.dataSet) // before anything is fetched
+  const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets[pipeline.name]
   yield* Progress.use((progress) => progress.start(pipeline.name))
   const { file, filled } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
     readInto(
@@ -205,6 +208,7 @@ const readAndPublish = Effect.fnUntraced(function* (
     layout,
     dataSet: pipeline.dataSet,
     stagedFile: file,
+    since,
     run,
     leftOut: left_out,
     silentRows: rows_silent,
@@ -263,7 +267,9 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
     const run = { ...known, outcome: outcomeOfFailure(cause), finished_at, message: messageOf(cause) }
     const left_out = leftOutOf(cause)
     options.onFailed?.({ run, left_out })
-    if (!options.dryRun) yield* remember(layout, run, checksOf(cause), left_out)
+    // one that failed behind its manifest is live, and told
+    const isRecorded = yield* isTold(layout, run.run_id).pipe(Effect.orElseSucceed(() => false))
+    if (!options.dryRun && !isRecorded) yield* remember(layout, run, checksOf(cause), left_out)
   })
   if (!options.dryRun) {
     yield* refreshOpened(layout) // a run may have been killed before it could

@@ -11,8 +11,13 @@ import type { Layout } from "../generation/layout.ts"
 import { newestManifest } from "../generation/manifest.ts"
 import { foodsOf } from "./of-parts.ts"
 
-const published = copied(
+const withFoods = copied(
   Effect.tap(aLayout, (layout) => publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }], labelsWithFiles))
+)
+
+/** Without the folder of names, which whoever publishes makes: a server makes it where it is gone. */
+const published = Effect.tap(withFoods, ({ beside }) =>
+  FileSystem.FileSystem.use((fs) => fs.remove(beside, { recursive: true }))
 )
 
 const liveFoods = Effect.fnUntraced(function* (layout: Layout) {

@@ -12,7 +12,7 @@ import { definitionOf } from "../dictionary.ts"
 import { DuckDb, type DuckDbError, identifier, literal, type OpenError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { generationId, type Manifest } from "../generation/manifest.ts"
-import { faultOf, PartDamaged } from "../generation/parts.ts"
+import { faultOf, type PartDamaged } from "../generation/parts.ts"
 import {
   cellsOf,
   dataSetTable,
@@ -170,8 +170,14 @@ const bringUp = Effect.fnUntraced(function* (
     const fault = yield* faultOf(layout, part)
     const source = layout.objectFile(part.sha256)
     if (fault !== undefined) {
-      const name = `what the generations ${part.first} to ${part.last} told`
-      return yield* new PartDamaged({ pipeline: "ingest", part: name, file: source, fault })
+      const told =
+        part.first === part.last
+          ? generationId(part.first)
+          : `${generationId(part.first)} to ${generationId(part.last)}`
+      yield* Effect.logWarning(
+        `what the runs of ${told} told (${source}) ${fault}: ingestion.duckdb is made without it. The data is whole; restore the file from a backup, and remove ingestion.duckdb to have it made anew`
+      )
+      continue
     }
     yield* addPart(db, source, part.first, after)
   }
@@ -208,6 +214,7 @@ const exchange = (layout: Layout, number: number, told: number | undefined) =>
     const before = `${spare}.before`
     await mkdir(layout.seen, { recursive: true })
     await rm(before, { force: true })
+    await rm(`${layout.ingestion}.wal`, { force: true }) // of somebody who wrote to the file before: it is not of the next one
     if (told !== undefined) await link(layout.ingestion, before)
     await chmod(spare, 0o444)
     await rename(spare, layout.ingestion)

@@ -46,7 +46,7 @@ export interface Loading<Loaded, Model, R> {
 
 export interface Generation<Model> {
   readonly id: string
-  /** The data sets as they are served. */
+  /** The data sets as they are served, those among them that were rolled back to before their first run. */
   readonly entries: Readonly<Record<string, DataSetEntry>>
   /** What is small and held in memory while the generation is live. */
   readonly model: Model
@@ -166,7 +166,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     return yield* DuckDb.readOnly(layout.ingestion)
   })
 
-  const serve = Effect.fnUntraced(function* ({ number }: Manifest, served: ReadonlyMap<Pipeline, Served>) {
+  const serve = Effect.fnUntraced(function* ({ data_sets, number }: Manifest, served: ReadonlyMap<Pipeline, Served>) {
     const scope = yield* Scope.make()
     return yield* Effect.gen(function* () {
       for (const { open } of served.values()) {
@@ -174,7 +174,11 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
         yield* Scope.addFinalizer(scope, leave(open))
       }
       const ingest = yield* openIngest
-      const entries = Object.fromEntries([...served].map(([pipeline, { entry }]) => [pipeline, entry]))
+      const unloaded = Object.entries(data_sets).filter(([, entry]) => !isLoaded(entry))
+      const entries = Object.fromEntries([
+        ...unloaded,
+        ...[...served].map(([name, { entry }]) => [name, entry] as const)
+      ])
       const loaded: Partial<Loaded> = {}
       for (const [pipeline, { open }] of served) loaded[pipeline] = open.loaded
       const serving: Serving = {
@@ -226,15 +230,13 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
       if (found.fault !== undefined) faults.push(found.fault)
     }
     fault = faults.length === 0 ? undefined : faults.join("; ")
-    if (faults.length === 0) seen = manifest.number
-    if (
-      manifest.number === before.number &&
-      pipelines.every((one) => served.get(one)?.open === before.served.get(one)?.open)
-    )
-      return
-    current = yield* serve(manifest, served) // nobody waits: the old one answers until here
-    yield* leave(before)
+    const isWhole = faults.length === 0
     const changed = pipelines.filter((pipeline) => served.get(pipeline)?.open !== before.served.get(pipeline)?.open)
+    if (manifest.number !== before.number || changed.length > 0) {
+      current = yield* serve(manifest, served) // nobody waits: the old one answers until here
+      yield* leave(before)
+    }
+    if (isWhole) seen = manifest.number
     if (changed.length === 0) return
     swaps++
     yield* Effect.annotateLogs(Effect.logInfo("generation swapped"), { from: before.id, to: current.id, changed })
@@ -242,6 +244,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
 
   const look = Effect.gen(function* () {
     const newest = (yield* listNumbers(layout.depot)).at(-1)
+    if (newest === seen) fault = undefined // one that could not be read may have gone
     if (newest === undefined || newest === seen) return
     const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
     if (manifest !== undefined) yield* take(manifest)

@@ -69,17 +69,28 @@ export const liveStates = Effect.fnUntraced(function* (layout: Layout) {
   return yield* pipelineStates(yield* DuckDb.readOnly(layout.ingestion))
 }, Effect.scoped)
 
-const RunId = Schema.Struct({ run_id: Schema.String })
+const Counting = Schema.Struct({ run_id: Schema.String, is_rolled_back: Schema.Boolean })
 
-/** Ids of the runs that what is live does not descend from. */
-export const rolledBackRuns = Effect.fnUntraced(function* (layout: Layout) {
+/** Ids of the runs that changed their data set, and of those that were rolled back. */
+export const countingRuns = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
   yield* refreshOpened(layout)
-  if (!(yield* fs.exists(layout.ingestion))) return new Set<string>()
-  yield* readingIngestion(layout)
-  const db = yield* DuckDb.readOnly(layout.ingestion)
-  const rows = yield* db.all(RunId, "select run_id from ingest.run where rolled_back_by is not null")
-  return new Set(rows.map(({ run_id }) => run_id))
+  const none: ReadonlyArray<typeof Counting.Type> = []
+  const read = Effect.gen(function* () {
+    yield* readingIngestion(layout)
+    const db = yield* DuckDb.readOnly(layout.ingestion)
+    return yield* db.all(
+      Counting,
+      `select run_id, rolled_back_by is not null as is_rolled_back
+       from ingest.run where generation is not null or rolled_back_by is not null`
+    )
+  })
+  const runs = (yield* fs.exists(layout.ingestion)) ? yield* read : none
+  const ids = (of: typeof runs) => new Set(of.map(({ run_id }) => run_id))
+  return {
+    published: ids(runs.filter(({ is_rolled_back }) => !is_rolled_back)),
+    rolledBack: ids(runs.filter(({ is_rolled_back }) => is_rolled_back))
+  }
 }, Effect.scoped)
 
 /** Whether `ingest.run` tells of a run. */

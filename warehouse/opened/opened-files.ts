@@ -4,7 +4,8 @@
  * server that starts does where a killed run could not.
  */
 import { randomUUID } from "node:crypto"
-import { link, readdir, rename, rm, stat } from "node:fs/promises"
+import { existsSync } from "node:fs"
+import { link, mkdir, readdir, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
@@ -44,6 +45,7 @@ const showAs = (object: string, file: string) =>
     if ((await inodeOf(file)) === (await inodeOf(object))) return
     const next = `${file}.${randomUUID()}.part`
     await link(object, next)
+    await rm(`${file}.wal`, { force: true }) // of somebody who wrote to the file before: it is not of the next one
     await rename(next, file)
   })
 
@@ -89,6 +91,21 @@ const sweep = (layout: Layout) =>
     }
   })
 
+/** Gives the files beside a database their names, so that a server needs to write nothing. Where it cannot be done, a server tells. */
+const showBeside = (layout: Layout, [database, ...beside]: DataSetEntry["parts"]) =>
+  Effect.promise(async () => {
+    const folder = join(layout.beside, database?.sha256 ?? "")
+    if (beside.length === 0 || existsSync(folder)) return
+    const building = `${folder}.building-${randomUUID()}`
+    try {
+      await mkdir(building, { recursive: true })
+      for (const { name, sha256 } of beside) await link(layout.objectFile(sha256), join(building, name))
+      await rename(building, folder)
+    } catch {
+      await rm(building, { recursive: true, force: true })
+    }
+  })
+
 /** The data sets without those whose database is damaged, which keep none of the others from being shown. */
 const withoutDamaged = Effect.fnUntraced(function* (layout: Layout, { data_sets }: Manifest) {
   const whole: Record<string, DataSetEntry> = {}
@@ -109,6 +126,7 @@ const refresh = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
     yield* database === undefined
       ? attempt(file, () => rm(file, { force: true }))
       : showAs(layout.objectFile(database.sha256), file)
+    yield* showBeside(layout, parts)
   }
   yield* refreshIngestion(layout, manifest, dataSets)
   yield* refreshCatalogue(layout, partsOf(layout, { ...manifest, data_sets }))

@@ -14,12 +14,14 @@ import {
   publishFound,
   publishStaged
 } from "@larder/test/support/warehouse/pantry.ts"
-import { Effect, Fiber, FileSystem } from "effect"
+import { Effect, Fiber, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { keptManifestsOf } from "../generation/manifest.ts"
 import { objectIdOf } from "../generation/parts.ts"
 import { stage } from "../staging.ts"
 import type { Check } from "./check.ts"
+import { publish } from "./publish.ts"
+import { rollback } from "./rollback.ts"
 
 /** Names of all files and folders below a folder. */
 const filesBelow = (folder: string) =>
@@ -232,6 +234,26 @@ describe("checks", () => {
       const { checks, run } = yield* publishFound(layout, reduced, { ...options, acceptShrinkage: true })
       assert.strictEqual(run.generation, "larder-000002")
       assert.deepInclude(checks[1], { name: "prices_do_not_fall", severity: "warning", bad_rows: 1 })
+    })
+  )
+})
+
+describe("a run during which its data set was rolled back", () => {
+  itWorks("publishes nothing, as what it took for known is known no more, and says to run again", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      yield* publishFound(layout, { prices: [pears] })
+      const since = (yield* newest(layout))?.data_sets.pantry
+      const run = aRun()
+      const { file } = yield* stage(layout, run, pantry.dataSet, () => Effect.void)
+      yield* rollback(layout, { to: Option.none(), only: Option.none(), note: Option.none() })
+      const publication = { layout, dataSet: pantry.dataSet, stagedFile: file, since, run, leftOut: [], silentRows: 0 }
+      const error = yield* Effect.flip(publish({ ...publication, checks: [], dryRun: false }))
+      assert.match(
+        error.message,
+        /What is live of pantry changed while this run was reading or publishing\. .*run again/
+      )
+      assert.strictEqual((yield* newest(layout))?.number, 3)
     })
   )
 })

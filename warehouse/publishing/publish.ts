@@ -17,13 +17,15 @@ import { type Built, build } from "./build.ts"
 import type { Check } from "./check.ts"
 import { type Reduced, reduceToNew } from "./merge.ts"
 import { during } from "./publish-failed.ts"
-import { putFile, recordRun } from "./record.ts"
+import { PublishedMeanwhile, putFile, recordRun } from "./record.ts"
 import { prune } from "./retention.ts"
 
 export interface Publication {
   readonly layout: Layout
   readonly dataSet: DataSet
   readonly stagedFile: string
+  /** What was live when the run began to read; undefined where nothing was. */
+  readonly since?: DataSetEntry | undefined
   /** The run so far. Outcome, generation and the loaded and unchanged rows are decided here. */
   readonly run: RunRecord
   /** Feeds that the run left out. */
@@ -125,6 +127,13 @@ const entryOf = (
   }
 }
 
+/** After the manifest nothing fails any more: what cannot be brought up or tidied is told, and done by the next run. */
+const finish = (layout: Layout) =>
+  refreshOpened(layout).pipe(
+    Effect.andThen(prune(layout)),
+    Effect.catch((error) => Effect.logWarning(`the run is recorded, but: ${error.message}`))
+  )
+
 const publishNew = Effect.fnUntraced(function* (
   publication: Publication,
   counted: RunRecord,
@@ -148,7 +157,11 @@ const publishNew = Effect.fnUntraced(function* (
     })
     return { ...counted, generation: generationId(number) }
   })
-  const run: RunRecord = yield* promoting.pipe(during("promoting it"))
+  const run: RunRecord = yield* promoting.pipe(
+    during("promoting it"),
+    Effect.tap(() => finish(layout)),
+    Effect.uninterruptible // a run that is live is never told as interrupted
+  )
   return { run, checks: built.checks, changes: true } satisfies Published as Published
 })
 
@@ -156,27 +169,26 @@ const publishWith = Effect.fnUntraced(function* (publication: Publication) {
   const path = yield* Path.Path
   const { dataSet, dryRun, layout, stagedFile } = publication
   const live = yield* findLive(layout, dataSet).pipe(during("finding what is live"))
+  const rollbacks = (entry: DataSetEntry | undefined) => entry?.undone.length ?? 0
+  if (publication.since !== undefined && rollbacks(live.entry) !== rollbacks(publication.since)) {
+    return yield* new PublishedMeanwhile({ pipeline: dataSet.about.pipeline }) // what it took as known is known no more
+  }
   const comparing = during(`comparing with ${live.file ?? "an empty warehouse"}`)
   const { reduced, run, told } = yield* compare(publication, live).pipe(comparing)
   if (told === undefined) return yield* publishNew(publication, run, reduced, live)
-  if (!dryRun) yield* recordRun(layout, run, told, path.dirname(stagedFile)).pipe(during("recording the run"))
+  const recording = recordRun(layout, run, told, path.dirname(stagedFile)).pipe(
+    during("recording the run"),
+    Effect.tap(() => finish(layout)),
+    Effect.uninterruptible
+  )
+  if (!dryRun) yield* recording
   return { run, checks: [], changes: false } satisfies Published as Published
 })
-
-/** After the manifest nothing fails any more: what cannot be brought up or tidied is told, and done by the next run. */
-const finish = (layout: Layout) =>
-  refreshOpened(layout).pipe(
-    Effect.andThen(prune(layout)),
-    Effect.catch((error) => Effect.logWarning(`the run is recorded, but: ${error.message}`))
-  )
 
 /** Publishes a run's staged rows as a new generation, or finds that no row is new and records that. */
 export const publish = Effect.fn("Generation.publish")(function* (publication: Publication) {
   const { dataSet, dryRun, layout } = publication
   if (dryRun) return yield* publishWith(publication)
   yield* writableDirectory(layout.dir)
-  return yield* withLock(
-    layout.lockOf(dataSet.about.pipeline),
-    Effect.tap(publishWith(publication), () => finish(layout))
-  )
+  return yield* withLock(layout.lockOf(dataSet.about.pipeline), publishWith(publication))
 })

@@ -5,7 +5,6 @@
 import { Effect, FileSystem, Option, Path } from "effect"
 import { DuckDb, literal } from "../duckdb.ts"
 import { type Layout, NoWarehouse } from "../generation/layout.ts"
-import { withLock } from "../generation/lock.ts"
 import {
   type Change,
   type DataSetEntry,
@@ -32,7 +31,10 @@ const entryOf = (made: DataSetEntry, live: DataSetEntry | undefined, number: num
   undone: live?.undone ?? []
 })
 
-/** Makes the parts of `from` live. Answers with the id of the new generation. */
+/**
+ * Makes the parts of `from` live. Answers with the id of the new generation. Whoever calls it holds the lock of the data set since before
+ * it looked for the runs to repeat: one that publishes meanwhile would be lost.
+ */
 export const rebuildFrom = Effect.fn("Generation.rebuild")(function* (layout: Layout, from: Layout, dataSet: DataSet) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -61,13 +63,10 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* (layout: La
       data_sets: { ...base?.data_sets, [pipeline]: entryOf(made, base?.data_sets[pipeline], number) },
       ingest: addPart(base, object, number)
     })
-  return yield* withLock(
-    layout.lockOf(pipeline),
-    Effect.gen(function* () {
-      for (const part of made.parts) yield* putFile(layout, yield* verifiedPart(from, pipeline, part))
-      const { number } = yield* makeGeneration(layout.depot, change)
-      yield* refreshOpened(layout)
-      return generationId(number)
-    })
+  for (const part of made.parts) yield* putFile(layout, yield* verifiedPart(from, pipeline, part))
+  const { number } = yield* makeGeneration(layout.depot, change)
+  yield* refreshOpened(layout).pipe(
+    Effect.catch((error) => Effect.logWarning(`the data set was made anew, but: ${error.message}`))
   )
+  return generationId(number)
 }, Effect.scoped)

@@ -20,12 +20,12 @@ import { ingestVersion } from "../tables.ts"
 /** Parts of so many runs become one. */
 const mergedRuns = 100
 
-/** Another machine has published the same data set since this run began to build on it. */
+/** The same data set was rolled back, or published by another machine, since this run began to build on it. */
 export class PublishedMeanwhile extends Schema.TaggedError<PublishedMeanwhile>()("PublishedMeanwhile", {
   pipeline: Schema.String
 }) {
   override get message() {
-    return `What is live of ${this.pipeline} changed while this run was publishing. Nothing was published; run again.`
+    return `What is live of ${this.pipeline} changed while this run was reading or publishing. Nothing was published; run again.`
   }
 }
 
@@ -58,6 +58,8 @@ const mergeParts = Effect.fnUntraced(function* (layout: Layout, base: Manifest |
   const [first] = of
   const last = of.at(-1)
   if (first === undefined || last === undefined) return undefined
+  const faults = yield* Effect.forEach(of, (part) => faultOf(layout, part))
+  if (faults.some((fault) => fault !== undefined)) return undefined // what is damaged is not carried on
   const file = path.join(folder, "merged.gz")
   yield* mergeIngestParts(
     of.map((part) => ({ ...part, file: layout.objectFile(part.sha256) })),

@@ -174,6 +174,28 @@ describe("publishing after a rollback", () => {
   )
 })
 
+describe("a data set that was rolled back to before its first run", () => {
+  itWorks("is found again by the next run, also where it was rolled back so before", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      const wine = { prices: [{ item: "wine", price: "9" }] }
+      for (const run_id of ["first", "second"]) {
+        const { run } = yield* publishFound(layout, wine, { of: cellar, run: { run_id } })
+        assert.deepInclude(run, { outcome: "published", rows_loaded: 1 })
+        yield* back(layout, { only: "cellar" })
+      }
+      assert.deepStrictEqual(
+        yield* ask(layout, "select run_id, rolled_back_by from ingest.run where pipeline = 'cellar' order by run_id"),
+        [
+          { run_id: "first", rolled_back_by: "larder-000005" },
+          { run_id: "second", rolled_back_by: "larder-000007" }
+        ]
+      )
+      assert.strictEqual((yield* publishFound(layout, wine, { of: cellar })).run.rows_loaded, 1)
+    })
+  )
+})
+
 describe("what is kept", () => {
   itWorks("is the five newest states of each data set, whatever the others published, and the live one", () =>
     Effect.gen(function* () {

@@ -120,13 +120,12 @@ const planTo = Effect.fnUntraced(function* (layout: Layout, base: Manifest, to: 
   return plan
 })
 
-/** A data set that was not there yet. */
+/** A data set that was not there yet. Which runs were rolled back before stays known. */
 const absent = (base: DataSetEntry): DataSetEntry => ({
   ...base,
   built_on: null,
   origins: [],
   newest_on: null,
-  undone: [],
   parts: []
 })
 
