@@ -221,6 +221,7 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
     it("is made again by a server that starts without its files, and the log says so", async () => {
       const copy = copyOf(home)
       for (const { name } of partsOf(copy).slice(1)) rmSync(objectOf(copy, name), { force: true }) // two may be the same
+      rmSync(foodsFolder(copy), { recursive: true, force: true })
       mkdirSync(`${foodsFolder(copy)}.building`, { recursive: true }) // of a server that was killed
       const { key } = await newKey(copy)
       const server = await startServer(copy)
