@@ -3,8 +3,10 @@ import { layoutOf, NoWarehouse, requirePresentForm } from "@larder/warehouse/gen
 import { generationId, isLoaded, newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { verifiedDatabase } from "@larder/warehouse/generation/parts.ts"
 import { readingIngestion } from "@larder/warehouse/ingestion/file.ts"
-import { partsOf, refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
+import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
+import type { Parts } from "@larder/warehouse/opened/parts.ts"
 import { snapshot as writeSnapshot } from "@larder/warehouse/opened/snapshot.ts"
+import { dataSets } from "@larder/warehouse/tables.ts"
 import { Console, Effect, FileSystem, Option, Path } from "effect"
 import { Command, Flag } from "effect/cli"
 import { homeSetting } from "./run/run.ts"
@@ -15,18 +17,22 @@ const take = Effect.fnUntraced(function* (home: string, to: string) {
   const layout = yield* layoutOf(home)
   yield* requirePresentForm(layout)
   const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
-  const loaded = Object.entries(manifest?.data_sets ?? {}).filter(([, entry]) => isLoaded(entry))
-  if (manifest === undefined || loaded.length === 0) return yield* new NoWarehouse({ dir: layout.dir })
-  for (const [pipeline, entry] of loaded) yield* verifiedDatabase(layout, pipeline, entry)
+  const parts: Array<Parts["parts"][number]> = []
+  for (const dataSet of dataSets) {
+    const { pipeline } = dataSet.about
+    const entry = manifest?.data_sets[pipeline]
+    if (isLoaded(entry)) parts.push({ dataSet, file: yield* verifiedDatabase(layout, pipeline, entry) })
+  }
+  if (manifest === undefined || parts.length === 0) return yield* new NoWarehouse({ dir: layout.dir })
   yield* refreshOpened(layout) // a run may have been killed before it could
   yield* readingIngestion(layout)
-  yield* writeSnapshot({ to, ...partsOf(layout, manifest) })
+  yield* writeSnapshot({ to, parts, ingestion: layout.ingestion })
   const { size } = yield* fs.stat(to)
   return {
     file: to,
     bytes: Number(size),
     generation: generationId(manifest.number),
-    data_sets: loaded.map(([pipeline]) => pipeline)
+    data_sets: parts.map(({ dataSet }) => dataSet.about.pipeline)
   }
 }, Effect.scoped)
 

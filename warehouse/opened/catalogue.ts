@@ -1,6 +1,7 @@
 /**
  * `larder.duckdb`, which shows all data sets together: a small database of views over the files of the data sets, with the
- * project's own views and macros over those. It holds no rows, so it is written anew whenever a file takes another's place.
+ * project's own views and macros over those. It holds no rows, and names files that stay, so it is written anew only where its
+ * definitions change: a query sees what is live when it begins, and a transaction that state until its end.
  *
  * A view knows the absolute path of its file, so the catalogue is of use on this machine only, and only DuckDB 1.5 and newer
  * has `read_duckdb`. Who needs an ordinary file opens the one of a data set, or takes a snapshot.
@@ -12,8 +13,9 @@ import { Effect, FileSystem, Path } from "effect"
 import { commentsOf } from "../dictionary.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
+import { type DataSetEntry, isLoaded, type Manifest } from "../generation/manifest.ts"
 import { markAllSamples } from "../sample-marks.ts"
-import { ingestTables, viewsOf } from "../tables.ts"
+import { dataSets, ingestTables, viewsOf } from "../tables.ts"
 import {
   attachParts,
   createSchemas,
@@ -57,39 +59,48 @@ export const writeCatalogue = Effect.fn("writeCatalogue")(function* ({ file, ing
   yield* wholeFile(file, (part) => fill(part, absolute))
 })
 
+/** The files that it shows: those under the names that stay, so that it need not follow each publication. */
+const shownBy = (layout: Layout, { data_sets }: Manifest): Parts => ({
+  parts: dataSets
+    .filter(({ about: { pipeline } }) => isLoaded(data_sets[pipeline]))
+    .map((dataSet) => ({ dataSet, file: layout.dataSetFile(dataSet.about.pipeline) })),
+  ingestion: layout.ingestion
+})
+
 /** What a catalogue says, and what it was when it was written: where neither has changed, it stays. */
-const noteOf = async (layout: Layout, parts: Parts) => {
-  const definitions = [
-    ...ingestTables,
-    ...parts.parts.flatMap(({ dataSet }) => [...dataSet.tables, ...viewsOf(dataSet)])
-  ]
-  const told = [
-    ...parts.parts.map(({ file }) => file),
+const noteOf = async (layout: Layout, manifest: Manifest) => {
+  const { parts } = shownBy(layout, manifest)
+  const definitions = [...ingestTables, ...parts.flatMap(({ dataSet }) => [...dataSet.tables, ...viewsOf(dataSet)])]
+  const said = [
+    ...parts.flatMap(({ dataSet: { about }, file }) => {
+      const { origins, schema } = manifest.data_sets[about.pipeline] as DataSetEntry
+      return [file, String(schema), String(origins.includes("sample"))]
+    }),
     ...definitions.map(({ ddl }) => ddl),
-    ...parts.parts.flatMap(({ dataSet }) => dataSet.tables.flatMap((table) => commentsOf(table, "view")))
+    ...parts.flatMap(({ dataSet }) => dataSet.tables.flatMap((table) => commentsOf(table, "view")))
   ]
   const { ino, mtimeNs, size } = await stat(layout.catalogue, { bigint: true })
-  return `${size} ${ino} ${mtimeNs} ${createHash("sha256").update(told.join("\n")).digest("hex")}\n`
+  return `${size} ${ino} ${mtimeNs} ${createHash("sha256").update(said.join("\n")).digest("hex")}\n`
 }
 
 const notedIn = ({ catalogue, seen }: Layout) => join(seen, basename(catalogue))
 
-/** Whether the catalogue is there and shows these files. One of a folder that was moved or copied does not. */
-export const isCatalogueOf = (layout: Layout, parts: Parts) =>
+/** Whether the catalogue is there and shows this generation. One of a folder that was moved or copied does not. */
+export const isCatalogueOf = (layout: Layout, manifest: Manifest) =>
   Effect.promise(async () => {
     try {
-      return (await readFile(notedIn(layout), "utf8")) === (await noteOf(layout, parts))
+      return (await readFile(notedIn(layout), "utf8")) === (await noteOf(layout, manifest))
     } catch {
       return false
     }
   })
 
-/** Writes the catalogue where it does not show these files. */
-export const refreshCatalogue = Effect.fn("Catalogue.refresh")(function* (layout: Layout, parts: Parts) {
+/** Writes the catalogue where it does not show this generation, whose files are there under their names. */
+export const refreshCatalogue = Effect.fn("Catalogue.refresh")(function* (layout: Layout, manifest: Manifest) {
   const fs = yield* FileSystem.FileSystem
-  if (yield* isCatalogueOf(layout, parts)) return
-  yield* writeCatalogue({ file: layout.catalogue, ...parts })
+  if (yield* isCatalogueOf(layout, manifest)) return
+  yield* writeCatalogue({ file: layout.catalogue, ...shownBy(layout, manifest) })
   yield* fs.makeDirectory(layout.seen, { recursive: true })
-  const note = yield* Effect.tryPromise(() => noteOf(layout, parts))
+  const note = yield* Effect.tryPromise(() => noteOf(layout, manifest))
   yield* fs.writeFileString(notedIn(layout), note)
 })

@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
-import { everyDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
+import { everyDataSet, publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
 import { analysing } from "@larder/test/support/warehouse/seen.ts"
 import { Effect, FileSystem } from "effect"
 import { layoutOf } from "../generation/layout.ts"
@@ -25,6 +25,21 @@ describe("the files that people open", () => {
       yield* refreshOpened(moved)
       assert.deepStrictEqual(yield* prices(moved.catalogue), before)
       yield* fs.makeDirectory(layout.home) // removed with the scope
+    })
+  )
+  itWorks("show an open session what is live, and within a transaction what it read first", () =>
+    Effect.gen(function* () {
+      const { layout } = yield* everyDataSet
+      const db = yield* analysing(layout.catalogue)
+      const prices = () =>
+        Effect.map(db.rows("select metric_name from commodity.price order by all"), (rows) => rows.length)
+      assert.strictEqual(yield* prices(), 2)
+      yield* db.run("begin")
+      assert.strictEqual(yield* prices(), 2)
+      for (const metric of ["whey", "cheese", "casein", "cream", "curd", "skim"]) yield* publishPrices(layout, metric)
+      assert.strictEqual(yield* prices(), 2) // though these parts are no longer kept
+      yield* db.run("commit")
+      assert.strictEqual(yield* prices(), 8)
     })
   )
   itWorks("are brought up where a run was killed before it wrote the catalogue", () =>

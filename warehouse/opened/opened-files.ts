@@ -15,7 +15,6 @@ import { verifiedDatabase } from "../generation/parts.ts"
 import { refreshIngestion, tellsOf } from "../ingestion/file.ts"
 import { dataSets } from "../tables.ts"
 import { isCatalogueOf, refreshCatalogue } from "./catalogue.ts"
-import type { Parts } from "./parts.ts"
 
 /** A file that people open could not be brought up to what is live. */
 export class OpenedFileUnwritable extends Schema.TaggedError<OpenedFileUnwritable>()("OpenedFileUnwritable", {
@@ -49,19 +48,10 @@ const showAs = (object: string, file: string) =>
     await rename(next, file)
   })
 
-/** The databases of the data sets that this version knows, as objects: whoever has the catalogue open keeps reading one state. */
-export const partsOf = (layout: Layout, { data_sets }: Manifest): Parts => ({
-  parts: dataSets.flatMap((dataSet) => {
-    const [database] = data_sets[dataSet.about.pipeline]?.parts ?? []
-    return database === undefined ? [] : [{ dataSet, file: layout.objectFile(database.sha256) }]
-  }),
-  ingestion: layout.ingestion
-})
-
 /** Whether they are up to this generation, as far as can be seen without a lock. */
 const isShown = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
   const { data_sets, number } = manifest
-  if (!(yield* tellsOf(layout, number)) || !(yield* isCatalogueOf(layout, partsOf(layout, manifest)))) return false
+  if (!(yield* tellsOf(layout, number)) || !(yield* isCatalogueOf(layout, manifest))) return false
   const inodes = yield* attempt(layout.dir, () =>
     Promise.all(
       Object.entries(data_sets).map(
@@ -129,7 +119,7 @@ const refresh = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
     yield* showBeside(layout, parts)
   }
   yield* refreshIngestion(layout, manifest, dataSets)
-  yield* refreshCatalogue(layout, partsOf(layout, { ...manifest, data_sets }))
+  yield* refreshCatalogue(layout, { ...manifest, data_sets })
 })
 
 /** Brings the files that people open up to the newest generation. */

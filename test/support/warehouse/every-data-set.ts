@@ -19,12 +19,13 @@ const price = {
   source_row: 1
 }
 
-const publishPrices = Effect.fnUntraced(function* (layout: Layout) {
+/** One price of each. */
+export const publishPrices = Effect.fnUntraced(function* (layout: Layout, ...metrics: ReadonlyArray<string>) {
   const run = aRun({ pipeline: "commodities", origin: "sample" })
   const { file } = yield* stage(layout, run, commodity, (staging) =>
     staging.add(
       priceVersionTable,
-      ["milk", "butter"].map((metric_name) => ({ ...price, metric_name, value: "1.5", run_id: run.run_id }))
+      metrics.map((metric_name) => ({ ...price, metric_name, value: "1.5", run_id: run.run_id }))
     )
   )
   yield* publishStaged(layout, commodity, file, run)
@@ -53,7 +54,7 @@ const withoutFiles: DataSet = { ...labelsAlone, views: brandedFood.views }
 /** A warehouse with rows of every data set, those of prices being samples, and its files. */
 export const everyDataSet = Effect.gen(function* () {
   const layout = yield* aLayout
-  yield* publishPrices(layout)
+  yield* publishPrices(layout, "milk", "butter")
   yield* publishLabels(layout, labels, withoutFiles)
   yield* publishReads(layout, stores)
   const parts = dataSets.map((dataSet) => ({ dataSet, file: layout.dataSetFile(dataSet.about.pipeline) }))
