@@ -1,0 +1,133 @@
+/** Generations that change under two servers that are being called. */
+import { rmSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { openApi } from "@larder/schemas/openapi.ts"
+import { afterAll, beforeAll, expect, inject } from "vitest"
+import { goodZip, load } from "../end-to-end/small-releases.ts"
+import { makeJudge } from "../support/api/judge.ts"
+import { addGeneration } from "../support/more-generations.ts"
+import { newDatabase } from "../support/postgres/new-database.ts"
+import { newKey, run, type Server, startServer, untilServed } from "../support/programs.ts"
+import { copyHome } from "../support/sample-home.ts"
+
+const callers = 12
+const prices = "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-01"
+const foods = "/v1/branded-foods?name=food+50000&limit=50"
+const targets = [prices, foods, "/v1/stores", "/v1/branded-foods/categories"]
+/** The bundled samples end the day before. */
+const days = ["2026-09-30", "2026-10-01", "2026-10-02", "2026-10-05", "2026-10-06"] as const
+/** The three foods of each release have ids from here on. */
+const releases = [5_000_000, 5_000_010, 5_000_020, 5_000_030, 5_000_040]
+
+interface Answer {
+  readonly target: string
+  readonly status: number
+  readonly version: string
+  readonly headers: Headers
+  readonly text: string
+}
+
+/**
+ * Registers with the hooks of the group; answers the test. Two generations in each turn, one of commodities and one of branded
+ * foods, then a rollback of each.
+ */
+export const swapsUnderLoad = (turns: number) => {
+  let home: string
+  let key: string
+  const servers: Array<Server> = []
+  beforeAll(async () => {
+    home = copyHome(inject("sampleHome"))
+    const environment = { LARDER_LEDGER_URL: await newDatabase(inject("postgresUrl")) }
+    key = (await newKey(home, { budget: "10000", usd: "10000", environment })).key
+    for (let started = 0; started < 2; started++) servers.push(await startServer(home, environment))
+  })
+  afterAll(async () => {
+    await Promise.all(servers.map((server) => server.stop()))
+    rmSync(home, { recursive: true, force: true })
+  })
+
+  const call = async (server: Server, target: string): Promise<Answer> => {
+    const response = await fetch(server.api + target, { headers: { authorization: `Bearer ${key}` } })
+    const { headers, status } = response
+    return { target, status, version: headers.get("x-data-version") ?? "", headers, text: await response.text() }
+  }
+
+  /** What tells the generations of a data set apart. */
+  const told = ({ target, text }: Answer) => {
+    const { data } = JSON.parse(text)
+    if (target === prices) return data[0].points.at(-1).date
+    return data.map(({ description }: { readonly description: string }) => description).toSorted()
+  }
+  const foodsFrom = (...firsts: ReadonlyArray<number>) =>
+    firsts.flatMap((first) => [1, 2, 3].map((id) => `FOOD ${first + id}`)).toSorted()
+
+  return async () => {
+    const answers: Array<Answer> = []
+    const expected = new Map<string, unknown>([
+      [`larder-000001 ${prices}`, "2026-09-29"],
+      [`larder-000002 ${foods}`, []]
+    ])
+    let number = 3
+    const served = async (target: string, what: unknown) => {
+      const generation = `larder-${String(++number).padStart(6, "0")}`
+      expected.set(`${generation} ${target}`, what)
+      for (const server of servers) {
+        await untilServed(server, generation)
+        answers.push(await call(server, target))
+      }
+    }
+    const rollback = async (...args: ReadonlyArray<string>) => {
+      const { code, stderr } = await run("larder-ingest", ["rollback", ...args], { LARDER_HOME: home })
+      expect(code, stderr).toBe(0)
+    }
+
+    let isCalling = true
+    const caller = async (turn: number) => {
+      for (let n = turn; isCalling; n++) {
+        const target = targets[(n >> 1) % targets.length] as string
+        answers.push(await call(servers[n % 2] as Server, target))
+      }
+    }
+    const calling = Array.from({ length: callers }, (_, turn) => caller(turn))
+    try {
+      const release = path.join(home, "release.zip")
+      writeFileSync(release, goodZip(releases[0]).subarray(0, 300))
+      const failed = await load(home, release)
+      expect([failed.code, failed.stderr]).toEqual([
+        1,
+        expect.stringMatching(/release\.zip cannot be read: it was cut off/)
+      ])
+      number++ // a failed run is told, and changes no data set
+      for (const [turn, day] of days.slice(0, turns).entries()) {
+        await addGeneration(home, day)
+        await served(prices, day)
+        writeFileSync(release, goodZip(releases[turn]))
+        const { code, stderr } = await load(home, release)
+        expect(code, stderr).toBe(0)
+        await served(foods, foodsFrom(...releases.slice(0, turn + 1)))
+      }
+      await rollback("--only", "commodities")
+      await served(prices, days[turns - 2])
+      await rollback("--to", "larder-000006", "--only", "branded-foods")
+      await served(foods, foodsFrom(...releases.slice(0, 1)))
+    } finally {
+      isCalling = false
+      await Promise.all(calling)
+    }
+
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([])
+    const seen = Map.groupBy(answers, ({ target, version }) => `${version} ${target}`)
+    for (const same of seen.values()) expect(new Set(same.map(({ text }) => text)).size).toBe(1)
+    const seenOf = (target: string) => [...seen.keys()].filter((name) => name.endsWith(` ${target}`))
+    const first = (name: string) => told(seen.get(name)?.[0] as Answer)
+    const found = [prices, foods].flatMap(seenOf).map((name) => [name, first(name)] as const)
+    expect(new Map(found.toSorted())).toEqual(new Map([...expected].toSorted()))
+    expect(seenOf("/v1/stores")).toHaveLength(1)
+    // One in a hundred, when all are there: judging takes longer than answering.
+    const { judge } = makeJudge(openApi())
+    for (const { headers, status, target, text } of answers.filter((_, turn) => turn % 100 === 0)) {
+      const reply = { status, headers: Object.fromEntries(headers), text, json: JSON.parse(text) }
+      judge("GET", target.split("?", 1)[0] as string, reply)
+    }
+  }
+}
