@@ -59,4 +59,14 @@ describe("a part", () => {
       assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price"), [{ item: "apple" }])
     })
   )
+  itWorks("that the system does not let us read is not called missing: the system's reason is told", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* withApples
+      const { file, part } = yield* databaseOf(layout)
+      yield* fs.remove(file)
+      yield* fs.symlink(file, file)
+      assert.match((yield* faultOf(layout, part)) ?? "", /^cannot be read: ELOOP: too many symbolic links/)
+    })
+  )
 })

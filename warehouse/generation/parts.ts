@@ -64,21 +64,22 @@ const wasSeen = async (layout: Layout, sha256: string, file: string) => {
   return noted !== undefined && noted === (await stampOf(file))
 }
 
+const unreadable = (cause: unknown) =>
+  cause instanceof Error && "code" in cause && cause.code === "ENOENT"
+    ? "is missing"
+    : `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`
+
 /** What is wrong with the file of an object, after its name; undefined where it is what was put. */
 export const faultOf = Effect.fnUntraced(function* (layout: Layout, { bytes, sha256 }: ObjectId) {
   const file = layout.objectFile(sha256)
-  const size = yield* Effect.promise(() =>
-    stat(file).then(
-      (found) => found.size,
-      () => undefined
-    )
-  )
-  if (size === undefined) return "is missing"
+  const found = yield* Effect.result(Effect.tryPromise(() => stat(file)))
+  if (found._tag === "Failure") return unreadable(found.failure.cause)
+  const { size } = found.success
   if (size !== bytes) return `has ${size} bytes, and was published with ${bytes}`
   if (yield* Effect.promise(() => wasSeen(layout, sha256, file).catch(() => false))) return undefined
-  const found = yield* Effect.result(objectIdOf(file))
-  if (found._tag === "Failure") return `cannot be read: ${String(found.failure.cause)}`
-  if (found.success.sha256 !== sha256) return "was changed after it was published: its SHA-256 is another"
+  const read = yield* Effect.result(objectIdOf(file))
+  if (read._tag === "Failure") return unreadable(read.failure.cause)
+  if (read.success.sha256 !== sha256) return "was changed after it was published: its SHA-256 is another"
   yield* noteSeen(layout, sha256, file)
   return undefined
 })
