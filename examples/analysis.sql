@@ -2,8 +2,8 @@
 --
 --   duckdb -cmd "attach 'data/warehouse/larder.duckdb' as larder (read_only); use larder" < examples/analysis.sql
 --
--- Any DuckDB client of version 1.5 or newer does. What is published never changes, so a notebook sees one state of the data
--- from its first query to its last, also while Larder ingests. Every table and column carries a comment:
+-- Any DuckDB client of version 1.5 or newer does. Each question sees what is live when it is asked, also while Larder ingests;
+-- between `begin` and `commit` all of them see the same. Every table and column carries a comment:
 -- `select table_name, column_name, comment from duckdb_columns()` is the data dictionary.
 
 
