@@ -318,7 +318,10 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
   const identity = { run_id: newRunId(pipeline.name, now), started_at: timeOf(now), origin: kind }
   const home = path.resolve(options.home)
   const scratch = options.dryRun ? yield* scratchFolder : undefined
-  if (scratch === undefined) yield* writableDirectory(home)
+  if (scratch === undefined) {
+    yield* writableDirectory(home)
+    yield* ownFolder(yield* layoutOf(home), `archiving-${identity.run_id}`) // nobody prunes the archive meanwhile
+  }
   return yield* runPipeline(pipeline, identity, options, scratch).pipe(
     Effect.tap(({ run }) =>
       run.generation === null
