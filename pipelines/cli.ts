@@ -10,6 +10,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { brandedFoods } from "./branded-foods/branded-foods.ts"
 import { commodities } from "./commodities/commodities.ts"
 import { probe } from "./probe/command.ts"
+import { prune } from "./prune.ts"
 import { ingest } from "./run/ingest.ts"
 import type { Pipeline } from "./run/pipeline.ts"
 import { rebuildDataSet } from "./run/rebuild.ts"
@@ -202,7 +203,7 @@ const rebuild = Command.make(
 
 const root = Command.make("larder-ingest", flagsOf(pipelines), ingesting(pipelines)).pipe(
   Command.withDescription("Pull public market data into a new generation of the warehouse"),
-  Command.withSubcommands([...commands, all, probe, status, generations, rollBack, rebuild, snapshot])
+  Command.withSubcommands([...commands, all, probe, status, generations, rollBack, rebuild, prune, snapshot])
 )
 
 export const program = programOf(root, { version })

@@ -34,11 +34,13 @@ const lockOf = (folder: string) => `${folder}/.lock`
 /** Folders of the runs of this process: a file lock does not hold against ourselves. */
 const ours = new Set<string>()
 
-const isAbandoned = (folder: string) =>
-  Effect.scoped(DuckDb.hold(lockOf(folder))).pipe(
-    Effect.as(true),
-    Effect.catch((error) => Effect.succeed(error._tag !== "FileInUse")) // what is no lock is held by nobody
+const isHeld = Effect.fnUntraced(function* (folder: string) {
+  if (ours.has(folder)) return true
+  return yield* Effect.scoped(DuckDb.hold(lockOf(folder))).pipe(
+    Effect.as(false),
+    Effect.catch((error) => Effect.succeed(error._tag === "FileInUse")) // what is no lock is held by nobody
   )
+})
 
 /** Beside the rows: which run they are of. */
 const runOf = (folder: string) => `${folder}/run.json`
@@ -62,7 +64,7 @@ export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* (l
   const remove = Effect.gen(function* () {
     for (const name of yield* fs.readDirectory(layout.staging)) {
       const folder = path.join(layout.staging, name)
-      if (ours.has(folder) || !(yield* isAbandoned(folder))) continue
+      if (yield* isHeld(folder)) continue
       const run = yield* killedIn(folder)
       yield* fs.remove(folder, { recursive: true })
       if (run !== undefined) killed.push(run)
@@ -97,6 +99,28 @@ export const ownFolder = Effect.fnUntraced(function* (layout: Layout, name: stri
   yield* writableDirectory(layout.staging)
   yield* withLock(layout.stagingLock, make)
   return folder
+})
+
+/** A run is alive, of this process or another one. */
+export class RunAlive extends Schema.TaggedError<RunAlive>()("RunAlive", { folder: Schema.String }) {
+  override get message() {
+    return `A run is alive: it holds ${this.folder}. Nothing was changed; try again when it has ended.`
+  }
+}
+
+/** Runs an effect where no run is alive. One that begins meanwhile waits for it. */
+export const whileNobodyRuns = Effect.fnUntraced(function* <A, E, R>(layout: Layout, effect: Effect.Effect<A, E, R>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const alone = Effect.gen(function* () {
+    for (const name of yield* fs.readDirectory(layout.staging)) {
+      const folder = path.join(layout.staging, name)
+      if (yield* isHeld(folder)) return yield* new RunAlive({ folder })
+    }
+    return yield* effect
+  })
+  yield* writableDirectory(layout.staging)
+  return yield* withLock(layout.stagingLock, alone)
 })
 
 /**

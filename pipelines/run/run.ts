@@ -2,10 +2,10 @@
  * One run of a pipeline: read the source into a staging file, publish what is new, and leave a record of how it went, also where
  * nothing was published.
  */
-import { randomBytes } from "node:crypto"
+import { randomBytes, randomUUID } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
-import { HomeUnwritable, type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
+import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
 import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { isTold } from "@larder/warehouse/live/runs.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
@@ -14,7 +14,7 @@ import { requirePublishable } from "@larder/warehouse/publishing/definitions.ts"
 import { recordKilledRuns } from "@larder/warehouse/publishing/killed-runs.ts"
 import { publish } from "@larder/warehouse/publishing/publish.ts"
 import { recordEnd } from "@larder/warehouse/publishing/record.ts"
-import { StagingFailed, stage } from "@larder/warehouse/staging.ts"
+import { ownFolder, StagingFailed, stage } from "@larder/warehouse/staging.ts"
 import { Cause, Clock, Config, Effect, Exit, FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
 import { Archive } from "./archive.ts"
 import { type ArchivedRun, archiveToRepeat, repeated } from "./archived-runs.ts"
@@ -318,7 +318,10 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
   const identity = { run_id: newRunId(pipeline.name, now), started_at: timeOf(now), origin: kind }
   const home = path.resolve(options.home)
   const scratch = options.dryRun ? yield* scratchFolder : undefined
-  if (scratch === undefined) yield* writableDirectory(home)
+  if (scratch === undefined) {
+    yield* writableDirectory(home)
+    yield* ownFolder(yield* layoutOf(home), `archiving-${identity.run_id}`) // nobody prunes the archive meanwhile
+  }
   return yield* runPipeline(pipeline, identity, options, scratch).pipe(
     Effect.tap(({ run }) =>
       run.generation === null
@@ -347,15 +350,6 @@ export const ingestOnce = (pipeline: Pipeline, given: Given, options: RunOptions
     Effect.provide(originFor(pipeline, given))
   )
 
-/** On the disk of the new warehouse: folders for temporary files may lie in memory. */
-const unpackingFolder = (home: string) =>
-  Effect.flatMap(FileSystem.FileSystem, (fs) =>
-    Effect.mapError(
-      fs.makeTempDirectoryScoped({ directory: home, prefix: ".unpacked-" }),
-      (cause) => new HomeUnwritable({ path: home, cause: cause.reason.cause ?? cause })
-    )
-  )
-
 /**
  * Earlier runs of a pipeline that read its source, again: from the archive of `from` into the warehouse of `options.home`. They
  * succeeded then, so one that fails now is a failure, and what shrank then was accepted.
@@ -369,7 +363,9 @@ export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   const path = yield* Path.Path
   const folder = path.join(path.resolve(from), "raw")
   yield* writableDirectory(options.home)
-  const archive = yield* archiveToRepeat(folder, yield* unpackingFolder(options.home))
+  // on the disk of the new warehouse: folders for temporary files may lie in memory
+  const unpacked = yield* ownFolder(yield* layoutOf(options.home), `unpacked-${randomUUID()}`)
+  const archive = yield* archiveToRepeat(folder, unpacked)
   return yield* Effect.forEach(runs, (run) => {
     const { days, origin, run_id, shrinkage_accepted: acceptShrinkage, started_at } = run
     const repeating = { ...options, days: days ?? undefined, dryRun: false, acceptShrinkage, isRepeated: true } as const

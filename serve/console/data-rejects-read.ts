@@ -8,7 +8,7 @@ import { pageOf } from "./data-page.ts"
 export const shownOfPayload = 1000
 const { payload: _, ...rejectFields } = Reject.fields
 const RejectRow = Schema.Struct({
-  row: Schema.Int,
+  place: Schema.String,
   ...rejectFields,
   payload: Schema.String,
   payload_length: Schema.Int
@@ -23,18 +23,25 @@ const counts = `
   ($run_id::varchar is not null or (run_id, raw_sha256, feed, position, reason) in (
     select (run_id, raw_sha256, feed, position, reason) from ingest.live_reject
   ))`
-/** Rows never move, so the place in its table is where a page ended. The newest run's stand last. */
+/** Where a page ended: what a row is of, and not where it lies, as a rebuild writes the rejects of its runs again. */
+export const placeForm = /^larder-\d+ \S+ \d{15} [0-9a-f]{32}$/
 const rejectsBefore = `
-  select rowid::integer as row, pipeline, feed, run_id, raw_sha256, position::integer as position, reason,
+  with placed as (
+    select reject.*, concat_ws(
+      ' ', run.recorded_in, run_id, printf('%015d', position), md5(concat_ws(' ', feed, raw_sha256, reason))
+    ) as place
+    from ingest.reject join ingest.run using (run_id)
+  )
+  select place, pipeline, feed, run_id, raw_sha256, position::integer as position, reason,
     left(payload, ${shownOfPayload}) as payload, length(payload)::integer as payload_length
-  from ingest.reject
-  where ($before::integer is null or rowid < $before)
+  from placed
+  where ($before::varchar is null or place < $before)
     and ($pipeline::varchar is null or pipeline = $pipeline)
     and ($feed::varchar is null or ${isOfFeed("feed", "$feed")})
     and ($run_id::varchar is null or run_id = $run_id)
     and ${counts}
     and ($reason::varchar is null or ${kindOf("reason")} = ${kindOf("$reason")})
-  order by rowid desc
+  order by place desc
   limit $limit`
 const RejectGroup = Schema.Struct({
   pipeline: Schema.String,
@@ -66,7 +73,8 @@ export interface ReasonsWanted {
 }
 export interface RejectsWanted extends ReasonsWanted {
   readonly reason: string | undefined
-  readonly before: number | undefined
+  /** The place of a row. */
+  readonly before: string | undefined
   readonly limit: number
 }
 export type ShownReject = typeof RejectRow.Type

@@ -1,5 +1,5 @@
 /** What an operator does with generations: lists them, goes back to one, and takes all that is live along as one file. */
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
@@ -333,5 +333,50 @@ describe("larder-ingest snapshot", () => {
     const { code, stderr } = await call("snapshot", "--to", path.join(folderOfTest(), "all.duckdb"))
     assert.strictEqual(code, 1)
     assert.match(stderr, /commodities\.duckdb of commodities .+ was changed after it was published/)
+  })
+})
+
+describe("larder-ingest prune", () => {
+  it("removes runs behind which nobody can go back, names them, and says what that costs", async () => {
+    const { call, home, json } = aHome()
+    const environment = { LARDER_HOME: home, LARDER_KEPT_GENERATIONS: "1" }
+    for (const _ of ["undone", "live"]) {
+      await json("rollback", "--only", "storefronts")
+      assert.strictEqual((await run("larder-ingest", ["storefronts"], environment)).code, 0)
+    }
+    const lists = path.join(home, "raw/fetches")
+    const [first = ""] = readdirSync(lists).sort()
+    assert.strictEqual((await call("prune", "--keep", "1 day")).stdout, "Nothing to remove: 2 runs stay.\n")
+    for (const name of readdirSync(lists)) utimesSync(path.join(lists, name), 0, 0)
+    const run_id = first.replace(".ndjson", "")
+    const { bytes, ...would } = await json("prune", "--keep", "1 run", "--dry-run")
+    assert.isAbove(bytes, 1000)
+    assert.deepStrictEqual(would, {
+      dry_run: true,
+      runs: [{ run_id, pipeline: "storefronts", outcome: "published", rolled_back: true }],
+      payloads: 0, // the run that counts fetched the same
+      kept: 1
+    })
+    assert.include(readdirSync(lists), first)
+    const { code, stdout } = await call("prune", "--keep", "1 run")
+    assert.deepStrictEqual(
+      [
+        code,
+        stdout
+          .replace(/[\d,]+ KiB/, "… KiB")
+          .split("\n")
+          .slice(0, 2)
+      ],
+      [0, ["Removed 0 payloads of 1 run, … KiB; 1 run stays:", `  ${run_id}  storefronts: rolled back`]]
+    )
+    assert.notInclude(readdirSync(lists), first)
+  })
+
+  it("needs --keep with days or runs", async () => {
+    for (const args of [[], ["--keep", "90"]]) {
+      const { code, stderr } = await run("larder-ingest", ["prune", ...args], { LARDER_HOME: folderOfTest() })
+      assert.strictEqual(code, 2)
+      assert.match(stderr, /--keep/)
+    }
   })
 })

@@ -175,11 +175,11 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
         const { rejects } = yield* DataRead
         const wanted = { pipeline: "storefronts", feed: undefined, reason: undefined, run_id: undefined, limit: 25 }
         const positions: Array<number> = []
-        let before: number | undefined
+        let before: string | undefined
         for (let more = true; more; ) {
           const page = yield* rejects({ ...wanted, run_id: "20200101T000000000Z-storefronts-000001", before })
           positions.push(...page.rows.map(({ position }) => position))
-          before = page.rows.at(-1)?.row
+          before = page.rows.at(-1)?.place
           more = page.hasMore
         }
         assert.deepStrictEqual(

@@ -1,4 +1,5 @@
-import { statSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { readdirSync, statSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
@@ -36,6 +37,32 @@ describe("a depot in a folder", () => {
         assert.strictEqual(kept.mode & 0o777, 0o444)
         assert.strictEqual(kept.dev === statSync(from).dev && kept.ino === statSync(file).ino, from === folder)
       }
+    })
+  )
+  itWorks("leaves nothing of what a full disk has no room for, and says so", () =>
+    Effect.gen(function* () {
+      const folder = yield* aFolder
+      const script = `
+        import { Effect } from "effect"
+        import { folderDepot } from "./folder.ts"
+        const put = folderDepot(process.argv[1]).putText("generations/000000001.json", "{}".repeat(2000))
+        console.log((await Effect.runPromise(Effect.flip(put))).message)`
+      const { stderr, stdout } = spawnSync(
+        "sh",
+        [
+          "-c",
+          `trap '' XFSZ; ulimit -f 1; exec "$@"`,
+          "sh",
+          process.execPath,
+          "--input-type=module",
+          "-e",
+          script,
+          folder
+        ],
+        { cwd: import.meta.dirname, encoding: "utf8" }
+      )
+      assert.match(stdout, /EFBIG.*The disk is full: make room, and run again\./, stderr)
+      assert.deepStrictEqual(readdirSync(path.join(folder, "generations")), [])
     })
   )
   itWorks("says what to do where its folder is a file", () =>

@@ -68,9 +68,18 @@ const exists = (file: string) =>
     }
   )
 
-/** Gives a finished file its name; false where the name is taken. */
-const nameOnce = async (part: string, target: string) => {
+/** New folders survive a power cut, too. */
+const makeFolder = async (folder: string) => {
+  const first = await mkdir(folder, { recursive: true })
+  if (first !== undefined) await syncFolder(path.dirname(first))
+}
+
+/** Has `write` make a file, and gives it its name when it is finished; false where the name is taken. A full disk keeps no half of it. */
+const putOnce = async (target: string, write: (part: string) => Promise<void>) => {
+  await makeFolder(path.dirname(target))
+  const part = path.join(path.dirname(target), `.${path.basename(target)}.${randomUUID()}.part`)
   try {
+    await write(part)
     await link(part, target)
     await syncFolder(path.dirname(target))
     return true
@@ -82,15 +91,8 @@ const nameOnce = async (part: string, target: string) => {
   }
 }
 
-/** New folders survive a power cut, too. */
-const makeFolder = async (folder: string) => {
-  const first = await mkdir(folder, { recursive: true })
-  if (first !== undefined) await syncFolder(path.dirname(first))
-}
-
 /** Files that were being put when their program was killed. */
 const isPart = (name: string) => name.endsWith(".part")
-const partOf = (target: string) => path.join(path.dirname(target), `.${path.basename(target)}.${randomUUID()}.part`)
 
 export const folderDepot = (location: string): Depot => {
   const at = (name: string) => path.join(location, name)
@@ -101,24 +103,19 @@ export const folderDepot = (location: string): Depot => {
     }).pipe(Effect.uninterruptible)
 
   const putText: Depot["putText"] = (name, text) =>
-    attempt(`write ${name}`, async () => {
-      const target = at(name)
-      await makeFolder(path.dirname(target))
-      const part = partOf(target)
-      await writeFile(part, text, { flag: "wx", flush: true, mode: 0o444 })
-      return nameOnce(part, target)
-    })
+    attempt(`write ${name}`, () =>
+      putOnce(at(name), (part) => writeFile(part, text, { flag: "wx", flush: true, mode: 0o444 }))
+    )
 
   const putObject: Depot["putObject"] = ({ sha256 }, file) =>
     attempt(`keep ${objectName(sha256)}`, async () => {
       const target = at(objectName(sha256))
       if (await exists(target)) return
-      await makeFolder(path.dirname(target))
-      const part = partOf(target)
-      await linkOrCopy(file, part)
-      await syncFile(part)
-      await chmod(part, 0o444) // whoever forgets to open it read-only cannot change it
-      await nameOnce(part, target)
+      await putOnce(target, async (part) => {
+        await linkOrCopy(file, part)
+        await syncFile(part)
+        await chmod(part, 0o444) // whoever forgets to open it read-only cannot change it
+      })
     })
 
   const text: Depot["text"] = (name) =>

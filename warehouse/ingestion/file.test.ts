@@ -3,15 +3,34 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
-import { aLayout, apples, aRun, ask, pears, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
+import { aLayout, apples, aRun, ask, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
-import { newestManifest } from "../generation/manifest.ts"
+import { makeGeneration, newestManifest, readManifest } from "../generation/manifest.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { recordEnd, recordRun } from "../publishing/record.ts"
+import { prune } from "../publishing/retention.ts"
 import { tellOfRun } from "./told.ts"
 
 const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
+
+const many = Array.from({ length: 104 }, (_, index) => `run ${String(index).padStart(3, "0")}`)
+/** After the price of apples, these runs failed: the parts of the first hundred generations are one. */
+const withMergedParts = copied(
+  Effect.gen(function* () {
+    const layout = yield* withApples
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    for (const [index, run_id] of many.entries()) {
+      const run = aRun({ run_id, outcome: "failed" })
+      yield* tellOfRun(`${folder}/told.gz`, { run, checks: [], leftOut: [], hasChangedData: false })
+      yield* recordRun(layout, run, `${folder}/told.gz`, folder)
+      yield* fs.remove(`${folder}/told.gz`)
+      if (index === 50) yield* refreshOpened(layout)
+    }
+    return layout
+  })
+)
 const fail = (layout: Layout, run_id: string) =>
   recordEnd(layout, {
     run: aRun({ run_id, outcome: "failed", message: "the shop was closed", rows_read: null }),
@@ -99,31 +118,38 @@ describe("ingestion.duckdb", () => {
   )
   itWorks("tells the same, whether a hundred runs are parts of their own or were merged into one", () =>
     Effect.gen(function* () {
-      const layout = yield* withApples
+      const layout = yield* withMergedParts
       const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const names = Array.from({ length: 104 }, (_, index) => `run ${String(index).padStart(3, "0")}`)
-      for (const [index, run_id] of names.entries()) {
-        const run = aRun({ run_id, outcome: "failed" })
-        yield* tellOfRun(`${folder}/told.gz`, { run, checks: [], leftOut: [], hasChangedData: false })
-        yield* recordRun(layout, run, `${folder}/told.gz`, folder)
-        yield* fs.remove(`${folder}/told.gz`)
-        if (index === 50) yield* refreshOpened(layout)
-      }
       yield* refreshOpened(layout)
       const { ingest } = Option.getOrThrow(yield* newestManifest(layout.depot))
       assert.deepStrictEqual(
         ingest.parts.map(({ first, last }) => [first, last]),
         [[1, 100], ...[101, 102, 103, 104, 105].map((number) => [number, number])]
       )
-      assert.deepStrictEqual(yield* runs(layout), names)
+      assert.deepStrictEqual(yield* runs(layout), many)
       const everything = "select * from ingest.run join ingest.generation using (run_id) order by run_id"
       const before = yield* ask(layout, everything)
       yield* fs.remove(layout.ingestion)
       yield* refreshOpened(layout)
       assert.deepStrictEqual(yield* ask(layout, everything), before)
-      yield* publishFound(layout, { prices: [pears] })
-      assert.isBelow((yield* layout.depot.objects).size, 12)
+    })
+  )
+  itWorks("has the parts that were merged as long as a kept generation names them", () =>
+    Effect.gen(function* () {
+      const layout = yield* withMergedParts
+      const { ingest } = Option.getOrThrow(yield* readManifest(layout.depot, 100))
+      const areThere = Effect.map(layout.depot.objects, (objects) =>
+        ingest.parts.map((part) => objects.has(part.sha256))
+      )
+      yield* prune(layout)
+      assert.deepStrictEqual(new Set(yield* areThere), new Set([true]))
+      const { data_sets, event, ingest: now } = Option.getOrThrow(yield* newestManifest(layout.depot))
+      const same = () => Effect.succeed({ data_sets, event, ingest: now })
+      for (let number = 106; number <= 200; number++) yield* makeGeneration(layout.depot, same)
+      yield* prune(layout)
+      const [ofApples, ...ofFailures] = yield* areThere
+      assert.isTrue(ofApples) // larder-000001 is kept: it published what is live
+      assert.deepStrictEqual(new Set(ofFailures), new Set([false]))
     })
   )
 })

@@ -3,6 +3,7 @@ import { Run } from "@larder/schemas/ingest.ts"
 import { Effect, FileSystem, Schema } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
+import { isLoaded, keptManifestsOf } from "../generation/manifest.ts"
 import { readingIngestion } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { dataSets } from "../tables.ts"
@@ -91,6 +92,51 @@ export const countingRuns = Effect.fnUntraced(function* (layout: Layout) {
     published: ids(runs.filter(({ is_rolled_back }) => !is_rolled_back)),
     rolledBack: ids(runs.filter(({ is_rolled_back }) => is_rolled_back))
   }
+}, Effect.scoped)
+
+const PastRun = Schema.Struct({
+  run_id: Schema.String,
+  pipeline: Schema.String,
+  outcome: Run.fields.outcome,
+  started_at: Schema.String,
+  rolled_back_by: Schema.NullOr(Schema.Int)
+})
+
+/** A run that has ended. */
+export interface PastRun extends Omit<typeof PastRun.Type, "rolled_back_by"> {
+  /** Rolled back, and no data is kept that descends from it: nobody can go back to that. */
+  readonly is_undone: boolean
+}
+
+/** The oldest generation of each data set that can be gone back to. */
+const oldestKept = Effect.fnUntraced(function* ({ depot }: Layout) {
+  const objects = yield* depot.objects
+  const kept = (yield* keptManifestsOf(depot)).flatMap(({ data_sets, number }) =>
+    Object.entries(data_sets)
+      .filter(([, entry]) => isLoaded(entry) && entry.parts.every(({ sha256 }) => objects.has(sha256)))
+      .map(([pipeline]) => [pipeline, number] as const)
+  )
+  return new Map(kept.toReversed())
+})
+
+/** All runs that have ended, the newest first. */
+export const pastRuns = Effect.fnUntraced(function* (layout: Layout) {
+  const fs = yield* FileSystem.FileSystem
+  yield* refreshOpened(layout)
+  if (!(yield* fs.exists(layout.ingestion))) return []
+  yield* readingIngestion(layout)
+  const db = yield* DuckDb.readOnly(layout.ingestion)
+  const runs = yield* db.all(
+    PastRun,
+    `select run_id, pipeline, outcome, ${momentColumn("started_at")},
+       regexp_extract(rolled_back_by, '\\d+')::integer as rolled_back_by
+     from ingest.run order by recorded_in desc, run_id desc`
+  )
+  const oldest = yield* oldestKept(layout)
+  return runs.map(({ rolled_back_by, ...run }): PastRun => {
+    const from = oldest.get(run.pipeline)
+    return { ...run, is_undone: rolled_back_by !== null && (from === undefined || rolled_back_by <= from) }
+  })
 }, Effect.scoped)
 
 /** Whether `ingest.run` tells of a run. */

@@ -2,7 +2,8 @@
  * Putting a data set that was made anew in the place of the live one: its parts come from another warehouse, into which its runs were
  * repeated. What these runs told of payloads then is told again, as this version reads them.
  */
-import { Effect, FileSystem, Option, Path } from "effect"
+import { randomUUID } from "node:crypto"
+import { Effect, Option, Path } from "effect"
 import { DuckDb, literal } from "../duckdb.ts"
 import { type Layout, NoWarehouse } from "../generation/layout.ts"
 import {
@@ -19,6 +20,7 @@ import { verifiedPart } from "../generation/parts.ts"
 import { readingIngestion } from "../ingestion/file.ts"
 import { tellOfRebuild } from "../ingestion/told.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
+import { ownFolder } from "../staging.ts"
 import type { DataSet } from "../tables.ts"
 import { addPart, putFile } from "./record.ts"
 
@@ -36,12 +38,11 @@ const entryOf = (made: DataSetEntry, live: DataSetEntry | undefined, number: num
  * it looked for the runs to repeat: one that publishes meanwhile would be lost.
  */
 export const rebuildFrom = Effect.fn("Generation.rebuild")(function* (layout: Layout, from: Layout, dataSet: DataSet) {
-  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { pipeline } = dataSet.about
   const made = Option.getOrUndefined(yield* newestManifest(from.depot))?.data_sets[pipeline]
   if (!isLoaded(made)) return yield* new NoWarehouse({ dir: from.dir })
-  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-told-" })
+  const folder = yield* ownFolder(layout, `told-${randomUUID()}`)
   const told = path.join(folder, "told.gz")
   const event: Event = {
     kind: "rebuild",

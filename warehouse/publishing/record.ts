@@ -1,6 +1,7 @@
 /** What a run adds to what is live: the part of `ingest` that it told, and, where rows were new, the parts of its data set. */
+import { randomUUID } from "node:crypto"
 import type { RunRecord } from "@larder/schemas/ingest.ts"
-import { Effect, FileSystem, Path, Schema } from "effect"
+import { Effect, Path, Schema } from "effect"
 import { type ObjectId, objectName } from "../depot/depot.ts"
 import { type Layout, writableDirectory } from "../generation/layout.ts"
 import {
@@ -15,6 +16,7 @@ import { faultOf, noteSeen, objectIdOf } from "../generation/parts.ts"
 import { mergeIngestParts } from "../ingestion/part.ts"
 import { eventOf, type RunTold, tellOfRun } from "../ingestion/told.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
+import { ownFolder } from "../staging.ts"
 import { ingestVersion } from "../tables.ts"
 
 /** Parts of so many runs become one. */
@@ -123,10 +125,9 @@ export const recordRun = Effect.fn("Generation.recordRun")(function* (
 
 /** Tells of a run that failed, so that it is in SQL at once. */
 export const recordEnd = Effect.fnUntraced(function* (layout: Layout, told: Omit<RunTold, "hasChangedData">) {
-  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   yield* writableDirectory(layout.dir)
-  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-told-" })
+  const folder = yield* ownFolder(layout, `told-${randomUUID()}`)
   const file = path.join(folder, "told.gz")
   yield* tellOfRun(file, { ...told, hasChangedData: false })
   yield* recordRun(layout, told.run, file, folder)

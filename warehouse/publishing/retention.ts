@@ -1,6 +1,7 @@
 /**
  * What is kept: of each data set the newest parts that were ever live, whatever was published of the others since, and all that
- * runs told. What no kept generation names is removed.
+ * runs told, also in the parts that kept manifests name and that were merged since: whoever copies or reads one of these finds
+ * them. What no kept generation names is removed.
  */
 import { Clock, Config, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { objectName } from "../depot/depot.ts"
@@ -72,9 +73,12 @@ export const prune = Effect.fn("Generation.prune")(function* (layout: Layout) {
   ]
   const needed = new Set([
     ...named(newest),
-    ...all.flatMap(({ data_sets, number }) =>
-      pipelines.flatMap((pipeline) => (kept.get(pipeline)?.has(number) ? partsOf(data_sets[pipeline]) : []))
-    )
+    ...all
+      .filter(isNeeded)
+      .flatMap(({ data_sets, ingest, number }) => [
+        ...ingest.parts.map(({ sha256 }) => sha256),
+        ...pipelines.flatMap((pipeline) => (kept.get(pipeline)?.has(number) ? partsOf(data_sets[pipeline]) : []))
+      ])
   ])
   const known = new Set(all.flatMap(named))
   const earliest = (yield* Clock.currentTimeMillis) - spared

@@ -1,11 +1,14 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
-import { aLayout, ask, pantryIn, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { aLayout, aRun, ask, files, pantryIn, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem, Option } from "effect"
+import { vi } from "vitest"
 import { type Layout, NoWarehouse } from "../generation/layout.ts"
 import { listGenerations } from "../generation/listing.ts"
-import { keptManifestsOf } from "../generation/manifest.ts"
+import { withLock } from "../generation/lock.ts"
+import { keptManifestsOf, readManifest } from "../generation/manifest.ts"
+import { recordEnd } from "./record.ts"
 import { rollback } from "./rollback.ts"
 
 const back = (layout: Layout, asked: { readonly to?: string; readonly only?: string; readonly note?: string } = {}) =>
@@ -36,6 +39,7 @@ const threeDays = copied(
   })
 )
 const cellar = pantryIn("cellar")
+const aFailure = { run: aRun({ outcome: "failed" }), checks: [], leftOut: [] }
 
 describe("rollback", () => {
   itWorks("goes to what the newest data was built from, step by step, until there is nothing before", () =>
@@ -119,6 +123,42 @@ describe("rollback", () => {
         cellar: "larder-000005"
       })
       assert.deepStrictEqual(yield* price, [{ price: "11.0000" }])
+    })
+  )
+  itWorks("of one data set alone waits for nobody who publishes another", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      yield* publishFound(layout, { prices: [{ item: "wine", price: "9" }] }, { of: cellar })
+      const done = yield* withLock(layout.lockOf("cellar"), back(layout, { only: "pantry" }))
+      assert.deepStrictEqual(done.data_sets, { pantry: "larder-000002" })
+    })
+  )
+  itWorks("goes to data with a damaged file beside its database, which servers make again", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      const fs = yield* FileSystem.FileSystem
+      const build = (_: unknown, folder: string) =>
+        Effect.andThen(fs.makeDirectory(folder), fs.writeFileString(`${folder}/corks`, "all whole"))
+      const of = { ...cellar, dataSet: { ...cellar.dataSet, files: { build } } }
+      yield* publishFound(layout, { prices: [{ item: "wine", price: "9" }] }, { of })
+      yield* publishFound(layout, { prices: [{ item: "wine", price: "11" }] }, { of: cellar })
+      const before = Option.getOrThrow(yield* readManifest(layout.depot, 4)).data_sets.cellar?.parts ?? []
+      const corks = before.find(({ name }) => name === "corks")?.sha256 ?? ""
+      yield* fs.chmod(layout.objectFile(corks), 0o644)
+      yield* fs.writeFileString(layout.objectFile(corks), "one split")
+      yield* back(layout, { only: "cellar" })
+      assert.deepStrictEqual(yield* ask(layout, "select price from cellar.price"), [{ price: "9.0000" }])
+    })
+  )
+  itWorks("and the record of a run that failed need no folder for temporary files, which nobody would sweep", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      vi.stubEnv("TMPDIR", "/not/there")
+      yield* Effect.ensuring(
+        Effect.andThen(back(layout), recordEnd(layout, aFailure)),
+        Effect.sync(() => vi.unstubAllEnvs())
+      )
+      assert.deepStrictEqual(yield* files(layout.staging), [])
     })
   )
   itWorks("changes nothing for an unknown generation or data set, or what is live already", () =>

@@ -2,6 +2,7 @@
  * Going back: a new generation that names parts of an earlier one. Nothing is lost: what was gone back from is kept like all else,
  * and what its runs told stays in `ingest`, but the next run builds on the earlier parts, and reads again what those runs had read.
  */
+import { randomUUID } from "node:crypto"
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { type Layout, NoWarehouse } from "../generation/layout.ts"
 import { type LockUnusable, type WarehouseBusy, withLock } from "../generation/lock.ts"
@@ -20,6 +21,7 @@ import {
 import { verifiedPart } from "../generation/parts.ts"
 import { tellOfEvent } from "../ingestion/told.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
+import { ownFolder } from "../staging.ts"
 import { addPart, putFile } from "./record.ts"
 
 export class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("NoSuchGeneration", {
@@ -175,7 +177,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
   const newest = Option.getOrUndefined(yield* newestManifest(layout.depot))
   if (newest === undefined) return yield* new NoWarehouse({ dir: layout.dir })
   yield* planFor(newest) // before anybody is kept waiting
-  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-told-" })
+  const folder = yield* ownFolder(layout, `told-${randomUUID()}`)
   const told = path.join(folder, "told.gz")
   let changed: ReadonlyArray<string> = []
   const change = Effect.fnUntraced(function* (found: Manifest | undefined, number: number) {
@@ -187,10 +189,10 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
       })
     }
     for (const [name, { wanted }] of plan.entries) {
-      for (const part of wanted?.parts ?? []) {
-        if (!(yield* fs.exists(layout.objectFile(part.sha256)))) yield* noLongerKept(name, wanted)
-        yield* verifiedPart(layout, name, part)
-      }
+      const [database] = wanted?.parts ?? [] // servers make the files beside it again where they are damaged
+      if (database === undefined) continue
+      if (!(yield* fs.exists(layout.objectFile(database.sha256)))) yield* noLongerKept(name, wanted)
+      yield* verifiedPart(layout, name, database)
     }
     changed = [...plan.entries.keys()]
     const event: Event = {
@@ -208,7 +210,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
   })
   const manifest = yield* whileNobodyPublishes(
     layout,
-    Object.keys(newest.data_sets),
+    pipeline === undefined ? Object.keys(newest.data_sets) : [pipeline],
     Effect.tap(makeGeneration(layout.depot, change), () =>
       refreshOpened(layout).pipe(
         Effect.catch((error) => Effect.logWarning(`the rollback is done, but: ${error.message}`))

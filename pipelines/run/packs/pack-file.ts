@@ -58,10 +58,16 @@ export const writePack = async (target: string, payloads: ReadonlyArray<LoosePay
   await written
 }
 
+interface Member {
+  /** What it takes in the pack. */
+  readonly bytes: number
+  readonly written_at: Date
+}
+
 /** A zip that was opened as a pack. */
 export interface Pack {
-  /** Hashes of its members. */
-  readonly members: ReadonlySet<string>
+  /** By their hashes. */
+  readonly members: ReadonlyMap<string, Member>
   /** Throws where the member is not the payload of that name, at the latest after its last byte. */
   bytes(sha256: string): AsyncGenerator<Buffer, void, undefined>
   close(): void
@@ -86,7 +92,9 @@ export const openPack = async (file: string): Promise<Pack> => {
     }
     if (hash.digest("hex") !== sha256) throw new Error("its bytes are not those that were fetched")
   }
-  return { members: new Set(entries.keys()), bytes, close: () => zip.close() }
+  const memberOf = (entry: Entry): Member => ({ bytes: entry.compressedSize, written_at: entry.getLastModDate() })
+  const members = new Map([...entries].map(([sha256, entry]) => [sha256, memberOf(entry)]))
+  return { members, bytes, close: () => zip.close() }
 }
 
 /** Reads a member to its end, into a new file where one is named. A failure to write is a `FileUnwritable`. */

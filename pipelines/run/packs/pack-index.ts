@@ -26,7 +26,7 @@ const tables = `
 /** The newest pack first: one that was made because an earlier one is damaged comes before it. */
 const packsOfMember = "select name from member join pack using (pack_id) where sha256 = ? order by name desc"
 
-const packName = /^[^.].*\.zip$/
+export const packName = /^[^.].*\.zip$/
 
 /** Damaged, or no database at all. */
 const isDamaged = (error: unknown) =>
@@ -102,7 +102,7 @@ export const openPackIndex = Effect.fn("PackIndex.open")(function* (folder: stri
     Effect.tryPromise(async () => {
       const pack = await openPack(path.join(folder, name))
       pack.close()
-      return pack.members
+      return new Set(pack.members.keys())
     }).pipe(
       Effect.catch(({ cause }) =>
         Effect.as(

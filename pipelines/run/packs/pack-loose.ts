@@ -34,7 +34,7 @@ interface Loose extends LoosePayload {
 }
 
 /** Undefined where it is not loose (any more). */
-const looseOf = Effect.fnUntraced(function* (root: string, sha256: string) {
+export const looseOf = Effect.fnUntraced(function* (root: string, sha256: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const file = path.join(root, looseName(sha256))

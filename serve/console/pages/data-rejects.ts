@@ -1,7 +1,7 @@
 /** Payload rows that were refused: which reasons there are, and the rows themselves, shortened. */
 import { Effect } from "effect"
 import { DataRead } from "../data-read.ts"
-import { type RejectGroup, type ShownReject, shownOfPayload, shownReasons } from "../data-rejects-read.ts"
+import { placeForm, type RejectGroup, type ShownReject, shownOfPayload, shownReasons } from "../data-rejects-read.ts"
 import { button, type Option, searchForm, select } from "../form.ts"
 import { count, empty, type Html, html, linkButton, type Part, paging, section, table } from "../html.ts"
 import { type Page, PageNotFound, show } from "../page.ts"
@@ -111,13 +111,12 @@ export const dataRejectsPage: Page<DataRead> = {
         run: asked(url, "run")
       }
       const { feed, pipeline, reason, run: run_id } = filters
-      const place = asked(url, "before")
-      if (place !== undefined && !/^\d{1,9}$/.test(place)) return yield* new PageNotFound()
-      const before = place === undefined ? undefined : Number(place)
+      const before = asked(url, "before")
+      if (before !== undefined && !placeForm.test(before)) return yield* new PageNotFound()
       const { hasMore, rows } = yield* data.rejects({ pipeline, feed, reason, run_id, before, limit: rejectsOnPage })
       const reasons = yield* data.reasons({ pipeline, feed, run_id })
       const feeds = yield* data.feedsWithRejects(pipeline)
-      const to = (row: number | undefined) => pathWith(path, { ...filters, before: row })
+      const to = (place: string | undefined) => pathWith(path, { ...filters, before: place })
       return show(
         "Rejects",
         html`${dataNavigation(path)}
@@ -127,7 +126,7 @@ ${section(
   "Rows",
   html`${form(filters, feeds)}
 ${rows.length === 0 ? noRows(filters) : rowTable(rows)}
-${paging({ newer: before === undefined ? undefined : to(undefined), older: hasMore ? to(rows.at(-1)?.row) : undefined })}`
+${paging({ newer: before === undefined ? undefined : to(undefined), older: hasMore ? to(rows.at(-1)?.place) : undefined })}`
 )}`
       )
     })

@@ -81,13 +81,13 @@ export const membersOf = (folder: string, pack: string) =>
   Effect.promise(async () => {
     const opened = await openPack(`${folder}/packs/${pack}.zip`)
     opened.close()
-    return [...opened.members].sort()
+    return [...opened.members.keys()].sort()
   })
 
 const readAll = async (file: string) => {
   const pack = await openPack(file)
   const payloads: Array<Buffer> = []
-  for (const sha256 of pack.members) payloads.push(await buffer(pack.bytes(sha256)))
+  for (const sha256 of pack.members.keys()) payloads.push(await buffer(pack.bytes(sha256)))
   pack.close()
   return payloads
 }

@@ -1,0 +1,297 @@
+/** What pruning takes from the archive of a shop, also where it is killed or runs go on. */
+import { spawnSync } from "node:child_process"
+import { readdirSync, statSync, truncateSync, utimesSync } from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { later } from "@larder/test/support/later.ts"
+import {
+  addressed,
+  answering,
+  fetchAll,
+  filesIn,
+  membersOf,
+  runNamed,
+  sha256Of
+} from "@larder/test/support/pipelines/raw-archive.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
+import { aLayout, ask, pantryIn } from "@larder/test/support/warehouse/pantry.ts"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { rollback } from "@larder/warehouse/publishing/rollback.ts"
+import { ConfigProvider, Effect, FileSystem, Option, type Path } from "effect"
+import { type Pipeline, ReadFailed } from "../pipeline.ts"
+import { rebuildDataSet } from "../rebuild.ts"
+import { ingestFromOrigin } from "../run.ts"
+import { type Keep, pruneArchive } from "./prune.ts"
+
+const { dataSet, price } = pantryIn("shops")
+
+/** Reads two payloads: an item of the shop in each. A payload that is spoiled fails the run. */
+const shop: Pipeline = {
+  name: "shops",
+  dataSet,
+  holds: "prices",
+  checks: [],
+  samples: new URL("file:///not/there"),
+  hosts: [],
+  goesOn: true,
+  repeatsReads: true,
+  read: Effect.fnUntraced(function* ({ run_id, staging }) {
+    const items = (yield* fetchAll(addressed(["", ""])).pipe(Effect.orDie)).map((bytes) =>
+      new TextDecoder().decode(bytes)
+    )
+    if (items.some((item) => item.startsWith("spoiled"))) return yield* new ReadFailed({ faults: ["spoiled"] })
+    yield* staging.add(
+      price,
+      items.map((item) => ({ item, price: "1", seen_on: "2026-01-05", run_id }))
+    )
+    return { rows_read: 2, rows_silent: 0, rows_rejected: 0, feeds: 1, left_out: [] }
+  })
+}
+
+/** Runs once, whatever comes of it. */
+const ran = (layout: Layout, first: string, second: string) =>
+  Effect.exit(ingestFromOrigin(shop, { home: layout.home, days: undefined, dryRun: false })).pipe(
+    Effect.provide(answering(addressed([first, second])))
+  )
+
+const rawOf = ({ home }: Layout) => `${home}/raw`
+const listsOf = (layout: Layout) => readdirSync(`${rawOf(layout)}/fetches`).sort()
+const zipsOf = (layout: Layout) =>
+  readdirSync(`${rawOf(layout)}/packs`)
+    .filter((name) => name.endsWith(".zip"))
+    .sort()
+/** The packs, each as what it holds, the oldest first. */
+const packsOf = (layout: Layout) =>
+  Effect.forEach(zipsOf(layout), (name) => membersOf(rawOf(layout), name.replace(".zip", "")))
+const hashes = (...payloads: ReadonlyArray<string>) => payloads.map(sha256Of).sort()
+const bytesOf = (layout: Layout) =>
+  filesIn(rawOf(layout))
+    .concat(listsOf(layout).map((name) => `fetches/${name}`))
+    .reduce((sum, name) => sum + statSync(`${rawOf(layout)}/${name}`).size, 0)
+
+/** Prunes when no run is young any more. Without `keep`, no run is kept that need not be. */
+const pruned = (layout: Layout, { dryRun = false, keep = { runs: 0 } }: { dryRun?: boolean; keep?: Keep } = {}) =>
+  pruneArchive(layout, { keep, dryRun }).pipe(later("7 hours"))
+
+const priceRows = "select item, run_id from shops.price order by item"
+
+/** Two of four runs failed. Of what the first of these fetched, figs are needed; a fifth run was killed before it packed. */
+const withFailures = copied(
+  Effect.gen(function* () {
+    const layout = yield* aLayout
+    yield* ran(layout, "apples", "pears")
+    yield* ran(layout, "figs", "spoiled milk")
+    yield* ran(layout, "spoiled eggs", "pears")
+    yield* ran(layout, "figs", "plums")
+    const folder = rawOf(layout)
+    yield* Effect.provide(fetchAll(addressed(["dates"])), [
+      runNamed(folder, "2027-shops"),
+      answering(addressed(["dates"]))
+    ])
+    return layout
+  })
+)
+const neededPacks = [hashes("apples", "pears"), hashes("figs"), hashes("plums")]
+
+const readable = Effect.fnUntraced(function* (layout: Layout) {
+  const before = yield* ask(layout, priceRows)
+  yield* rebuildDataSet(shop, layout.home)
+  assert.lengthOf(before, 4)
+  assert.deepStrictEqual(yield* ask(layout, priceRows), before)
+})
+
+describe("pruning the raw archive", () => {
+  itWorks("removes what only failed runs fetched, and a rebuild gives the same rows, ids included", () =>
+    Effect.gen(function* () {
+      const layout = yield* withFailures
+      const [before, untouched] = [bytesOf(layout), filesIn(rawOf(layout))]
+      const told = yield* pruned(layout, { dryRun: true })
+      assert.deepStrictEqual(filesIn(rawOf(layout)), untouched)
+      const done = yield* pruned(layout)
+      assert.deepStrictEqual(done, { ...told, dry_run: false })
+      assert.deepStrictEqual(
+        done.runs.map(({ outcome, rolled_back }) => [outcome, rolled_back]),
+        [
+          ["failed", false],
+          ["failed", false]
+        ]
+      )
+      assert.deepInclude(done, { payloads: 2, kept: 3 })
+      assert.deepStrictEqual(yield* packsOf(layout), neededPacks)
+      assert.isAtMost(done.bytes, before - bytesOf(layout))
+      assert.isAbove(done.bytes, 500)
+      assert.deepInclude(yield* pruned(layout), { runs: [], payloads: 0, bytes: 0, kept: 3 })
+      yield* readable(layout)
+    })
+  )
+  itWorks("keeps a rolled-back run as long as one can go back to what it made", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* ran(layout, "apples", "pears")
+      yield* ran(layout, "apples", "figs")
+      yield* rollback(layout, { to: Option.none(), only: Option.none(), note: Option.none() })
+      assert.deepStrictEqual((yield* pruned(layout)).runs, [])
+      const keepingOne = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ LARDER_KEPT_GENERATIONS: "1" }))
+      yield* Effect.provide(ran(layout, "apples", "plums"), keepingOne)
+      const [first, , third] = listsOf(layout)
+      const { runs } = yield* pruned(layout)
+      assert.deepStrictEqual(
+        runs.map(({ outcome, rolled_back }) => [outcome, rolled_back]),
+        [["published", true]]
+      )
+      assert.deepStrictEqual(listsOf(layout), [first, third])
+      assert.deepStrictEqual(yield* packsOf(layout), [hashes("apples", "pears"), hashes("plums")])
+      yield* rebuildDataSet(shop, layout.home)
+      assert.deepStrictEqual(yield* ask(layout, "select item from shops.price order by item"), [
+        { item: "apples" },
+        { item: "pears" },
+        { item: "plums" }
+      ])
+    })
+  )
+  itWorks("keeps the newest runs, or those of the last days, in any case", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      for (const eggs of ["1", "2", "3"]) yield* ran(layout, `spoiled eggs ${eggs}`, "pears")
+      const lists = listsOf(layout)
+      assert.deepStrictEqual((yield* pruned(layout, { keep: { days: 1 } })).runs, [])
+      yield* pruned(layout, { keep: { runs: 2 } })
+      assert.deepStrictEqual(listsOf(layout), lists.slice(1))
+      yield* pruned(layout, { keep: { days: 1 } }).pipe(later("18 hours"))
+      assert.deepStrictEqual(listsOf(layout), [])
+      assert.deepStrictEqual(filesIn(rawOf(layout)), [])
+    })
+  )
+  itWorks("keeps what the next run takes up of one that was killed less than six hours ago", () =>
+    Effect.gen(function* () {
+      const layout = yield* withFailures
+      yield* ran(layout, "apples", "pears") // tells of the killed one
+      const young = listsOf(layout)
+      assert.deepStrictEqual((yield* pruneArchive(layout, { keep: { runs: 0 }, dryRun: false })).runs, [])
+      assert.deepStrictEqual(listsOf(layout), young)
+    })
+  )
+  itWorks("keeps a run whose list says that it published, though a later repetition of it failed", () =>
+    Effect.gen(function* () {
+      const layout = yield* withFailures
+      const fs = yield* FileSystem.FileSystem
+      const [, failed = "", , published = ""] = listsOf(layout)
+      const list = (name: string) => `${rawOf(layout)}/fetches/${name}`
+      const [end = ""] = (yield* fs.readFileString(list(published))).trimEnd().split("\n").slice(-1)
+      yield* fs.writeFileString(list(failed), `${end}\n`, { flag: "a" })
+      assert.deepStrictEqual(
+        (yield* pruned(layout)).runs.map(({ run_id }) => `${run_id}.ndjson`),
+        [listsOf(yield* withFailures)[2]]
+      )
+    })
+  )
+  itWorks("leaves a damaged pack as it is, and says so", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* withFailures
+      const [, damaged = ""] = zipsOf(layout)
+      const file = `${rawOf(layout)}/packs/${damaged}`
+      truncateSync(file, 100)
+      assert.deepInclude(yield* pruned(layout), { payloads: 1 })
+      assert.strictEqual(statSync(file).size, 100)
+      assert.match(logs.join("\n"), /Warn: .*\.zip is left as it is: it cannot be read/)
+    })
+  )
+  itWorks("leaves a home without an archive as it is", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      assert.deepStrictEqual(yield* pruned(layout), { dry_run: false, runs: [], payloads: 0, bytes: 0, kept: 0 })
+      assert.deepStrictEqual(readdirSync(layout.home), [])
+    })
+  )
+})
+
+/** Prunes in a process that kills itself the `nth` time that a call of its file system is such a one. */
+const killedAt = (home: string, method: string, pattern: string, nth: number) => {
+  const script = `
+    import * as NodeServices from "@effect/platform-node/NodeServices"
+    import { Effect, FileSystem } from "effect"
+    import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+    import { pruneArchive } from "./prune.ts"
+    const [home, method, pattern, nth] = process.argv.slice(1)
+    let calls = 0
+    const run = Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const deadly = (...args) => {
+        const isIt = args.some((arg) => typeof arg === "string" && new RegExp(pattern).test(arg)) && ++calls === Number(nth)
+        return isIt ? Effect.sync(() => process.kill(process.pid, "SIGKILL")) : fs[method](...args)
+      }
+      const pruning = pruneArchive(yield* layoutOf(home), { keep: { runs: 0 }, dryRun: false })
+      yield* Effect.provideService(pruning, FileSystem.FileSystem, { ...fs, [method]: deadly })
+    })
+    await Effect.runPromise(run.pipe(Effect.scoped, Effect.provide(NodeServices.layer)))`
+  const args = ["--input-type=module", "-e", script, home, method, pattern, String(nth)]
+  return spawnSync(process.execPath, args, { cwd: import.meta.dirname, encoding: "utf8" })
+}
+
+const steps = [
+  ["when a smaller pack is written and has no name", "rename", "packs/.*\\.zip$", 1],
+  ["when payloads are gone, and one of two lists", "remove", "fetches/", 2]
+] as const
+
+describe("a pruning that is killed", () => {
+  for (const [when, method, pattern, nth] of steps) {
+    itWorks(`${when} loses nothing that is needed, and the next one ends it`, () =>
+      Effect.gen(function* () {
+        const layout = yield* withFailures
+        const dayBefore = Date.now() / 1000 - 86_400
+        for (const name of listsOf(layout)) utimesSync(`${rawOf(layout)}/fetches/${name}`, dayBefore, dayBefore)
+        const { signal, stderr } = killedAt(layout.home, method, pattern, nth)
+        assert.strictEqual(signal, "SIGKILL", stderr)
+        yield* readable(layout)
+        yield* pruned(layout)
+        assert.deepStrictEqual(yield* packsOf(layout), neededPacks)
+        assert.lengthOf(listsOf(layout), 3)
+      })
+    )
+  }
+})
+
+/** Does something when a pack gets its name. */
+const whenPacking = <E>(doing: Effect.Effect<unknown, E, FileSystem.FileSystem | Path.Path>) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
+    const watched: FileSystem.FileSystem = {
+      ...fs,
+      rename: (from, to) =>
+        Effect.andThen(
+          to.endsWith(".zip") ? Effect.orDie(Effect.provide(doing, context)) : Effect.void,
+          fs.rename(from, to)
+        )
+    }
+    return watched
+  })
+
+describe("a pruning beside runs", () => {
+  itWorks("is refused while one is alive, until it has packed what it fetched", () =>
+    Effect.gen(function* () {
+      const layout = yield* withFailures
+      let refused = ""
+      const pruning = Effect.map(Effect.flip(pruned(layout)), ({ message }) => {
+        refused = message
+      })
+      yield* Effect.provideServiceEffect(ran(layout, "spoiled", "kiwis"), FileSystem.FileSystem, whenPacking(pruning))
+      assert.match(refused, /^A run is alive: it holds .*\. Nothing was changed; try again when it has ended\.$/)
+      assert.lengthOf(listsOf(layout), 6)
+    })
+  )
+  itWorks("holds the lock that a run takes when it begins, and the run after it fetches again what is gone", () =>
+    Effect.gen(function* () {
+      const layout = yield* withFailures
+      let lock = ""
+      const trying = Effect.gen(function* () {
+        lock = yield* (yield* otherProcess({ do: "try", file: layout.stagingLock })).nextLine
+      })
+      yield* Effect.provideServiceEffect(pruned(layout), FileSystem.FileSystem, whenPacking(Effect.scoped(trying)))
+      assert.strictEqual(lock, "in use")
+      yield* ran(layout, "spoiled eggs", "kiwis")
+      assert.deepStrictEqual(yield* packsOf(layout), [...neededPacks, hashes("spoiled eggs", "kiwis")])
+    })
+  )
+})
