@@ -19,6 +19,8 @@ const memberName = /^[0-9a-f]{64}$/
 const headBytes = 65_536
 /** Deflating what saves less than this share only costs time: zips, pictures and `.gz` files save nothing. */
 const worthwhile = 0.05
+/** Takes less than half the time of zlib's 6, for a tenth more bytes: packing three gigabytes of CSV took as long as reading them. */
+const compressionLevel = 4
 
 const deflated = promisify(deflateRaw)
 
@@ -49,7 +51,8 @@ export const writePack = async (target: string, payloads: ReadonlyArray<LoosePay
   }
   zip.on("error", fail)
   for (const { file, sha256, written_at } of payloads) {
-    const about = { mtime: written_at, mode: 0o100644, compress: await isCompressible(file) }
+    const level = (await isCompressible(file)) ? compressionLevel : 0
+    const about = { mtime: written_at, mode: 0o100644, compressionLevel: level }
     zip.addReadStreamLazy(sha256, about, (begin) => {
       begin(null, createReadStream(file, { highWaterMark: pieceBytes }).on("error", fail))
     })
