@@ -63,7 +63,10 @@ export const pipelineStates = (ingest: DuckDb["Service"]) => Effect.map(ingest.a
 /** The same, as it is now. */
 export const liveStates = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
-  yield* Effect.ignore(refreshOpened(layout)) // a run may have been killed before it could
+  // a run may have been killed before it could
+  yield* refreshOpened(layout).pipe(
+    Effect.catch((error) => Effect.logWarning(`the newest runs may be missing here: ${error.message}`))
+  )
   if (!(yield* fs.exists(layout.ingestion))) return statesOf([])
   yield* readingIngestion(layout)
   return yield* pipelineStates(yield* DuckDb.readOnly(layout.ingestion))
