@@ -4,12 +4,14 @@ import { itWorks } from "@larder/test/support/it-works.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
 import { aLayout, apples, aRun, ask, pears, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
+import { rebuildPantry } from "@larder/test/support/warehouse/rebuilt-pantry.ts"
 import { Effect, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { newestManifest } from "../generation/manifest.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { recordEnd, recordRun } from "../publishing/record.ts"
-import { tellOfRun } from "./told.ts"
+import { rollback } from "../publishing/rollback.ts"
+import { writeRecordsOfRun } from "./records.ts"
 
 const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
 const fail = (layout: Layout, run_id: string) =>
@@ -97,33 +99,45 @@ describe("ingestion.duckdb", () => {
       yield* Effect.flip(ask(layout, "from ingest.foreigner"))
     })
   )
-  itWorks("tells the same, whether a hundred runs are parts of their own or were merged into one", () =>
-    Effect.gen(function* () {
-      const layout = yield* withApples
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped()
-      const names = Array.from({ length: 104 }, (_, index) => `run ${String(index).padStart(3, "0")}`)
-      for (const [index, run_id] of names.entries()) {
-        const run = aRun({ run_id, outcome: "failed" })
-        yield* tellOfRun(`${folder}/told.gz`, { run, checks: [], leftOut: [], hasChangedData: false })
-        yield* recordRun(layout, run, `${folder}/told.gz`, folder)
-        yield* fs.remove(`${folder}/told.gz`)
-        if (index === 50) yield* refreshOpened(layout)
-      }
-      yield* refreshOpened(layout)
-      const { ingest } = Option.getOrThrow(yield* newestManifest(layout.depot))
-      assert.deepStrictEqual(
-        ingest.parts.map(({ first, last }) => [first, last]),
-        [[1, 100], ...[101, 102, 103, 104, 105].map((number) => [number, number])]
-      )
-      assert.deepStrictEqual(yield* runs(layout), names)
-      const everything = "select * from ingest.run join ingest.generation using (run_id) order by run_id"
-      const before = yield* ask(layout, everything)
-      yield* fs.remove(layout.ingestion)
-      yield* refreshOpened(layout)
-      assert.deepStrictEqual(yield* ask(layout, everything), before)
-      yield* publishFound(layout, { prices: [pears] })
-      assert.isBelow((yield* layout.depot.objects).size, 12)
-    })
+  itWorks(
+    "tells the same, whether a hundred generations, and a rebuild, are parts of their own or were merged into one",
+    () =>
+      Effect.gen(function* () {
+        const layout = yield* aLayout
+        const run_id = "apples"
+        yield* publishFound(layout, { prices: [apples], rejects: ["as first read"] }, { run: { run_id } })
+        yield* rebuildPantry(layout, { [run_id]: { prices: [apples], rejects: ["as read again"] } })
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* fs.makeTempDirectoryScoped()
+        const names = Array.from({ length: 103 }, (_, index) => `run ${String(index).padStart(3, "0")}`)
+        for (const [index, run_id] of names.entries()) {
+          const run = aRun({ run_id, outcome: "failed" })
+          yield* writeRecordsOfRun(`${folder}/told.gz`, { run, checks: [], leftOut: [], hasChangedData: false })
+          yield* recordRun(layout, run, `${folder}/told.gz`, folder)
+          yield* fs.remove(`${folder}/told.gz`)
+          if (index === 50) yield* refreshOpened(layout)
+        }
+        yield* refreshOpened(layout)
+        const { ingest } = Option.getOrThrow(yield* newestManifest(layout.depot))
+        assert.deepStrictEqual(
+          ingest.parts.map(({ first, last }) => [first, last]),
+          [[1, 100], ...[101, 102, 103, 104, 105].map((number) => [number, number])]
+        )
+        assert.deepStrictEqual(yield* runs(layout), names)
+        const reasons = ask(layout, "select reason, run_id from ingest.reject")
+        const everything = Effect.all([
+          ask(layout, "select * from ingest.run join ingest.generation using (run_id) order by run_id"),
+          reasons
+        ])
+        const before = yield* everything
+        assert.deepStrictEqual(before[1], [{ reason: "as read again", run_id }])
+        yield* fs.remove(layout.ingestion)
+        yield* refreshOpened(layout)
+        assert.deepStrictEqual(yield* everything, before)
+        yield* rollback(layout, { to: Option.some("1"), only: Option.none(), note: Option.none() })
+        assert.deepStrictEqual(yield* reasons, [{ reason: "as first read", run_id }])
+        yield* publishFound(layout, { prices: [pears] })
+        assert.isBelow((yield* layout.depot.objects).size, 12)
+      })
   )
 })

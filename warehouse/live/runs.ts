@@ -16,7 +16,7 @@ export const runColumns = `
   run_id, pipeline, origin, outcome, ${momentColumn("started_at")}, ${momentColumn("finished_at")}, generation,
   window_from::varchar as window_from, window_to::varchar as window_to, rows_read::integer as rows_read,
   rows_loaded::integer as rows_loaded, rows_unchanged::integer as rows_unchanged,
-  rows_rejected::integer as rows_rejected, message, recorded_in, rolled_back_by`
+  rows_rejected::integer as rows_rejected, message, recorded_in, rebuilt_in, rolled_back_by`
 
 /** Of each pipeline and outcome the newest: among them are its last run and the last one that read its source. */
 const newest = `
