@@ -53,6 +53,10 @@ export type RunRecord = typeof RunRecord.Type
 export const Run = Schema.Struct({
   ...RunRecord.fields,
   recorded_in: described("Generation that tells of the run: later ones come later in text order, up to larder-999999."),
+  rebuilt_in: Schema.NullOr(Schema.String).annotate({
+    description:
+      "Generation of the last rebuild that read the payloads of the run again: what `ingest` says of them is from there. Null where none did, and where that rebuild was rolled back."
+  }),
   rolled_back_by: Schema.NullOr(Schema.String).annotate({
     description:
       "Generation of the rollback that went back behind this run: what is live does not descend from it. Null where it counts."
@@ -78,7 +82,11 @@ export const GenerationRow = Schema.Struct({
     description:
       "Generation that a rollback went back to; null for others, and where a data set went back to before its first run."
   }),
-  note: Schema.NullOr(Schema.String).annotate({ description: "Why, as whoever rolled back said; null if nothing." })
+  note: Schema.NullOr(Schema.String).annotate({ description: "Why, as whoever rolled back said; null if nothing." }),
+  rolled_back_by: Schema.NullOr(Schema.String).annotate({
+    description:
+      "Generation of the rollback that went back behind this one: what is live of the data set does not descend from it. Null where it counts."
+  })
 }).annotate({
   identifier: "ingest.generation",
   description: "One row per generation: every run, every rollback and every rebuild makes one."
@@ -122,7 +130,7 @@ export const Reject = Schema.Struct({
 }).annotate({
   identifier: "ingest.reject",
   description:
-    "Payload rows that could not be read. Nothing is dropped silently. Those that count for what is live are in `ingest.live_reject`."
+    "Payload rows that could not be read. Nothing is dropped silently; of a run that failed, the first 10,000 are here. Those that count for what is live are in `ingest.live_reject`."
 })
 
 export const CheckResult = Schema.Struct({

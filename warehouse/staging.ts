@@ -2,6 +2,7 @@
  * A run's rows on their way into the warehouse: a DuckDB file in a folder of the run's own, with the tables of one data
  * set and of `ingest`. It is filled without holding up anybody, and removed when the run ends.
  */
+import { join } from "node:path"
 import { RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, FileSystem, Path, Schema, Scope } from "effect"
 import { define } from "./dictionary.ts"
@@ -41,6 +42,13 @@ const isHeld = Effect.fnUntraced(function* (folder: string) {
     Effect.catch((error) => Effect.succeed(error._tag === "FileInUse")) // what is no lock is held by nobody
   )
 })
+
+/** Where a run keeps its files until it ends. */
+export const folderOf = ({ staging }: Layout, run_id: string) => join(staging, run_id)
+/** In that folder: what was staged. A first load makes it the database. */
+export const stagedFileIn = (folder: string) => join(folder, "rows.duckdb")
+/** In that folder: the database that is built. */
+export const builtFileIn = (folder: string) => join(folder, "built.duckdb")
 
 /** Beside the rows: which run they are of. */
 const runOf = (folder: string) => `${folder}/run.json`
@@ -134,10 +142,9 @@ export const stage = Effect.fnUntraced(function* <A, E, R>(
   fill: (staging: Staging) => Effect.Effect<A, E, R>
 ) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
   const folder = yield* ownFolder(layout, run.run_id)
   yield* fs.writeFileString(runOf(folder), encodeRun(run))
-  const file = path.join(folder, "rows.duckdb")
+  const file = stagedFileIn(folder)
   const filled = yield* Effect.scoped(
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(file)

@@ -187,8 +187,8 @@ export const storeReadTable = table("ingest", "store_read", StoreReadRow, { by: 
 /** What a run stages beside its data. */
 export const stagedIngestTables = [rawFileTable, rejectTable, cursorTable, unknownFieldTable, storeReadTable] as const
 
-/** Tables to which each generation adds what it tells. */
-export const toldTables: ReadonlyArray<Table> = [
+/** Tables to which each generation adds its records. */
+export const recordTables: ReadonlyArray<Table> = [
   generationTable,
   runTable,
   checkResultTable,
@@ -196,8 +196,9 @@ export const toldTables: ReadonlyArray<Table> = [
   ...stagedIngestTables
 ]
 
-/** What counts for the data that is live, of what all runs told. */
+/** The records of runs that count for the data that is live. */
 export const ingestViews: ReadonlyArray<View> = [
+  view("ingest", "live_run", Run),
   view("ingest", "live_raw_file", RawFile),
   view("ingest", "live_reject", Reject),
   view("ingest", "live_cursor", Cursor),
@@ -270,7 +271,7 @@ const lastSeenView: View = {
   record: LastSeenRow,
   ddl: `create or replace view storefront.last_seen as ${lastSeen({
     known: (name) => `storefront.${name}`,
-    knownReads: (name) => `ingest.${name}`
+    knownReads: (name) => `ingest.live_${name}`
   })}`
 }
 
@@ -327,7 +328,7 @@ export const cellsOf = (
 }
 
 /** The schema `ingest`, which all data sets share. */
-export const ingestTables: ReadonlyArray<Table> = [...toldTables, dataSetTable]
+export const ingestTables: ReadonlyArray<Table> = [...recordTables, dataSetTable]
 
 /** Every data set that a warehouse can hold. */
 export const dataSets: ReadonlyArray<DataSet> = [commodity, brandedFood, storefront]

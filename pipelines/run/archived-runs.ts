@@ -3,6 +3,9 @@
  * in which they ran. A warehouse that is built from them holds the same rows with the same ids, and tells of the same reads, without
  * the network. Runs that failed stay out, and dry ones and killed ones.
  */
+import { randomUUID } from "node:crypto"
+import { ifMissing, type Layout } from "@larder/warehouse/generation/layout.ts"
+import { ownFolder } from "@larder/warehouse/staging.ts"
 import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { Archive } from "./archive.ts"
 import { decodeLine, type Fetch, hasPayload, hasRead } from "./fetch-list.ts"
@@ -15,8 +18,9 @@ import { runPayloads } from "./run-payloads.ts"
 
 export interface ArchivedRun {
   readonly run_id: string
-  /** When its first payload came: the list does not know more. */
+  /** When its first payload came, and its last answer: the list does not know more. */
   readonly started_at: string
+  readonly finished_at: string
   readonly origin: Fetch["origin"]
   readonly days: Fetch["days"]
   readonly shrinkage_accepted: boolean
@@ -36,6 +40,20 @@ export class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("
   }
 }
 
+const unreadable = (file: string) => Effect.mapError((cause: unknown) => new ArchiveUnreadable({ file, cause }))
+const linesOf = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* fs.readFileString(file).pipe(ifMissing(""), unreadable(file)) // of a run that fetched nothing
+  return yield* Effect.forEach(text.split("\n").filter(Boolean), (line) => decodeLine(line)).pipe(unreadable(file))
+})
+const isFetch = (line: Effect.Success<ReturnType<typeof decodeLine>>) => "url" in line
+
+/** How each address was answered that a run asked, in the order in which the answers came. */
+export const fetchesOf = Effect.fnUntraced(function* (folder: string, run_id: string) {
+  const path = yield* Path.Path
+  return (yield* linesOf(path.join(folder, "fetches", `${run_id}.ndjson`))).filter(isFetch)
+})
+
 /** The runs of a pipeline that read its source, oldest first: their ids sort by start. */
 export const archivedRuns = Effect.fnUntraced(function* (
   folder: string,
@@ -46,17 +64,12 @@ export const archivedRuns = Effect.fnUntraced(function* (
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const lists = path.join(folder, "fetches")
-  const unreadable = (file: string) => Effect.mapError((cause: unknown) => new ArchiveUnreadable({ file, cause }))
   const names = yield* fs.readDirectory(lists).pipe(unreadable(lists))
-  const runs = yield* Effect.forEach(names.filter((name) => name.endsWith(".ndjson")).sort(), (name) => {
-    const file = path.join(lists, name)
-    return fs.readFileString(file).pipe(
-      Effect.flatMap((text) => Effect.forEach(text.split("\n").filter(Boolean), (line) => decodeLine(line))),
-      unreadable(file)
-    )
-  })
+  const runs = yield* Effect.forEach(names.filter((name) => name.endsWith(".ndjson")).sort(), (name) =>
+    linesOf(path.join(lists, name))
+  )
   return runs.flatMap((lines): ReadonlyArray<ArchivedRun> => {
-    const fetches = lines.filter((line) => "url" in line)
+    const fetches = lines.filter(isFetch)
     const first = fetches.find(hasPayload)
     const end = lines.find(hasRead)
     if (first === undefined || first.pipeline !== pipeline) return []
@@ -66,6 +79,7 @@ export const archivedRuns = Effect.fnUntraced(function* (
       {
         run_id,
         started_at,
+        finished_at: answeredAt(fetches.at(-1) ?? first),
         origin,
         days,
         fetches,
@@ -75,6 +89,8 @@ export const archivedRuns = Effect.fnUntraced(function* (
     ]
   })
 })
+
+const answeredAt = (line: Fetch | Refused) => ("refused_at" in line ? line.refused_at : line.fetched_at)
 
 /** An address without the window of days that was asked for: a run that is repeated asks for another one. */
 const withoutWindow = (url: string) => {
@@ -100,6 +116,9 @@ export interface ArchiveToRepeat {
   readonly scratch: string
 }
 
+/** A folder for what is unpacked, on the disk of the warehouse: folders for temporary files may lie in memory. */
+export const unpackingFolder = (layout: Layout) => ownFolder(layout, `unpacked-${randomUUID()}`)
+
 /** The archive of earlier runs. `scratch` is a folder that is there. */
 export const archiveToRepeat = Effect.fnUntraced(function* (folder: string, scratch: string) {
   const path = yield* Path.Path
@@ -112,7 +131,7 @@ export const archiveToRepeat = Effect.fnUntraced(function* (folder: string, scra
 /** In place of the archive and the network: every ask is answered by what that run got for it. */
 export const repeated = (
   { folder, packed, scratch }: ArchiveToRepeat,
-  { fetches, run_id }: ArchivedRun
+  { fetches, run_id }: Pick<ArchivedRun, "fetches" | "run_id">
 ): Layer.Layer<Archive | Origin, never, FileSystem.FileSystem | Path.Path> =>
   Layer.effectContext(
     Effect.gen(function* () {

@@ -4,7 +4,7 @@
  * live until all of it is there.
  */
 import { randomUUID } from "node:crypto"
-import { type Layout, layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
 import { withLock } from "@larder/warehouse/generation/lock.ts"
 import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { countingRuns } from "@larder/warehouse/live/runs.ts"
@@ -28,17 +28,15 @@ const runsToRepeat = Effect.fnUntraced(function* (pipeline: Pipeline, layout: La
 
 export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline: Pipeline, home: string) {
   const layout = yield* layoutOf(home)
-  const live = Option.getOrUndefined(yield* newestManifest(layout.depot))
-  if (live?.data_sets[pipeline.name] === undefined) {
-    const runs = yield* repeatRuns(pipeline, home, yield* runsToRepeat(pipeline, layout), { home })
-    return { runs, generation: runs.findLast((run) => run.generation !== null)?.generation ?? null }
-  }
+  yield* writableDirectory(layout.dir)
   yield* recordKilledRuns(layout)
   const rebuilding = Effect.gen(function* () {
+    const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets[pipeline.name]
     const scratch = yield* ownFolder(layout, `rebuild-${pipeline.name}-${randomUUID()}`)
     const runs = yield* repeatRuns(pipeline, home, yield* runsToRepeat(pipeline, layout), { home: scratch })
-    const generation = runs.length === 0 ? null : yield* rebuildFrom(layout, yield* layoutOf(scratch), pipeline.dataSet)
-    return { runs, generation }
+    if (runs.length === 0) return { runs, generation: null }
+    const from = yield* layoutOf(scratch)
+    return { runs, generation: yield* rebuildFrom({ layout, dataSet: pipeline.dataSet, from, since }) }
   })
   return yield* withLock(layout.lockOf(pipeline.name), rebuilding)
 }, Effect.scoped)

@@ -2,68 +2,32 @@
  * One run of a pipeline: read the source into a staging file, publish what is new, and leave a record of how it went, also where
  * nothing was published.
  */
-import { randomBytes, randomUUID } from "node:crypto"
+import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
-import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
+import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
-import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
-import { isTold } from "@larder/warehouse/live/runs.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
-import { ChecksFailed } from "@larder/warehouse/publishing/check.ts"
-import { requirePublishable } from "@larder/warehouse/publishing/definitions.ts"
 import { recordKilledRuns } from "@larder/warehouse/publishing/killed-runs.ts"
-import { publish } from "@larder/warehouse/publishing/publish.ts"
-import { recordEnd } from "@larder/warehouse/publishing/record.ts"
-import { ownFolder, StagingFailed, stage } from "@larder/warehouse/staging.ts"
-import { Cause, Clock, Config, Effect, Exit, FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
+import { ownFolder } from "@larder/warehouse/staging.ts"
+import { Clock, Config, Effect, Exit, FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
 import { Archive } from "./archive.ts"
-import { type ArchivedRun, archiveToRepeat, repeated } from "./archived-runs.ts"
+import { type ArchivedRun, archiveToRepeat, repeated, unpackingFolder } from "./archived-runs.ts"
 import type { BundleUnusable } from "./bundle-files.ts"
-import { markBundled } from "./bundled.ts"
 import { type FileUnusable, fileOrigin } from "./file-origin.ts"
 import { liveOrigin } from "./live-origin.ts"
-import { mixtureIn } from "./mixture.ts"
 import { Origin } from "./origin.ts"
-import {
-  type DayRange,
-  LeftOut,
-  NothingRead,
-  type Pipeline,
-  ReadFailed,
-  type RunContext,
-  reasonLines
-} from "./pipeline.ts"
-import { BadUse, type Given, sourceKind } from "./preflight.ts"
-import { Progress } from "./progress.ts"
+import { LeftOut, type Pipeline, reasonLines } from "./pipeline.ts"
+import { type Given, sourceKind } from "./preflight.ts"
+import { outcomeOfFailure, type RunOptions, readAndPublish, timeOf } from "./read-and-publish.ts"
 import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./replay-origin.ts"
 
 /** Which run this is. A run that is repeated from the archive keeps the identity that it had. */
 interface RunIdentity {
   readonly run_id: string
   readonly started_at: string
+  /** When it had read everything. */
+  readonly finished_at?: string
   readonly origin: RunRecord["origin"]
-}
-
-export interface RunOptions {
-  /** `LARDER_HOME` of the run. */
-  readonly home: string
-  readonly days: DayRange | undefined
-  /** Reads, merges and checks, and throws the result away. */
-  readonly dryRun: boolean
-  /** Publishes also what holds less than the live generation. */
-  readonly acceptShrinkage?: boolean | undefined
-  /** A run of the archive: it has published, so that less than the live generation held was accepted, or is of a rollback. */
-  readonly isRepeated?: true
-  /** The file that was given with `--stores`. */
-  readonly stores?: string | undefined
-  /** Is told what is known of a run that failed. */
-  readonly onFailed?: (ended: Ended) => void
-}
-
-/** A run that failed. */
-export interface Ended {
-  readonly run: RunRecord
-  readonly left_out: ReadonlyArray<FeedLeftOut>
 }
 
 /** Some feeds were left out; what the others gave was published. */
@@ -126,100 +90,6 @@ const originFor = (pipeline: Pipeline, given: Given): OriginLayer => {
   return Layer.unwrap(bySetting as Effect.Effect<OriginLayer, Config.ConfigError>)
 }
 
-const timeOf = (now: number) => new Date(now).toISOString()
-const outcomeOfFailure = (cause: Cause.Cause<unknown>): RunRecord["outcome"] => {
-  if (Cause.hasInterruptsOnly(cause)) return "interrupted"
-  return Cause.squash(cause) instanceof ChecksFailed ? "checks_failed" : "failed"
-}
-const messageOf = (cause: Cause.Cause<unknown>) => {
-  const error = Cause.squash(cause)
-  return Cause.hasInterruptsOnly(cause) ? "interrupted" : String(error instanceof Error ? error.message : error)
-}
-const checksOf = (cause: Cause.Cause<unknown>): ReadonlyArray<CheckOutcome> => {
-  const error = Cause.squash(cause)
-  return error instanceof ChecksFailed ? error.failed.map((check) => ({ severity: "error" as const, ...check })) : []
-}
-const leftOutOf = (cause: Cause.Cause<unknown>): ReadonlyArray<FeedLeftOut> => {
-  const error = Cause.squash(cause)
-  return error instanceof ReadFailed || error instanceof NothingRead ? error.left_out : []
-}
-
-/** A run that failed is in SQL at once. Being unable to tell is no reason to fail differently. */
-const remember = (
-  layout: Layout,
-  run: RunRecord,
-  checks: ReadonlyArray<CheckOutcome>,
-  leftOut: ReadonlyArray<FeedLeftOut>
-) =>
-  recordEnd(layout, { run, checks, leftOut }).pipe(
-    Effect.catch((error) => Effect.logWarning(`the record of this run is lost: ${error.message}`))
-  )
-
-/** Reads the source, and looks at what came: bundled samples are samples whoever reads them, and go into no other warehouse. */
-const readInto = Effect.fnUntraced(function* (
-  pipeline: Pipeline,
-  started: RunRecord,
-  context: RunContext,
-  isRepeated: boolean
-) {
-  const read = yield* pipeline.read(context)
-  if (started.origin === "sample" || !(yield* markBundled(pipeline, context.staging))) {
-    return { ...read, origin: started.origin }
-  }
-  const mixture = isRepeated ? undefined : yield* mixtureIn(context.layout, pipeline, "sample")
-  if (mixture !== undefined) return yield* new BadUse({ problem: mixture })
-  return { ...read, origin: "sample" as const }
-})
-
-const readAndPublish = Effect.fnUntraced(function* (
-  pipeline: Pipeline,
-  layout: Layout,
-  started: RunRecord,
-  options: RunOptions,
-  onRead: (run: RunRecord) => void
-) {
-  const { acceptShrinkage = false, days, dryRun, isRepeated = false, stores } = options
-  const { run_id, started_at } = started
-  yield* requirePublishable(layout, pipeline.dataSet) // before anything is fetched
-  const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets[pipeline.name]
-  yield* Progress.use((progress) => progress.start(pipeline.name))
-  const { file, filled } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
-    readInto(
-      pipeline,
-      started,
-      { run_id, started_at, layout, staging, days, stores, acceptShrinkage },
-      isRepeated === true
-    )
-  ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
-  const { all_failed = false, feeds, left_out, origin, rows_read, rows_rejected, rows_silent, stores: asked } = filled
-  const run: RunRecord = {
-    ...started,
-    origin,
-    outcome: left_out.length > 0 ? "partial" : "published",
-    finished_at: timeOf(yield* Clock.currentTimeMillis),
-    rows_read,
-    rows_rejected,
-    message: left_out.length > 0 ? reasonLines(left_out).join("\n") : null
-  }
-  onRead(run)
-  yield* Progress.use((progress) => progress.phase(dryRun ? "merging and checking" : "publishing", rows_read))
-  if (!dryRun) yield* Archive.use((archive) => archive.settled)
-  const published = yield* publish({
-    layout,
-    dataSet: pipeline.dataSet,
-    stagedFile: file,
-    since,
-    run,
-    leftOut: left_out,
-    silentRows: rows_silent,
-    checks: pipeline.checks,
-    acceptShrinkage: acceptShrinkage || isRepeated,
-    dryRun
-  })
-  return { ...published, feeds, left_out, all_failed, ...(asked === undefined ? {} : { stores: asked }) }
-}, Effect.scoped)
-export type IngestResult = Effect.Success<ReturnType<typeof readAndPublish>>
-
 /** What a run writes beside the warehouse goes into another folder, also what it notes of files that it holds to their SHA-256. */
 const writingInto = Effect.fnUntraced(function* (layout: Layout, folder: string) {
   const fs = yield* FileSystem.FileSystem
@@ -244,10 +114,10 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
   if (scratch === undefined) yield* writableDirectory(own.home)
   const layout = scratch === undefined ? own : yield* writingInto(own, scratch)
   const started: RunRecord = {
+    finished_at: identity.started_at,
     ...identity,
     pipeline: pipeline.name,
     outcome: "failed",
-    finished_at: identity.started_at,
     generation: null,
     window_from: options.days?.from ?? null,
     window_to: options.days?.to ?? null,
@@ -258,26 +128,11 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
     rows_rejected: null,
     message: null
   }
-  let known = started
-  const onRead = (read: RunRecord) => {
-    known = read
-  }
-  const atFailure = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
-    const finished_at = timeOf(yield* Clock.currentTimeMillis)
-    const run = { ...known, outcome: outcomeOfFailure(cause), finished_at, message: messageOf(cause) }
-    const left_out = leftOutOf(cause)
-    options.onFailed?.({ run, left_out })
-    // one that failed behind its manifest is live, and told
-    const isRecorded = yield* isTold(layout, run.run_id).pipe(Effect.orElseSucceed(() => false))
-    if (!options.dryRun && !isRecorded) yield* remember(layout, run, checksOf(cause), left_out)
-  })
   if (!options.dryRun) {
     yield* refreshOpened(layout) // a run may have been killed before it could
     yield* recordKilledRuns(layout)
   }
-  return yield* readAndPublish(pipeline, layout, started, options, onRead).pipe(
-    Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : atFailure(exit.cause)))
-  )
+  return yield* readAndPublish({ pipeline, layout, started, options })
 })
 
 /** How a run ended that published nothing; undefined for one that did, and for one that the next run goes on with. */
@@ -363,13 +218,11 @@ export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   const path = yield* Path.Path
   const folder = path.join(path.resolve(from), "raw")
   yield* writableDirectory(options.home)
-  // on the disk of the new warehouse: folders for temporary files may lie in memory
-  const unpacked = yield* ownFolder(yield* layoutOf(options.home), `unpacked-${randomUUID()}`)
-  const archive = yield* archiveToRepeat(folder, unpacked)
+  const archive = yield* archiveToRepeat(folder, yield* unpackingFolder(yield* layoutOf(options.home)))
   return yield* Effect.forEach(runs, (run) => {
-    const { days, origin, run_id, shrinkage_accepted: acceptShrinkage, started_at } = run
+    const { days, finished_at, origin, run_id, shrinkage_accepted: acceptShrinkage, started_at } = run
     const repeating = { ...options, days: days ?? undefined, dryRun: false, acceptShrinkage, isRepeated: true } as const
-    return runPipeline(pipeline, { run_id, started_at, origin }, repeating).pipe(
+    return runPipeline(pipeline, { run_id, started_at, finished_at, origin }, repeating).pipe(
       Effect.provide(repeated(archive, run)),
       Effect.map((result) => result.run)
     )

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aRun } from "@larder/test/support/warehouse/pantry.ts"
-import type { IngestResult } from "./run.ts"
+import type { IngestResult } from "./read-and-publish.ts"
 import { jsonOf, leftOutError, told } from "./summary.ts"
 
 const left = (feed: string, kind: "untrusted" | "unreachable" | "partial" = "unreachable") => ({

@@ -1,6 +1,7 @@
 /** What a run tells when it has ended: two lines for people, or an object for machines. */
 import type { RunRecord } from "@larder/schemas/ingest.ts"
-import { type Ended, FeedsLeftOut, type IngestResult } from "./run.ts"
+import type { Ended, IngestResult } from "./read-and-publish.ts"
+import { FeedsLeftOut } from "./run.ts"
 
 const grouped = (rows: number | null) => (rows ?? 0).toLocaleString("en-US")
 

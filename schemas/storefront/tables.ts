@@ -166,7 +166,7 @@ export const LastSeenRow = Schema.Struct({
 }).annotate({
   identifier: "storefront.last_seen",
   description:
-    "When each product and collection was first and last seen, from `storefront.sighting` and the reads in `ingest.store_read`."
+    "When each product and collection was first and last seen, from `storefront.sighting` and the reads in `ingest.live_store_read`."
 })
 
 export const changes = ["first_seen", "changed", "gone", "back"] as const

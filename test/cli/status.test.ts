@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -17,7 +17,11 @@ const live = (pipeline: string, days: number, of: Partial<RunRecord> = {}) =>
 
 /** Exit code, one line for each pipeline, and the message, of a home with these runs, oldest first. */
 const statusAfter = (...runs: ReadonlyArray<RunRecord>) => statusOf([], runs)
-const statusOf = async (flags: ReadonlyArray<string>, runs: ReadonlyArray<RunRecord>) => {
+const statusOf = async (
+  flags: ReadonlyArray<string>,
+  runs: ReadonlyArray<RunRecord>,
+  spoil: (warehouse: string) => void = () => {}
+) => {
   const home = mkdtempSync(path.join(tmpdir(), "larder-status-"))
   try {
     const layout = await Effect.runPromise(layoutOf(home).pipe(Effect.provide(NodeServices.layer)))
@@ -25,6 +29,7 @@ const statusOf = async (flags: ReadonlyArray<string>, runs: ReadonlyArray<RunRec
       const record = recordEnd(layout, { run: { ...one, run_id: `${n}` }, checks: [], leftOut: [] })
       await Effect.runPromise(record.pipe(Effect.provide(NodeServices.layer)))
     }
+    spoil(layout.dir)
     const { code, stderr, stdout } = await run("larder-ingest", ["status", ...flags], { LARDER_HOME: home })
     return { code, stderr, stdout, lines: stdout.trim().split("\n") }
   } finally {
@@ -46,6 +51,16 @@ describe("larder-ingest status", () => {
     assert.deepStrictEqual([code, stderr], [4, "larder-ingest: Late: commodities, branded-foods.\n"])
     assert.match(lines[0] ?? "", /^late +commodities: last read .+; it should be less than 2 days old$/)
     assert.match(lines[1] ?? "", /^late +branded-foods: .+less than 14 days old$/)
+  })
+
+  it("says so where the newest runs cannot be shown, and tells of the others", async () => {
+    const { code, lines, stderr } = await statusOf([], [live("commodities", 1)], (dir) => {
+      rmSync(path.join(dir, "larder.duckdb"))
+      mkdirSync(path.join(dir, "larder.duckdb", "in the way"), { recursive: true })
+    })
+    assert.strictEqual(code, 0)
+    assert.match(lines[0] ?? "", /^fresh +commodities: /)
+    assert.match(stderr, /the newest runs may be missing here: .*larder\.duckdb/)
   })
 
   it("counts a run that left feeds out as no read, but for stores, of which some are always away", async () => {

@@ -8,7 +8,7 @@ import { dataPages } from "@larder/serve/console/pages/data.ts"
 import { readModelOf } from "@larder/serve/read-model.ts"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { type Layout, layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { tellOfRun } from "@larder/warehouse/ingestion/told.ts"
+import { stagedIn, writeRecordsOfRun } from "@larder/warehouse/ingestion/records.ts"
 import { watchLive } from "@larder/warehouse/live/live.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import { recordEnd, recordRun } from "@larder/warehouse/publishing/record.ts"
@@ -100,12 +100,11 @@ export const told = (insert: string) => (layout: Layout) =>
     const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-told-" })
     const db = yield* DuckDb.memory
     yield* db.run(["create schema ingest", ...stagedIngestTables.map(({ ddl }) => ddl), insert].join(";\n"))
-    const staged = { db, tables: stagedIngestTables }
     for (const [at, pipeline] of ["storefronts", "branded-foods", "commodities"].entries()) {
       const run = runThatTold(pipeline)
       const file = `${folder}/${pipeline}.gz`
       const ofRun = { run, checks: [], leftOut: [], hasChangedData: false }
-      yield* at === 0 ? tellOfRun(file, ofRun, staged) : tellOfRun(file, ofRun)
+      yield* at === 0 ? writeRecordsOfRun(file, ofRun, stagedIn(db)) : writeRecordsOfRun(file, ofRun)
       yield* recordRun(layout, run, file, folder)
     }
     yield* refreshOpened(layout)

@@ -6,9 +6,10 @@ import { rmSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { rebuildFrom } from "@larder/warehouse/publishing/rebuild.ts"
 import { brandedFood } from "@larder/warehouse/tables.ts"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { servedAlone } from "../support/api/served.ts"
 import { aLabel, type Form, forms, homeWith } from "../support/label-releases.ts"
@@ -32,7 +33,10 @@ const api = servedAlone({ home: () => homeOf(firstForm) })
 const changeTo = async (form: Form) => {
   const home = await homeOf(form)
   const exchange = Effect.gen(function* () {
-    return yield* rebuildFrom(yield* layoutOf(api.home()), yield* layoutOf(home), brandedFood)
+    const layout = yield* layoutOf(api.home())
+    const { data_sets } = Option.getOrThrow(yield* newestManifest(layout.depot))
+    const from = yield* layoutOf(home)
+    return yield* rebuildFrom({ layout, dataSet: brandedFood, from, since: data_sets["branded-foods"] })
   })
   await untilServed(api.server(), await Effect.runPromise(Effect.provide(exchange, NodeServices.layer)))
   rmSync(home, { recursive: true })

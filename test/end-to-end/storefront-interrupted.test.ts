@@ -56,7 +56,7 @@ const allOf = async (home: string) => ({
   ),
   payloads: await rowsOf(
     home,
-    "select url, fetched_at::varchar as fetched_at, raw_sha256 from ingest.raw_file order by url, fetched_at"
+    "select url, fetched_at::varchar as fetched_at, raw_sha256 from ingest.live_raw_file order by url, fetched_at"
   )
 })
 

@@ -4,33 +4,32 @@ import { itWorks } from "@larder/test/support/it-works.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
 import { aLayout, apples, aRun, ask, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
+import { rebuildPantry } from "@larder/test/support/warehouse/rebuilt-pantry.ts"
 import { Effect, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { makeGeneration, newestManifest, readManifest } from "../generation/manifest.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { recordEnd, recordRun } from "../publishing/record.ts"
 import { prune } from "../publishing/retention.ts"
-import { tellOfRun } from "./told.ts"
+import { rollback } from "../publishing/rollback.ts"
+import { writeRecordsOfRun } from "./records.ts"
 
 const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
 
-const many = Array.from({ length: 104 }, (_, index) => `run ${String(index).padStart(3, "0")}`)
-/** After the price of apples, these runs failed: the parts of the first hundred generations are one. */
-const withMergedParts = copied(
-  Effect.gen(function* () {
-    const layout = yield* withApples
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.makeTempDirectoryScoped()
-    for (const [index, run_id] of many.entries()) {
-      const run = aRun({ run_id, outcome: "failed" })
-      yield* tellOfRun(`${folder}/told.gz`, { run, checks: [], leftOut: [], hasChangedData: false })
-      yield* recordRun(layout, run, `${folder}/told.gz`, folder)
-      yield* fs.remove(`${folder}/told.gz`)
-      if (index === 50) yield* refreshOpened(layout)
-    }
-    return layout
-  })
-)
+/** Enough that the parts of the first hundred generations become one. */
+const manyRuns = (count: number) => Array.from({ length: count }, (_, index) => `run ${String(index).padStart(3, "0")}`)
+const failAll = Effect.fnUntraced(function* (layout: Layout, names: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped()
+  const file = `${folder}/records.gz`
+  for (const [index, run_id] of names.entries()) {
+    const run = aRun({ run_id, outcome: "failed" })
+    yield* writeRecordsOfRun(file, { run, checks: [], leftOut: [], hasChangedData: false })
+    yield* recordRun(layout, run, file, folder)
+    yield* fs.remove(file)
+    if (index === 50) yield* refreshOpened(layout)
+  }
+})
 const fail = (layout: Layout, run_id: string) =>
   recordEnd(layout, {
     run: aRun({ run_id, outcome: "failed", message: "the shop was closed", rows_read: null }),
@@ -116,27 +115,10 @@ describe("ingestion.duckdb", () => {
       yield* Effect.flip(ask(layout, "from ingest.foreigner"))
     })
   )
-  itWorks("tells the same, whether a hundred runs are parts of their own or were merged into one", () =>
-    Effect.gen(function* () {
-      const layout = yield* withMergedParts
-      const fs = yield* FileSystem.FileSystem
-      yield* refreshOpened(layout)
-      const { ingest } = Option.getOrThrow(yield* newestManifest(layout.depot))
-      assert.deepStrictEqual(
-        ingest.parts.map(({ first, last }) => [first, last]),
-        [[1, 100], ...[101, 102, 103, 104, 105].map((number) => [number, number])]
-      )
-      assert.deepStrictEqual(yield* runs(layout), many)
-      const everything = "select * from ingest.run join ingest.generation using (run_id) order by run_id"
-      const before = yield* ask(layout, everything)
-      yield* fs.remove(layout.ingestion)
-      yield* refreshOpened(layout)
-      assert.deepStrictEqual(yield* ask(layout, everything), before)
-    })
-  )
   itWorks("has the parts that were merged as long as a kept generation names them", () =>
     Effect.gen(function* () {
-      const layout = yield* withMergedParts
+      const layout = yield* withApples
+      yield* failAll(layout, manyRuns(104))
       const { ingest } = Option.getOrThrow(yield* readManifest(layout.depot, 100))
       const areThere = Effect.map(layout.depot.objects, (objects) =>
         ingest.parts.map((part) => objects.has(part.sha256))
@@ -151,5 +133,37 @@ describe("ingestion.duckdb", () => {
       assert.isTrue(ofApples) // larder-000001 is kept: it published what is live
       assert.deepStrictEqual(new Set(ofFailures), new Set([false]))
     })
+  )
+  itWorks(
+    "tells the same, whether a hundred generations, and a rebuild, are parts of their own or were merged into one",
+    () =>
+      Effect.gen(function* () {
+        const layout = yield* aLayout
+        const run_id = "apples"
+        yield* publishFound(layout, { prices: [apples], rejects: ["as first read"] }, { run: { run_id } })
+        yield* rebuildPantry(layout, { [run_id]: { prices: [apples], rejects: ["as read again"] } })
+        const fs = yield* FileSystem.FileSystem
+        const names = manyRuns(103)
+        yield* failAll(layout, names)
+        yield* refreshOpened(layout)
+        const { ingest } = Option.getOrThrow(yield* newestManifest(layout.depot))
+        assert.deepStrictEqual(
+          ingest.parts.map(({ first, last }) => [first, last]),
+          [[1, 100], ...[101, 102, 103, 104, 105].map((number) => [number, number])]
+        )
+        assert.deepStrictEqual(yield* runs(layout), names)
+        const reasons = ask(layout, "select reason, run_id from ingest.reject")
+        const everything = Effect.all([
+          ask(layout, "select * from ingest.run join ingest.generation using (run_id) order by run_id"),
+          reasons
+        ])
+        const before = yield* everything
+        assert.deepStrictEqual(before[1], [{ reason: "as read again", run_id }])
+        yield* fs.remove(layout.ingestion)
+        yield* refreshOpened(layout)
+        assert.deepStrictEqual(yield* everything, before)
+        yield* rollback(layout, { to: Option.some("1"), only: Option.none(), note: Option.none() })
+        assert.deepStrictEqual(yield* reasons, [{ reason: "as first read", run_id }])
+      })
   )
 })

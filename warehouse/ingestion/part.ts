@@ -1,5 +1,5 @@
 /**
- * A part of `ingest`: what one run told, as compressed lines of JSON, each a row of a table of schema `ingest`:
+ * A part of `ingest`: the records of one run, as compressed lines of JSON, each a row of a table of schema `ingest`:
  * `{"table":"reject","row":{…}}`. It does not say which generation it is of: that is known once nobody was faster, and stands in
  * the manifest. A part that was merged of a hundred others says it in each line: `{"generation":12,"table":…`.
  */
@@ -8,7 +8,7 @@ import { rm, writeFile } from "node:fs/promises"
 import { pipeline } from "node:stream/promises"
 import { createGunzip, createGzip } from "node:zlib"
 import { Effect, Schema } from "effect"
-import { type DuckDb, identifier, literal } from "../duckdb.ts"
+import { type DuckDb, literal } from "../duckdb.ts"
 import type { Records, Table } from "../tables.ts"
 
 /** A part could not be written: a full disk, mostly. */
@@ -33,41 +33,39 @@ const compress = async (sources: ReadonlyArray<string>, file: string) => {
   await pipeline(read, createGzip(), createWriteStream(file))
 }
 
-export interface Told {
+export interface TableRecords {
   readonly table: Table
   readonly rows: Records
 }
 
-/** Rows that a run staged. */
-export interface Staged {
+/** Records that are queried from a database. */
+export interface QueriedRecords {
   readonly db: DuckDb["Service"]
-  /** Name of the database that has them, where it is attached beside another. */
-  readonly database?: string
-  readonly tables: ReadonlyArray<Table>
+  /** By the name of the table that they are of: a query. */
+  readonly rows: Readonly<Record<string, string>>
 }
 
 /** JSON has no bare tabs and line breaks, so that nothing has to be quoted. */
-const copyLines = ({ database, db, tables }: Staged, file: string) =>
-  Effect.forEach(tables, ({ name, schema }) => {
-    const target = `${file}.${name}`
-    const table = [...(database === undefined ? [] : [database]), schema, name].map(identifier).join(".")
+const copyLines = ({ db, rows }: QueriedRecords, file: string) =>
+  Effect.forEach(Object.entries(rows), ([table, query]) => {
+    const target = `${file}.${table}`
     const sql = `
-      copy (select '{"table":"${name}","row":' || to_json(r)::varchar || '}' from ${table} r)
+      copy (select '{"table":"${table}","row":' || to_json(r)::varchar || '}' from (${query}) r)
       to ${literal(target)} (format csv, header false, delimiter '\t', quote '', escape '', nullstr '')`
     return Effect.as(db.run(sql), target)
   })
 
-/** Writes a part of these rows, and of those that were staged. */
+/** Writes a part of these records, and of those that are queried from a database. */
 export const writeIngestPart = Effect.fn("IngestPart.write")(function* (
   file: string,
-  told: ReadonlyArray<Told>,
-  staged?: Staged
+  records: ReadonlyArray<TableRecords>,
+  queried?: QueriedRecords
 ) {
-  const lines = [`${file}.told`]
+  const lines = [`${file}.records`]
   yield* Effect.gen(function* () {
-    const text = told.flatMap(({ rows, table }) => rows.map((row) => lineOf(table, row))).join("")
-    yield* attempt(() => writeFile(`${file}.told`, text))
-    if (staged !== undefined) lines.push(...(yield* copyLines(staged, file)))
+    const text = records.flatMap(({ rows, table }) => rows.map((row) => lineOf(table, row))).join("")
+    yield* attempt(() => writeFile(`${file}.records`, text))
+    if (queried !== undefined) lines.push(...(yield* copyLines(queried, file)))
     yield* attempt(() => compress(lines, file))
   }).pipe(Effect.ensuring(Effect.promise(() => Promise.all(lines.map((line) => rm(line, { force: true }))))))
 })
@@ -75,7 +73,7 @@ export const writeIngestPart = Effect.fn("IngestPart.write")(function* (
 /** A part, and where its bytes are on this machine. */
 export interface PartFile {
   readonly file: string
-  /** The generations that it tells of. */
+  /** The generations whose records it has. */
   readonly first: number
   readonly last: number
 }

@@ -1,6 +1,6 @@
 /**
  * What is live of a data set, beside another database: its tables, and of `ingest` what those runs told that the data descends
- * from. What a run that was rolled back told is not among it: its payloads are new to whoever reads them again.
+ * from. What a run told that was rolled back or failed is not among it: its payloads are new to whoever reads them again.
  */
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier, literal, openError } from "../duckdb.ts"
@@ -22,10 +22,10 @@ const data = "live_data"
 const ingestion = "live_ingestion"
 
 const ingestViewsOf = (pipeline: string) => {
-  const own = `where pipeline = ${literal(pipeline)} and rolled_back_by is null`
+  const own = `where pipeline = ${literal(pipeline)}`
   return [
     "create schema live.ingest",
-    `create view live.ingest.run as from ${ingestion}.ingest.run ${own}`,
+    `create view live.ingest.run as from ${ingestion}.ingest.live_run ${own}`,
     ...stagedIngestTables.map(({ name }) => {
       const source = `${ingestion}.ingest.live_${name}`
       return `create view live.ingest.${name} as from ${source} semi join live.ingest.run using (run_id)`

@@ -17,7 +17,7 @@ export const runColumns = `
   run_id, pipeline, origin, outcome, ${momentColumn("started_at")}, ${momentColumn("finished_at")}, generation,
   window_from::varchar as window_from, window_to::varchar as window_to, rows_read::integer as rows_read,
   rows_loaded::integer as rows_loaded, rows_unchanged::integer as rows_unchanged,
-  rows_rejected::integer as rows_rejected, message, recorded_in, rolled_back_by`
+  rows_rejected::integer as rows_rejected, message, recorded_in, rebuilt_in, rolled_back_by`
 
 /** Of each pipeline and outcome the newest: among them are its last run and the last one that read its source. */
 const newest = `
@@ -64,7 +64,10 @@ export const pipelineStates = (ingest: DuckDb["Service"]) => Effect.map(ingest.a
 /** The same, as it is now. */
 export const liveStates = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
-  yield* Effect.ignore(refreshOpened(layout)) // a run may have been killed before it could
+  // a run may have been killed before it could
+  yield* refreshOpened(layout).pipe(
+    Effect.catch((error) => Effect.logWarning(`the newest runs may be missing here: ${error.message}`))
+  )
   if (!(yield* fs.exists(layout.ingestion))) return statesOf([])
   yield* readingIngestion(layout)
   return yield* pipelineStates(yield* DuckDb.readOnly(layout.ingestion))

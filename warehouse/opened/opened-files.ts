@@ -12,7 +12,7 @@ import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { type DataSetEntry, isLoaded, type Manifest, newestManifest } from "../generation/manifest.ts"
 import { verifiedDatabase } from "../generation/parts.ts"
-import { refreshIngestion, tellsOf } from "../ingestion/file.ts"
+import { isUpTo, refreshIngestion } from "../ingestion/file.ts"
 import { dataSets } from "../tables.ts"
 import { isCatalogueOf, refreshCatalogue } from "./catalogue.ts"
 
@@ -51,7 +51,7 @@ const showAs = (object: string, file: string) =>
 /** Whether they are up to this generation, as far as can be seen without a lock. */
 const isShown = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
   const { data_sets, number } = manifest
-  if (!(yield* tellsOf(layout, number)) || !(yield* isCatalogueOf(layout, manifest))) return false
+  if (!(yield* isUpTo(layout, number)) || !(yield* isCatalogueOf(layout, manifest))) return false
   const inodes = yield* attempt(layout.dir, () =>
     Promise.all(
       Object.entries(data_sets).map(

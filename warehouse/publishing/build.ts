@@ -8,10 +8,10 @@ import { Effect, FileSystem, Path, Schema } from "effect"
 import { define } from "../dictionary.ts"
 import { DuckDb, identifier, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
-import type { Staged } from "../ingestion/part.ts"
-import { tellOfRun } from "../ingestion/told.ts"
+import { stagedIn, writeRecordsOfRun } from "../ingestion/records.ts"
 import { attachLiveData, showLive } from "../live/live-tables.ts"
 import { markSamples } from "../sample-marks.ts"
+import { builtFileIn } from "../staging.ts"
 import { type DataSet, stagedIngestTables } from "../tables.ts"
 import { type Check, ChecksFailed, runChecks } from "./check.ts"
 import { derive, moveTable, type Reduced } from "./merge.ts"
@@ -32,6 +32,8 @@ export interface Building {
   readonly acceptShrinkage: boolean
   /** Whether any row of the data set will be of the bundled samples. */
   readonly isSample: boolean
+  /** Is told what all checks found, before one that failed ends the run. */
+  readonly onChecked?: ((checks: ReadonlyArray<CheckOutcome>) => void) | undefined
 }
 
 export interface Built {
@@ -79,7 +81,7 @@ const showTold = (db: Db) =>
   )
 
 const check = Effect.fnUntraced(function* (db: Db, building: Building, run: RunRecord, reduced: Reduced) {
-  const { acceptShrinkage, checks, dataSet, layout, live } = building
+  const { acceptShrinkage, checks, dataSet, layout, live, onChecked } = building
   if (live !== undefined) {
     yield* attachLiveData(db, live)
     yield* showLive(db, layout, dataSet, reduced.added)
@@ -87,6 +89,7 @@ const check = Effect.fnUntraced(function* (db: Db, building: Building, run: RunR
   }
   const outcomes = yield* runChecks(db, checks, run, { hasLive: live !== undefined, acceptShrinkage })
   if (live !== undefined) yield* db.run("set search_path = 'built.main'; detach told")
+  onChecked?.(outcomes)
   const failed = outcomes.filter(({ bad_rows, severity }) => severity === "error" && bad_rows > 0)
   if (failed.length > 0) return yield* new ChecksFailed({ failed })
   return outcomes
@@ -115,7 +118,7 @@ export const build = Effect.fn("Generation.build")(function* (building: Building
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const { dataSet, folder, isSample, leftOut, live, stagedFile } = building
-  const file = path.join(folder, "built.duckdb")
+  const file = builtFileIn(folder)
   yield* (live === undefined ? fs.rename(stagedFile, file) : copy(live, file)).pipe(during("copying what is live"))
   const db = yield* DuckDb.readWrite(file).pipe(during("opening it"))
   yield* merge(db, building, reduced).pipe(during("merging the staged rows"))
@@ -123,12 +126,8 @@ export const build = Effect.fn("Generation.build")(function* (building: Building
   const finished = yield* Effect.gen(function* () {
     if (isSample) yield* markSamples(db, dataSet.schema)
     const checks = yield* check(db, building, run, reduced)
-    const staged: Staged = { db, tables: stagedIngestTables }
-    yield* tellOfRun(
-      told,
-      { run, checks, leftOut, hasChangedData: true },
-      live === undefined ? staged : { ...staged, database: "staged" }
-    )
+    const staged = stagedIn(db, live === undefined ? undefined : "staged")
+    yield* writeRecordsOfRun(told, { run, checks, leftOut, hasChangedData: true }, staged)
     yield* db.run(live === undefined ? "drop schema ingest cascade" : "detach staged")
     const newest_on = yield* newestIn(db, dataSet)
     yield* db.run("checkpoint").pipe(during("writing it")) // no .wal is left after this and the close

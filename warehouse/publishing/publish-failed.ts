@@ -4,7 +4,7 @@ import { ManifestUnusable } from "../generation/manifest.ts"
 import { PartDamaged } from "../generation/parts.ts"
 import { ChecksFailed } from "./check.ts"
 import { TablesDiffer } from "./definitions.ts"
-import { PublishedMeanwhile } from "./record.ts"
+import { PublishedMeanwhile, RolledBackMeanwhile } from "./record.ts"
 
 /** Publishing stopped at a step. What is live is what it was. */
 export class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishFailed", {
@@ -20,8 +20,16 @@ export class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishF
 }
 
 /** Errors that say themselves what happened. */
-const told = [PublishFailed, ChecksFailed, TablesDiffer, PartDamaged, ManifestUnusable, PublishedMeanwhile]
-type Told = PublishFailed | ChecksFailed | TablesDiffer | PartDamaged | ManifestUnusable | PublishedMeanwhile
+const told = [
+  PublishFailed,
+  ChecksFailed,
+  TablesDiffer,
+  PartDamaged,
+  ManifestUnusable,
+  PublishedMeanwhile,
+  RolledBackMeanwhile
+]
+type Told = InstanceType<(typeof told)[number]>
 const isTold = (error: unknown): error is Told => told.some((kind) => error instanceof kind)
 
 export const during =

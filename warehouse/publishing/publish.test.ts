@@ -243,7 +243,7 @@ describe("a run during which its data set was rolled back", () => {
     Effect.gen(function* () {
       const layout = yield* withApples
       yield* publishFound(layout, { prices: [pears] })
-      const since = (yield* newest(layout))?.data_sets.pantry
+      const since = yield* newest(layout)
       const run = aRun()
       const { file } = yield* stage(layout, run, pantry.dataSet, () => Effect.void)
       yield* rollback(layout, { to: Option.none(), only: Option.none(), note: Option.none() })
@@ -251,7 +251,7 @@ describe("a run during which its data set was rolled back", () => {
       const error = yield* Effect.flip(publish({ ...publication, checks: [], dryRun: false }))
       assert.match(
         error.message,
-        /What is live of pantry changed while this run was reading or publishing\. .*run again/
+        /^pantry was rolled back \(larder-000003\) while this run was reading or publishing: .*run again\.$/
       )
       assert.strictEqual((yield* newest(layout))?.number, 3)
     })

@@ -8,16 +8,23 @@ import { Effect, Option, Path } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { type Layout, writableDirectory } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
-import { type DataSetEntry, generationId, isLoaded, newestManifest, type Part } from "../generation/manifest.ts"
+import {
+  type DataSetEntry,
+  generationId,
+  isLoaded,
+  type Manifest,
+  newestManifest,
+  type Part
+} from "../generation/manifest.ts"
 import { verifiedDatabase } from "../generation/parts.ts"
-import { tellOfRun } from "../ingestion/told.ts"
+import { stagedIn, writeRecordsOfRun } from "../ingestion/records.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import { type DataSet, stagedIngestTables } from "../tables.ts"
+import type { DataSet } from "../tables.ts"
 import { type Built, build } from "./build.ts"
 import type { Check } from "./check.ts"
 import { type Reduced, reduceToNew } from "./merge.ts"
 import { during } from "./publish-failed.ts"
-import { PublishedMeanwhile, putFile, recordRun } from "./record.ts"
+import { putFile, recordRun, requireStillKnown } from "./record.ts"
 import { prune } from "./retention.ts"
 
 export interface Publication {
@@ -25,7 +32,7 @@ export interface Publication {
   readonly dataSet: DataSet
   readonly stagedFile: string
   /** What was live when the run began to read; undefined where nothing was. */
-  readonly since?: DataSetEntry | undefined
+  readonly since?: Manifest | undefined
   /** The run so far. Outcome, generation and the loaded and unchanged rows are decided here. */
   readonly run: RunRecord
   /** Feeds that the run left out. */
@@ -35,6 +42,8 @@ export interface Publication {
   readonly checks: ReadonlyArray<Check>
   /** Whether less than is live may be published. */
   readonly acceptShrinkage?: boolean | undefined
+  /** Is told what all checks found, before one that failed ends the run. */
+  readonly onChecked?: ((checks: ReadonlyArray<CheckOutcome>) => void) | undefined
   /** Everything but making the generation: all files go with the staged one. Nothing of the warehouse is touched. */
   readonly dryRun: boolean
 }
@@ -74,7 +83,7 @@ const tellUnchanged = Effect.fnUntraced(function* (
   const outcome = counted.outcome === "partial" ? ("partial" as const) : ("unchanged" as const)
   const run: RunRecord = { ...counted, outcome }
   const told = path.join(path.dirname(stagedFile), "told.gz")
-  yield* tellOfRun(told, { run, checks: [], leftOut, hasChangedData: false }, { db, tables: stagedIngestTables })
+  yield* writeRecordsOfRun(told, { run, checks: [], leftOut, hasChangedData: false }, stagedIn(db))
   return { run, told }
 })
 
@@ -152,6 +161,7 @@ const publishNew = Effect.fnUntraced(function* (
   const promoting = Effect.gen(function* () {
     const parts = yield* putParts(layout, built)
     const { number } = yield* recordRun(layout, counted, built.told, folder, {
+      since: publication.since,
       base: live.entry,
       entry: (number) => entryOf(publication, live, built, parts, number, hasNewRows)
     })
@@ -167,16 +177,13 @@ const publishNew = Effect.fnUntraced(function* (
 
 const publishWith = Effect.fnUntraced(function* (publication: Publication) {
   const path = yield* Path.Path
-  const { dataSet, dryRun, layout, stagedFile } = publication
+  const { dataSet, dryRun, layout, since, stagedFile } = publication
   const live = yield* findLive(layout, dataSet).pipe(during("finding what is live"))
-  const rollbacks = (entry: DataSetEntry | undefined) => entry?.undone.length ?? 0
-  if (publication.since !== undefined && rollbacks(live.entry) !== rollbacks(publication.since)) {
-    return yield* new PublishedMeanwhile({ pipeline: dataSet.about.pipeline }) // what it took as known is known no more
-  }
+  yield* requireStillKnown(dataSet.about.pipeline, since, live.entry)
   const comparing = during(`comparing with ${live.file ?? "an empty warehouse"}`)
   const { reduced, run, told } = yield* compare(publication, live).pipe(comparing)
   if (told === undefined) return yield* publishNew(publication, run, reduced, live)
-  const recording = recordRun(layout, run, told, path.dirname(stagedFile)).pipe(
+  const recording = recordRun(layout, run, told, path.dirname(stagedFile), { since, base: live.entry }).pipe(
     during("recording the run"),
     Effect.tap(() => finish(layout)),
     Effect.uninterruptible
@@ -185,7 +192,10 @@ const publishWith = Effect.fnUntraced(function* (publication: Publication) {
   return { run, checks: [], changes: false } satisfies Published as Published
 })
 
-/** Publishes a run's staged rows as a new generation, or finds that no row is new and records that. */
+/**
+ * Publishes a run's staged rows as a new generation, or finds that no row is new and records that. Fails with `PublishedMeanwhile` where
+ * another machine, which has locks of its own, was faster: whoever calls it stages the rows again then, beside what is live now.
+ */
 export const publish = Effect.fn("Generation.publish")(function* (publication: Publication) {
   const { dataSet, dryRun, layout } = publication
   if (dryRun) return yield* publishWith(publication)

@@ -1,11 +1,12 @@
 /**
  * Putting a data set that was made anew in the place of the live one: its parts come from another warehouse, into which its runs were
- * repeated. What these runs told of payloads then is told again, as this version reads them.
+ * repeated. What these runs told of payloads then is told again, as this version reads them, and all of those that nothing tells of:
+ * the raw archive alone gives back the history of the runs that read their source.
  */
 import { randomUUID } from "node:crypto"
-import { Effect, Option, Path } from "effect"
+import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { DuckDb, literal } from "../duckdb.ts"
-import { type Layout, NoWarehouse } from "../generation/layout.ts"
+import type { Layout } from "../generation/layout.ts"
 import {
   type Change,
   type DataSetEntry,
@@ -18,11 +19,18 @@ import {
 } from "../generation/manifest.ts"
 import { verifiedPart } from "../generation/parts.ts"
 import { readingIngestion } from "../ingestion/file.ts"
-import { tellOfRebuild } from "../ingestion/told.ts"
+import { writeRecordsOfRebuild } from "../ingestion/records.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { ownFolder } from "../staging.ts"
 import type { DataSet } from "../tables.ts"
-import { addPart, putFile } from "./record.ts"
+import { addPart, isSame, PublishedMeanwhile, putFile } from "./record.ts"
+
+/** None of the runs that were repeated brought a row, and what is live has some. */
+export class NothingMade extends Schema.TaggedError<NothingMade>()("NothingMade", { pipeline: Schema.String }) {
+  override get message() {
+    return `The runs in the raw archive give no row of ${this.pipeline}. What is live stays live; restore the folder raw from a backup, and run again.`
+  }
+}
 
 /** Live where the data set has one; rolled-back runs stay rolled back. */
 const entryOf = (made: DataSetEntry, live: DataSetEntry | undefined, number: number): DataSetEntry => ({
@@ -33,16 +41,40 @@ const entryOf = (made: DataSetEntry, live: DataSetEntry | undefined, number: num
   undone: live?.undone ?? []
 })
 
+/** What its runs told, as a part of `ingest`: all of those runs that nothing tells of yet. */
+const tell = Effect.fnUntraced(function* (layout: Layout, from: Layout, event: Event, file: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* refreshOpened(layout)
+  yield* readingIngestion(from)
+  const db = yield* DuckDb.memory
+  yield* db.run(`attach ${literal(from.ingestion)} as made (read_only)`)
+  const isKnown = yield* fs.exists(layout.ingestion)
+  if (isKnown) {
+    yield* readingIngestion(layout)
+    yield* db.run(`attach ${literal(layout.ingestion)} as known (read_only)`)
+  }
+  yield* writeRecordsOfRebuild(file, event, { db, made: "made", known: isKnown ? "known" : undefined })
+}, Effect.scoped)
+
+export interface Rebuild {
+  readonly layout: Layout
+  readonly dataSet: DataSet
+  /** The warehouse into which the runs were repeated. */
+  readonly from: Layout
+  /** What was live of the data set when the runs to repeat were looked for. */
+  readonly since: DataSetEntry | undefined
+}
+
 /**
- * Makes the parts of `from` live. Answers with the id of the new generation. Whoever calls it holds the lock of the data set since before
- * it looked for the runs to repeat: one that publishes meanwhile would be lost.
+ * Makes the parts of `from` live, and tells what its runs told. Answers with the id of the new generation. Whoever calls it holds the
+ * lock of the data set since before it looked for the runs to repeat: one that publishes meanwhile would be lost.
  */
-export const rebuildFrom = Effect.fn("Generation.rebuild")(function* (layout: Layout, from: Layout, dataSet: DataSet) {
+export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet, from, layout, since }: Rebuild) {
   const path = yield* Path.Path
   const { pipeline } = dataSet.about
   const made = Option.getOrUndefined(yield* newestManifest(from.depot))?.data_sets[pipeline]
-  if (!isLoaded(made)) return yield* new NoWarehouse({ dir: from.dir })
-  const folder = yield* ownFolder(layout, `told-${randomUUID()}`)
+  if (!isLoaded(made) && isLoaded(since)) return yield* new NothingMade({ pipeline })
+  const folder = yield* ownFolder(layout, `records-${randomUUID()}`)
   const told = path.join(folder, "told.gz")
   const event: Event = {
     kind: "rebuild",
@@ -53,18 +85,15 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* (layout: La
     went_back_to: null,
     note: null
   }
-  yield* readingIngestion(from)
-  const db = yield* DuckDb.memory
-  yield* db.run(`attach ${literal(from.ingestion)} as made (read_only)`)
-  yield* tellOfRebuild(told, event, db, "made")
+  yield* tell(layout, from, event, told)
   const object = yield* putFile(layout, told)
-  const change = (base: Manifest | undefined, number: number): Effect.Effect<Change> =>
-    Effect.succeed({
-      event,
-      data_sets: { ...base?.data_sets, [pipeline]: entryOf(made, base?.data_sets[pipeline], number) },
-      ingest: addPart(base, object, number)
-    })
-  for (const part of made.parts) yield* putFile(layout, yield* verifiedPart(from, pipeline, part))
+  const change = (base: Manifest | undefined, number: number): Effect.Effect<Change, PublishedMeanwhile> => {
+    const before = base?.data_sets ?? {}
+    if (!isSame(before[pipeline], since)) return Effect.fail(new PublishedMeanwhile({ pipeline }))
+    const data_sets = isLoaded(made) ? { ...before, [pipeline]: entryOf(made, before[pipeline], number) } : before
+    return Effect.succeed({ event, data_sets, ingest: addPart(base, object, number) })
+  }
+  for (const part of made?.parts ?? []) yield* putFile(layout, yield* verifiedPart(from, pipeline, part))
   const { number } = yield* makeGeneration(layout.depot, change)
   yield* refreshOpened(layout).pipe(
     Effect.catch((error) => Effect.logWarning(`the data set was made anew, but: ${error.message}`))

@@ -1,12 +1,15 @@
-/** What a run adds to what is live: the part of `ingest` that it told, and, where rows were new, the parts of its data set. */
+/** What a run adds to what is live: its records as a part of `ingest`, and, where rows were new, the parts of its data set. */
 import { randomUUID } from "node:crypto"
+import { existsSync } from "node:fs"
 import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, Path, Schema } from "effect"
 import { type ObjectId, objectName } from "../depot/depot.ts"
+import { DuckDb } from "../duckdb.ts"
 import { type Layout, writableDirectory } from "../generation/layout.ts"
 import {
   type Change,
   type DataSetEntry,
+  generationId,
   type IngestPart,
   type Manifest,
   makeGeneration,
@@ -14,21 +17,48 @@ import {
 } from "../generation/manifest.ts"
 import { faultOf, noteSeen, objectIdOf } from "../generation/parts.ts"
 import { mergeIngestParts } from "../ingestion/part.ts"
-import { eventOf, type RunTold, tellOfRun } from "../ingestion/told.ts"
+import { eventOf, type RecordsOfRun, stagedByFailed, writeRecordsOfRun } from "../ingestion/records.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import { ownFolder } from "../staging.ts"
+import { builtFileIn, ownFolder, stagedFileIn } from "../staging.ts"
 import { ingestVersion } from "../tables.ts"
 
 /** Parts of so many runs become one. */
 const mergedRuns = 100
 
-/** The same data set was rolled back, or published by another machine, since this run began to build on it. */
+/**
+ * Another machine published the same data set, or rolled it back, since this run compared its rows with it. What the run read is read
+ * again beside what is live now: its staged rows are no longer all that it read.
+ */
 export class PublishedMeanwhile extends Schema.TaggedError<PublishedMeanwhile>()("PublishedMeanwhile", {
   pipeline: Schema.String
 }) {
   override get message() {
-    return `What is live of ${this.pipeline} changed while this run was reading or publishing. Nothing was published; run again.`
+    return `What is live of ${this.pipeline} was changed by another machine meanwhile. Nothing was published; run again.`
   }
+}
+
+/** The data set was rolled back since the run began: what the run did not read, because it was known, is known no more. */
+export class RolledBackMeanwhile extends Schema.TaggedError<RolledBackMeanwhile>()("RolledBackMeanwhile", {
+  pipeline: Schema.String,
+  by: Schema.String
+}) {
+  override get message() {
+    return `${this.pipeline} was rolled back (${this.by}) while this run was reading or publishing: what it took as read already is not live any more. Nothing was published; run again.`
+  }
+}
+
+/** Fails where runs that counted when this one began were rolled back since. `since` is what was live then. */
+export const requireStillKnown = (
+  pipeline: string,
+  since: Manifest | undefined,
+  entry: DataSetEntry | undefined
+): Effect.Effect<void, RolledBackMeanwhile> => {
+  if (since === undefined) return Effect.void
+  const before = new Set(since.data_sets[pipeline]?.undone.map(({ by }) => by))
+  const undone = entry?.undone.find(({ by, first }) => first <= since.number && !before.has(by))
+  return undone === undefined
+    ? Effect.void
+    : Effect.fail(new RolledBackMeanwhile({ pipeline, by: generationId(undone.by) }))
 }
 
 /** Puts a file into the depot, also in the place of a damaged one, and notes that what lies there now was held to its SHA-256. */
@@ -84,53 +114,83 @@ export const addPart = (base: Manifest | undefined, object: ObjectId, number: nu
   parts: [...(base?.ingest.parts ?? []), { ...object, first: number, last: number }]
 })
 
-/** What a run makes of its data set; undefined where no row of it changed. */
-export interface NewParts {
-  /** What it was built on; undefined for a first load. */
+/** What a run makes of its data set. */
+export interface Outcome {
+  /** What was live when the run began to read; undefined where nothing was. */
+  readonly since?: Manifest | undefined
+  /** What its rows were compared with; undefined for a first load. */
   readonly base: DataSetEntry | undefined
-  readonly entry: (number: number) => DataSetEntry
+  /** The data set with new parts; undefined where no row of it changed. */
+  readonly entry?: (number: number) => DataSetEntry
 }
 
 /** The same parts, and no rollback since. */
-const isSame = (a: DataSetEntry | undefined, b: DataSetEntry | undefined) =>
+export const isSame = (a: DataSetEntry | undefined, b: DataSetEntry | undefined) =>
   a?.changed_in === b?.changed_in && a?.published_in === b?.published_in
 
-/** Makes the generation of a run. `told` is what it told, `folder` a place for files that go with the run. */
+/**
+ * Makes the generation of a run. `records` is the part of `ingest`, `folder` a place for files that go with the run. One that failed has no
+ * outcome: whatever is live then, it changes nothing.
+ */
 export const recordRun = Effect.fn("Generation.recordRun")(function* (
   layout: Layout,
   run: RunRecord,
-  told: string,
+  records: string,
   folder: string,
-  parts?: NewParts
+  outcome?: Outcome
 ) {
   const { pipeline } = run
-  const object = yield* putFile(layout, told)
+  const object = yield* putFile(layout, records)
   const { depot } = layout
   const newest = yield* newestManifest(depot)
   const merged = yield* mergeParts(layout, newest._tag === "Some" ? newest.value : undefined, folder)
-  const change = (base: Manifest | undefined, number: number): Effect.Effect<Change, PublishedMeanwhile> => {
+  const change = Effect.fnUntraced(function* (base: Manifest | undefined, number: number) {
     const before = base?.data_sets ?? {}
-    if (parts !== undefined && !isSame(before[pipeline], parts.base)) {
-      return Effect.fail(new PublishedMeanwhile({ pipeline }))
+    if (outcome !== undefined) {
+      yield* requireStillKnown(pipeline, outcome.since, before[pipeline])
+      if (!isSame(before[pipeline], outcome.base)) return yield* new PublishedMeanwhile({ pipeline })
     }
     const ingest = addPart(base, object, number)
-    return Effect.succeed({
+    return {
       event: eventOf(run),
-      data_sets: parts === undefined ? before : { ...before, [pipeline]: parts.entry(number) },
+      data_sets: outcome?.entry === undefined ? before : { ...before, [pipeline]: outcome.entry(number) },
       ingest: { ...ingest, parts: withMerged(ingest.parts, merged) }
-    })
-  }
+    } satisfies Change as Change
+  })
   return yield* makeGeneration(depot, change)
 })
 
-/** Tells of a run that failed, so that it is in SQL at once. */
-export const recordEnd = Effect.fnUntraced(function* (layout: Layout, told: Omit<RunTold, "hasChangedData">) {
+const hasIngest = "select 1 from duckdb_tables() where schema_name = 'ingest' and database_name = current_database()"
+
+/** Writes the part of a run that failed, with what it staged, where a file in its folder still has that. */
+const writeRecordsOfFailed = Effect.fnUntraced(function* (file: string, records: RecordsOfRun, folder: string) {
+  for (const source of [stagedFileIn(folder), builtFileIn(folder)].filter(existsSync)) {
+    const db = yield* DuckDb.readingAndWritingFiles(source)
+    if ((yield* db.rows(hasIngest)).length > 0) return yield* writeRecordsOfRun(file, records, stagedByFailed(db))
+  }
+  yield* writeRecordsOfRun(file, records)
+}, Effect.scoped)
+
+/** Records a run that failed, so that it is in SQL at once: also what it staged in its folder, where it came that far. */
+export const recordEnd = Effect.fnUntraced(function* (
+  layout: Layout,
+  ended: Omit<RecordsOfRun, "hasChangedData">,
+  staging?: string
+) {
+  const records = { ...ended, hasChangedData: false }
   const path = yield* Path.Path
   yield* writableDirectory(layout.dir)
-  const folder = yield* ownFolder(layout, `told-${randomUUID()}`)
-  const file = path.join(folder, "told.gz")
-  yield* tellOfRun(file, { ...told, hasChangedData: false })
-  yield* recordRun(layout, told.run, file, folder)
+  const folder = yield* ownFolder(layout, `records-${randomUUID()}`)
+  const file = path.join(folder, "records.gz")
+  const without = writeRecordsOfRun(file, records)
+  yield* staging === undefined
+    ? without
+    : writeRecordsOfFailed(file, records, staging).pipe(
+        Effect.catch((error) =>
+          Effect.andThen(Effect.logWarning(`what this run staged is not in ingest.reject: ${error.message}`), without)
+        )
+      )
+  yield* recordRun(layout, records.run, file, folder)
   yield* refreshOpened(layout).pipe(
     Effect.catch((error) => Effect.logWarning(`the run is recorded, but: ${error.message}`))
   )

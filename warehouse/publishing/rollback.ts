@@ -19,7 +19,7 @@ import {
   readManifest
 } from "../generation/manifest.ts"
 import { verifiedPart } from "../generation/parts.ts"
-import { tellOfEvent } from "../ingestion/told.ts"
+import { writeRecordsOfEvent } from "../ingestion/records.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { ownFolder } from "../staging.ts"
 import { addPart, putFile } from "./record.ts"
@@ -204,7 +204,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
       went_back_to: plan.went_back_to,
       note: Option.getOrNull(note)
     }
-    yield* tellOfEvent(told, event)
+    yield* writeRecordsOfEvent(told, event)
     const ingest = addPart(base, yield* putFile(layout, told), number)
     return { event, data_sets: entriesOf(plan, base, number), ingest } satisfies Change as Change
   })

@@ -5,21 +5,25 @@
  */
 import type { Known, KnownStores } from "./known.ts"
 
-const changedIn = (known: Known, knownReads: Known, kind: "product" | "collection") => `
+const changedIn = (known: Known, kind: "product" | "collection") => `
     select '${kind}' as kind, ${kind}_id as id, read_at
-    from ${known(kind)} join ${knownReads("store_read")} using (run_id, store_id)`
+    from ${known(kind)} join store_read using (run_id, store_id)`
 
-/** A query over `storefront.sighting`, with the columns of `storefront.last_seen`. */
+/**
+ * A query over `storefront.sighting`, with the columns of `storefront.last_seen`. Reads are materialized: where they are a join that
+ * stands here four times, DuckDB 1.5 looks for plans in common without end in the catalogue.
+ */
 export const lastSeen = ({ known, knownReads }: KnownStores) => `
-  with whole as (
+  with store_read as materialized (from ${knownReads("store_read")}),
+  whole as (
     select store_id, 'product' as kind, max(read_at) as read_at
-    from ${knownReads("store_read")} where is_taken and has_all_products group by store_id
+    from store_read where is_taken and has_all_products group by store_id
     union all
     select store_id, 'collection', max(read_at)
-    from ${knownReads("store_read")} where is_taken and fetch_status = 'complete' group by store_id
+    from store_read where is_taken and fetch_status = 'complete' group by store_id
   ),
-  changed as (${changedIn(known, knownReads, "product")}
-    union all ${changedIn(known, knownReads, "collection")}
+  changed as (${changedIn(known, "product")}
+    union all ${changedIn(known, "collection")}
   )
   select kind, id, store_id, first_seen_at,
     if(is_listed, greatest(listed_since, whole.read_at, changed.read_at), last_seen_at) as last_seen_at,

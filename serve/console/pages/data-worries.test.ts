@@ -7,6 +7,7 @@ const now = Date.parse("2026-11-22T12:00:00.000Z")
 const read = (finished_at: string, origin: "live" | "sample" = "live") => ({
   ...aRun({ finished_at, origin }),
   recorded_in: "larder-000001",
+  rebuilt_in: null,
   rolled_back_by: null
 })
 

@@ -8,6 +8,7 @@ import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { type Layout, layoutOf } from "@larder/warehouse/generation/layout.ts"
 import type { Check } from "@larder/warehouse/publishing/check.ts"
 import { publish } from "@larder/warehouse/publishing/publish.ts"
+import { PublishedMeanwhile } from "@larder/warehouse/publishing/record.ts"
 import { type Staging, stage } from "@larder/warehouse/staging.ts"
 import { type DataSet, dataSets, type Records, rejectTable, type Table } from "@larder/warehouse/tables.ts"
 import { Effect, FileSystem, Path, Schema, Scope } from "effect"
@@ -154,20 +155,20 @@ const fill = (of: Pantry, run_id: string, found: Found) =>
 export const publishStaged = (layout: Layout, dataSet: DataSet, stagedFile: string, run: RunRecord) =>
   publish({ layout, dataSet, stagedFile, run, leftOut: [], silentRows: 0, checks: noChecks, dryRun: false })
 
-/** A whole run: stages what was found, and publishes it. */
-export const publishFound = Effect.fnUntraced(function* (
+interface Publishing {
+  readonly of?: Pantry
+  readonly checks?: ReadonlyArray<Check>
+  readonly dryRun?: boolean
+  readonly acceptShrinkage?: boolean
+  readonly run?: Partial<RunRecord>
+}
+
+const stageAndPublish = Effect.fnUntraced(function* (
   layout: Layout,
   found: Found,
-  options: {
-    readonly of?: Pantry
-    readonly checks?: ReadonlyArray<Check>
-    readonly dryRun?: boolean
-    readonly acceptShrinkage?: boolean
-    readonly run?: Partial<RunRecord>
-  } = {}
+  { acceptShrinkage, checks = noChecks, dryRun = false, of = pantry }: Publishing,
+  run: RunRecord
 ) {
-  const { acceptShrinkage, checks = noChecks, dryRun = false, of = pantry } = options
-  const run = aRun({ pipeline: of.dataSet.schema, ...options.run })
   const { file, filled } = yield* stage(layout, run, of.dataSet, fill(of, run.run_id, found))
   return yield* publish({
     layout,
@@ -181,6 +182,14 @@ export const publishFound = Effect.fnUntraced(function* (
     dryRun
   })
 }, Effect.scoped)
+
+/** A whole run: stages what was found, and publishes it; again where another machine was faster. */
+export const publishFound = (layout: Layout, found: Found, options: Publishing = {}) => {
+  const run = aRun({ pipeline: (options.of ?? pantry).dataSet.schema, ...options.run })
+  return Effect.retry(stageAndPublish(layout, found, options, run), {
+    while: (error) => error instanceof PublishedMeanwhile
+  })
+}
 
 /** A home of its own, removed with the scope. */
 export const aLayout = Effect.gen(function* () {

@@ -6,5 +6,6 @@ create table if not exists ingest.generation (
   pipeline varchar,
   run_id varchar,
   went_back_to varchar,
-  note varchar
+  note varchar,
+  rolled_back_by varchar
 )

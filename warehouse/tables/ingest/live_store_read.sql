@@ -1,3 +1,3 @@
 create or replace view ingest.live_store_read as
 from ingest.store_read
-semi join (from ingest.run where rolled_back_by is null) using (run_id)
+semi join ingest.live_run using (run_id)

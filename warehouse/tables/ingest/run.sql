@@ -14,5 +14,6 @@ create table if not exists ingest.run (
   rows_rejected bigint,
   message varchar,
   recorded_in varchar not null,
+  rebuilt_in varchar,
   rolled_back_by varchar
 )

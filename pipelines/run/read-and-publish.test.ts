@@ -1,0 +1,205 @@
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { answering } from "@larder/test/support/pipelines/raw-archive.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { aLayout, apples, aRun, ask, pantry, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import type { Check } from "@larder/warehouse/publishing/check.ts"
+import { rollback } from "@larder/warehouse/publishing/rollback.ts"
+import { rawFileTable, rejectTable } from "@larder/warehouse/tables.ts"
+import { Effect, FileSystem, Option, type Path, type Scope } from "effect"
+import { Archive } from "./archive.ts"
+import type { Pipeline } from "./pipeline.ts"
+import { readAndPublish } from "./read-and-publish.ts"
+
+const feed = "shop"
+const url = "https://shop.example/prices.txt"
+
+/** Reads lines such as `apple 1.25`; others are rejected. */
+const pricesOf = (checks: ReadonlyArray<Check>): Pipeline => ({
+  name: "pantry",
+  dataSet: pantry.dataSet,
+  holds: "prices",
+  checks,
+  samples: new URL("file:///none/"),
+  hosts: [],
+  read: Effect.fnUntraced(function* ({ run_id, staging }) {
+    const fs = yield* FileSystem.FileSystem
+    const payload = yield* Archive.use((archive) => archive.fetch({ url, accept: "*/*" }))
+    const lines = (yield* fs.readFileString(payload.path)).split("\n")
+    const of = { pipeline: "pantry", feed, run_id, raw_sha256: payload.sha256 }
+    const prices = lines.flatMap((line) => {
+      const [item = "", price] = line.split(" ")
+      return price === undefined ? [] : [{ item, price, seen_on: "2026-01-05", run_id }]
+    })
+    const rejects = lines.filter((line) => !line.includes(" "))
+    yield* staging.add(pantry.price, prices)
+    yield* staging.add(
+      rejectTable,
+      rejects.map((line, at) => ({ ...of, position: at + 1, reason: "has no price", payload: line }))
+    )
+    const { bytes, content_type, fetched_at } = payload
+    const counts = { rows_read: lines.length, rows_rejected: rejects.length }
+    yield* staging.add(rawFileTable, [{ ...of, ...counts, url, bytes, content_type, fetched_at, mapping_sha256: "1" }])
+    return { ...counts, rows_silent: 0, feeds: 1, left_out: [] }
+  }, Effect.orDie)
+})
+
+interface Asked {
+  readonly run_id?: string
+  readonly checks?: ReadonlyArray<Check>
+}
+
+/** A run that finds these lines at its source. */
+const runOf = (layout: Layout, lines: ReadonlyArray<string>, { checks = [], run_id = "own" }: Asked = {}) =>
+  readAndPublish({
+    pipeline: pricesOf(checks),
+    layout,
+    started: aRun({ run_id, origin: "live", outcome: "failed", rows_read: null }),
+    options: { home: layout.home, days: undefined, dryRun: false }
+  }).pipe(
+    Effect.provide([
+      answering({ [url]: lines.join("\n") }),
+      Archive.layer({ folder: `${layout.home}/raw`, run_id, pipeline: "pantry", days: null })
+    ])
+  )
+
+const withApples = copied(
+  Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] }, { run: { run_id: "before" } }))
+)
+
+const checkNamed = (name: string, sql: string): Check => ({ name, severity: "error", description: name, sql })
+const passes = checkNamed("priced", "select 1 where false")
+const fails = checkNamed("cheap", "select item from pantry.price where price > 1")
+
+describe("a run that fails", () => {
+  for (const [when, home] of [
+    ["the first load", aLayout],
+    ["a later run", withApples]
+  ] as const) {
+    itWorks(`is in ingest.run with its checks, rejects and payloads, none of which counts: ${when}`, () =>
+      Effect.gen(function* () {
+        const layout = yield* home
+        const lines = ["pear 2", "melon"]
+        yield* Effect.flip(runOf(layout, lines, { run_id: "failed", checks: [passes, fails] }))
+        const ofRun = "from ingest.run join ingest.reject using (run_id) join ingest.raw_file using (run_id)"
+        assert.deepStrictEqual(
+          yield* ask(layout, `select run_id, outcome, run.rows_read::integer as rows, reason, payload, url ${ofRun}`),
+          [{ run_id: "failed", outcome: "checks_failed", rows: 2, reason: "has no price", payload: "melon", url }]
+        )
+        assert.deepStrictEqual(
+          yield* ask(
+            layout,
+            "select name, bad_rows > 0 as failed from ingest.check_result where run_id = 'failed' and name <> 'rows_accounted_for' order by name"
+          ),
+          [
+            { name: "cheap", failed: true },
+            { name: "priced", failed: false }
+          ]
+        )
+        for (const view of ["live_reject", "live_raw_file"]) {
+          assert.deepStrictEqual(yield* ask(layout, `from ingest.${view}`), [])
+        }
+        yield* runOf(layout, lines)
+        assert.deepStrictEqual(yield* ask(layout, "select run_id, payload from ingest.live_reject"), [
+          { run_id: "own", payload: "melon" }
+        ])
+      })
+    )
+  }
+  itWorks("tells ten thousand of its rejects", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const lines = ["pear 2", ...Array.from({ length: 10_001 }, (_, at) => `${at}`)]
+      yield* Effect.flip(runOf(layout, lines, { checks: [fails] }))
+      assert.deepStrictEqual(
+        yield* ask(
+          layout,
+          "select count(*)::integer as rejects, any_value(run.rows_rejected)::integer as of from ingest.reject join ingest.run using (run_id)"
+        ),
+        [{ rejects: 10_000, of: 10_001 }]
+      )
+    })
+  )
+})
+
+/** Another machine at the same warehouse: no lock of this one holds it up. */
+const elsewhere = (layout: Layout): Layout => ({
+  ...layout,
+  lockOf: (pipeline) => layout.lockOf(`${pipeline}-elsewhere`)
+})
+
+/** The same warehouse, in which something else is done before the first manifest is made. */
+const overtakenBy = <E>(
+  layout: Layout,
+  other: Effect.Effect<unknown, E, FileSystem.FileSystem | Path.Path | Scope.Scope>
+) =>
+  Effect.gen(function* () {
+    const context = yield* Effect.context<FileSystem.FileSystem | Path.Path | Scope.Scope>()
+    let isFirst = true
+    const { putText } = layout.depot
+    const depot: Layout["depot"] = {
+      ...layout.depot,
+      putText: (name, text) => {
+        if (!isFirst) return putText(name, text)
+        isFirst = false
+        return Effect.andThen(Effect.orDie(Effect.provide(other, context)), putText(name, text))
+      }
+    }
+    return { ...layout, depot }
+  })
+
+const items = (layout: Layout) =>
+  Effect.map(ask(layout, "select item from pantry.price order by item"), (rows) => rows.map(({ item }) => item))
+const runs = (layout: Layout) =>
+  Effect.map(ask(layout, "select run_id, outcome, generation from ingest.run order by recorded_in"), (rows) =>
+    rows.map((row) => Object.values(row))
+  )
+
+describe("a run whose data set another machine publishes meanwhile", () => {
+  for (const [when, home, before] of [
+    ["the first load", aLayout, []],
+    ["a later run", withApples, ["apple"]]
+  ] as const) {
+    itWorks(`publishes on top of that what its source gave once, and neither loses a row: ${when}`, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const layout = yield* home
+        const winner = publishFound(elsewhere(layout), { prices: [pears] }, { run: { run_id: "winner" } })
+        const { run } = yield* runOf(yield* overtakenBy(layout, winner), ["pear 2.0000", "plum 3", "melon"])
+        assert.deepInclude(run, { outcome: "published", rows_loaded: 1, rows_unchanged: 1, rows_rejected: 1 })
+        assert.deepStrictEqual(yield* items(layout), [...before, "pear", "plum"])
+        const first = before.length
+        assert.deepStrictEqual((yield* runs(layout)).slice(first), [
+          ["winner", "published", `larder-00000${first + 1}`],
+          ["own", "published", `larder-00000${first + 2}`]
+        ])
+        assert.strictEqual((yield* ask(layout, "from ingest.reject")).length, 1)
+        const fetched = (yield* fs.readFileString(`${layout.home}/raw/fetches/own.ndjson`)).trim().split("\n")
+        assert.strictEqual(fetched.length, 1)
+        assert.deepStrictEqual(yield* fs.readDirectory(layout.staging), [])
+      })
+    )
+  }
+  itWorks("is unchanged where the other one brought all that it read", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      const winner = publishFound(elsewhere(layout), { prices: [pears] }, { run: { run_id: "winner" } })
+      const { run } = yield* runOf(yield* overtakenBy(layout, winner), ["pear 2.0000"])
+      assert.deepInclude(run, { outcome: "unchanged", rows_loaded: 0, generation: null })
+      assert.deepStrictEqual(yield* items(layout), ["apple", "pear"])
+    })
+  )
+  itWorks("fails where it was rolled back there, says so, and is recorded once", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "undone" } })
+      const asked = { to: Option.none<string>(), only: Option.none<string>(), note: Option.none<string>() }
+      const rolledBack = yield* overtakenBy(layout, rollback(elsewhere(layout), asked))
+      const error = yield* Effect.flip(runOf(rolledBack, ["plum 3"]))
+      assert.match(error.message, /^pantry was rolled back \(larder-000003\) while this run was .* run again\.$/)
+      assert.deepStrictEqual(yield* items(layout), ["apple"])
+      assert.deepStrictEqual((yield* runs(layout)).at(-1), ["own", "failed", null])
+    })
+  )
+})

@@ -1,0 +1,206 @@
+/**
+ * The way of a run from its source to the warehouse: it reads into a staging file, and publishes what is new. One that fails leaves a
+ * record of why, with what it had staged. Where another machine publishes the same data set meanwhile, it reads again what it
+ * got, beside what is live then.
+ */
+import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { type Manifest, newestManifest } from "@larder/warehouse/generation/manifest.ts"
+import { isTold } from "@larder/warehouse/live/runs.ts"
+import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
+import { ChecksFailed } from "@larder/warehouse/publishing/check.ts"
+import { requirePublishable } from "@larder/warehouse/publishing/definitions.ts"
+import { publish } from "@larder/warehouse/publishing/publish.ts"
+import { PublishedMeanwhile, recordEnd, requireStillKnown } from "@larder/warehouse/publishing/record.ts"
+import { folderOf, StagingFailed, stage } from "@larder/warehouse/staging.ts"
+import { Cause, Clock, Effect, Exit, Option, Path } from "effect"
+import { Archive } from "./archive.ts"
+import { archiveToRepeat, fetchesOf, repeated, unpackingFolder } from "./archived-runs.ts"
+import { markBundled } from "./bundled.ts"
+import { mixtureIn } from "./mixture.ts"
+import { type DayRange, NothingRead, type Pipeline, ReadFailed, type RunContext, reasonLines } from "./pipeline.ts"
+import { BadUse } from "./preflight.ts"
+import { Progress } from "./progress.ts"
+
+/** A run that failed. */
+export interface Ended {
+  readonly run: RunRecord
+  readonly left_out: ReadonlyArray<FeedLeftOut>
+}
+
+export interface RunOptions {
+  /** `LARDER_HOME` of the run. */
+  readonly home: string
+  readonly days: DayRange | undefined
+  /** Reads, merges and checks, and throws the result away. */
+  readonly dryRun: boolean
+  /** Publishes also what holds less than the live generation. */
+  readonly acceptShrinkage?: boolean | undefined
+  /** A run of the archive: it has published, so that less than the live generation held was accepted, or is of a rollback. */
+  readonly isRepeated?: true
+  /** The file that was given with `--stores`. */
+  readonly stores?: string | undefined
+  /** Is told what is known of a run that failed. */
+  readonly onFailed?: (ended: Ended) => void
+}
+
+export interface Reading {
+  readonly pipeline: Pipeline
+  readonly layout: Layout
+  /** The run as it begins. */
+  readonly started: RunRecord
+  readonly options: RunOptions
+}
+
+export const timeOf = (now: number) => new Date(now).toISOString()
+export const outcomeOfFailure = (cause: Cause.Cause<unknown>): RunRecord["outcome"] => {
+  if (Cause.hasInterruptsOnly(cause)) return "interrupted"
+  return Cause.squash(cause) instanceof ChecksFailed ? "checks_failed" : "failed"
+}
+const messageOf = (cause: Cause.Cause<unknown>) => {
+  const error = Cause.squash(cause)
+  return Cause.hasInterruptsOnly(cause) ? "interrupted" : String(error instanceof Error ? error.message : error)
+}
+const leftOutOf = (cause: Cause.Cause<unknown>): ReadonlyArray<FeedLeftOut> => {
+  const error = Cause.squash(cause)
+  return error instanceof ReadFailed || error instanceof NothingRead ? error.left_out : []
+}
+
+/** What is known of a run on its way. */
+interface Known {
+  run: RunRecord
+  checks: ReadonlyArray<CheckOutcome>
+}
+
+/** A run that failed is in SQL at once. Being unable to tell is no reason to fail differently. */
+const tellFailure = Effect.fnUntraced(function* (
+  { layout, options }: Reading,
+  { checks, run: known }: Known,
+  cause: Cause.Cause<unknown>
+) {
+  const finished_at = timeOf(yield* Clock.currentTimeMillis)
+  const run = { ...known, outcome: outcomeOfFailure(cause), finished_at, message: messageOf(cause) }
+  const leftOut = leftOutOf(cause)
+  options.onFailed?.({ run, left_out: leftOut })
+  // one that failed behind its manifest is live, and told
+  const isRecorded = yield* isTold(layout, run.run_id).pipe(Effect.orElseSucceed(() => false))
+  if (options.dryRun || isRecorded) return
+  yield* recordEnd(layout, { run, checks, leftOut }, folderOf(layout, run.run_id)).pipe(
+    Effect.catch((error) => Effect.logWarning(`the record of this run is lost: ${error.message}`))
+  )
+})
+
+const isOvertaken = (cause: Cause.Cause<unknown>) => Cause.squash(cause) instanceof PublishedMeanwhile
+const orTell =
+  (reading: Reading, known: Known) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.onExit(effect, (exit) =>
+      Exit.isSuccess(exit) || isOvertaken(exit.cause) ? Effect.void : tellFailure(reading, known, exit.cause)
+    )
+
+/** Reads the source, and looks at what came: bundled samples are samples whoever reads them, and go into no other warehouse. */
+const readInto = Effect.fnUntraced(function* (
+  pipeline: Pipeline,
+  started: RunRecord,
+  context: RunContext,
+  isRepeated: boolean
+) {
+  const read = yield* pipeline.read(context)
+  if (started.origin === "sample" || !(yield* markBundled(pipeline, context.staging))) {
+    return { ...read, origin: started.origin }
+  }
+  const mixture = isRepeated ? undefined : yield* mixtureIn(context.layout, pipeline, "sample")
+  if (mixture !== undefined) return yield* new BadUse({ problem: mixture })
+  return { ...read, origin: "sample" as const }
+})
+
+/** `since` is what is live when it begins, and `known` is kept up to how far it came. */
+const attempt = Effect.fnUntraced(function* (
+  { layout, options, pipeline, started }: Reading,
+  since: Manifest | undefined,
+  known: Known
+) {
+  const { acceptShrinkage = false, days, dryRun, isRepeated = false, stores } = options
+  const { run_id, started_at } = started
+  yield* requirePublishable(layout, pipeline.dataSet) // before anything is fetched
+  yield* Progress.use((progress) => progress.start(pipeline.name))
+  const { file, filled } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
+    readInto(pipeline, started, { run_id, started_at, layout, staging, days, stores, acceptShrinkage }, isRepeated)
+  ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
+  const { all_failed = false, feeds, left_out, origin, rows_read, rows_rejected, rows_silent, stores: asked } = filled
+  const run: RunRecord = {
+    ...started,
+    origin,
+    outcome: left_out.length > 0 ? "partial" : "published",
+    finished_at: isRepeated ? started.finished_at : timeOf(yield* Clock.currentTimeMillis),
+    rows_read,
+    rows_rejected,
+    message: left_out.length > 0 ? reasonLines(left_out).join("\n") : null
+  }
+  known.run = run
+  yield* Progress.use((progress) => progress.phase(dryRun ? "merging and checking" : "publishing", rows_read))
+  if (!dryRun) yield* Archive.use((archive) => archive.settled)
+  const published = yield* publish({
+    layout,
+    dataSet: pipeline.dataSet,
+    stagedFile: file,
+    since,
+    run,
+    leftOut: left_out,
+    silentRows: rows_silent,
+    checks: pipeline.checks,
+    acceptShrinkage: acceptShrinkage || isRepeated,
+    onChecked: (checks) => {
+      known.checks = checks
+    },
+    dryRun
+  })
+  return { ...published, feeds, left_out, all_failed, ...(asked === undefined ? {} : { stores: asked }) }
+})
+export type IngestResult = Effect.Success<ReturnType<typeof attempt>>
+
+/** Its files are there until it has told how it failed. */
+const attemptAndTell = (reading: Reading, since: Manifest | undefined) =>
+  Effect.suspend(() => {
+    const known: Known = { run: reading.started, checks: [] }
+    return Effect.scoped(attempt(reading, since, known).pipe(orTell(reading, known)))
+  })
+
+/** Undefined where another machine was faster. */
+const overtakenOr = <A, E, R>(attempt: Effect.Effect<A, E | PublishedMeanwhile, R>) =>
+  Effect.catchIf(
+    attempt,
+    (error): error is PublishedMeanwhile => error instanceof PublishedMeanwhile,
+    () => Effect.succeed(undefined)
+  )
+
+const newest = ({ layout }: Reading) => Effect.map(newestManifest(layout.depot), Option.getOrUndefined)
+
+/** In place of the source: what the run got from it already. Fails where that may no longer be all that there is to read. */
+const whatItGot = Effect.fnUntraced(function* (reading: Reading, since: Manifest | undefined) {
+  const path = yield* Path.Path
+  const { layout, pipeline, started } = reading
+  const now = yield* newest(reading)
+  yield* requireStillKnown(pipeline.name, since, now?.data_sets[pipeline.name])
+  yield* refreshOpened(layout) // what the other one read counts as read
+  yield* Effect.logInfo(`${pipeline.name} was published by another machine; what was read is compared with that`)
+  const folder = path.join(layout.home, "raw")
+  const archive = yield* archiveToRepeat(folder, yield* unpackingFolder(layout))
+  const { run_id } = started
+  return { now, source: repeated(archive, { run_id, fetches: yield* fetchesOf(folder, run_id) }) }
+})
+
+/**
+ * Reads and publishes. Whoever is overtaken tries again for as long as others are faster: each time one of them has published.
+ */
+export const readAndPublish = Effect.fnUntraced(function* (reading: Reading) {
+  let since = yield* newest(reading)
+  let published = yield* overtakenOr(attemptAndTell(reading, since))
+  while (published === undefined) {
+    const got = yield* whatItGot(reading, since).pipe(orTell(reading, { run: reading.started, checks: [] }))
+    since = got.now
+    const again: Reading = { ...reading, options: { ...reading.options, stores: undefined } } // the list was read, too
+    published = yield* overtakenOr(attemptAndTell(again, since)).pipe(Effect.provide(got.source))
+  }
+  return published
+}, Effect.scoped)

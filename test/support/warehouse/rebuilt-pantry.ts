@@ -1,0 +1,13 @@
+/** A rebuild of the pantry, as if these were its runs in the raw archive. */
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
+import { rebuildFrom } from "@larder/warehouse/publishing/rebuild.ts"
+import { Effect, Option } from "effect"
+import { aLayout, type Found, pantry, publishFound } from "./pantry.ts"
+
+export const rebuildPantry = Effect.fnUntraced(function* (layout: Layout, runs: Readonly<Record<string, Found>>) {
+  const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets.pantry
+  const from = yield* aLayout
+  for (const [run_id, found] of Object.entries(runs)) yield* publishFound(from, found, { run: { run_id } })
+  return yield* rebuildFrom({ layout, dataSet: pantry.dataSet, from, since })
+})

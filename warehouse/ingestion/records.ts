@@ -1,0 +1,124 @@
+/** The records of a generation, as a part of `ingest`: that it was made, by whom and why, and what its run went through. */
+import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
+import { Clock, Effect } from "effect"
+import { type DuckDb, identifier } from "../duckdb.ts"
+import { type Event, generationId, madeBy } from "../generation/manifest.ts"
+import {
+  checkResultTable,
+  generationTable,
+  leftOutTable,
+  rejectTable,
+  runTable,
+  stagedIngestTables
+} from "../tables.ts"
+import { type QueriedRecords, type TableRecords, writeIngestPart } from "./part.ts"
+
+export interface RecordsOfRun {
+  readonly run: RunRecord
+  readonly checks: ReadonlyArray<CheckOutcome>
+  readonly leftOut: ReadonlyArray<FeedLeftOut>
+  /** Whether it made new parts of its data set. */
+  readonly hasChangedData: boolean
+}
+
+export const eventOf = ({ outcome, pipeline, rows_loaded, run_id }: RunRecord): Event => ({
+  kind: "run",
+  pipeline,
+  run_id,
+  outcome,
+  rows_loaded,
+  went_back_to: null,
+  note: null
+})
+
+const recordsOfGeneration = ({ kind, note, pipeline, run_id, went_back_to }: Event) =>
+  Effect.map(Clock.currentTimeMillis, (now): TableRecords => {
+    const row = {
+      made_at: new Date(now).toISOString(),
+      made_by: madeBy(),
+      kind,
+      pipeline,
+      run_id,
+      went_back_to: went_back_to === null ? null : generationId(went_back_to),
+      note
+    }
+    return { table: generationTable, rows: [row] }
+  })
+
+/** Writes the part of a generation that no run made. */
+export const writeRecordsOfEvent = (file: string, event: Event) =>
+  Effect.flatMap(recordsOfGeneration(event), (records) => writeIngestPart(file, [records]))
+
+/** What runs staged for `ingest`. `database` has it, where that is attached beside another. */
+export const stagedIn = (db: DuckDb["Service"], database?: string): QueriedRecords => {
+  const prefix = database === undefined ? "" : `${identifier(database)}.`
+  return {
+    db,
+    rows: Object.fromEntries(stagedIngestTables.map(({ name }) => [name, `from ${prefix}ingest.${identifier(name)}`]))
+  }
+}
+
+/** Of a run that failed the first rejects say why: nobody needs millions of them, again after every attempt. */
+const mostRejects = 10_000
+
+/** What a run that failed had staged. */
+export const stagedByFailed = (db: DuckDb["Service"]): QueriedRecords => {
+  const { rows } = stagedIn(db)
+  return { db, rows: { ...rows, [rejectTable.name]: `${rows[rejectTable.name]} limit ${mostRejects}` } }
+}
+
+/** Records of this name are of runs whose payloads a rebuild read again: its records of those replace the ones before. */
+export const rebuiltRun = "rebuilt_run"
+
+/** Records of the runs that `ingest.run` lacks: their lines in the raw archive are all that was left of them. */
+const lackedRuns = (made: string, known: string | undefined) => {
+  const lacked = (table: string) =>
+    `from ${made}.ingest.${table} ${known === undefined ? "" : `where run_id not in (select run_id from ${known}.ingest.run)`}`
+  return {
+    [runTable.name]: `
+      select * exclude (recorded_in, rebuilt_in, rolled_back_by) replace (null as generation),
+        generation is not null as has_changed_data
+      ${lacked("run")} order by run_id`,
+    [checkResultTable.name]: `select * replace (examples::varchar as examples) ${lacked("check_result")}`,
+    [leftOutTable.name]: lacked("left_out")
+  }
+}
+
+/** Databases of `ingest` that are attached: of the runs that were repeated, and of those that are known; undefined where none are. */
+export interface Rebuilt {
+  readonly db: DuckDb["Service"]
+  readonly made: string
+  readonly known: string | undefined
+}
+
+/** Writes the part of a rebuild: the records of the payloads that it read again, and of those of its runs that have none yet. */
+export const writeRecordsOfRebuild = Effect.fnUntraced(function* (
+  file: string,
+  event: Event,
+  { db, known, made }: Rebuilt
+) {
+  yield* writeIngestPart(file, [yield* recordsOfGeneration(event)], {
+    db,
+    rows: {
+      [rebuiltRun]: `select run_id from ${made}.ingest.run order by run_id`,
+      ...lackedRuns(made, known),
+      ...stagedIn(db, made).rows
+    }
+  })
+})
+
+/** Writes the part of a run. What it staged is in it, where it came that far. */
+export const writeRecordsOfRun = Effect.fnUntraced(function* (
+  file: string,
+  { checks, hasChangedData, leftOut, run }: RecordsOfRun,
+  staged?: QueriedRecords
+) {
+  const { pipeline, run_id } = run
+  const records = [
+    yield* recordsOfGeneration(eventOf(run)),
+    { table: runTable, rows: [{ ...run, generation: null, has_changed_data: hasChangedData }] },
+    { table: checkResultTable, rows: checks.map((check) => ({ run_id, pipeline, ...check })) },
+    { table: leftOutTable, rows: leftOut.map((feed) => ({ run_id, pipeline, ...feed })) }
+  ]
+  yield* writeIngestPart(file, records, staged)
+})

@@ -1,0 +1,82 @@
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { aLayout, apples, ask, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { rebuildPantry } from "@larder/test/support/warehouse/rebuilt-pantry.ts"
+import { Effect, Option } from "effect"
+import type { Layout } from "../generation/layout.ts"
+import { rollback } from "./rollback.ts"
+
+const back = (layout: Layout, to?: string) =>
+  rollback(layout, { to: Option.fromNullishOr(to), only: Option.none(), note: Option.none() })
+const runs = (layout: Layout) =>
+  Effect.map(
+    ask(layout, "select run_id, generation, recorded_in, rebuilt_in, rolled_back_by from ingest.run order by run_id"),
+    (rows) =>
+      rows.map((row) =>
+        Object.values(row).map((cell) => (cell === null ? null : String(cell).replace("larder-00000", "")))
+      )
+  )
+const reasons = (layout: Layout, table = "reject") =>
+  Effect.map(ask(layout, `select reason from ingest.${table} order by reason`), (rows) =>
+    rows.map(({ reason }) => reason)
+  )
+
+describe("a rebuild", () => {
+  itWorks(
+    "tells of the runs that nothing tells of, also where an earlier attempt was killed after the first of them",
+    () =>
+      Effect.gen(function* () {
+        const repeated = { one: { prices: [apples], rejects: ["odd"] }, two: { prices: [pears] } }
+        const empty = yield* aLayout
+        yield* rebuildPantry(empty, repeated)
+        assert.deepStrictEqual(yield* runs(empty), [
+          ["one", "1", "1", "1", null],
+          ["two", "1", "1", "1", null]
+        ])
+        assert.deepStrictEqual(yield* ask(empty, "select run_id, name from ingest.check_result order by run_id"), [
+          { run_id: "one", name: "rows_accounted_for" },
+          { run_id: "two", name: "rows_accounted_for" }
+        ])
+        const begun = yield* aLayout
+        yield* publishFound(begun, repeated.one, { run: { run_id: "one" } })
+        yield* rebuildPantry(begun, repeated)
+        assert.deepStrictEqual(yield* runs(begun), [
+          ["one", "1", "1", "2", null],
+          ["two", "2", "2", "2", null]
+        ])
+        for (const layout of [empty, begun]) {
+          assert.deepStrictEqual(yield* reasons(layout), ["odd"])
+          assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price order by item"), [
+            { item: "apple" },
+            { item: "pear" }
+          ])
+        }
+      })
+  )
+  itWorks("that is rolled back leaves what its runs told before, and goes for it again where it is live again", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples], rejects: ["as first read"] }, { run: { run_id: "one" } })
+      yield* rebuildPantry(layout, { one: { prices: [apples], rejects: ["as read again"] } })
+      const before = [["one", "1", "1", "2", null]]
+      assert.deepStrictEqual([yield* runs(layout), yield* reasons(layout)], [before, ["as read again"]])
+      yield* back(layout)
+      assert.deepStrictEqual(
+        [yield* runs(layout), yield* reasons(layout)],
+        [[["one", "1", "1", null, null]], ["as first read"]]
+      )
+      assert.deepStrictEqual(
+        yield* ask(layout, "select rolled_back_by from ingest.generation where kind = 'rebuild'"),
+        [{ rolled_back_by: "larder-000003" }]
+      )
+      yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "two" } }) // into the other of the two files
+      assert.deepStrictEqual(yield* reasons(layout, "live_reject"), ["as first read"])
+      yield* back(layout, "2")
+      assert.deepStrictEqual(
+        [yield* reasons(layout), yield* reasons(layout, "live_reject")],
+        [["as read again"], ["as read again"]]
+      )
+      assert.deepStrictEqual(yield* runs(layout), [...before, ["two", "4", "4", null, "5"]])
+    })
+  )
+})
