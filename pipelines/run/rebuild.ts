@@ -8,6 +8,7 @@ import { type Layout, layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { withLock } from "@larder/warehouse/generation/lock.ts"
 import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { countingRuns } from "@larder/warehouse/live/runs.ts"
+import { requireKnown, requireKnownIngest } from "@larder/warehouse/newer-versions.ts"
 import { recordKilledRuns } from "@larder/warehouse/publishing/killed-runs.ts"
 import { rebuildFrom } from "@larder/warehouse/publishing/rebuild.ts"
 import { ownFolder } from "@larder/warehouse/staging.ts"
@@ -29,6 +30,8 @@ const runsToRepeat = Effect.fnUntraced(function* (pipeline: Pipeline, layout: La
 export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline: Pipeline, home: string) {
   const layout = yield* layoutOf(home)
   const live = Option.getOrUndefined(yield* newestManifest(layout.depot))
+  yield* requireKnown(pipeline.dataSet, live?.data_sets[pipeline.name])
+  yield* requireKnownIngest(live)
   if (live?.data_sets[pipeline.name] === undefined) {
     const runs = yield* repeatRuns(pipeline, home, yield* runsToRepeat(pipeline, layout), { home })
     return { runs, generation: runs.findLast((run) => run.generation !== null)?.generation ?? null }

@@ -105,7 +105,9 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
   )
 
   return {
-    generations: Effect.map(Effect.provideContext(listGenerations(layout), context), (all) => all.toReversed()),
+    generations: Effect.map(Effect.provideContext(listGenerations(layout), context), ({ generations }) =>
+      generations.toReversed()
+    ),
     dataSets,
     runs,
     run,
@@ -118,7 +120,9 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
     /** The catalog and all readings, which the live generation holds in memory. */
     commodities: () => live.current().model.commodities,
     provenances: () => live.current().model.provenances,
-    generation: () => live.current().id
+    generation: () => live.current().id,
+    /** Pipelines whose newest data cannot be served. */
+    leftAside: live.leftAside
   }
 })
 

@@ -1,9 +1,10 @@
 /** How a publication that stopped tells at which step. */
 import { Effect, PlatformError, Schema } from "effect"
+import { TablesDiffer } from "../columns-by-name.ts"
 import { ManifestUnusable } from "../generation/manifest.ts"
 import { PartDamaged } from "../generation/parts.ts"
+import { NewerDataSet } from "../newer-versions.ts"
 import { ChecksFailed } from "./check.ts"
-import { TablesDiffer } from "./definitions.ts"
 import { PublishedMeanwhile } from "./record.ts"
 
 /** Publishing stopped at a step. What is live is what it was. */
@@ -20,8 +21,16 @@ export class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishF
 }
 
 /** Errors that say themselves what happened. */
-const told = [PublishFailed, ChecksFailed, TablesDiffer, PartDamaged, ManifestUnusable, PublishedMeanwhile]
-type Told = PublishFailed | ChecksFailed | TablesDiffer | PartDamaged | ManifestUnusable | PublishedMeanwhile
+const told = [
+  PublishFailed,
+  ChecksFailed,
+  TablesDiffer,
+  NewerDataSet,
+  PartDamaged,
+  ManifestUnusable,
+  PublishedMeanwhile
+] as const
+type Told = InstanceType<(typeof told)[number]>
 const isTold = (error: unknown): error is Told => told.some((kind) => error instanceof kind)
 
 export const during =

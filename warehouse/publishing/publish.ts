@@ -4,13 +4,13 @@
  * A run without new rows leaves only what it told.
  */
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
-import { Effect, Option, Path } from "effect"
+import { Effect, Path } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { type Layout, writableDirectory } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
-import { type DataSetEntry, generationId, isLoaded, newestManifest, type Part } from "../generation/manifest.ts"
-import { verifiedDatabase } from "../generation/parts.ts"
+import { type DataSetEntry, generationId, isLoaded, type Part } from "../generation/manifest.ts"
 import { tellOfRun } from "../ingestion/told.ts"
+import { liveOf } from "../live/previous.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { type DataSet, stagedIngestTables } from "../tables.ts"
 import { type Built, build } from "./build.ts"
@@ -53,16 +53,7 @@ const withRows = (publication: Publication, { loaded_rows, stated_rows }: Reduce
 })
 
 /** What is live of the data set of a publication. */
-interface Live {
-  readonly entry: DataSetEntry | undefined
-  readonly file: string | undefined
-}
-
-const findLive = Effect.fnUntraced(function* (layout: Layout, { about: { pipeline } }: DataSet) {
-  const entry = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets[pipeline]
-  const file = isLoaded(entry) ? yield* verifiedDatabase(layout, pipeline, entry) : undefined
-  return { entry, file } satisfies Live as Live
-})
+type Live = Effect.Success<ReturnType<typeof liveOf>>
 
 /** A run that brought no new row: what it told is all that it leaves. */
 const tellUnchanged = Effect.fnUntraced(function* (
@@ -168,7 +159,7 @@ const publishNew = Effect.fnUntraced(function* (
 const publishWith = Effect.fnUntraced(function* (publication: Publication) {
   const path = yield* Path.Path
   const { dataSet, dryRun, layout, stagedFile } = publication
-  const live = yield* findLive(layout, dataSet).pipe(during("finding what is live"))
+  const live = yield* liveOf(layout, dataSet).pipe(during("finding what is live"))
   const rollbacks = (entry: DataSetEntry | undefined) => entry?.undone.length ?? 0
   if (publication.since !== undefined && rollbacks(live.entry) !== rollbacks(publication.since)) {
     return yield* new PublishedMeanwhile({ pipeline: dataSet.about.pipeline }) // what it took as known is known no more

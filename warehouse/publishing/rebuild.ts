@@ -18,6 +18,7 @@ import {
 import { verifiedPart } from "../generation/parts.ts"
 import { readingIngestion } from "../ingestion/file.ts"
 import { tellOfRebuild } from "../ingestion/told.ts"
+import { requireKnown } from "../newer-versions.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import type { DataSet } from "../tables.ts"
 import { addPart, putFile } from "./record.ts"
@@ -57,12 +58,12 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* (layout: La
   yield* db.run(`attach ${literal(from.ingestion)} as made (read_only)`)
   yield* tellOfRebuild(told, event, db, "made")
   const object = yield* putFile(layout, told)
-  const change = (base: Manifest | undefined, number: number): Effect.Effect<Change> =>
-    Effect.succeed({
-      event,
-      data_sets: { ...base?.data_sets, [pipeline]: entryOf(made, base?.data_sets[pipeline], number) },
-      ingest: addPart(base, object, number)
-    })
+  const change = Effect.fnUntraced(function* (base: Manifest | undefined, number: number) {
+    const live = base?.data_sets[pipeline]
+    yield* requireKnown(dataSet, live)
+    const data_sets = { ...base?.data_sets, [pipeline]: entryOf(made, live, number) }
+    return { event, data_sets, ingest: yield* addPart(base, object, number) } satisfies Change as Change
+  })
   for (const part of made.parts) yield* putFile(layout, yield* verifiedPart(from, pipeline, part))
   const { number } = yield* makeGeneration(layout.depot, change)
   yield* refreshOpened(layout).pipe(

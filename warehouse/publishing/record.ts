@@ -14,6 +14,7 @@ import {
 import { faultOf, noteSeen, objectIdOf } from "../generation/parts.ts"
 import { mergeIngestParts } from "../ingestion/part.ts"
 import { eventOf, type RunTold, tellOfRun } from "../ingestion/told.ts"
+import { requireKnownIngest } from "../newer-versions.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { ingestVersion } from "../tables.ts"
 
@@ -77,10 +78,11 @@ const withMerged = (parts: ReadonlyArray<IngestPart>, merged: Merged | undefined
 }
 
 /** The list of parts with one more. */
-export const addPart = (base: Manifest | undefined, object: ObjectId, number: number): Manifest["ingest"] => ({
-  schema: ingestVersion,
-  parts: [...(base?.ingest.parts ?? []), { ...object, first: number, last: number }]
-})
+export const addPart = (base: Manifest | undefined, object: ObjectId, number: number) =>
+  Effect.as(requireKnownIngest(base), {
+    schema: ingestVersion,
+    parts: [...(base?.ingest.parts ?? []), { ...object, first: number, last: number }]
+  } satisfies Manifest["ingest"])
 
 /** What a run makes of its data set; undefined where no row of it changed. */
 export interface NewParts {
@@ -106,18 +108,19 @@ export const recordRun = Effect.fn("Generation.recordRun")(function* (
   const { depot } = layout
   const newest = yield* newestManifest(depot)
   const merged = yield* mergeParts(layout, newest._tag === "Some" ? newest.value : undefined, folder)
-  const change = (base: Manifest | undefined, number: number): Effect.Effect<Change, PublishedMeanwhile> => {
+  const change = Effect.fnUntraced(function* (base: Manifest | undefined, number: number) {
     const before = base?.data_sets ?? {}
     if (parts !== undefined && !isSame(before[pipeline], parts.base)) {
-      return Effect.fail(new PublishedMeanwhile({ pipeline }))
+      return yield* new PublishedMeanwhile({ pipeline })
     }
-    const ingest = addPart(base, object, number)
-    return Effect.succeed({
+    const ingest = yield* addPart(base, object, number)
+    const change: Change = {
       event: eventOf(run),
       data_sets: parts === undefined ? before : { ...before, [pipeline]: parts.entry(number) },
       ingest: { ...ingest, parts: withMerged(ingest.parts, merged) }
-    })
-  }
+    }
+    return change
+  })
   return yield* makeGeneration(depot, change)
 })
 
