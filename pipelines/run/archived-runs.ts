@@ -36,7 +36,7 @@ export class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("
   }
 }
 
-/** The runs of a pipeline that read its source, oldest first: their ids sort by start. */
+/** The runs of a pipeline that read its source, in the order of their ids, which say what the clock was when each started. */
 export const archivedRuns = Effect.fnUntraced(function* (
   folder: string,
   pipeline: string,

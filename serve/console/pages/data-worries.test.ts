@@ -51,6 +51,11 @@ describe("worries about freshness", () => {
       "The last read of Commodities ended on 20 Nov 2026. That is late: larder-ingest should read it every day."
     ])
   })
+  it("reports a read that a clock dated far ahead: nobody knows when it was", async () => {
+    assert.deepStrictEqual(await told(commodities({ last_read: read("2027-11-20T02:00:00.000Z") })), [
+      "The last read of Commodities ended on 20 Nov 2027. That is late: larder-ingest should read it every day."
+    ])
+  })
   it("reports nothing before the first reading, or where no next reading is due", async () => {
     const release = { what: "release", on: "2026-04-30", late_after: null }
     assert.deepStrictEqual(await told(commodities({ newest: [...daily(null), release] })), [])
