@@ -125,7 +125,8 @@ const generations = Command.make(
   Effect.fn(function* ({ json }) {
     const layout = yield* layoutOf(yield* homeSetting)
     yield* requirePresentForm(layout)
-    const listed = yield* listGenerations(layout)
+    const { generations: listed, unusable } = yield* listGenerations(layout)
+    for (const { message } of unusable) yield* Effect.logWarning(`one generation is not listed: ${message}`)
     if (json) return yield* Console.log(JSON.stringify(listed))
     yield* Console.log(
       listed.length === 0 ? "No generation yet. Run: npx larder-ingest" : listed.map(lineOf).join("\n")

@@ -5,6 +5,7 @@ import { verifiedDatabase } from "@larder/warehouse/generation/parts.ts"
 import { readingIngestion } from "@larder/warehouse/ingestion/file.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import type { Parts } from "@larder/warehouse/opened/parts.ts"
+import { readableOf } from "@larder/warehouse/opened/readable.ts"
 import { snapshot as writeSnapshot } from "@larder/warehouse/opened/snapshot.ts"
 import { dataSets } from "@larder/warehouse/tables.ts"
 import { Console, Effect, FileSystem, Option, Path } from "effect"
@@ -17,13 +18,17 @@ const take = Effect.fnUntraced(function* (home: string, to: string) {
   const layout = yield* layoutOf(home)
   yield* requirePresentForm(layout)
   const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
-  const parts: Array<Parts["parts"][number]> = []
-  for (const dataSet of dataSets) {
-    const { pipeline } = dataSet.about
-    const entry = manifest?.data_sets[pipeline]
-    if (isLoaded(entry)) parts.push({ dataSet, file: yield* verifiedDatabase(layout, pipeline, entry) })
-  }
-  if (manifest === undefined || parts.length === 0) return yield* new NoWarehouse({ dir: layout.dir })
+  const loaded = Object.entries(manifest?.data_sets ?? {}).filter(([, entry]) => isLoaded(entry))
+  if (manifest === undefined || loaded.length === 0) return yield* new NoWarehouse({ dir: layout.dir })
+  for (const [pipeline, entry] of loaded) yield* verifiedDatabase(layout, pipeline, entry)
+  const { others, readable } = yield* readableOf(layout, Object.fromEntries(loaded))
+  const parts = dataSets.flatMap((dataSet): Parts["parts"] => {
+    const [database] = readable[dataSet.about.pipeline]?.parts ?? []
+    return database === undefined ? [] : [{ dataSet, file: layout.objectFile(database.sha256) }]
+  })
+  const [first] = others
+  if (first !== undefined && parts.length === 0) return yield* first
+  for (const { message } of others) yield* Effect.logWarning(`the snapshot is without a data set: ${message}`)
   yield* refreshOpened(layout) // a run may have been killed before it could
   yield* readingIngestion(layout)
   yield* writeSnapshot({ to, parts, ingestion: layout.ingestion })

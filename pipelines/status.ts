@@ -1,7 +1,9 @@
 /** `larder-ingest status`: whether each data set is fresh, for people and for a monitor. */
-import { layoutOf, NoWarehouse, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { type Layout, layoutOf, NoWarehouse, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { hasFailed, isLate, isOfSamples, liveStates, type PipelineState } from "@larder/warehouse/live/runs.ts"
-import { Clock, Console, Effect, Runtime, Schema } from "effect"
+import { newerIn } from "@larder/warehouse/newer-versions.ts"
+import { Clock, Console, Effect, Option, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { homeSetting } from "./run/run.ts"
 
@@ -50,12 +52,20 @@ const detailOf = ({ last_read, last_run, late_after_days }: PipelineState, statu
   return `${read}${late}${partial}`
 }
 
+/** Why this version may not tell all: what the newest generation has that it does not know. */
+const unknownIn = ({ depot }: Layout) =>
+  newestManifest(depot).pipe(
+    Effect.map((newest) => (Option.isSome(newest) ? newerIn(newest.value) : [])),
+    Effect.catchTag("ManifestUnusable", (error) => Effect.succeed([error]))
+  )
+
 export const status = Command.make(
   "status",
   { json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON array on stdout"), Flag.withDefault(false)) },
   Effect.fn(function* ({ json }) {
     const layout = yield* layoutOf(yield* homeSetting)
     yield* requirePresentForm(layout)
+    for (const { message } of yield* unknownIn(layout)) yield* Effect.logWarning(message)
     const states = yield* liveStates(layout)
     const hasRun = states.some(({ last_run }) => last_run !== undefined)
     const now = yield* Clock.currentTimeMillis

@@ -54,9 +54,9 @@ export const readModelOf = (
   withheldLicences: ReadonlyArray<Licence> = []
 ): Loading<Loaded, ReadModel, FileSystem.FileSystem | Path.Path> => ({
   dataSets: {
-    commodities: { version: commodity.version, load: ({ db }) => loadCommodities(db, withheldLicences) },
-    "branded-foods": { version: brandedFood.version, load: ({ db, entry }) => foodsOf(layout, entry, db) },
-    storefronts: { version: storefront.version, load: ({ db }) => loadStorefronts(db) }
+    commodities: { of: commodity, load: ({ db }) => loadCommodities(db, withheldLicences) },
+    "branded-foods": { of: brandedFood, load: ({ db, entry }) => foodsOf(layout, entry, db) },
+    storefronts: { of: storefront, load: ({ db }) => loadStorefronts(db) }
   },
   assemble: ({ storefronts, ...loaded }, entries, ingest) =>
     Effect.map(storefronts === undefined ? Effect.undefined : withLastReads(storefronts, ingest), (read) =>

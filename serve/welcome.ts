@@ -7,7 +7,7 @@ export interface Started {
   /** It listens on every address, and nobody has said by which of them others come. */
   readonly isForOthersToo: boolean
   readonly generation: string
-  /** Whether each data set is in the warehouse. */
+  /** Whether each data set is served. */
   readonly data_sets: Readonly<Record<string, boolean>>
   readonly payments: "simulated" | "test" | "live"
 }

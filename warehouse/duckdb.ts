@@ -99,6 +99,8 @@ const ownSettings = {
   autoinstall_known_extensions: "false"
 }
 
+const batches = { dynamic_or_filter_threshold: "1000" } // else a list of more than 50 keys reads the whole table
+
 const open = (file: string, settings: Record<string, string>): Effect.Effect<DuckDBInstance, OpenError, Scope.Scope> =>
   Effect.acquireRelease(
     attempt(`open ${file}`, () => DuckDBInstance.create(file, { ...ownSettings, ...settings })),
@@ -271,10 +273,17 @@ export class DuckDb extends Context.Service<DuckDb, Database>()("larder/warehous
         access_mode: "READ_ONLY",
         enable_external_access: "false",
         lock_configuration: "true",
-        dynamic_or_filter_threshold: "1000" // else a list of more than 50 keys reads the whole table
+        ...batches
       }),
       (db) => make(db, 4, "fixed")
     )
+  /** Views over published files: `define` attaches the files and makes the views. After that, it is hardened like `readOnly`. */
+  static readonly views = Effect.fnUntraced(function* <E>(define: (db: Database) => Effect.Effect<void, E>) {
+    const db = yield* make(yield* open(":memory:", batches), 4, "fixed")
+    yield* define(db)
+    yield* db.run("set enable_external_access = false; set lock_configuration = true")
+    return db
+  })
   /** A published generation, for making files out of it: nothing in it changes, but queries may write files. */
   static readonly readingAndWritingFiles = (file: string) =>
     Effect.flatMap(open(file, { access_mode: "READ_ONLY" }), (db) => make(db, 1, "fixed"))

@@ -54,7 +54,7 @@ export const fetchesOf = Effect.fnUntraced(function* (folder: string, run_id: st
   return (yield* linesOf(path.join(folder, "fetches", `${run_id}.ndjson`))).filter(isFetch)
 })
 
-/** The runs of a pipeline that read its source, oldest first: their ids sort by start. */
+/** The runs of a pipeline that read its source, in the order of their ids, which say what the clock was when each started. */
 export const archivedRuns = Effect.fnUntraced(function* (
   folder: string,
   pipeline: string,

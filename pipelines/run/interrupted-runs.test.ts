@@ -130,18 +130,18 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
     })
   )
 
-  it.effect("takes nothing that is older than six hours", () =>
+  it.effect("takes nothing that is older than six hours, or that a clock dated in the future", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
       const { url } = yield* counting
-      yield* runOf(folder, 1, [`${url}/a`, `${url}/b`])
-      const [a = "", b = ""] = yield* linesOf(folder, 1)
+      yield* runOf(folder, 1, [`${url}/a`, `${url}/b`, `${url}/c`])
+      const [a = "", b = "", c = ""] = yield* linesOf(folder, 1)
       const at = (line: string, age: number) =>
         JSON.stringify({ ...decodeLine(line), fetched_at: new Date(Date.now() - age).toISOString() })
       const hour = 3_600_000
-      yield* fs.writeFileString(listOf(folder, 1), `${at(a, 6 * hour)}\n${at(b, 5.9 * hour)}\n`)
-      assert.deepStrictEqual(yield* runOf(folder, 2, [`${url}/a`, `${url}/b`]), ["/a 2", "/b 1"])
+      yield* fs.writeFileString(listOf(folder, 1), `${at(a, 6 * hour)}\n${at(b, 5.9 * hour)}\n${at(c, -hour)}\n`)
+      assert.deepStrictEqual(yield* runOf(folder, 2, [`${url}/a`, `${url}/b`, `${url}/c`]), ["/a 2", "/b 1", "/c 2"])
     })
   )
 

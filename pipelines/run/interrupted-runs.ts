@@ -78,12 +78,14 @@ export const interruptedFetches = Effect.fn("InterruptedRuns.fetches")(function*
   const path = yield* Path.Path
   const listed = yield* fs.readDirectory(lists).pipe(ifMissing<ReadonlyArray<string>>([]))
   const names = listed.filter((name) => name.includes(`-${pipeline}-`)).sort()
-  const earliest = (yield* Clock.currentTimeMillis) - takenFor
+  const now = yield* Clock.currentTimeMillis
+  const earliest = now - takenFor
   const seen = yield* Effect.forEach(names, (name) => look(path.join(lists, name), earliest))
   const since = seen.reduce((last, { hasEnded, written }) => (hasEnded ? Math.max(last, written) : last), earliest)
   const young = seen.filter(({ hasEnded, written }) => !hasEnded && written > since)
   const all = (yield* Effect.forEach(young, ({ file }) => fetchedBy(file))).flat()
-  const fetched = all.filter(({ fetched_at }) => Date.parse(fetched_at) > since)
+  const isYoung = (at: number) => at > since && at <= now // a clock that was ahead would keep a payload young for as long
+  const fetched = all.filter(({ fetched_at }) => isYoung(Date.parse(fetched_at)))
   // a run that took over and was interrupted, too, lists some of them again
   const each = new Map(fetched.map((line) => [`${line.url} ${line.fetched_at} ${line.sha256}`, line]))
   const inTurn = [...each.values()].sort((a, b) => Date.parse(a.fetched_at) - Date.parse(b.fetched_at))

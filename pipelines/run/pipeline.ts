@@ -1,12 +1,14 @@
 /** What a pipeline is: a data set, where its bundled samples lie, how it reads its source, and what must hold afterwards. */
 
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
+import type { TablesDiffer } from "@larder/warehouse/columns-by-name.ts"
 import type { DepotUnusable } from "@larder/warehouse/depot/depot.ts"
 import type { DuckDbError, OpenError } from "@larder/warehouse/duckdb.ts"
 import type { HomeUnwritable, Layout } from "@larder/warehouse/generation/layout.ts"
 import type { ManifestUnusable } from "@larder/warehouse/generation/manifest.ts"
 import type { PartDamaged } from "@larder/warehouse/generation/parts.ts"
 import type { IngestionNotWritten } from "@larder/warehouse/ingestion/file.ts"
+import type { NewerDataSet } from "@larder/warehouse/newer-versions.ts"
 import type { Check } from "@larder/warehouse/publishing/check.ts"
 import type { Staging } from "@larder/warehouse/staging.ts"
 import type { DataSet } from "@larder/warehouse/tables.ts"
@@ -129,6 +131,8 @@ export interface Pipeline {
     | DepotUnusable
     | ManifestUnusable
     | PartDamaged
+    | NewerDataSet
+    | TablesDiffer
     | IngestionNotWritten
     | DuckDbError
     | OpenError,

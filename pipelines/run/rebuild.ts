@@ -1,6 +1,6 @@
 /**
  * Making a data set anew from the raw archive, without the network: every run that read its source, again, in the order in which they
- * ran. Ids, times of first sight and histories come out as they were. Runs that were rolled back stay out. What is live stays
+ * were recorded. Ids, times of first sight and histories come out as they were. Runs that were rolled back stay out. What is live stays
  * live until all of it is there.
  */
 import { randomUUID } from "node:crypto"
@@ -8,20 +8,28 @@ import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/gene
 import { withLock } from "@larder/warehouse/generation/lock.ts"
 import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { countingRuns } from "@larder/warehouse/live/runs.ts"
+import { requireKnown, requireKnownIngest } from "@larder/warehouse/newer-versions.ts"
 import { recordKilledRuns } from "@larder/warehouse/publishing/killed-runs.ts"
 import { rebuildFrom } from "@larder/warehouse/publishing/rebuild.ts"
 import { ownFolder } from "@larder/warehouse/staging.ts"
 import { Effect, Option, Path } from "effect"
-import { archivedRuns } from "./archived-runs.ts"
+import { type ArchivedRun, archivedRuns } from "./archived-runs.ts"
 import type { Pipeline } from "./pipeline.ts"
 import { repeatRuns } from "./run.ts"
+
+/** Runs in the order in which they were recorded, which their ids do not have where a clock was wrong. Others keep their place. */
+const inOrder = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<string>) => {
+  const byId = new Map(runs.map((run) => [run.run_id, run]))
+  const known = [...recorded].flatMap((run_id) => byId.get(run_id) ?? [])
+  return runs.map((run) => (recorded.has(run.run_id) ? (known.shift() ?? run) : run))
+}
 
 /** Runs of the archive that what is live descends from: what the lists say, or else `ingest`, where a run was killed behind its manifest. */
 const runsToRepeat = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layout) {
   const path = yield* Path.Path
-  const { published, rolledBack } = yield* countingRuns(layout)
+  const { published, recorded, rolledBack } = yield* countingRuns(layout)
   const archived = yield* archivedRuns(path.join(layout.home, "raw"), pipeline.name, published)
-  return archived.filter(
+  return inOrder(archived, recorded).filter(
     ({ has_published, run_id }) => (has_published || pipeline.repeatsReads === true) && !rolledBack.has(run_id)
   )
 })
@@ -29,6 +37,9 @@ const runsToRepeat = Effect.fnUntraced(function* (pipeline: Pipeline, layout: La
 export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline: Pipeline, home: string) {
   const layout = yield* layoutOf(home)
   yield* writableDirectory(layout.dir)
+  const live = Option.getOrUndefined(yield* newestManifest(layout.depot))
+  yield* requireKnown(pipeline.dataSet, live?.data_sets[pipeline.name])
+  yield* requireKnownIngest(live)
   yield* recordKilledRuns(layout)
   const rebuilding = Effect.gen(function* () {
     const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets[pipeline.name]

@@ -1,7 +1,7 @@
 /** What the live generation knows of the stores. */
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { fromLive, liveDatabase } from "@larder/warehouse/live/previous.ts"
+import { fromLive, liveOf } from "@larder/warehouse/live/previous.ts"
 import { storefront } from "@larder/warehouse/tables.ts"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
@@ -77,7 +77,7 @@ export const stageKnownProducts = Effect.fnUntraced(function* (
   { stores }: Previous
 ) {
   yield* db.run("create table feed.known (domain varchar, native_id varchar)")
-  const live = yield* liveDatabase(layout, storefront)
+  const { file: live } = yield* liveOf(layout, storefront)
   if (stores.size > 0 && live !== undefined) yield* db.run(makeKnown(live))
   return ({ domain, kind }: ListedStore) => {
     if (stores.get(domain)?.kind !== kind) return Effect.succeed<ReadonlySet<string>>(new Set())

@@ -7,7 +7,7 @@ import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { listGenerations } from "@larder/warehouse/generation/listing.ts"
 import type { Generation, Live } from "@larder/warehouse/live/live.ts"
-import { pipelineStates, runColumns } from "@larder/warehouse/live/runs.ts"
+import { newestFirst, pipelineStates, runColumns } from "@larder/warehouse/live/runs.ts"
 import { Context, Effect, type FileSystem, Layer, Option, type Path, Schema } from "effect"
 import type { ReadModel } from "../read-model.ts"
 import { type FeedsWanted, feeds, unknownFields } from "./data-feeds-read.ts"
@@ -24,10 +24,11 @@ import { type DataSetFacts, type DataSetState, factsOf } from "./data-sets.ts"
 const runsBefore = `
   select ${runColumns}
   from ingest.run
-  where ($before::varchar is null or run_id < $before)
+  where ($before::varchar is null
+      or (recorded_in, run_id) < (select (recorded_in, run_id) from ingest.run where run_id = $before))
     and ($pipeline::varchar is null or pipeline = $pipeline)
     and ($outcome::varchar is null or outcome = $outcome)
-  order by run_id desc
+  order by ${newestFirst}
   limit $limit`
 const oneRun = `select ${runColumns} from ingest.run where run_id = $run_id`
 
@@ -40,7 +41,7 @@ const checksOfRun = `
 /** Of the run of each pipeline whose data is live; what fails is first. */
 const checksOfGeneration = `
   with newest as (
-    select pipeline, max(run_id) as run_id
+    select pipeline, arg_max(run_id, (recorded_in, run_id)) as run_id
     from ingest.run where generation is not null and rolled_back_by is null group by pipeline
   )
   select ${checkColumns} from ingest.check_result
@@ -105,7 +106,9 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
   )
 
   return {
-    generations: Effect.map(Effect.provideContext(listGenerations(layout), context), (all) => all.toReversed()),
+    generations: Effect.map(Effect.provideContext(listGenerations(layout), context), ({ generations }) =>
+      generations.toReversed()
+    ),
     dataSets,
     runs,
     run,
@@ -118,7 +121,9 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
     /** The catalog and all readings, which the live generation holds in memory. */
     commodities: () => live.current().model.commodities,
     provenances: () => live.current().model.provenances,
-    generation: () => live.current().id
+    generation: () => live.current().id,
+    /** Pipelines whose newest data cannot be served. */
+    leftAside: live.leftAside
   }
 })
 

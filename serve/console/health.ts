@@ -6,7 +6,7 @@ import type { Gauge, Meters } from "../meters.ts"
 export interface Readiness {
   readonly ready: boolean
   readonly generation: string
-  /** Whether each data set is in the warehouse. */
+  /** Whether each data set is served. */
   readonly data_sets: Readonly<Record<string, boolean>>
   readonly ledger: "writable" | "not writable"
   /** What of the newest generation is not served; absent where all of it is. */

@@ -28,7 +28,8 @@ const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Pa
     current: () => assert.fail("no data is asked for"),
     use: () => assert.fail("no data is asked for"),
     swaps: () => 0,
-    fault: () => undefined
+    fault: () => undefined,
+    leftAside: () => new Set<string>()
   }
   const turns = makeTurns()
   const pipeline = makePipeline({

@@ -88,12 +88,13 @@ const runThatTold = (pipeline: string) =>
   aRun({
     run_id: `20200101T000000000Z-${pipeline}-000001`,
     pipeline,
+    origin: "sample",
     outcome: "unchanged",
     started_at: "2020-01-01T00:00:00.000Z",
     finished_at: "2020-01-01T00:00:01.000Z"
   })
 
-/** Runs of long ago, of which the first staged these rows of `ingest`. */
+/** Runs after the samples were read, on a machine whose clock was years behind; the first staged these rows of `ingest`. */
 export const told = (insert: string) => (layout: Layout) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem

@@ -44,11 +44,11 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
           ]
         )
         assert.strictEqual(commodities?.last_run?.outcome, "checks_failed")
-        assert.strictEqual(commodities?.last_read?.outcome, "published")
+        assert.strictEqual(commodities?.last_read?.outcome, "unchanged")
         assert.deepStrictEqual(commodities?.holds[0], { count: 24, what: "series" })
         assert.match(commodities?.newest[0]?.on ?? "", /^2026-\d\d-\d\d$/)
         assert.strictEqual(stores?.last_run?.outcome, "partial")
-        assert.strictEqual(stores?.last_read?.outcome, "published")
+        assert.strictEqual(stores?.last_read?.outcome, "unchanged")
         const page = yield* shown("/data")
         assert.include(page, "The last run of Commodities failed")
         assert.include(page, "24 series")

@@ -4,10 +4,12 @@
  * worth serving as long as its database is whole.
  */
 import { Effect, Exit, FileSystem, Path, Scope } from "effect"
-import { DuckDb } from "../duckdb.ts"
+import { openForFiles } from "../columns-by-name.ts"
+import type { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import type { DataSetEntry } from "../generation/manifest.ts"
+import { brandedFood } from "../tables.ts"
 import { buildFoods, runOf } from "./build.ts"
 import { FoodFilesDamaged, openFoods } from "./open.ts"
 
@@ -31,11 +33,11 @@ const emptied = Effect.fnUntraced(function* (building: string) {
  * versions, with all cores busy. DuckDB and two more threads do the work; only the checksums and the opening at its end keep
  * the event loop, about as long as every opening does.
  */
-const buildAgain = Effect.fnUntraced(function* (file: string, folder: string) {
+const buildAgain = Effect.fnUntraced(function* (file: string, folder: string, { schema }: DataSetEntry) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const building = buildingOf(folder)
-  const db = yield* DuckDb.readingAndWritingFiles(file)
+  const db = yield* openForFiles(file, brandedFood, schema)
   yield* emptied(building)
   yield* buildFoods(db, building, { requestsWait: true })
   for (const name of yield* fs.readDirectory(building)) yield* fs.chmod(path.join(building, name), 0o444) // as published
@@ -84,7 +86,7 @@ export const foodsOf = Effect.fn("Foods.ofParts")(function* (
   const linked = Effect.andThen(linkParts(layout, entry, folder), opened)
   const built = (damage: FoodFilesDamaged) =>
     Effect.logWarning(`${damage.message} They are made again from ${file}.`).pipe(
-      Effect.andThen(buildAgain(file, folder)),
+      Effect.andThen(buildAgain(file, folder, entry)),
       Effect.andThen(opened)
     )
   /** Another server may have made them while this one waited for the lock. */

@@ -1,7 +1,7 @@
 /** The kept generations, as people list them: what each was, and what became of it. */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import type { Depot } from "../depot/depot.ts"
-import { generationId, keptManifestsOf, type Manifest } from "./manifest.ts"
+import { generationId, listNumbers, type Manifest, type ManifestUnusable, readManifest } from "./manifest.ts"
 
 export interface ListedGeneration {
   readonly generation: string
@@ -51,11 +51,26 @@ const told = (manifest: Manifest, newest: Manifest, objects: ReadonlyMap<string,
   }
 }
 
-/** The kept generations, oldest first. */
+export interface Listing {
+  /** Oldest first. Where the newest manifest cannot be read, `live` is as of the newest one that can. */
+  readonly generations: ReadonlyArray<ListedGeneration>
+  /** Manifests that this version cannot read. */
+  readonly unusable: ReadonlyArray<ManifestUnusable>
+}
+
+/** The kept generations, those left out that a newer version made in another form, or that are damaged. */
 export const listGenerations = Effect.fnUntraced(function* ({ depot }: { readonly depot: Depot }) {
-  const all = yield* keptManifestsOf(depot)
+  const all: Array<Manifest> = []
+  const unusable: Array<ManifestUnusable> = []
+  for (const number of yield* listNumbers(depot)) {
+    const manifest = yield* Effect.catchTag(readManifest(depot, number), "ManifestUnusable", (error) => {
+      unusable.push(error)
+      return Effect.succeedNone
+    })
+    if (Option.isSome(manifest)) all.push(manifest.value)
+  }
   const newest = all.at(-1)
-  if (newest === undefined) return []
-  const objects = yield* depot.objects
-  return all.map((manifest) => told(manifest, newest, objects))
+  const objects = newest === undefined ? new Map<string, number>() : yield* depot.objects
+  const generations = newest === undefined ? [] : all.map((manifest) => told(manifest, newest, objects))
+  return { generations, unusable } satisfies Listing as Listing
 })

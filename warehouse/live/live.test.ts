@@ -30,7 +30,7 @@ interface Model {
 /** The model is the number of days, loaded when the data changes, and that of runs, of which every generation has one more. */
 const watch = (layout: Layout, load: (data: LiveData) => Effect.Effect<number, unknown> = ({ db }) => countDays(db)) =>
   watchLive(layout, {
-    dataSets: { pantry: { version: pantry.dataSet.version, load } },
+    dataSets: { pantry: { of: pantry.dataSet, load } },
     assemble: ({ pantry: days = 0 }: { readonly pantry?: number }, _, ingest) =>
       Effect.map(countRuns(ingest), (runs): Model => ({ days, runs }))
   })
@@ -257,7 +257,7 @@ describe("a new generation that cannot be served", () => {
       assert.strictEqual(yield* inPantry(live, countDays), 1)
       assert.match(
         messageOf(yield* Effect.flip(watch(layout))),
-        /pantry was published with tables of version 2, and this version of Larder reads up to 1/
+        /pantry was published with tables of version 2, and this version of Larder knows up to 1\. Update Larder on this machine, servers first\.$/
       )
     })
   )

@@ -3,7 +3,8 @@
  * no longer named closes when its last reader is done. A data set whose parts did not change stays open, with all that is
  * held of it. No request fails or mixes generations.
  */
-import { type Cause, Clock, Effect, Exit, Option, Schedule, Schema, Scope } from "effect"
+import { Effect, Exit, Option, Schedule, Scope } from "effect"
+import { openPublished } from "../columns-by-name.ts"
 import { DuckDb } from "../duckdb.ts"
 import { type Layout, NoWarehouse, requirePresentForm } from "../generation/layout.ts"
 import {
@@ -16,7 +17,10 @@ import {
 } from "../generation/manifest.ts"
 import { verifiedDatabase } from "../generation/parts.ts"
 import { readingIngestion } from "../ingestion/file.ts"
+import { requireKnown } from "../newer-versions.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
+import type { DataSet } from "../tables.ts"
+import { type Fault, makeLeftAside, textOf } from "./left-aside.ts"
 
 type Db = DuckDb["Service"]
 
@@ -29,10 +33,10 @@ export interface LiveData {
 
 /** How each data set is loaded, and how what was loaded becomes the model. */
 export interface Loading<Loaded, Model, R> {
-  /** By pipeline: the versions of the tables that can be read, and what loads them. What it opens closes with the data set. */
+  /** By pipeline: the data set as this version knows it, and what loads it. What it opens closes with the data set. */
   readonly dataSets: {
     readonly [P in keyof Loaded]: {
-      readonly version: number
+      readonly of: DataSet
       readonly load: (data: LiveData) => Effect.Effect<Loaded[P], unknown, R | Scope.Scope>
     }
   }
@@ -64,22 +68,12 @@ export interface Live<Model> {
   readonly swaps: () => number
   /** Why what is served is not all that is live; undefined where it is. */
   readonly fault: () => string | undefined
-}
-
-/** The tables of a data set were published by a version that this one does not know. */
-export class NewerDataSet extends Schema.TaggedError<NewerDataSet>()("NewerDataSet", {
-  pipeline: Schema.String,
-  found: Schema.Int,
-  known: Schema.Int
-}) {
-  override get message() {
-    return `${this.pipeline} was published with tables of version ${this.found}, and this version of Larder reads up to ${this.known}. Update the server; publish with newer versions after that.`
-  }
+  /** Data sets of the newest generation that cannot be served: an older state is, or nothing. */
+  readonly leftAside: () => ReadonlySet<string>
 }
 
 const lookEvery = "250 millis"
-/** What could not be served is tried again: what kept it from being opened may have passed. */
-const tryAgainAfterMillis = 60_000
+const unreadable = "the newest generation cannot be read"
 
 /** A thing that closes with its last user. */
 interface Shared {
@@ -114,11 +108,11 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   const pipelines = Object.keys(dataSets) as unknown as ReadonlyArray<Pipeline> // keys of a record, which TypeScript widens
 
   const openDataSet = Effect.fnUntraced(function* (pipeline: Pipeline, entry: DataSetEntry) {
-    const { load, version } = dataSets[pipeline]
-    if (entry.schema > version) return yield* new NewerDataSet({ pipeline, found: entry.schema, known: version })
+    const { load, of } = dataSets[pipeline]
+    yield* requireKnown(of, entry)
     const scope = yield* Scope.make()
     return yield* Effect.gen(function* () {
-      const db = yield* DuckDb.readOnly(yield* verifiedDatabase(layout, pipeline, entry))
+      const db = yield* openPublished(yield* verifiedDatabase(layout, pipeline, entry), of, entry.schema)
       const loaded = yield* load({ pipeline, entry, db })
       return { db, loaded, scope, users: 0 } satisfies Open as Open
     }).pipe(
@@ -127,34 +121,31 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     )
   })
 
-  const leftAside = new Map<string, { readonly of: number; readonly until: number }>()
-  const isLeftAside = (what: string, of: number) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
-      const left = leftAside.get(what)
-      return left !== undefined && left.of === of && now < left.until
-    })
-  const leaveAside = Effect.fnUntraced(function* (
-    what: string,
-    of: number,
-    message: string,
-    why: Cause.Cause<unknown>
-  ) {
-    if (yield* isLeftAside(what, of)) return
-    leftAside.set(what, { of, until: (yield* Clock.currentTimeMillis) + tryAgainAfterMillis })
-    yield* Effect.logError(message, why)
-  })
+  const aside = makeLeftAside()
 
   /** A data set of a manifest: as it is open, newly opened, or as it was where the new one cannot be served. */
-  const serveDataSet = Effect.fnUntraced(function* (pipeline: Pipeline, entry: DataSetEntry, before: Serving) {
-    const was = before.served.get(pipeline)
+  const serveDataSet = Effect.fnUntraced(function* (pipeline: Pipeline, entry: DataSetEntry, was: Served | undefined) {
     if (was !== undefined && isSame(was.entry, entry)) return { served: { ...was, entry }, fault: undefined }
-    const fault = `${pipeline} of ${generationId(entry.changed_in)} cannot be served`
-    if (yield* isLeftAside(pipeline, entry.changed_in)) return { served: was, fault }
+    const about = { pipeline, of: entry.changed_in, stays: was?.entry.changed_in }
+    if (yield* aside.isLeft(pipeline, entry.changed_in)) return { served: was, fault: { ...about, why: undefined } }
     const opened = yield* Effect.exit(openDataSet(pipeline, entry))
-    if (Exit.isSuccess(opened)) return { served: { open: opened.value, entry }, fault: undefined }
-    const stays = was === undefined ? "it stays not loaded" : `${generationId(was.entry.changed_in)} stays`
-    yield* leaveAside(pipeline, entry.changed_in, `${fault}; ${stays}`, opened.cause)
-    return { served: was, fault }
+    return Exit.isSuccess(opened)
+      ? { served: { open: opened.value, entry }, fault: undefined }
+      : { served: was, fault: { ...about, why: opened.cause } }
+  })
+
+  /** The data sets of a manifest that can be served, and what keeps the others from it. */
+  const serveDataSets = Effect.fnUntraced(function* (manifest: Manifest, before: ReadonlyMap<Pipeline, Served>) {
+    const served = new Map<Pipeline, Served>()
+    const faults: Array<Fault> = []
+    for (const pipeline of pipelines) {
+      const entry = manifest.data_sets[pipeline]
+      if (!isLoaded(entry)) continue
+      const found = yield* serveDataSet(pipeline, entry, before.get(pipeline))
+      if (found.served !== undefined) served.set(pipeline, found.served)
+      if (found.fault !== undefined) faults.push(found.fault)
+    }
+    return { served, faults }
   })
 
   /** Whoever made the generation brings `ingestion.duckdb` up to it. Where that was cut off, it is done here, if it can be. */
@@ -199,44 +190,43 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     )
   })
 
+  let swaps = 0
+  let faults: ReadonlyArray<Fault> = []
+  let isUnreadable = false
+  /** The newest generation that was looked at to its end, and is served as it is; undefined where one is left aside. */
+  let seen: number | undefined
+
   const start = Effect.gen(function* () {
     yield* requirePresentForm(layout)
     const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
-    const served = new Map<Pipeline, Served>()
-    for (const pipeline of pipelines) {
-      const entry = manifest?.data_sets[pipeline]
-      if (isLoaded(entry)) served.set(pipeline, { open: yield* openDataSet(pipeline, entry), entry })
+    if (manifest === undefined) return yield* new NoWarehouse({ dir: layout.dir })
+    const found = yield* serveDataSets(manifest, new Map())
+    if (found.served.size === 0) {
+      const why = found.faults[0]?.why
+      return yield* why === undefined ? Effect.fail(new NoWarehouse({ dir: layout.dir })) : Effect.failCause(why)
     }
-    if (manifest === undefined || served.size === 0) return yield* new NoWarehouse({ dir: layout.dir })
-    return yield* serve(manifest, served)
+    yield* Effect.forEach(found.faults, aside.leaveDataSet, { discard: true })
+    faults = found.faults
+    if (faults.length === 0) seen = manifest.number
+    return yield* serve(manifest, found.served)
   })
 
   let current = yield* start
   yield* Effect.addFinalizer(() => leave(current)) // before the watcher is forked, so that it runs after its end
-  let swaps = 0
-  let fault: string | undefined
-  /** The newest generation that was looked at to its end. */
-  let seen = current.number
 
   const take = Effect.fnUntraced(function* (manifest: Manifest) {
     const before = current
-    const served = new Map<Pipeline, Served>()
-    const faults: Array<string> = []
-    for (const pipeline of pipelines) {
-      const entry = manifest.data_sets[pipeline]
-      if (!isLoaded(entry)) continue
-      const found = yield* serveDataSet(pipeline, entry, before)
-      if (found.served !== undefined) served.set(pipeline, found.served)
-      if (found.fault !== undefined) faults.push(found.fault)
-    }
-    fault = faults.length === 0 ? undefined : faults.join("; ")
-    const isWhole = faults.length === 0
+    const { faults: found, served } = yield* serveDataSets(manifest, before.served)
+    yield* Effect.forEach(found, aside.leaveDataSet, { discard: true })
+    if (found.length > 0) faults = found // told at once, and taken back when all is served
     const changed = pipelines.filter((pipeline) => served.get(pipeline)?.open !== before.served.get(pipeline)?.open)
     if (manifest.number !== before.number || changed.length > 0) {
       current = yield* serve(manifest, served) // nobody waits: the old one answers until here
       yield* leave(before)
     }
-    if (isWhole) seen = manifest.number
+    faults = found
+    isUnreadable = false
+    if (faults.length === 0) seen = manifest.number
     if (changed.length === 0) return
     swaps++
     yield* Effect.annotateLogs(Effect.logInfo("generation swapped"), { from: before.id, to: current.id, changed })
@@ -244,21 +234,25 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
 
   const look = Effect.gen(function* () {
     const newest = (yield* listNumbers(layout.depot)).at(-1)
-    if (newest === seen) fault = undefined // one that could not be read may have gone
+    if (newest === seen) isUnreadable = false // one that could not be read may have gone
     if (newest === undefined || newest === seen) return
     const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
     if (manifest !== undefined) yield* take(manifest)
   }).pipe(
     Effect.catchCause((why) => {
-      fault = "the newest generation cannot be read"
-      return leaveAside("manifest", 0, `${fault}; ${current.id} stays`, why)
+      isUnreadable = true
+      return aside.leave("manifest", 0, `${unreadable}; ${current.id} stays`, why)
     })
   )
   yield* Effect.forkScoped(Effect.repeat(Effect.uninterruptible(look), Schedule.spaced(lookEvery)))
   const live: Live<Model> = {
     current: () => current,
     swaps: () => swaps,
-    fault: () => fault,
+    fault: () => {
+      const all = [...(isUnreadable ? [unreadable] : []), ...faults.map(textOf)]
+      return all.length === 0 ? undefined : all.join("; ")
+    },
+    leftAside: () => new Set(faults.map(({ pipeline }) => pipeline)),
     use: (read) =>
       Effect.acquireUseRelease(
         Effect.sync(() => {

@@ -1,16 +1,24 @@
 /** What a run may ask of what is live when it starts: how far feeds were read, which payloads are known. */
 import { Effect, Option } from "effect"
+import { columnsToAdd } from "../columns-by-name.ts"
+import { definitionOf } from "../dictionary.ts"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, newestManifest } from "../generation/manifest.ts"
 import { verifiedDatabase } from "../generation/parts.ts"
+import { requireKnown, requireKnownIngest } from "../newer-versions.ts"
 import type { DataSet } from "../tables.ts"
-import { attachLiveData, showLive } from "./live-tables.ts"
+import { attachLiveData, liveData, showLive } from "./live-tables.ts"
 
-/** The database of a data set that is live, held to what was published; undefined before the first. */
-export const liveDatabase = Effect.fnUntraced(function* (layout: Layout, { about: { pipeline } }: DataSet) {
-  const entry = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets[pipeline]
-  return isLoaded(entry) ? yield* verifiedDatabase(layout, pipeline, entry) : undefined
+/** What is live of a data set, held to what was published. Fails where a newer version published it, or told of its runs. */
+export const liveOf = Effect.fnUntraced(function* (layout: Layout, dataSet: DataSet) {
+  const { pipeline } = dataSet.about
+  const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
+  const entry = manifest?.data_sets[pipeline]
+  yield* requireKnown(dataSet, entry)
+  yield* requireKnownIngest(manifest)
+  const file = isLoaded(entry) ? yield* verifiedDatabase(layout, pipeline, entry) : undefined
+  return { entry, file }
 })
 
 /** Reads from what is live of a data set, and of `ingest` what it descends from; or else answers with `otherwise`. */
@@ -20,13 +28,15 @@ export const fromLive = Effect.fnUntraced(function* <A, E, R>(
   otherwise: A,
   read: (db: DuckDb["Service"]) => Effect.Effect<A, E, R>
 ) {
-  const file = yield* liveDatabase(layout, dataSet)
-  if (file === undefined) return otherwise
+  const { entry, file } = yield* liveOf(layout, dataSet)
+  if (entry === undefined || file === undefined) return otherwise
   return yield* Effect.scoped(
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       yield* attachLiveData(db, file)
-      yield* showLive(db, layout, dataSet)
+      const isEarlier = entry.schema < dataSet.version
+      if (isEarlier) yield* db.run(definitionOf({ tables: dataSet.tables, views: [] }))
+      yield* showLive(db, layout, dataSet, isEarlier ? yield* columnsToAdd(db, dataSet, liveData) : [])
       yield* db.run("use live")
       return yield* read(db)
     })

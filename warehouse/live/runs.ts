@@ -19,12 +19,15 @@ export const runColumns = `
   rows_loaded::integer as rows_loaded, rows_unchanged::integer as rows_unchanged,
   rows_rejected::integer as rows_rejected, message, recorded_in, rebuilt_in, rolled_back_by`
 
+/** Newest first. The generation that recorded a run says when it was; a run's id only says what the clock of its machine was. */
+export const newestFirst = "recorded_in desc, run_id desc"
+
 /** Of each pipeline and outcome the newest: among them are its last run and the last one that read its source. */
 const newest = `
   select ${runColumns}
   from ingest.run
-  qualify row_number() over (partition by pipeline, outcome, rows_read > 0 order by run_id desc) = 1
-  order by run_id desc`
+  qualify row_number() over (partition by pipeline, outcome, rows_read > 0 order by ${newestFirst}) = 1
+  order by ${newestFirst}`
 
 /**
  * Whether a run read its source, and counts. One that left feeds out did not, but a run of stores did: of a long list some are always away,
@@ -73,9 +76,13 @@ export const liveStates = Effect.fnUntraced(function* (layout: Layout) {
   return yield* pipelineStates(yield* DuckDb.readOnly(layout.ingestion))
 }, Effect.scoped)
 
-const Counting = Schema.Struct({ run_id: Schema.String, is_rolled_back: Schema.Boolean })
+const Counting = Schema.Struct({
+  run_id: Schema.String,
+  has_published: Schema.Boolean,
+  is_rolled_back: Schema.Boolean
+})
 
-/** Ids of the runs that changed their data set, and of those that were rolled back. */
+/** Ids of the runs that changed their data set, of those that were rolled back, and of all in the order in which they were recorded. */
 export const countingRuns = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
   yield* refreshOpened(layout)
@@ -85,15 +92,16 @@ export const countingRuns = Effect.fnUntraced(function* (layout: Layout) {
     const db = yield* DuckDb.readOnly(layout.ingestion)
     return yield* db.all(
       Counting,
-      `select run_id, rolled_back_by is not null as is_rolled_back
-       from ingest.run where generation is not null or rolled_back_by is not null`
+      `select run_id, generation is not null as has_published, rolled_back_by is not null as is_rolled_back
+       from ingest.run order by recorded_in, run_id`
     )
   })
   const runs = (yield* fs.exists(layout.ingestion)) ? yield* read : none
   const ids = (of: typeof runs) => new Set(of.map(({ run_id }) => run_id))
   return {
-    published: ids(runs.filter(({ is_rolled_back }) => !is_rolled_back)),
-    rolledBack: ids(runs.filter(({ is_rolled_back }) => is_rolled_back))
+    published: ids(runs.filter(({ has_published, is_rolled_back }) => has_published && !is_rolled_back)),
+    rolledBack: ids(runs.filter(({ is_rolled_back }) => is_rolled_back)),
+    recorded: ids(runs)
   }
 }, Effect.scoped)
 
@@ -156,5 +164,6 @@ export const isTold = Effect.fnUntraced(function* (layout: Layout, run_id: strin
 export const isOfSamples = ({ last_read, last_run }: PipelineState): boolean =>
   (last_read ?? last_run)?.origin === "sample"
 
+/** What a clock that was ahead dated is no better than what is old. */
 export const isLate = (on: string, days: number | null, now: number): boolean =>
-  days !== null && now - Date.parse(on) >= days * 86_400_000
+  days !== null && Math.abs(now - Date.parse(on)) >= days * 86_400_000

@@ -10,22 +10,14 @@ import { createHash } from "node:crypto"
 import { readFile, stat } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { Effect, FileSystem, Path } from "effect"
+import { nameOf } from "../columns-by-name.ts"
 import { commentsOf } from "../dictionary.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
-import { type DataSetEntry, isLoaded, type Manifest } from "../generation/manifest.ts"
+import { isLoaded, type Manifest } from "../generation/manifest.ts"
 import { markAllSamples } from "../sample-marks.ts"
 import { dataSets, ingestTables, viewsOf } from "../tables.ts"
-import {
-  attachParts,
-  createSchemas,
-  describing,
-  detachParts,
-  nameOf,
-  type Parts,
-  rowsOf,
-  type Source
-} from "./parts.ts"
+import { attachParts, createSchemas, describing, detachParts, type Parts, rowsOf, type Source } from "./parts.ts"
 import { wholeFile } from "./whole-file.ts"
 
 export interface Catalogue extends Parts {
@@ -59,48 +51,67 @@ export const writeCatalogue = Effect.fn("writeCatalogue")(function* ({ file, ing
   yield* wholeFile(file, (part) => fill(part, absolute))
 })
 
+type DataSets = Manifest["data_sets"]
+
 /** The files that it shows: those under the names that stay, so that it need not follow each publication. */
-const shownBy = (layout: Layout, { data_sets }: Manifest): Parts => ({
+const shownBy = (layout: Layout, data_sets: DataSets): Parts => ({
   parts: dataSets
     .filter(({ about: { pipeline } }) => isLoaded(data_sets[pipeline]))
     .map((dataSet) => ({ dataSet, file: layout.dataSetFile(dataSet.about.pipeline) })),
   ingestion: layout.ingestion
 })
 
-/** What a catalogue says, and what it was when it was written: where neither has changed, it stays. */
-const noteOf = async (layout: Layout, manifest: Manifest) => {
-  const { parts } = shownBy(layout, manifest)
+const hashOf = (lines: ReadonlyArray<string>) => createHash("sha256").update(lines.join("\n")).digest("hex")
+
+/** What a catalogue was when it was written, and of which data sets: every version of Larder can tell that. */
+const notedDataSets = async (layout: Layout, data_sets: DataSets) => {
+  const { ino, mtimeNs, size } = await stat(layout.catalogue, { bigint: true })
+  const shown = Object.entries(data_sets)
+    .filter(([, entry]) => isLoaded(entry))
+    .map(([pipeline, { origins, schema }]) => `${layout.dataSetFile(pipeline)} ${schema} ${origins.includes("sample")}`)
+  return `${size} ${ino} ${mtimeNs} ${hashOf(shown.sort())}`
+}
+
+/** The same, and what this version says of them: where neither has changed, the catalogue stays. */
+const noteOf = async (layout: Layout, data_sets: DataSets) => {
+  const { parts } = shownBy(layout, data_sets)
   const definitions = [...ingestTables, ...parts.flatMap(({ dataSet }) => [...dataSet.tables, ...viewsOf(dataSet)])]
   const said = [
-    ...parts.flatMap(({ dataSet: { about }, file }) => {
-      const { origins, schema } = manifest.data_sets[about.pipeline] as DataSetEntry
-      return [file, String(schema), String(origins.includes("sample"))]
-    }),
     ...definitions.map(({ ddl }) => ddl),
     ...parts.flatMap(({ dataSet }) => dataSet.tables.flatMap((table) => commentsOf(table, "view")))
   ]
-  const { ino, mtimeNs, size } = await stat(layout.catalogue, { bigint: true })
-  return `${size} ${ino} ${mtimeNs} ${createHash("sha256").update(said.join("\n")).digest("hex")}\n`
+  return `${await notedDataSets(layout, data_sets)} ${hashOf(said)}\n`
 }
 
 const notedIn = ({ catalogue, seen }: Layout) => join(seen, basename(catalogue))
 
-/** Whether the catalogue is there and shows this generation. One of a folder that was moved or copied does not. */
-export const isCatalogueOf = (layout: Layout, manifest: Manifest) =>
+const isNoted = (layout: Layout, isOf: (note: string) => Promise<boolean>) =>
   Effect.promise(async () => {
     try {
-      return (await readFile(notedIn(layout), "utf8")) === (await noteOf(layout, manifest))
+      return await isOf(await readFile(notedIn(layout), "utf8"))
     } catch {
       return false
     }
   })
 
-/** Writes the catalogue where it does not show this generation, whose files are there under their names. */
-export const refreshCatalogue = Effect.fn("Catalogue.refresh")(function* (layout: Layout, manifest: Manifest) {
+/** Whether the catalogue is there and shows these data sets. One of a folder that was moved or copied does not. */
+export const isCatalogueOf = (layout: Layout, data_sets: DataSets) =>
+  isNoted(layout, async (note) => note === (await noteOf(layout, data_sets)))
+
+/** The same, whatever version of Larder wrote it. */
+export const isCatalogueOfAnyVersion = (layout: Layout, data_sets: DataSets) =>
+  isNoted(layout, async (note) => note.startsWith(`${await notedDataSets(layout, data_sets)} `))
+
+/** Writes the catalogue where it does not show these data sets, of which this version can read some. Their files are there under their names. */
+export const refreshCatalogue = Effect.fn("Catalogue.refresh")(function* (
+  layout: Layout,
+  data_sets: DataSets,
+  readable: DataSets
+) {
   const fs = yield* FileSystem.FileSystem
-  if (yield* isCatalogueOf(layout, manifest)) return
-  yield* writeCatalogue({ file: layout.catalogue, ...shownBy(layout, manifest) })
+  if (yield* isCatalogueOf(layout, data_sets)) return
+  yield* writeCatalogue({ file: layout.catalogue, ...shownBy(layout, readable) })
   yield* fs.makeDirectory(layout.seen, { recursive: true })
-  const note = yield* Effect.tryPromise(() => noteOf(layout, manifest))
+  const note = yield* Effect.tryPromise(() => noteOf(layout, data_sets))
   yield* fs.writeFileString(notedIn(layout), note)
 })

@@ -13,8 +13,10 @@ import { withLock } from "../generation/lock.ts"
 import { type DataSetEntry, isLoaded, type Manifest, newestManifest } from "../generation/manifest.ts"
 import { verifiedDatabase } from "../generation/parts.ts"
 import { isUpTo, refreshIngestion } from "../ingestion/file.ts"
-import { dataSets } from "../tables.ts"
-import { isCatalogueOf, refreshCatalogue } from "./catalogue.ts"
+import { newerIn } from "../newer-versions.ts"
+import { dataSets, ingestVersion } from "../tables.ts"
+import { isCatalogueOf, isCatalogueOfAnyVersion, refreshCatalogue } from "./catalogue.ts"
+import { readableOf } from "./readable.ts"
 
 /** A file that people open could not be brought up to what is live. */
 export class OpenedFileUnwritable extends Schema.TaggedError<OpenedFileUnwritable>()("OpenedFileUnwritable", {
@@ -48,10 +50,16 @@ const showAs = (object: string, file: string) =>
     await rename(next, file)
   })
 
+/** Whether a newer version keeps `ingestion.duckdb`: this one would make it without what it does not know. */
+const isKeptByNewerVersion = ({ ingestion }: Layout, { ingest }: Manifest) =>
+  ingest.schema > ingestVersion && existsSync(ingestion)
+
 /** Whether they are up to this generation, as far as can be seen without a lock. */
 const isShown = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
   const { data_sets, number } = manifest
-  if (!(yield* isUpTo(layout, number)) || !(yield* isCatalogueOf(layout, manifest))) return false
+  if (!isKeptByNewerVersion(layout, manifest) && !(yield* isUpTo(layout, number))) return false
+  const isCatalogue = newerIn(manifest).length > 0 ? isCatalogueOfAnyVersion : isCatalogueOf
+  if (!(yield* isCatalogue(layout, data_sets))) return false
   const inodes = yield* attempt(layout.dir, () =>
     Promise.all(
       Object.entries(data_sets).map(
@@ -118,8 +126,12 @@ const refresh = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
       : showAs(layout.objectFile(database.sha256), file)
     yield* showBeside(layout, parts)
   }
-  yield* refreshIngestion(layout, manifest, dataSets)
-  yield* refreshCatalogue(layout, { ...manifest, data_sets })
+  if (!isKeptByNewerVersion(layout, manifest)) yield* refreshIngestion(layout, manifest, dataSets)
+  const { others, readable } = yield* readableOf(layout, data_sets)
+  // the version that can read all of them may have written it
+  if (others.length > 0 && (yield* isCatalogueOfAnyVersion(layout, data_sets))) return
+  for (const { message } of others) yield* Effect.logWarning(`larder.duckdb is made without a data set: ${message}`)
+  yield* refreshCatalogue(layout, data_sets, readable)
 })
 
 /** Brings the files that people open up to the newest generation. */

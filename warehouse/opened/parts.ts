@@ -1,9 +1,10 @@
 /**
  * The files of a published warehouse, one for each data set and one for the schema `ingest`, and what of them goes into a
- * database that shows them together. The columns of such a database, their types and their order are those of this version's
- * tables, whatever version wrote the file: a column that a file lacks is null, and a table that it lacks is empty.
+ * database that shows them together. Its columns and their order are those of this version's tables, also where an earlier one
+ * wrote the file of a data set. `ingestion.duckdb` is always this version's.
  */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
+import { type AddedColumn, columnsOfOwn, columnsToAdd, selectedOf, tablesIn } from "../columns-by-name.ts"
 import { commentsOf } from "../dictionary.ts"
 import { type DuckDb, identifier, literal, openError } from "../duckdb.ts"
 import { type DataSet, ingestTables, ingestViews, type Table, viewsOf } from "../tables.ts"
@@ -26,58 +27,37 @@ export interface Source {
   readonly columns: string
 }
 
-export const nameOf = ({ name, schema }: Pick<Table, "schema" | "name">) => `${identifier(schema)}.${identifier(name)}`
-
-const tablesIn = ({ ingestion, parts }: Parts) => [
+const tablesOf = ({ ingestion, parts }: Parts) => [
   ...ingestTables.map((table) => ({ table, file: ingestion })),
   ...parts.flatMap(({ dataSet, file }) => dataSet.tables.map((table) => ({ table, file })))
 ]
 const schemasOf = ({ parts }: Parts) => ["ingest", ...parts.map(({ dataSet }) => dataSet.schema)]
 export const createSchemas = (parts: Parts) => schemasOf(parts).map((schema) => `create schema ${identifier(schema)}`)
 
-const Column = Schema.Struct({
-  table: Schema.String,
-  column: Schema.String,
-  type: Schema.String,
-  found: Schema.NullOr(Schema.String)
-})
-/** The columns of the tables in the session's own database, and beside each its type in the file. */
-const columnsOf = (tables: ReturnType<typeof tablesIn>) => `
-  with source (schema_name, table_name, file) as (
-    values ${tables.map(({ file, table }) => `(${[table.schema, table.name, file].map(literal).join(", ")})`).join(", ")}
-  )
-  select wanted.schema_name || '.' || wanted.table_name as "table", wanted.column_name as "column",
-    wanted.data_type as type, found.data_type as found
-  from duckdb_columns() wanted
-  join source using (schema_name, table_name)
-  left join duckdb_columns() found
-    on (found.database_name, found.schema_name, found.table_name, found.column_name)
-      = (source.file, wanted.schema_name, wanted.table_name, wanted.column_name)
-  where wanted.database_name = 'memory'
-  order by wanted.schema_name, wanted.table_name, wanted.column_index`
-
-const selected = ({ column, found, type }: typeof Column.Type) => {
-  const name = identifier(column)
-  if (found === type) return name
-  return `${found === null ? "null" : name}::${type} as ${name}`
-}
-
 /**
  * Attaches the files to a session, each under its own path as its name: a schema of that name there is not, which would make
  * names of two parts ambiguous. Answers what to read of them.
  */
 export const attachParts = Effect.fnUntraced(function* (db: Db, parts: Parts) {
-  const tables = tablesIn(parts)
+  const tables = tablesOf(parts)
   for (const file of new Set(tables.map(({ file }) => file))) {
     yield* db.run(`attach ${literal(file)} as ${identifier(file)} (read_only)`).pipe(Effect.mapError(openError(file)))
   }
   yield* db.run([...createSchemas(parts), ...tables.map(({ table }) => table.ddl)].join(";\n"))
-  const all = Map.groupBy(yield* db.all(Column, columnsOf(tables)), (column) => column.table)
-  return tables.map(({ file, table }): Source => {
-    const columns = all.get(`${table.schema}.${table.name}`) ?? []
-    const isThere = columns.some(({ found }) => found !== null)
-    return { table, file, isThere, columns: columns.map(selected).join(", ") }
-  })
+  const added = new Map<string, ReadonlyArray<AddedColumn>>()
+  for (const { dataSet, file } of parts.parts) added.set(file, yield* columnsToAdd(db, dataSet, file))
+  const there = new Map<string, ReadonlySet<string>>()
+  for (const { file, table } of tables) {
+    if (!there.has(file)) there.set(file, yield* tablesIn(db, file, table.schema)) // a file has one schema
+  }
+  return yield* Effect.forEach(
+    tables,
+    Effect.fnUntraced(function* ({ file, table }) {
+      const isThere = there.get(file)?.has(table.name) ?? false
+      const lacking = isThere ? (added.get(file) ?? []) : yield* columnsOfOwn(db, table)
+      return { table, file, isThere, columns: selectedOf(table, lacking) } satisfies Source as Source
+    })
+  )
 })
 
 /** The rows of a table, where `from` is what reads it. */

@@ -80,12 +80,13 @@ describe("a snapshot", () => {
     Effect.gen(function* () {
       const folder = yield* aFolder
       const parts = yield* copiedParts((yield* published).parts, `${folder}/parts`)
-      const stores = parts.parts.find(({ dataSet }) => dataSet.schema === "storefront")?.file ?? ""
       yield* Effect.scoped(
-        Effect.flatMap(DuckDb.readWrite(stores), (db) => db.run("alter table storefront.store drop column name"))
+        Effect.flatMap(DuckDb.readWrite(parts.ingestion), (db) =>
+          db.run("alter table ingest.run alter column origin drop not null; update ingest.run set origin = null")
+        )
       )
       const error = yield* Effect.flip(snapshot({ to: `${folder}/snapshot.duckdb`, ...parts }))
-      assert.match(error.message, /NOT NULL constraint failed: store\.name/)
+      assert.match(error.message, /NOT NULL constraint failed: run\.origin/)
       assert.deepStrictEqual(yield* files(folder), ["parts"])
     })
   )

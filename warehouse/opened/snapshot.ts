@@ -3,9 +3,10 @@
  * comments, as of the files that it is made of. Rows keep the order that they have there. It refers to no other file.
  */
 import { Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
+import { nameOf } from "../columns-by-name.ts"
 import { DuckDb, type DuckDbError, identifier, literal } from "../duckdb.ts"
 import { markAllSamples } from "../sample-marks.ts"
-import { attachParts, createSchemas, describing, nameOf, type Parts, rowsOf, type Source } from "./parts.ts"
+import { attachParts, createSchemas, describing, type Parts, rowsOf, type Source } from "./parts.ts"
 import { wholeFile } from "./whole-file.ts"
 
 /** The oldest version of DuckDB that may read a snapshot. */

@@ -3,16 +3,16 @@
  * does not have yet, then the rest is moved. A table's `merge` says what counts as new.
  */
 import { Effect, Schema } from "effect"
+import { type AddedColumn, columnsToAdd, nameOf } from "../columns-by-name.ts"
 import { type DuckDb, identifier } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
-import { type AddedColumn, attachLiveData, showLive } from "../live/live-tables.ts"
+import { attachLiveData, liveData, showLive } from "../live/live-tables.ts"
 import { type DataSet, type Merge, type Owned, stagedIngestTables, type Table } from "../tables.ts"
 import { completeFromLive } from "./complete.ts"
-import { columnsToAdd, haveDefinitionsChanged } from "./definitions.ts"
+import { haveDefinitionsChanged } from "./definitions.ts"
 
 type Db = DuckDb["Service"]
 
-const nameOf = (table: Table) => `${identifier(table.schema)}.${identifier(table.name)}`
 const columnsOf = (table: Table) => Object.keys(table.record.fields)
 const same = (columns: ReadonlyArray<string>, a: string, b: string) =>
   columns.map((column) => `${a}.${identifier(column)} is not distinct from ${b}.${identifier(column)}`).join(" and ")
@@ -123,7 +123,7 @@ export const reduceToNew = Effect.fnUntraced(function* (
   let added: ReadonlyArray<AddedColumn> = []
   if (live !== undefined) {
     yield* attachLiveData(db, live)
-    added = yield* columnsToAdd(db, dataSet)
+    added = yield* columnsToAdd(db, dataSet, liveData)
     redefined = added.length > 0 || (yield* haveDefinitionsChanged(db, dataSet))
     const tables = yield* showLive(db, layout, dataSet, added)
     inLive = new Set([...tables, ...stagedIngestTables.map(({ name, schema }) => `${schema}.${name}`)])

@@ -1,9 +1,10 @@
 /** How a publication that stopped tells at which step. */
 import { Effect, PlatformError, Schema } from "effect"
+import { TablesDiffer } from "../columns-by-name.ts"
 import { ManifestUnusable } from "../generation/manifest.ts"
 import { PartDamaged } from "../generation/parts.ts"
+import { NewerDataSet } from "../newer-versions.ts"
 import { ChecksFailed } from "./check.ts"
-import { TablesDiffer } from "./definitions.ts"
 import { PublishedMeanwhile, RolledBackMeanwhile } from "./record.ts"
 
 /** Publishing stopped at a step. What is live is what it was. */
@@ -24,11 +25,12 @@ const told = [
   PublishFailed,
   ChecksFailed,
   TablesDiffer,
+  NewerDataSet,
   PartDamaged,
   ManifestUnusable,
   PublishedMeanwhile,
   RolledBackMeanwhile
-]
+] as const
 type Told = InstanceType<(typeof told)[number]>
 const isTold = (error: unknown): error is Told => told.some((kind) => error instanceof kind)
 

@@ -4,20 +4,13 @@
  * A run without new rows leaves only what it told.
  */
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
-import { Effect, Option, Path } from "effect"
+import { Effect, Path } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { type Layout, writableDirectory } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
-import {
-  type DataSetEntry,
-  generationId,
-  isLoaded,
-  type Manifest,
-  newestManifest,
-  type Part
-} from "../generation/manifest.ts"
-import { verifiedDatabase } from "../generation/parts.ts"
+import { type DataSetEntry, generationId, isLoaded, type Manifest, type Part } from "../generation/manifest.ts"
 import { stagedIn, writeRecordsOfRun } from "../ingestion/records.ts"
+import { liveOf } from "../live/previous.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import type { DataSet } from "../tables.ts"
 import { type Built, build } from "./build.ts"
@@ -62,16 +55,7 @@ const withRows = (publication: Publication, { loaded_rows, stated_rows }: Reduce
 })
 
 /** What is live of the data set of a publication. */
-interface Live {
-  readonly entry: DataSetEntry | undefined
-  readonly file: string | undefined
-}
-
-const findLive = Effect.fnUntraced(function* (layout: Layout, { about: { pipeline } }: DataSet) {
-  const entry = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets[pipeline]
-  const file = isLoaded(entry) ? yield* verifiedDatabase(layout, pipeline, entry) : undefined
-  return { entry, file } satisfies Live as Live
-})
+type Live = Effect.Success<ReturnType<typeof liveOf>>
 
 /** A run that brought no new row: what it told is all that it leaves. */
 const tellUnchanged = Effect.fnUntraced(function* (
@@ -178,7 +162,7 @@ const publishNew = Effect.fnUntraced(function* (
 const publishWith = Effect.fnUntraced(function* (publication: Publication) {
   const path = yield* Path.Path
   const { dataSet, dryRun, layout, since, stagedFile } = publication
-  const live = yield* findLive(layout, dataSet).pipe(during("finding what is live"))
+  const live = yield* liveOf(layout, dataSet).pipe(during("finding what is live"))
   yield* requireStillKnown(dataSet.about.pipeline, since, live.entry)
   const comparing = during(`comparing with ${live.file ?? "an empty warehouse"}`)
   const { reduced, run, told } = yield* compare(publication, live).pipe(comparing)

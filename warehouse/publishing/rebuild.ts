@@ -20,6 +20,7 @@ import {
 import { verifiedPart } from "../generation/parts.ts"
 import { readingIngestion } from "../ingestion/file.ts"
 import { writeRecordsOfRebuild } from "../ingestion/records.ts"
+import { requireKnown } from "../newer-versions.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { ownFolder } from "../staging.ts"
 import type { DataSet } from "../tables.ts"
@@ -87,12 +88,13 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet,
   }
   yield* tell(layout, from, event, told)
   const object = yield* putFile(layout, told)
-  const change = (base: Manifest | undefined, number: number): Effect.Effect<Change, PublishedMeanwhile> => {
+  const change = Effect.fnUntraced(function* (base: Manifest | undefined, number: number) {
     const before = base?.data_sets ?? {}
-    if (!isSame(before[pipeline], since)) return Effect.fail(new PublishedMeanwhile({ pipeline }))
+    yield* requireKnown(dataSet, before[pipeline])
+    if (!isSame(before[pipeline], since)) return yield* new PublishedMeanwhile({ pipeline })
     const data_sets = isLoaded(made) ? { ...before, [pipeline]: entryOf(made, before[pipeline], number) } : before
-    return Effect.succeed({ event, data_sets, ingest: addPart(base, object, number) })
-  }
+    return { event, data_sets, ingest: yield* addPart(base, object, number) } satisfies Change as Change
+  })
   for (const part of made?.parts ?? []) yield* putFile(layout, yield* verifiedPart(from, pipeline, part))
   const { number } = yield* makeGeneration(layout.depot, change)
   yield* refreshOpened(layout).pipe(

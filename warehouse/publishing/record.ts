@@ -18,6 +18,7 @@ import {
 import { faultOf, noteSeen, objectIdOf } from "../generation/parts.ts"
 import { mergeIngestParts } from "../ingestion/part.ts"
 import { eventOf, type RecordsOfRun, stagedByFailed, writeRecordsOfRun } from "../ingestion/records.ts"
+import { requireKnownIngest } from "../newer-versions.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { builtFileIn, ownFolder, stagedFileIn } from "../staging.ts"
 import { ingestVersion } from "../tables.ts"
@@ -109,10 +110,11 @@ const withMerged = (parts: ReadonlyArray<IngestPart>, merged: Merged | undefined
 }
 
 /** The list of parts with one more. */
-export const addPart = (base: Manifest | undefined, object: ObjectId, number: number): Manifest["ingest"] => ({
-  schema: ingestVersion,
-  parts: [...(base?.ingest.parts ?? []), { ...object, first: number, last: number }]
-})
+export const addPart = (base: Manifest | undefined, object: ObjectId, number: number) =>
+  Effect.as(requireKnownIngest(base), {
+    schema: ingestVersion,
+    parts: [...(base?.ingest.parts ?? []), { ...object, first: number, last: number }]
+  } satisfies Manifest["ingest"])
 
 /** What a run makes of its data set. */
 export interface Outcome {
@@ -150,7 +152,7 @@ export const recordRun = Effect.fn("Generation.recordRun")(function* (
       yield* requireStillKnown(pipeline, outcome.since, before[pipeline])
       if (!isSame(before[pipeline], outcome.base)) return yield* new PublishedMeanwhile({ pipeline })
     }
-    const ingest = addPart(base, object, number)
+    const ingest = yield* addPart(base, object, number)
     return {
       event: eventOf(run),
       data_sets: outcome?.entry === undefined ? before : { ...before, [pipeline]: outcome.entry(number) },

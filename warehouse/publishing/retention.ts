@@ -81,8 +81,11 @@ export const prune = Effect.fn("Generation.prune")(function* (layout: Layout) {
       ])
   ])
   const known = new Set(all.flatMap(named))
-  const earliest = (yield* Clock.currentTimeMillis) - spared
-  const old = [...(yield* depot.objects)]
+  const objects = yield* depot.objects
+  // The newest was put a moment ago, and dated by the clock of the depot: the clock of this machine may be far ahead.
+  const now = Math.min(yield* Clock.currentTimeMillis, Math.max(...objects.values()))
+  const earliest = now - spared
+  const old = [...objects]
     .filter(([sha256, put]) => !needed.has(sha256) && (known.has(sha256) || put < earliest))
     .map(([sha256]) => sha256)
   yield* depot.remove(old.map(objectName))

@@ -22,8 +22,8 @@ const items = (layout: Layout) =>
   Effect.map(ask(layout, "select item from pantry.delivery order by item"), (rows) => rows.map(({ item }) => item))
 /** Numbers of the generations with data that can be gone back to; a star is live, a bracket rolled back. */
 const kept = (layout: Layout) =>
-  Effect.map(listGenerations(layout), (all) =>
-    all
+  Effect.map(listGenerations(layout), ({ generations }) =>
+    generations
       .filter((listed) => listed.kept)
       .map(({ generation, live, rolled_back_by }) => {
         const number = generation.replace(/larder-0+/, "")

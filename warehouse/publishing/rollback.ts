@@ -20,8 +20,10 @@ import {
 } from "../generation/manifest.ts"
 import { verifiedPart } from "../generation/parts.ts"
 import { writeRecordsOfEvent } from "../ingestion/records.ts"
+import { requireKnown, requireKnownIngest } from "../newer-versions.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { ownFolder } from "../staging.ts"
+import { dataSets } from "../tables.ts"
 import { addPart, putFile } from "./record.ts"
 
 export class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("NoSuchGeneration", {
@@ -172,8 +174,14 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const pipeline = Option.getOrUndefined(only)
-  const planFor = (base: Manifest) =>
-    Option.isSome(to) ? planTo(layout, base, to.value, pipeline) : planBefore(layout, base, pipeline)
+  const planFor = Effect.fnUntraced(function* (base: Manifest) {
+    const plan = yield* Option.isSome(to)
+      ? planTo(layout, base, to.value, pipeline)
+      : planBefore(layout, base, pipeline)
+    for (const dataSet of dataSets) yield* requireKnown(dataSet, plan.entries.get(dataSet.about.pipeline)?.wanted)
+    yield* requireKnownIngest(base)
+    return plan
+  })
   const newest = Option.getOrUndefined(yield* newestManifest(layout.depot))
   if (newest === undefined) return yield* new NoWarehouse({ dir: layout.dir })
   yield* planFor(newest) // before anybody is kept waiting
@@ -205,7 +213,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
       note: Option.getOrNull(note)
     }
     yield* writeRecordsOfEvent(told, event)
-    const ingest = addPart(base, yield* putFile(layout, told), number)
+    const ingest = yield* addPart(base, yield* putFile(layout, told), number)
     return { event, data_sets: entriesOf(plan, base, number), ingest } satisfies Change as Change
   })
   const manifest = yield* whileNobodyPublishes(

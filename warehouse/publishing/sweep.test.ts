@@ -3,7 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { later } from "@larder/test/support/later.ts"
 import { aLayout, apples, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
-import { Effect, FileSystem, Path } from "effect"
+import { Duration, Effect, FileSystem, Path } from "effect"
 import { objectName } from "../depot/depot.ts"
 import type { Layout } from "../generation/layout.ts"
 
@@ -33,6 +33,20 @@ const leave = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyArray
     yield* fs.writeFileString(path.join(dir, name), "")
   }
 })
+/** Runs as if it were later, by the clock of the depot, too: it dates what a run puts. */
+const muchLater = Effect.fnUntraced(function* <A, E, R>(
+  layout: Layout,
+  ahead: Duration.Input,
+  run: Effect.Effect<A, E, R>
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const put = objectName("cd".repeat(32))
+  yield* leave(layout, [put])
+  const moment = new Date(Date.now() + Duration.toMillis(ahead))
+  yield* fs.utimes(path.join(layout.dir, put), moment, moment)
+  return yield* later(ahead)(run)
+})
 const thereOf = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -49,10 +63,20 @@ describe("what killed runs left", () => {
       yield* publishFound(layout, { prices: [pears] })
       assert.deepStrictEqual(yield* thereOf(layout, nobodys), [])
       assert.deepStrictEqual(yield* thereOf(layout, young), young)
-      yield* publishFound(layout, { prices: [pears] }).pipe(later("23 hours"))
+      yield* muchLater(layout, "23 hours", publishFound(layout, { prices: [pears] }))
       assert.deepStrictEqual(yield* thereOf(layout, young), young)
-      yield* publishFound(layout, { prices: [pears] }).pipe(later("25 hours"))
+      yield* muchLater(layout, "25 hours", publishFound(layout, { prices: [pears] }))
       assert.deepStrictEqual(yield* thereOf(layout, young), [])
+    })
+  )
+  itWorks("is not what somebody else is writing, however far the clock of a run is ahead", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] })
+      const young = unsure()
+      yield* leave(layout, young)
+      yield* publishFound(layout, { prices: [pears] }).pipe(later("365 days"))
+      assert.deepStrictEqual(yield* thereOf(layout, young), young)
     })
   )
   itWorks("is not taken for what people put there themselves", () =>
@@ -60,7 +84,7 @@ describe("what killed runs left", () => {
       const layout = yield* aLayout
       const own = ["notes.duckdb", "half.duckdb.part", "building", "generations/readme.txt"]
       yield* leave(layout, own)
-      yield* publishFound(layout, { prices: [apples] }).pipe(later("25 hours"))
+      yield* muchLater(layout, "25 hours", publishFound(layout, { prices: [apples] }))
       assert.deepStrictEqual(yield* thereOf(layout, own), own)
     })
   )

@@ -160,7 +160,10 @@ export const dataPricesPage: Page<DataRead> = {
       const drawables = drawablesOf(model)
       const [fallback] = drawables.values()
       if (fallback === undefined) {
-        const nothing = empty("No prices yet", "The commodities are not loaded. Run: npx larder-ingest commodities")
+        const why = data.leftAside().has("commodities")
+          ? "The commodities cannot be served. The log of the server says why."
+          : "The commodities are not loaded. Run: npx larder-ingest commodities"
+        const nothing = empty("No prices", why)
         return show("Prices", html`${dataNavigation("/data/prices")}${nothing}`)
       }
       const options = optionsOf(drawables, model)

@@ -26,8 +26,8 @@ const commodities = (of: Partial<DataSetState>): DataSetState => {
   }
 }
 const daily = (on: string | null) => [{ what: "daily reading", on, late_after: 5 }]
-const told = async (state: DataSetState) => {
-  const sentences = await Promise.all(worries([state], [], now).map(async (worry) => String(await worry)))
+const told = async (state: DataSetState, leftAside: ReadonlySet<string> = new Set()) => {
+  const sentences = await Promise.all(worries([state], leftAside, [], now).map(async (worry) => String(await worry)))
   return sentences.map((sentence) => sentence.replaceAll(/<[^>]+>/g, ""))
 }
 
@@ -52,6 +52,11 @@ describe("worries about freshness", () => {
       "The last read of Commodities ended on 20 Nov 2026. That is late: larder-ingest should read it every day."
     ])
   })
+  it("reports a read that a clock dated far ahead: nobody knows when it was", async () => {
+    assert.deepStrictEqual(await told(commodities({ last_read: read("2027-11-20T02:00:00.000Z") })), [
+      "The last read of Commodities ended on 20 Nov 2027. That is late: larder-ingest should read it every day."
+    ])
+  })
   it("reports nothing before the first reading, or where no next reading is due", async () => {
     const release = { what: "release", on: "2026-04-30", late_after: null }
     assert.deepStrictEqual(await told(commodities({ newest: [...daily(null), release] })), [])
@@ -59,5 +64,17 @@ describe("worries about freshness", () => {
   it("reports nothing for the bundled samples, which never get newer", async () => {
     const samples = commodities({ newest: daily("2026-09-29"), last_read: read("2026-10-01T02:00:00.000Z", "sample") })
     assert.deepStrictEqual(await told(samples), [])
+  })
+})
+
+describe("worries about what is served", () => {
+  it("names newer data that cannot be served, and whether older data is", async () => {
+    const leftAside = new Set(["commodities"])
+    assert.deepStrictEqual(await told(commodities({}), leftAside), [
+      "The newest data of Commodities cannot be served: what was before is. The log of the server says why."
+    ])
+    assert.deepStrictEqual(await told(commodities({ isLoaded: false }), leftAside), [
+      "The newest data of Commodities cannot be served. The log of the server says why."
+    ])
   })
 })

@@ -54,7 +54,12 @@ const newestOf = (state: DataSetState, now: number) =>
         ]
   )
 
-const dataSetTable = (dataSets: ReadonlyArray<DataSetState>, stopped: Html | undefined, now: number) =>
+const dataSetTable = (
+  dataSets: ReadonlyArray<DataSetState>,
+  leftAside: ReadonlySet<string>,
+  stopped: Html | undefined,
+  now: number
+) =>
   table({
     caption: "Data sets and how fresh they are",
     stacks: true,
@@ -71,7 +76,7 @@ const dataSetTable = (dataSets: ReadonlyArray<DataSetState>, stopped: Html | und
         html`<span class="nowrap">${title}</span>`,
         isLoaded
           ? lines(holds.map((held) => html`<span class="nowrap">${count(held.count)} ${held.what}</span>`))
-          : badge("not loaded", "warning"),
+          : badge(leftAside.has(pipeline) ? "cannot be served" : "not loaded", "warning"),
         lines([...newestOf(state, now), ...(pipeline === "commodities" && stopped ? [stopped] : [])]),
         last_read === undefined
           ? "never"
@@ -136,7 +141,8 @@ export const dataPage: Page<DataRead> = {
         { concurrency: "unbounded" }
       )
       const failing = checks.filter(({ bad_rows }) => bad_rows > 0)
-      const told = worries(dataSets, failing, now)
+      const leftAside = data.leftAside()
+      const told = worries(dataSets, leftAside, failing, now)
       const [newest] = generations
       const sizeOf = (of: typeof generations) => of.reduce((sum, { bytes }) => sum + bytes, 0)
       const kept = generations.filter((listed) => listed.kept)
@@ -162,7 +168,7 @@ ${stats([
     more: html`<a href="/data/checks">See the checks</a>`
   }
 ])}
-${section("Freshness", dataSetTable(dataSets, stoppedText(data.commodities()), now))}
+${section("Freshness", dataSetTable(dataSets, leftAside, stoppedText(data.commodities()), now))}
 ${section("Generations", generationTable(generations))}
 ${section(
   "Latest runs",

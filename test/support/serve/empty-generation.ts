@@ -23,5 +23,6 @@ export const liveAndEmpty: Live<ReadModel> = {
   current: () => emptyGeneration,
   use: (read) => read(emptyGeneration),
   swaps: () => 0,
-  fault: () => undefined
+  fault: () => undefined,
+  leftAside: () => new Set<string>()
 }

@@ -1,0 +1,125 @@
+/** Programs of several versions over one warehouse: servers follow it, each as far as it knows the tables, while runs publish. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { ledgerSettings } from "../support/api/ledger-place.ts"
+import { createKey } from "../support/api/operator.ts"
+import { aLabel, ingestLabels } from "../support/label-releases.ts"
+import { aClose, bodyOf, everyFeed, feedNamed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
+import { run, type Server, startServer, untilServed } from "../support/programs.ts"
+import { generationOf, look, query, removeFolder, replay, temporaryFolder } from "./ingesting.ts"
+
+const preload = new URL("../support/warehouse/another-version.ts", import.meta.url).href
+const ofVersion = (version: number) =>
+  version === 1 ? {} : { NODE_OPTIONS: `--import=${preload}`, TEST_VERSION: String(version) }
+
+const closes = feedNamed("gov-mars/1603")
+const home = temporaryFolder()
+const recordings = temporaryFolder()
+const ingest = (version: number, ...args: ReadonlyArray<string>) =>
+  run("larder-ingest", args, { LARDER_HOME: home, ...ofVersion(version) })
+const publishClose = (version: number, close_price: number, report_date: string) => {
+  writeRecordings(recordings, { ...everyFeed(), [closes.feed]: bodyOf(closes, [aClose({ report_date, close_price })]) })
+  return ingest(version, "commodities", "--replay", recordings)
+}
+
+let key = ""
+let ledger: Readonly<Record<string, string>> = {}
+const servers: Array<Server> = []
+/** A server of a version. All of them share a ledger. */
+const serve = async (version: number): Promise<Server> => {
+  const server = await startServer(home, { ...ofVersion(version), ...ledger })
+  servers.push(server)
+  return server
+}
+
+/** What a server answers, and the generation that it names. */
+const get = async ({ api }: Server, target: string) => {
+  const response = await fetch(`${api}${target}`, { headers: { authorization: `Bearer ${key}` } })
+  const { data } = (await response.json()) as { readonly data: ReadonlyArray<unknown> }
+  return [response.headers.get("x-data-version"), data]
+}
+const closesOf = (server: Server) =>
+  get(server, "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-01")
+const closed = (...points: ReadonlyArray<readonly [date: string, value: number]>) => [
+  {
+    slug: "butter-exch-spot-close-daily",
+    unit: "USD/lb",
+    points: points.map(([date, value]) => ({ date, value }))
+  }
+]
+const readiness = async ({ console }: Server) => {
+  const response = await fetch(`${console}/readyz`)
+  const { fault, missing } = (await response.json()) as Readonly<Record<string, unknown>>
+  return { status: response.status, fault, missing }
+}
+/** A server that keeps what it has of commodities. */
+const keeping = (generation: string, missing: ReadonlyArray<string>) => ({
+  status: 200,
+  fault: `commodities of ${generation} cannot be served: the log says why`,
+  missing
+})
+
+describe("an upgrade, one program after the other", () => {
+  beforeAll(async () => {
+    expect((await replay(home, everyFeed())).code).toBe(0)
+    ledger = await ledgerSettings(home)
+    key = (await createKey(home)).key
+  })
+  afterAll(async () => {
+    await Promise.all(servers.map(({ stop }) => stop()))
+    for (const folder of [home, recordings]) removeFolder(folder)
+  })
+  let next: Server // of version 2
+  const september = ["2026-09-29", 1.39] as const
+  const october = ["2026-10-01", 1.5] as const
+  const newer =
+    "commodities was published with tables of version 2, and this version of Larder knows up to 1. Update Larder on this machine, servers first."
+
+  it("with a new column and a new table: servers of both versions go on, and only the newer program publishes", async () => {
+    const old = await serve(1)
+    next = await serve(2)
+    for (const server of [old, next]) expect(await closesOf(server)).toEqual(["larder-000001", closed(september)])
+    expect((await publishClose(2, 1.5, "10/01/2026")).code).toBe(0)
+    await untilServed(next, "larder-000002")
+    expect(await closesOf(next)).toEqual(["larder-000002", closed(september, october)])
+
+    const refused = await publishClose(1, 1.6, "10/02/2026")
+    expect([refused.code, refused.stdout]).toEqual([1, ""])
+    expect(refused.stderr).toContain(newer)
+    expect(generationOf(home, "commodities")).toBe("larder-000002")
+
+    await ingestLabels(home, "csv", [aLabel({ fdc_id: 4_000_000 })])
+    await Promise.all([old, next].map((server) => untilServed(server, "larder-000004")))
+    expect(await readiness(old)).toEqual(keeping("larder-000002", ["storefronts"]))
+    expect(old.logs()).toContain(newer)
+    expect(await closesOf(old)).toEqual(["larder-000001", closed(september)])
+    for (const server of [old, next]) {
+      const [generation, labels] = await get(server, "/v1/branded-foods?name=e")
+      expect([generation, labels]).toEqual(["larder-000004", [expect.anything()]])
+    }
+    await look(home) // with the older program, which leaves the catalogue as the newer server made it
+    expect(
+      (await query(home, "select colour, count(*)::integer as series from commodity.series group by all"))[0]
+    ).toEqual([{ colour: null, series: expect.any(Number) }])
+  })
+
+  it("with a changed type and a removed table: the rest is served, and a rebuild brings back what it was", async () => {
+    const last = await serve(3)
+    expect(await readiness(last)).toEqual(keeping("larder-000002", ["commodities", "storefronts"]))
+    expect((await get(last, "/v1/branded-foods?name=e"))[0]).toBe("larder-000004")
+    for (const said of [last.logs(), (await publishClose(3, 1.6, "10/02/2026")).stderr]) {
+      expect(said).toContain("column commodity.note.text is 1: VARCHAR not null there, and missing here")
+      expect(said).toContain(
+        "column commodity.series.position is 7: INTEGER not null there, and 7: SMALLINT not null here"
+      )
+      expect(said).toContain("npx larder-ingest rebuild commodities")
+    }
+    expect(generationOf(home, "commodities")).toBe("larder-000002")
+
+    expect((await ingest(3, "rebuild", "commodities")).code).toBe(0)
+    await Promise.all([last, next].map((server) => untilServed(server, "larder-000006")))
+    expect(await closesOf(last)).toEqual(["larder-000006", closed(september, october)])
+    expect(await readiness(last)).toEqual({ status: 200, missing: ["storefronts"] })
+    expect(await readiness(next)).toEqual(keeping("larder-000006", ["storefronts"]))
+    expect(await closesOf(next)).toEqual(["larder-000002", closed(september, october)])
+  })
+})

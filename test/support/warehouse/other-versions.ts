@@ -1,0 +1,56 @@
+/** Data sets as another version of Larder defines them. */
+import type { DataSet, Table } from "@larder/warehouse/tables.ts"
+import { Schema } from "effect"
+
+/** The next version, with these tables. */
+const newer = (dataSet: DataSet, tables: DataSet["tables"]): DataSet => ({
+  ...dataSet,
+  version: dataSet.version + 1,
+  tables
+})
+const changed = (dataSet: DataSet, name: string, change: (table: Table) => Table) =>
+  newer(
+    dataSet,
+    dataSet.tables.map((table) => (table.name === name ? change(table) : table))
+  )
+
+/** The next version, in which a table has one more column, which may be null. */
+export const withColumn = (dataSet: DataSet, name: string, column: string) =>
+  changed(dataSet, name, (table) => ({
+    ...table,
+    record: Schema.Struct({
+      ...table.record.fields,
+      [column]: Schema.NullOr(Schema.String).annotate({ description: "Added since." })
+    }).annotate({ description: "With one more column." }),
+    ddl: table.ddl.replace(/\)\s*$/, `, ${column} varchar)`)
+  }))
+
+/** The next version, in which something else stands in the definition of a table. */
+export const withDefinition = (dataSet: DataSet, name: string, from: string, to: string) =>
+  changed(dataSet, name, (table) => ({ ...table, ddl: table.ddl.replace(from, to) }))
+
+const Note = Schema.Struct({ text: Schema.String.annotate({ description: "What it says." }) }).annotate({
+  description: "Notes."
+})
+
+/** The same version with one more table, which is empty. */
+export const withTable = (dataSet: DataSet, name: string): DataSet => ({
+  ...dataSet,
+  tables: [
+    ...dataSet.tables,
+    {
+      schema: dataSet.schema,
+      name,
+      record: Note,
+      ddl: `create table if not exists ${dataSet.schema}.${name} (text varchar not null)`,
+      merge: { by: "adding", key: ["text"] }
+    }
+  ]
+})
+
+/** The next version, which has a table no longer. */
+export const withoutTable = (dataSet: DataSet, name: string) =>
+  newer(
+    dataSet,
+    dataSet.tables.filter((table) => table.name !== name)
+  )

@@ -1,0 +1,140 @@
+/**
+ * Reading what an earlier version of Larder published, by the names of its columns: a column that a table lacks is null in every row,
+ * and a table that is not there is empty. That holds for servers, for runs and for what people open. Where tables differ otherwise,
+ * nobody can say what their rows mean now, and the data set is made anew from the raw archive.
+ */
+import { Effect, Schema } from "effect"
+import { definitionOf } from "./dictionary.ts"
+import { DuckDb, identifier, literal, openError } from "./duckdb.ts"
+import type { DataSet, Table } from "./tables.ts"
+
+type Db = DuckDb["Service"]
+
+/** A column that published tables lack, and that the next publication adds. */
+export interface AddedColumn {
+  readonly table: string
+  readonly column: string
+  readonly type: string
+}
+
+/** The published tables have other columns, in a way that no publication can mend. */
+export class TablesDiffer extends Schema.TaggedError<TablesDiffer>()("TablesDiffer", {
+  pipeline: Schema.String,
+  differences: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    const shown = this.differences.slice(0, 3).join("; ")
+    return `What is live of ${this.pipeline} was published by another version of Larder: ${shown}. This version neither reads it nor adds to it. Make it anew from the raw archive with: npx larder-ingest rebuild ${this.pipeline}`
+  }
+}
+
+export const nameOf = ({ name, schema }: Pick<Table, "schema" | "name">) => `${identifier(schema)}.${identifier(name)}`
+
+const columnsOf = (database: string, schema: string) => `
+  select table_name as "table", column_name, column_index, data_type, is_nullable
+  from duckdb_columns() semi join duckdb_tables() using (database_name, schema_name, table_name)
+  where database_name = ${database} and schema_name = ${literal(schema)}`
+
+const Difference = Schema.Struct({
+  table: Schema.String,
+  column_name: Schema.String,
+  wanted: Schema.NullOr(Schema.String),
+  found: Schema.NullOr(Schema.String),
+  /** The column comes after those that are there, and may be null: the next publication adds it. */
+  is_addable: Schema.Boolean
+})
+type Difference = typeof Difference.Type
+
+/** A table that the published database lacks is made by the next publication. */
+const differences = (schema: string, published: string) => `
+  with wanted as (${columnsOf("current_database()", schema)}), found as (${columnsOf(literal(published), schema)}),
+  counted as (select "table", count(*) as columns from found group by "table")
+  select "table", column_name,
+    wanted.column_index || ': ' || wanted.data_type || if(wanted.is_nullable, '', ' not null') as wanted,
+    found.column_index || ': ' || found.data_type || if(found.is_nullable, '', ' not null') as found,
+    coalesce(found.data_type is null and wanted.is_nullable and wanted.column_index > columns, false) as is_addable
+  from wanted full join found using ("table", column_name) join counted using ("table")
+  where (wanted.column_index, wanted.data_type, wanted.is_nullable)
+    is distinct from (found.column_index, found.data_type, found.is_nullable)
+  order by "table", coalesce(wanted.column_index, found.column_index)`
+
+const told = ({ column_name, found, table, wanted }: Difference, schema: string) =>
+  `column ${schema}.${table}.${column_name} is ${found ?? "missing"} there, and ${wanted ?? "missing"} here`
+
+/**
+ * Columns that published tables lack. Fails where they differ otherwise. This version's tables stand in the session's own database,
+ * the published ones in the one that is attached as `published`.
+ */
+export const columnsToAdd = Effect.fnUntraced(function* (db: Db, { about, schema }: DataSet, published: string) {
+  const all = yield* db.all(Difference, differences(schema, published))
+  const others = all.filter(({ is_addable }) => !is_addable)
+  if (others.length > 0) {
+    return yield* new TablesDiffer({ pipeline: about.pipeline, differences: others.map((one) => told(one, schema)) })
+  }
+  return all.map(({ column_name, table, wanted }): AddedColumn => {
+    return { table, column: column_name, type: wanted?.replace(/^\d+: /, "") ?? "varchar" }
+  })
+})
+
+const Name = Schema.Struct({ name: Schema.String })
+
+/** Names of the tables of a schema in an attached database. */
+export const tablesIn = (db: Db, database: string, schema: string) =>
+  Effect.map(
+    db.all(
+      Name,
+      `select table_name as name from duckdb_tables()
+       where database_name = ${literal(database)} and schema_name = ${literal(schema)}`
+    ),
+    (tables) => new Set(tables.map(({ name }) => name))
+  )
+
+const Own = Schema.Struct({ column: Schema.String, type: Schema.String })
+
+/** All columns of a table that is not among the published ones. */
+export const columnsOfOwn = (db: Db, { name, schema }: Table) =>
+  Effect.map(
+    db.all(
+      Own,
+      `select column_name as "column", data_type as type from duckdb_columns()
+       where database_name = current_database() and (schema_name, table_name) = (${literal(schema)}, ${literal(name)})`
+    ),
+    (columns) => columns.map((column): AddedColumn => ({ table: name, ...column }))
+  )
+
+/** What to select of a published table: this version's columns, in their order. */
+export const selectedOf = ({ name, record }: Pick<Table, "name" | "record">, added: ReadonlyArray<AddedColumn>) =>
+  Object.keys(record.fields)
+    .map((column) => {
+      const lacking = added.find((one) => one.table === name && one.column === column)
+      return lacking === undefined ? identifier(column) : `null::${lacking.type} as ${identifier(column)}`
+    })
+    .join(", ")
+
+/** Readers find rows by their place, which a view does not have by itself. */
+const viewOf = (table: Table, added: ReadonlyArray<AddedColumn>, published: string) => [
+  `drop table ${nameOf(table)}`,
+  `create view ${nameOf(table)} as select rowid, ${selectedOf(table, added)} from ${identifier(published)}.${nameOf(table)}`
+]
+
+/** Shows a database of an earlier version in a session as this version defines it. */
+const showAsOurs = Effect.fnUntraced(function* (db: Db, file: string, dataSet: DataSet) {
+  const published = "published"
+  yield* db.run(`set temp_directory = ${literal(`${file}.tmp`)}`) // where DuckDB puts it for a file that is opened
+  yield* db.run(`attach ${literal(file)} as ${published} (read_only)`).pipe(Effect.mapError(openError(file)))
+  yield* db.run(definitionOf({ tables: dataSet.tables, views: [] }))
+  const added = yield* columnsToAdd(db, dataSet, published)
+  const there = yield* tablesIn(db, published, dataSet.schema)
+  const views = dataSet.tables.filter(({ name }) => there.has(name)).flatMap((table) => viewOf(table, added, published))
+  yield* db.run(["begin", ...views, ...dataSet.views.map(({ ddl }) => ddl), "commit"].join(";\n"))
+})
+
+/** A published database, which this version or an earlier one made, for reading: no files, no network, no settings. */
+export const openPublished = (file: string, dataSet: DataSet, schema: number) =>
+  schema < dataSet.version ? DuckDb.views((db) => showAsOurs(db, file, dataSet)) : DuckDb.readOnly(file)
+
+/** The same for making files out of it. */
+export const openForFiles = (file: string, dataSet: DataSet, schema: number) =>
+  schema < dataSet.version
+    ? Effect.tap(DuckDb.memory, (db) => showAsOurs(db, file, dataSet))
+    : DuckDb.readingAndWritingFiles(file)

@@ -1,0 +1,205 @@
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { withColumn, withDefinition, withoutTable } from "@larder/test/support/warehouse/other-versions.ts"
+import { aLayout, apples, pantry, pantryIn, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { Clock, Effect, Fiber, FileSystem, Option, Schema } from "effect"
+import { openPublished } from "../columns-by-name.ts"
+import type { Layout } from "../generation/layout.ts"
+import { newestManifest } from "../generation/manifest.ts"
+import { rebuildFrom } from "../publishing/rebuild.ts"
+import type { DataSet } from "../tables.ts"
+import { type LiveData, watchLive } from "./live.ts"
+
+const cellar = pantryIn("cellar")
+/** Published by this version, before the upgrade. */
+const before = copied(
+  Effect.tap(aLayout, (layout) =>
+    Effect.andThen(
+      publishFound(layout, { prices: [apples], deliveries: [{ item: "apple" }] }),
+      publishFound(layout, { prices: [{ item: "wine" }] }, { of: cellar })
+    )
+  )
+)
+
+const Items = Schema.Struct({ items: Schema.String })
+const itemsOf = ({ db }: Pick<LiveData, "db">, schema: string) =>
+  Effect.map(db.all(Items, `select string_agg(item, ',' order by item) as items from ${schema}.price`), ([row]) =>
+    String(row?.items)
+  )
+
+interface Model {
+  readonly pantry?: string
+  readonly cellar?: string
+}
+
+/** A server of the version that has this pantry. The model is the items that have a price. */
+const serve = (layout: Layout, dataSet: DataSet = pantry.dataSet) =>
+  watchLive(layout, {
+    dataSets: {
+      pantry: { of: dataSet, load: (data: LiveData) => itemsOf(data, "pantry") },
+      cellar: { of: cellar.dataSet, load: (data: LiveData) => itemsOf(data, "cellar") }
+    },
+    assemble: (loaded: Model) => Effect.succeed(loaded)
+  })
+type Server = Effect.Success<ReturnType<typeof serve>>
+
+const until = (holds: () => boolean) =>
+  Effect.gen(function* () {
+    while (!holds()) yield* Effect.sleep("10 millis")
+  })
+
+/** Asks a server again and again. Answers with what all of its answers were. */
+const asking = Effect.fnUntraced(function* (server: Server) {
+  const answers = new Set<string>()
+  const ask = server.use(({ dataSet, model }) =>
+    Effect.gen(function* () {
+      const db = dataSet("pantry")
+      const read = db === undefined ? "nothing" : yield* itemsOf({ db }, "pantry")
+      answers.add(`${model.pantry} ${read} ${model.cellar}`)
+      yield* Effect.sleep("5 millis")
+    })
+  )
+  let isOver = false
+  const readers = yield* Effect.forkChild(Effect.repeat(ask, { while: () => !isOver }))
+  return Effect.suspend(() => {
+    isOver = true
+    return Effect.as(Fiber.join(readers), [...answers])
+  })
+})
+
+const newer = (dataSet: DataSet) => ({
+  ...pantry,
+  dataSet,
+  price: dataSet.tables.find(({ name }) => name === "price") ?? pantry.price
+})
+const fault = (number: number) => `pantry of larder-00000${number} cannot be served`
+
+describe("an upgrade with an added column, under a running server", () => {
+  const coloured = newer(withColumn(pantry.dataSet, "price", "colour"))
+
+  itWorks("is read by name until the next publication adds the column", () =>
+    Effect.gen(function* () {
+      const layout = yield* before
+      const old = yield* serve(layout)
+      const over = yield* asking(old)
+      const server = yield* serve(layout, coloured.dataSet)
+      const prices = server.use(({ dataSet }) =>
+        (dataSet("pantry") ?? assert.fail()).rows(
+          "select item, price, colour, rowid::integer as row from pantry.price order by item"
+        )
+      )
+      assert.deepStrictEqual(yield* prices, [{ item: "apple", price: "1.2500", colour: null, row: 0 }])
+      const stock = (yield* server.use(({ dataSet }) => Effect.succeed(dataSet("pantry")))) ?? assert.fail()
+      assert.deepStrictEqual(yield* stock.rows("select item, quantity from pantry.stock"), [
+        { item: "apple", quantity: 1 }
+      ])
+      yield* publishFound(layout, { prices: [{ ...pears, colour: "green" }] }, { of: coloured })
+      yield* until(() => server.swaps() === 1 && old.fault() !== undefined)
+      assert.deepStrictEqual(yield* prices, [
+        { item: "apple", price: "1.2500", colour: null, row: 0 },
+        { item: "pear", price: "2.0000", colour: "green", row: 1 }
+      ])
+      assert.deepStrictEqual([server.fault(), old.fault()], [undefined, fault(3)])
+      assert.deepStrictEqual(yield* over, ["apple apple wine"])
+    })
+  )
+  itWorks("is opened without the right to read other files, as all data is", () =>
+    Effect.gen(function* () {
+      const server = yield* serve(yield* before, coloured.dataSet)
+      const db = (yield* server.use(({ dataSet }) => Effect.succeed(dataSet("pantry")))) ?? assert.fail()
+      for (const sql of ["select * from read_text('/etc/hostname')", "set enable_external_access = true"]) {
+        yield* Effect.flip(db.rows(sql))
+      }
+    })
+  )
+})
+
+describe("an upgrade that cannot be read by name, under a running server", () => {
+  for (const [what, dataSet, difference] of [
+    [
+      "a changed type",
+      withDefinition(pantry.dataSet, "price", "decimal(18, 4)", "double"),
+      "column pantry.price.price is 2: DECIMAL(18,4) not null there, and 2: DOUBLE not null here"
+    ],
+    [
+      "a removed table",
+      {
+        ...withoutTable(pantry.dataSet, "delivery"),
+        views: [],
+        countStatedRows: "select count(*)::integer as rows from pantry.price"
+      },
+      "column pantry.delivery.item is 1: VARCHAR not null there, and missing here"
+    ]
+  ] as const) {
+    itWorks(`leaves that data set aside and serves the others, until it is rebuilt: ${what}`, (logs) =>
+      Effect.gen(function* () {
+        const layout = yield* before
+        const old = yield* serve(layout)
+        const over = yield* asking(old)
+        const server = yield* serve(layout, dataSet)
+        assert.deepStrictEqual([server.current().model, server.fault()], [{ cellar: "wine" }, fault(1)])
+        assert.deepStrictEqual([...server.leftAside()], ["pantry"])
+        assert.isTrue(logs.some((line) => line.includes(`${fault(1)}; nothing of it is served`)))
+        const file = layout.dataSetFile("pantry")
+        const why = String(yield* Effect.flip(Effect.scoped(openPublished(file, dataSet, pantry.dataSet.version))))
+        assert.include(why, difference)
+        assert.include(why, "larder-ingest rebuild pantry")
+        const again = yield* aLayout
+        yield* publishFound(again, { prices: [apples, pears] }, { of: newer(dataSet) })
+        const since = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.pantry
+        yield* rebuildFrom({ layout, dataSet, from: again, since })
+        yield* until(() => server.swaps() === 1 && old.fault() !== undefined)
+        assert.deepStrictEqual(
+          [server.current().model, server.fault()],
+          [{ pantry: "apple,pear", cellar: "wine" }, undefined]
+        )
+        assert.strictEqual(old.fault(), fault(3))
+        assert.deepStrictEqual(yield* over, ["apple apple wine"])
+      })
+    )
+  }
+})
+
+describe("a start on a data set that cannot be served", () => {
+  itWorks("serves the others, and tries it again after a minute, whatever becomes of the clock", (logs) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* before
+      const entry = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets.pantry
+      const file = layout.objectFile(entry?.parts[0]?.sha256 ?? "")
+      yield* fs.rename(file, `${file}.away`)
+      let passed = 0n
+      const clock = yield* Clock.clockWith(Effect.succeed)
+      const server = yield* serve(layout).pipe(
+        Effect.provideService(Clock.Clock, {
+          currentTimeMillisUnsafe: () => 0, // set back by half a century
+          currentTimeMillis: Effect.succeed(0),
+          currentTimeNanosUnsafe: () => 0n,
+          currentTimeNanos: Effect.succeed(0n),
+          monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe() + passed,
+          monotonicTimeNanos: Effect.map(clock.monotonicTimeNanos, (now) => now + passed),
+          sleep: (duration) => clock.sleep(duration)
+        })
+      )
+      assert.deepStrictEqual([server.current().model, server.fault()], [{ cellar: "wine" }, fault(1)])
+      assert.strictEqual(server.current().dataSet("pantry"), undefined)
+      assert.isTrue(logs.some((line) => line.includes(`${fault(1)}; nothing of it is served`)))
+      yield* fs.rename(`${file}.away`, file)
+      passed = 61_000_000_000n
+      yield* until(() => server.swaps() === 1)
+      assert.deepStrictEqual([server.current().model, server.fault()], [{ pantry: "apple", cellar: "wine" }, undefined])
+    })
+  )
+  itWorks("is refused where nothing else can be served, in the words of the data set", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] }, { of: newer(withColumn(pantry.dataSet, "price", "colour")) })
+      const error = yield* Effect.flip(serve(layout))
+      assert.strictEqual(
+        error instanceof Error && error.message,
+        "pantry was published with tables of version 2, and this version of Larder knows up to 1. Update Larder on this machine, servers first."
+      )
+    })
+  )
+})

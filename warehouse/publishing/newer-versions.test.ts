@@ -1,0 +1,123 @@
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { withColumn } from "@larder/test/support/warehouse/other-versions.ts"
+import { aLayout, aRun, butter, publishStaged } from "@larder/test/support/warehouse/pantry.ts"
+import { analysing } from "@larder/test/support/warehouse/seen.ts"
+import { Effect, FileSystem, Option } from "effect"
+import type { Layout } from "../generation/layout.ts"
+import { makeGeneration, newestManifest } from "../generation/manifest.ts"
+import { fromLive } from "../live/previous.ts"
+import { refreshOpened } from "../opened/opened-files.ts"
+import { stage } from "../staging.ts"
+import { commodity, type DataSet } from "../tables.ts"
+import { requirePublishable } from "./definitions.ts"
+import { rebuildFrom } from "./rebuild.ts"
+import { recordEnd } from "./record.ts"
+import { rollback } from "./rollback.ts"
+
+const newer = withColumn(commodity, "series", "colour")
+
+/** A run of the version that has this data set: the series of one commodity. */
+const publishSeries = Effect.fnUntraced(function* (layout: Layout, dataSet: DataSet, slug: string) {
+  const run = aRun({ pipeline: "commodities" })
+  const { file } = yield* stage(layout, run, dataSet, ({ db }) =>
+    db.run(`insert into commodity.series by name select * from (values
+      ('${slug}', '${butter.metric_name}', '${butter.commodity}', '${butter.market}', '${butter.unit}', 1))
+      t (slug, metric_name, commodity, market, unit, position)`)
+  )
+  return yield* publishStaged(layout, dataSet, file, run)
+}, Effect.scoped)
+
+/** This version published first, then a newer one. */
+const upgraded = copied(
+  Effect.tap(aLayout, (layout) =>
+    Effect.andThen(publishSeries(layout, commodity, "butter"), publishSeries(layout, newer, "cheese"))
+  )
+)
+/** A newer version told of its runs. */
+const withNewerIngest = copied(
+  Effect.tap(aLayout, (layout) =>
+    Effect.andThen(
+      publishSeries(layout, commodity, "butter"),
+      makeGeneration(layout.depot, (base) => {
+        const { data_sets, event, ingest } = base ?? assert.fail()
+        return Effect.succeed({ event, data_sets, ingest: { ...ingest, schema: ingest.schema + 1 } })
+      })
+    )
+  )
+)
+
+const sentenceOf = (what: string) =>
+  `${what} was published with tables of version 2, and this version of Larder knows up to 1. Update Larder on this machine, servers first.`
+const messageOf = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.flip(effect), ({ message }) => message)
+const liveOf = (layout: Layout) => Effect.map(newestManifest(layout.depot), Option.getOrThrow)
+const back = (to: string) => ({ to: Option.some(to), only: Option.none(), note: Option.none() })
+describe("a program that is older than what is live", () => {
+  itWorks("is refused before it fetches anything, and again where it publishes", () =>
+    Effect.gen(function* () {
+      const layout = yield* upgraded
+      const sentence = sentenceOf("commodities")
+      assert.strictEqual(yield* messageOf(requirePublishable(layout, commodity)), sentence)
+      assert.strictEqual(yield* messageOf(fromLive(layout, commodity, [], (db) => db.rows("select 1"))), sentence)
+      assert.strictEqual(yield* messageOf(publishSeries(layout, commodity, "milk")), sentence)
+      assert.strictEqual((yield* liveOf(layout)).number, 2)
+      yield* requirePublishable(layout, newer)
+    })
+  )
+  itWorks("rebuilds nothing of it", () =>
+    Effect.gen(function* () {
+      const layout = yield* upgraded
+      const again = yield* aLayout
+      yield* publishSeries(again, commodity, "butter")
+      const since = (yield* liveOf(layout)).data_sets.commodities
+      const rebuild = rebuildFrom({ layout, dataSet: commodity, from: again, since })
+      assert.strictEqual(yield* messageOf(rebuild), sentenceOf("commodities"))
+      assert.strictEqual((yield* liveOf(layout)).number, 2)
+    })
+  )
+  itWorks("goes back to what it knows, and not forward to what it does not know", () =>
+    Effect.gen(function* () {
+      const layout = yield* upgraded
+      yield* rollback(layout, back("1"))
+      assert.strictEqual((yield* liveOf(layout)).data_sets.commodities?.schema, 1)
+      assert.strictEqual(yield* messageOf(rollback(layout, back("2"))), sentenceOf("commodities"))
+      assert.strictEqual((yield* liveOf(layout)).number, 3)
+    })
+  )
+  itWorks("takes the place of nothing where a newer one told of its runs", () =>
+    Effect.gen(function* () {
+      const layout = yield* withNewerIngest
+      const sentence = sentenceOf("schema ingest")
+      const told = { run: aRun({ pipeline: "commodities", outcome: "failed" }), checks: [], leftOut: [] }
+      assert.strictEqual(yield* messageOf(requirePublishable(layout, commodity)), sentence)
+      assert.strictEqual(yield* messageOf(publishSeries(layout, commodity, "milk")), sentence)
+      assert.strictEqual(yield* messageOf(recordEnd(layout, told)), sentence)
+      assert.strictEqual(yield* messageOf(rollback(layout, back("1"))), sentence)
+      assert.strictEqual((yield* liveOf(layout)).number, 2)
+    })
+  )
+})
+
+describe("the catalogue, where an older program is", () => {
+  itWorks(
+    "is made without what is newer where there is none, with one warning; the data set's own file is there",
+    (logs) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const layout = yield* upgraded
+        yield* fs.remove(layout.catalogue)
+        yield* refreshOpened(layout)
+        yield* refreshOpened(layout)
+        assert.deepStrictEqual(logs, [`Warn: larder.duckdb is made without a data set: ${sentenceOf("commodities")}`])
+        const tables = Effect.scoped(
+          Effect.flatMap(analysing(layout.catalogue), (db) =>
+            db.rows("select count(*)::integer as views from duckdb_views() where schema_name = 'commodity'")
+          )
+        )
+        assert.deepStrictEqual(yield* tables, [{ views: 0 }])
+        assert.isTrue(yield* fs.exists(layout.dataSetFile("commodities")))
+      })
+  )
+})

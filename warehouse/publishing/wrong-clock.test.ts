@@ -1,0 +1,86 @@
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { later } from "@larder/test/support/later.ts"
+import { aLayout, aRun, pantry, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { DateTime, Effect, Option, Schema } from "effect"
+import type { Layout } from "../generation/layout.ts"
+import { listGenerations } from "../generation/listing.ts"
+import { type LiveData, watchLive } from "../live/live.ts"
+import { countingRuns, liveStates } from "../live/runs.ts"
+import { recordEnd } from "./record.ts"
+import { rollback } from "./rollback.ts"
+
+/** Days by which the clock of the machine was wrong in seven runs, one after the other. */
+const wrongBy = [0, 3650, -3650, 1, -1, 400, -400]
+/** What a run is by the clock that it sees: its id, too, is made of that. */
+const datedRun = (pipeline: string) =>
+  Effect.map(DateTime.now, (now) => {
+    const at = DateTime.formatIso(now)
+    return { run_id: `${at.replaceAll(/[-:.]/g, "")}-${pipeline}`, started_at: at, finished_at: at }
+  })
+
+const Price = Schema.Struct({ price: Schema.Int })
+/** Serves the one price of the pantry. */
+const serve = (layout: Layout) =>
+  watchLive(layout, {
+    dataSets: {
+      pantry: {
+        of: pantry.dataSet,
+        load: ({ db }: LiveData) => db.all(Price, "select price::integer as price from pantry.price")
+      }
+    },
+    assemble: (loaded: { readonly pantry?: ReadonlyArray<typeof Price.Type> }) =>
+      Effect.succeed(loaded.pantry?.[0]?.price)
+  })
+const until = (holds: () => boolean) =>
+  Effect.gen(function* () {
+    while (!holds()) yield* Effect.sleep("10 millis")
+  })
+
+describe("a clock that is set forward and back", () => {
+  itWorks(
+    "changes nothing of the order of generations: the last one published is live, and the last five are kept",
+    () =>
+      Effect.gen(function* () {
+        const layout = yield* aLayout
+        const publishDated = Effect.fnUntraced(function* (price: number) {
+          const run = yield* datedRun("pantry")
+          return yield* publishFound(layout, { prices: [{ item: "apple", price: String(price) }] }, { run })
+        })
+        yield* publishDated(0)
+        const server = yield* serve(layout)
+        for (const [index, days] of wrongBy.entries()) yield* later(`${days} days`)(publishDated(index + 1))
+        yield* until(() => server.current().model === 7)
+        const { generations } = yield* listGenerations(layout)
+        assert.deepStrictEqual(
+          generations.filter(({ kept }) => kept).map(({ generation }) => generation),
+          ["larder-000004", "larder-000005", "larder-000006", "larder-000007", "larder-000008"]
+        )
+        assert.deepStrictEqual(
+          generations.filter(({ live }) => live).map(({ generation }) => generation),
+          ["larder-000008"]
+        )
+        const none = { to: Option.none(), only: Option.none(), note: Option.none() }
+        yield* later("-800 days")(rollback(layout, none))
+        yield* until(() => server.current().model === 6)
+      })
+  )
+  itWorks("changes nothing of which run is the newest, nor of the order in which a rebuild repeats them", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const ids: Array<string> = []
+      for (const days of wrongBy) {
+        const run = aRun({
+          pipeline: "commodities",
+          outcome: "failed",
+          ...(yield* later(`${days} days`)(datedRun("c")))
+        })
+        yield* recordEnd(layout, { run, checks: [], leftOut: [] })
+        ids.push(run.run_id)
+      }
+      assert.deepStrictEqual([...(yield* countingRuns(layout)).recorded], ids)
+      const [commodities] = yield* liveStates(layout)
+      assert.strictEqual(commodities?.last_run?.run_id, ids.at(-1))
+    })
+  )
+})
