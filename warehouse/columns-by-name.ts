@@ -4,7 +4,7 @@
  * nobody can say what their rows mean now, and the data set is made anew from the raw archive.
  */
 import { Effect, Schema } from "effect"
-import { definitionOf } from "./dictionary.ts"
+import { createTables } from "./dictionary.ts"
 import { DuckDb, identifier, literal, openError } from "./duckdb.ts"
 import type { DataSet, Table } from "./tables.ts"
 
@@ -122,7 +122,7 @@ const showAsOurs = Effect.fnUntraced(function* (db: Db, file: string, dataSet: D
   const published = "published"
   yield* db.run(`set temp_directory = ${literal(`${file}.tmp`)}`) // where DuckDB puts it for a file that is opened
   yield* db.run(`attach ${literal(file)} as ${published} (read_only)`).pipe(Effect.mapError(openError(file)))
-  yield* db.run(definitionOf({ tables: dataSet.tables, views: [] }))
+  yield* createTables(db, dataSet.tables)
   const added = yield* columnsToAdd(db, dataSet, published)
   const there = yield* tablesIn(db, published, dataSet.schema)
   const views = dataSet.tables.filter(({ name }) => there.has(name)).flatMap((table) => viewOf(table, added, published))

@@ -5,7 +5,7 @@
 import { join } from "node:path"
 import { RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, FileSystem, Path, Schema, Scope } from "effect"
-import { define } from "./dictionary.ts"
+import { createTables } from "./dictionary.ts"
 import { DuckDb, type DuckDbError } from "./duckdb.ts"
 import { type Layout, writableDirectory } from "./generation/layout.ts"
 import { withLock } from "./generation/lock.ts"
@@ -149,7 +149,7 @@ export const stage = Effect.fnUntraced(function* <A, E, R>(
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(file)
       yield* db.run("set checkpoint_threshold = '1TB'") // one at the end: each on the way would write half-full row groups again
-      yield* define(db, { tables: [...stagedIngestTables, ...dataSet.tables], views: dataSet.views })
+      yield* createTables(db, [...stagedIngestTables, ...dataSet.tables])
       const add: Staging["add"] = (table, records) =>
         records.length === 0
           ? Effect.void

@@ -21,6 +21,8 @@ const Origin = Run.fields.origin
 export const DataSetEntry = Schema.Struct({
   /** Of the tables in the parts: counts up whenever a version of Larder defines them otherwise. */
   schema: Schema.Int,
+  /** Hash of the tables, views and comments in the database: where it is another one, the next publication defines them anew. */
+  definition: Schema.optionalKey(Schema.String),
   /** The one that published these parts. */
   published_in: Schema.Int,
   /** The one that made them live: the same, or a rollback to it. */

@@ -3,12 +3,11 @@
  * part to a second file, which lags one behind, and the two change places: so a run costs the same whatever the history, and
  * whoever has the file open keeps what it read. Both can be made again from the parts at any time.
  */
-import { createHash } from "node:crypto"
 import { existsSync, statSync } from "node:fs"
 import { chmod, copyFile, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Schema } from "effect"
-import { definitionOf } from "../dictionary.ts"
+import { define, definitionHash } from "../dictionary.ts"
 import { DuckDb, type DuckDbError, type OpenError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { generationId, type Manifest } from "../generation/manifest.ts"
@@ -18,7 +17,7 @@ import { type DataSetFacts, dataSetRows } from "./data-set-rows.ts"
 import { addRecords, areOfAnotherRebuild, markRolledBack, showUndone } from "./rows.ts"
 
 const defined = { tables: ingestTables, views: ingestViews }
-const definition = definitionOf(defined)
+const hash = definitionHash(defined)
 
 /** `ingestion.duckdb` could not be made. */
 export class IngestionNotWritten extends Schema.TaggedError<IngestionNotWritten>()("IngestionNotWritten", {
@@ -43,10 +42,9 @@ const spareOf = ({ dir }: Layout) => path.join(dir, ".ingestion.duckdb.next")
 /** What a file was when this version wrote it last, and up to which generation it has the records. */
 const noteOf = ({ seen }: Layout, file: string) => path.join(seen, path.basename(file))
 
-const definitionHash = createHash("sha256").update(definition).digest("hex")
 const stampOf = (file: string) => {
   const { ino, mtimeNs, size } = statSync(file, { bigint: true })
-  return `${size} ${ino} ${mtimeNs} ${definitionHash}`
+  return `${size} ${ino} ${mtimeNs} ${hash}`
 }
 const note = (layout: Layout, file: string, number: number) =>
   writeFile(noteOf(layout, file), `${stampOf(file)} ${number}\n`)
@@ -89,7 +87,7 @@ const bringUp = Effect.fnUntraced(function* (
   after: number
 ) {
   const db = yield* DuckDb.readWrite(spareOf(layout))
-  if (after === 0) yield* db.run(definition)
+  if (after === 0) yield* define(db, defined)
   yield* db.run(showUndone(manifest))
   if (yield* areOfAnotherRebuild(db)) return false
   for (const part of manifest.ingest.parts.filter(({ last }) => last > after)) {

@@ -1,7 +1,7 @@
 /** What a run may ask of what is live when it starts: how far feeds were read, which payloads are known. */
 import { Effect, Option } from "effect"
 import { columnsToAdd } from "../columns-by-name.ts"
-import { definitionOf } from "../dictionary.ts"
+import { createTables } from "../dictionary.ts"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, newestManifest } from "../generation/manifest.ts"
@@ -21,6 +21,8 @@ export const liveOf = Effect.fnUntraced(function* (layout: Layout, dataSet: Data
   return { entry, file }
 })
 
+export type Live = Effect.Success<ReturnType<typeof liveOf>>
+
 /** Reads from what is live of a data set, and of `ingest` what it descends from; or else answers with `otherwise`. */
 export const fromLive = Effect.fnUntraced(function* <A, E, R>(
   layout: Layout,
@@ -35,7 +37,7 @@ export const fromLive = Effect.fnUntraced(function* <A, E, R>(
       const db = yield* DuckDb.memory
       yield* attachLiveData(db, file)
       const isEarlier = entry.schema < dataSet.version
-      if (isEarlier) yield* db.run(definitionOf({ tables: dataSet.tables, views: [] }))
+      if (isEarlier) yield* createTables(db, dataSet.tables)
       yield* showLive(db, layout, dataSet, isEarlier ? yield* columnsToAdd(db, dataSet, liveData) : [])
       yield* db.run("use live")
       return yield* read(db)

@@ -53,13 +53,13 @@ const copy = (from: string, to: string) =>
   )
 
 const merge = Effect.fnUntraced(function* (db: Db, { dataSet, live, stagedFile }: Building, reduced: Reduced) {
+  for (const { column, table, type } of reduced.added) {
+    yield* db.run(
+      `alter table ${identifier(dataSet.schema)}.${identifier(table)} add column ${identifier(column)} ${type}`
+    )
+  }
+  if (live === undefined || reduced.redefined) yield* define(db, dataSet) // takes longer than moving a few rows
   if (live !== undefined) {
-    for (const { column, table, type } of reduced.added) {
-      yield* db.run(
-        `alter table ${identifier(dataSet.schema)}.${identifier(table)} add column ${identifier(column)} ${type}`
-      )
-    }
-    if (reduced.redefined) yield* define(db, dataSet) // binding the views takes longer than moving a few rows
     yield* db.run(`attach ${literal(stagedFile)} as staged (read_only)`)
     yield* Effect.forEach(reduced.changed.flatMap(moveTable), (sql) => db.run(sql), { discard: true })
   }

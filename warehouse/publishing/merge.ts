@@ -7,9 +7,10 @@ import { type AddedColumn, columnsToAdd, nameOf } from "../columns-by-name.ts"
 import { type DuckDb, identifier } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { attachLiveData, liveData, showLive } from "../live/live-tables.ts"
+import type { Live } from "../live/previous.ts"
 import { type DataSet, type Merge, type Owned, stagedIngestTables, type Table } from "../tables.ts"
 import { completeFromLive } from "./complete.ts"
-import { haveDefinitionsChanged } from "./definitions.ts"
+import { isDefinedOtherwise } from "./definitions.ts"
 
 type Db = DuckDb["Service"]
 
@@ -110,21 +111,21 @@ export interface Reduced {
   readonly loaded_rows: number
 }
 
-/** Leaves in the staging file only what is not known yet. `live` is the database of the data set. */
+/** Leaves in the staging file only what is not known yet. */
 export const reduceToNew = Effect.fnUntraced(function* (
   db: Db,
   layout: Layout,
   dataSet: DataSet,
-  live: string | undefined
+  { entry, file }: Live
 ) {
   const stated_rows = yield* count(db, dataSet.countStatedRows)
   let inLive: ReadonlySet<string> = new Set()
   let redefined = false
   let added: ReadonlyArray<AddedColumn> = []
-  if (live !== undefined) {
-    yield* attachLiveData(db, live)
-    added = yield* columnsToAdd(db, dataSet, liveData)
-    redefined = added.length > 0 || (yield* haveDefinitionsChanged(db, dataSet))
+  if (file !== undefined) {
+    yield* attachLiveData(db, file)
+    redefined = isDefinedOtherwise(dataSet, entry)
+    if (redefined) added = yield* columnsToAdd(db, dataSet, liveData)
     const tables = yield* showLive(db, layout, dataSet, added)
     inLive = new Set([...tables, ...stagedIngestTables.map(({ name, schema }) => `${schema}.${name}`)])
   }

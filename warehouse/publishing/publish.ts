@@ -5,12 +5,13 @@
  */
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, Path } from "effect"
+import { definitionHash } from "../dictionary.ts"
 import { DuckDb } from "../duckdb.ts"
 import { type Layout, writableDirectory } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { type DataSetEntry, generationId, isLoaded, type Manifest, type Part } from "../generation/manifest.ts"
 import { stagedIn, writeRecordsOfRun } from "../ingestion/records.ts"
-import { liveOf } from "../live/previous.ts"
+import { type Live, liveOf } from "../live/previous.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import type { DataSet } from "../tables.ts"
 import { type Built, build } from "./build.ts"
@@ -54,9 +55,6 @@ const withRows = (publication: Publication, { loaded_rows, stated_rows }: Reduce
   rows_unchanged: publication.silentRows + stated_rows - loaded_rows
 })
 
-/** What is live of the data set of a publication. */
-type Live = Effect.Success<ReturnType<typeof liveOf>>
-
 /** A run that brought no new row: what it told is all that it leaves. */
 const tellUnchanged = Effect.fnUntraced(function* (
   { leftOut, stagedFile }: Publication,
@@ -80,10 +78,10 @@ interface Compared {
 }
 
 /** Leaves in the staging file what is new beside what is live. */
-const compare = Effect.fnUntraced(function* (publication: Publication, { file }: Live) {
+const compare = Effect.fnUntraced(function* (publication: Publication, live: Live) {
   const { dataSet, layout, stagedFile } = publication
   const db = yield* DuckDb.readWrite(stagedFile)
-  const reduced = yield* reduceToNew(db, layout, dataSet, file)
+  const reduced = yield* reduceToNew(db, layout, dataSet, live)
   const counted = withRows(publication, reduced)
   if (reduced.changed.length > 0 || reduced.redefined) {
     return { reduced, run: counted, told: undefined } satisfies Compared as Compared
@@ -109,6 +107,7 @@ const entryOf = (
   const before = isLoaded(entry) ? entry : undefined
   return {
     schema: dataSet.version,
+    definition: definitionHash(dataSet),
     published_in: number,
     changed_in: number,
     built_on: before?.published_in ?? null,
