@@ -2,7 +2,6 @@
 import { layoutOf, NoWarehouse, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { generationId, isLoaded, newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { verifiedDatabase } from "@larder/warehouse/generation/parts.ts"
-import { readingIngestion } from "@larder/warehouse/ingestion/file.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import type { Parts } from "@larder/warehouse/opened/parts.ts"
 import { readableOf } from "@larder/warehouse/opened/readable.ts"
@@ -30,7 +29,6 @@ const take = Effect.fnUntraced(function* (home: string, to: string) {
   if (first !== undefined && parts.length === 0) return yield* first
   for (const { message } of others) yield* Effect.logWarning(`the snapshot is without a data set: ${message}`)
   yield* refreshOpened(layout) // a run may have been killed before it could
-  yield* readingIngestion(layout)
   yield* writeSnapshot({ to, parts, ingestion: layout.ingestion })
   const { size } = yield* fs.stat(to)
   return {

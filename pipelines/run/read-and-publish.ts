@@ -6,7 +6,7 @@
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { type Manifest, newestManifest } from "@larder/warehouse/generation/manifest.ts"
-import { isTold } from "@larder/warehouse/live/runs.ts"
+import { isRecorded } from "@larder/warehouse/live/runs.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import { ChecksFailed } from "@larder/warehouse/publishing/check.ts"
 import { requirePublishable } from "@larder/warehouse/publishing/definitions.ts"
@@ -83,8 +83,8 @@ const tellFailure = Effect.fnUntraced(function* (
   const leftOut = leftOutOf(cause)
   options.onFailed?.({ run, left_out: leftOut })
   // one that failed behind its manifest is live, and told
-  const isRecorded = yield* isTold(layout, run.run_id).pipe(Effect.orElseSucceed(() => false))
-  if (options.dryRun || isRecorded) return
+  const isKnown = yield* isRecorded(layout, run.run_id).pipe(Effect.orElseSucceed(() => false))
+  if (options.dryRun || isKnown) return
   yield* recordEnd(layout, { run, checks, leftOut }, folderOf(layout, run.run_id)).pipe(
     Effect.catch((error) => Effect.logWarning(`the record of this run is lost: ${error.message}`))
   )

@@ -6,9 +6,9 @@
 import { existsSync, statSync } from "node:fs"
 import { chmod, copyFile, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
-import { Effect, Schema } from "effect"
+import { Effect, Exit, Schema, Scope } from "effect"
 import { define, definitionHash } from "../dictionary.ts"
-import { DuckDb, type DuckDbError, type OpenError } from "../duckdb.ts"
+import { DuckDb, type DuckDbError, literal, type OpenError, openError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { generationId, type Manifest } from "../generation/manifest.ts"
 import { faultOf, type PartDamaged } from "../generation/parts.ts"
@@ -60,8 +60,7 @@ const recordsUpTo = (layout: Layout, file: string) =>
 const openHere = new Map<bigint, number>()
 const inodeOf = (file: string) => statSync(file, { bigint: true }).ino
 
-/** Tells that this process reads the file until the scope ends. Whoever opens it does so first. */
-export const readingIngestion = ({ ingestion }: Layout) =>
+const noteReading = ({ ingestion }: Layout) =>
   Effect.acquireRelease(
     attempt(ingestion, async () => {
       const inode = inodeOf(ingestion)
@@ -75,6 +74,38 @@ export const readingIngestion = ({ ingestion }: Layout) =>
         else openHere.set(inode, readers)
       })
   )
+
+/** Opens `ingestion.duckdb` until the scope ends, and keeps this process from writing to that file meanwhile. */
+const reading = Effect.fnUntraced(function* <A, E, R>(layout: Layout, open: Effect.Effect<A, E, R>) {
+  const all = yield* Effect.scope
+  while (true) {
+    const scope = yield* Scope.fork(all)
+    const inode = yield* noteReading(layout).pipe(Scope.provide(scope))
+    const opened = yield* open.pipe(Scope.provide(scope))
+    if ((yield* attempt(layout.ingestion, async () => inodeOf(layout.ingestion))) === inode) return { inode, opened }
+    yield* Scope.close(scope, Exit.void) // it was exchanged meanwhile, and nobody knows which one was opened
+  }
+})
+
+/** `ingestion.duckdb`, open until the scope ends. */
+export const openIngestion = (layout: Layout) =>
+  Effect.map(reading(layout, DuckDb.readOnly(layout.ingestion)), ({ inode, opened: db }) => ({ inode, db }))
+
+/** The same, attached to a session under this name. */
+export const attachIngestion = (layout: Layout, session: DuckDb["Service"], name: string) =>
+  reading(
+    layout,
+    Effect.acquireRelease(
+      session
+        .run(`attach ${literal(layout.ingestion)} as ${name} (read_only)`)
+        .pipe(Effect.mapError(openError(layout.ingestion))),
+      () => Effect.ignore(session.run(`detach ${name}`))
+    )
+  )
+
+/** Whether this is the present `ingestion.duckdb`. */
+export const isPresent = ({ ingestion }: Layout, inode: bigint) =>
+  attempt(ingestion, async () => inodeOf(ingestion) === inode)
 
 /**
  * Adds to the spare file the records that it lacks of the generations up to this one: those after `after`, 0 where it is new. False

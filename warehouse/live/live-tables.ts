@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { type AddedColumn, nameOf, selectedOf, tablesIn } from "../columns-by-name.ts"
 import { type DuckDb, identifier, literal, openError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
-import { readingIngestion } from "../ingestion/file.ts"
+import { attachIngestion } from "../ingestion/file.ts"
 import { type DataSet, stagedIngestTables } from "../tables.ts"
 
 type Db = DuckDb["Service"]
@@ -27,14 +27,13 @@ const ingestViewsOf = (pipeline: string) => {
   ]
 }
 
-const detach = (db: Db, names: ReadonlyArray<string>) =>
-  Effect.forEach(names, (name) => Effect.ignore(db.run(`detach ${name}`)), { discard: true })
+const detach = (db: Db, name: string) => Effect.ignore(db.run(`detach ${name}`))
 
 /** Attaches the live database of a data set as `live_data`, until the scope ends. */
 export const attachLiveData = (db: Db, file: string) =>
   Effect.acquireRelease(
     db.run(`attach ${literal(file)} as ${liveData} (read_only)`).pipe(Effect.mapError(openError(file))),
-    () => detach(db, [liveData])
+    () => detach(db, liveData)
   )
 
 /**
@@ -47,11 +46,8 @@ export const showLive = Effect.fnUntraced(function* (
   { about, schema, tables }: DataSet,
   added: ReadonlyArray<AddedColumn> = []
 ) {
-  yield* readingIngestion(layout)
+  yield* attachIngestion(layout, db, ingestion)
   const showing = Effect.gen(function* () {
-    yield* db
-      .run(`attach ${literal(layout.ingestion)} as ${ingestion} (read_only)`)
-      .pipe(Effect.mapError(openError(layout.ingestion)))
     const there = yield* tablesIn(db, liveData, schema) // the live database may lack a table that this version has
     const shown = tables.filter(({ name }) => there.has(name))
     const statements = [
@@ -66,7 +62,7 @@ export const showLive = Effect.fnUntraced(function* (
     yield* db.run(statements.join(";\n"))
     return new Set(shown.map(({ name }) => `${schema}.${name}`))
   })
-  const hide = detach(db, ["live", ingestion])
+  const hide = detach(db, "live")
   return yield* Effect.acquireRelease(
     Effect.onError(showing, () => hide),
     () => hide

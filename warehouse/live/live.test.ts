@@ -3,11 +3,14 @@ import { itWorks } from "@larder/test/support/it-works.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
-import { aLayout, pantry, pantryIn, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { aLayout, aRun, pantry, pantryIn, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Deferred, Effect, Exit, Fiber, FileSystem, Option, Schema, Scope } from "effect"
 import type { DuckDb } from "../duckdb.ts"
 import { type Layout, NoWarehouse } from "../generation/layout.ts"
 import { manifestName, readManifest } from "../generation/manifest.ts"
+import { writeRecordsOfRun } from "../ingestion/records.ts"
+import { refreshOpened } from "../opened/opened-files.ts"
+import { recordRun } from "../publishing/record.ts"
 import { rollback } from "../publishing/rollback.ts"
 import { type LiveData, watchLive } from "./live.ts"
 
@@ -107,6 +110,22 @@ describe("what is live", () => {
       assert.deepStrictEqual([loads, live.swaps(), live.current().id], [1, 0, "larder-000002"])
       assert.strictEqual(live.current().dataSet("pantry"), db)
       assert.strictEqual(live.current().entries.pantry?.changed_in, 1)
+    })
+  )
+  itWorks("has the records of a run as soon as somebody has written them, where the server itself cannot", () =>
+    Effect.gen(function* () {
+      const layout = yield* oneDay
+      const live = yield* watch({ ...layout, openedLock: "/dev/null/lock" })
+      const ingest = live.current().ingest
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const run = aRun({ outcome: "failed" })
+      yield* writeRecordsOfRun(`${folder}/records.gz`, { run, checks: [], leftOut: [], hasChangedData: false })
+      yield* recordRun(layout, run, `${folder}/records.gz`, folder)
+      yield* until(() => live.current().id === "larder-000002")
+      assert.deepStrictEqual([live.current().model.runs, live.current().ingest === ingest], [1, true])
+      yield* refreshOpened(layout)
+      yield* until(() => live.current().model.runs === 2)
     })
   )
   itWorks("keeps the data open when another data set changes", () =>

@@ -5,7 +5,7 @@
  */
 import { Effect, Exit, Option, Schedule, Scope } from "effect"
 import { openPublished } from "../columns-by-name.ts"
-import { DuckDb } from "../duckdb.ts"
+import type { DuckDb } from "../duckdb.ts"
 import { type Layout, NoWarehouse, requirePresentForm } from "../generation/layout.ts"
 import {
   type DataSetEntry,
@@ -16,11 +16,12 @@ import {
   newestManifest
 } from "../generation/manifest.ts"
 import { verifiedDatabase } from "../generation/parts.ts"
-import { readingIngestion } from "../ingestion/file.ts"
+import { isUpTo } from "../ingestion/file.ts"
 import { requireKnown } from "../newer-versions.ts"
-import { refreshOpened } from "../opened/opened-files.ts"
 import type { DataSet } from "../tables.ts"
 import { type Fault, makeLeftAside, textOf } from "./left-aside.ts"
+import { type OpenRecords, openRecords } from "./open-records.ts"
+import { leave, type Shared } from "./shared.ts"
 
 type Db = DuckDb["Service"]
 
@@ -75,14 +76,6 @@ export interface Live<Model> {
 const lookEvery = "250 millis"
 const unreadable = "the newest generation cannot be read"
 
-/** A thing that closes with its last user. */
-interface Shared {
-  readonly scope: Scope.Closeable
-  users: number
-}
-const leave = (shared: Shared) =>
-  Effect.suspend(() => (--shared.users === 0 ? Scope.close(shared.scope, Exit.void) : Effect.void))
-
 const isSame = (a: DataSetEntry, b: DataSetEntry) =>
   a.parts.length === b.parts.length && a.parts.every(({ sha256 }, at) => sha256 === b.parts[at]?.sha256)
 
@@ -104,6 +97,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   interface Serving extends Generation<Model>, Shared {
     readonly number: number
     readonly served: ReadonlyMap<Pipeline, Served>
+    readonly records: OpenRecords
   }
   const pipelines = Object.keys(dataSets) as unknown as ReadonlyArray<Pipeline> // keys of a record, which TypeScript widens
 
@@ -148,23 +142,18 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     return { served, faults }
   })
 
-  /** Whoever made the generation brings `ingestion.duckdb` up to it. Where that was cut off, it is done here, if it can be. */
-  const openIngest = Effect.gen(function* () {
-    yield* refreshOpened(layout).pipe(
-      Effect.catch((error) => Effect.logWarning(`what people open may be of an earlier generation: ${error.message}`))
-    )
-    yield* readingIngestion(layout)
-    return yield* DuckDb.readOnly(layout.ingestion)
-  })
-
-  const serve = Effect.fnUntraced(function* ({ data_sets, number }: Manifest, served: ReadonlyMap<Pipeline, Served>) {
+  const serve = Effect.fnUntraced(function* (
+    { data_sets, number }: Manifest,
+    served: ReadonlyMap<Pipeline, Served>,
+    before?: Serving
+  ) {
     const scope = yield* Scope.make()
     return yield* Effect.gen(function* () {
-      for (const { open } of served.values()) {
+      const records = yield* openRecords(layout, number, before?.records)
+      for (const open of [records, ...[...served.values()].map((one) => one.open)]) {
         open.users++
         yield* Scope.addFinalizer(scope, leave(open))
       }
-      const ingest = yield* openIngest
       const unloaded = Object.entries(data_sets).filter(([, entry]) => !isLoaded(entry))
       const entries = Object.fromEntries([
         ...unloaded,
@@ -176,8 +165,9 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
         id: generationId(number),
         number,
         entries,
-        model: yield* assemble(loaded, entries, ingest),
-        ingest,
+        model: yield* assemble(loaded, entries, records.db),
+        ingest: records.db,
+        records,
         dataSet: (pipeline) => served.get(pipeline as Pipeline)?.open.db,
         served,
         scope,
@@ -207,8 +197,9 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     }
     yield* Effect.forEach(found.faults, aside.leaveDataSet, { discard: true })
     faults = found.faults
-    if (faults.length === 0) seen = manifest.number
-    return yield* serve(manifest, found.served)
+    const serving = yield* serve(manifest, found.served)
+    if (faults.length === 0 && serving.records.isWhole) seen = manifest.number
+    return serving
   })
 
   let current = yield* start
@@ -220,13 +211,14 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     yield* Effect.forEach(found, aside.leaveDataSet, { discard: true })
     if (found.length > 0) faults = found // told at once, and taken back when all is served
     const changed = pipelines.filter((pipeline) => served.get(pipeline)?.open !== before.served.get(pipeline)?.open)
-    if (manifest.number !== before.number || changed.length > 0) {
-      current = yield* serve(manifest, served) // nobody waits: the old one answers until here
+    const hasMoreRecords = !before.records.isWhole && (yield* isUpTo(layout, manifest.number))
+    if (manifest.number !== before.number || changed.length > 0 || hasMoreRecords) {
+      current = yield* serve(manifest, served, before) // nobody waits: the old one answers until here
       yield* leave(before)
     }
     faults = found
     isUnreadable = false
-    if (faults.length === 0) seen = manifest.number
+    if (faults.length === 0 && current.records.isWhole) seen = manifest.number
     if (changed.length === 0) return
     swaps++
     yield* Effect.annotateLogs(Effect.logInfo("generation swapped"), { from: before.id, to: current.id, changed })

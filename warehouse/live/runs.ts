@@ -1,10 +1,10 @@
 /** The newest runs of each pipeline, and whether its data is late. `ingestion.duckdb` has all of them, also those that failed. */
 import { Run } from "@larder/schemas/ingest.ts"
 import { Effect, FileSystem, Schema } from "effect"
-import { DuckDb } from "../duckdb.ts"
+import type { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, keptManifestsOf } from "../generation/manifest.ts"
-import { readingIngestion } from "../ingestion/file.ts"
+import { openIngestion } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { dataSets } from "../tables.ts"
 
@@ -64,17 +64,26 @@ const statesOf = (runs: ReadonlyArray<Row>) =>
 /** The state of every pipeline. `ingest` has the tables of schema `ingest`. */
 export const pipelineStates = (ingest: DuckDb["Service"]) => Effect.map(ingest.all(Run, newest), statesOf)
 
+/** Reads from `ingestion.duckdb`; answers with `otherwise` where there is none yet. */
+const fromIngestion = Effect.fnUntraced(function* <A, E, R>(
+  layout: Layout,
+  otherwise: A,
+  read: (db: DuckDb["Service"]) => Effect.Effect<A, E, R>
+) {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* fs.exists(layout.ingestion))) return otherwise
+  const { db } = yield* openIngestion(layout)
+  return yield* read(db)
+}, Effect.scoped)
+
 /** The same, as it is now. */
 export const liveStates = Effect.fnUntraced(function* (layout: Layout) {
-  const fs = yield* FileSystem.FileSystem
   // a run may have been killed before it could
   yield* refreshOpened(layout).pipe(
     Effect.catch((error) => Effect.logWarning(`the newest runs may be missing here: ${error.message}`))
   )
-  if (!(yield* fs.exists(layout.ingestion))) return statesOf([])
-  yield* readingIngestion(layout)
-  return yield* pipelineStates(yield* DuckDb.readOnly(layout.ingestion))
-}, Effect.scoped)
+  return yield* fromIngestion(layout, statesOf([]), pipelineStates)
+})
 
 const Counting = Schema.Struct({
   run_id: Schema.String,
@@ -84,26 +93,22 @@ const Counting = Schema.Struct({
 
 /** Ids of the runs that changed their data set, of those that were rolled back, and of all in the order in which they were recorded. */
 export const countingRuns = Effect.fnUntraced(function* (layout: Layout) {
-  const fs = yield* FileSystem.FileSystem
   yield* refreshOpened(layout)
   const none: ReadonlyArray<typeof Counting.Type> = []
-  const read = Effect.gen(function* () {
-    yield* readingIngestion(layout)
-    const db = yield* DuckDb.readOnly(layout.ingestion)
-    return yield* db.all(
+  const runs = yield* fromIngestion(layout, none, (db) =>
+    db.all(
       Counting,
       `select run_id, generation is not null as has_published, rolled_back_by is not null as is_rolled_back
        from ingest.run order by recorded_in, run_id`
     )
-  })
-  const runs = (yield* fs.exists(layout.ingestion)) ? yield* read : none
+  )
   const ids = (of: typeof runs) => new Set(of.map(({ run_id }) => run_id))
   return {
     published: ids(runs.filter(({ has_published, is_rolled_back }) => has_published && !is_rolled_back)),
     rolledBack: ids(runs.filter(({ is_rolled_back }) => is_rolled_back)),
     recorded: ids(runs)
   }
-}, Effect.scoped)
+})
 
 const PastRun = Schema.Struct({
   run_id: Schema.String,
@@ -132,33 +137,30 @@ const oldestKept = Effect.fnUntraced(function* ({ depot }: Layout) {
 
 /** All runs that have ended, the newest first. */
 export const pastRuns = Effect.fnUntraced(function* (layout: Layout) {
-  const fs = yield* FileSystem.FileSystem
   yield* refreshOpened(layout)
-  if (!(yield* fs.exists(layout.ingestion))) return []
-  yield* readingIngestion(layout)
-  const db = yield* DuckDb.readOnly(layout.ingestion)
-  const runs = yield* db.all(
-    PastRun,
-    `select run_id, pipeline, outcome, ${momentColumn("started_at")},
-       regexp_extract(rolled_back_by, '\\d+')::integer as rolled_back_by
-     from ingest.run order by recorded_in desc, run_id desc`
+  const none: ReadonlyArray<typeof PastRun.Type> = []
+  const runs = yield* fromIngestion(layout, none, (db) =>
+    db.all(
+      PastRun,
+      `select run_id, pipeline, outcome, ${momentColumn("started_at")},
+         regexp_extract(rolled_back_by, '\\d+')::integer as rolled_back_by
+       from ingest.run order by ${newestFirst}`
+    )
   )
   const oldest = yield* oldestKept(layout)
   return runs.map(({ rolled_back_by, ...run }): PastRun => {
     const from = oldest.get(run.pipeline)
     return { ...run, is_undone: rolled_back_by !== null && (from === undefined || rolled_back_by <= from) }
   })
-}, Effect.scoped)
+})
 
-/** Whether `ingest.run` tells of a run. */
-export const isTold = Effect.fnUntraced(function* (layout: Layout, run_id: string) {
-  const fs = yield* FileSystem.FileSystem
+/** Whether a run is in `ingest.run`. */
+export const isRecorded = Effect.fnUntraced(function* (layout: Layout, run_id: string) {
   yield* refreshOpened(layout)
-  if (!(yield* fs.exists(layout.ingestion))) return false
-  yield* readingIngestion(layout)
-  const db = yield* DuckDb.readOnly(layout.ingestion)
-  return (yield* db.rows("select 1 from ingest.run where run_id = $run_id", { run_id })).length > 0
-}, Effect.scoped)
+  return yield* fromIngestion(layout, false, (db) =>
+    Effect.map(db.rows("select 1 from ingest.run where run_id = $run_id", { run_id }), (found) => found.length > 0)
+  )
+})
 
 /** Bundled samples end where they were recorded: nothing newer is to come, and they are never late. */
 export const isOfSamples = ({ last_read, last_run }: PipelineState): boolean =>

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
-import { DuckDb, literal } from "../duckdb.ts"
+import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import {
   type Change,
@@ -18,7 +18,7 @@ import {
   newestManifest
 } from "../generation/manifest.ts"
 import { verifiedPart } from "../generation/parts.ts"
-import { readingIngestion } from "../ingestion/file.ts"
+import { attachIngestion } from "../ingestion/file.ts"
 import { writeRecordsOfRebuild } from "../ingestion/records.ts"
 import { requireKnown } from "../newer-versions.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
@@ -46,14 +46,10 @@ const entryOf = (made: DataSetEntry, live: DataSetEntry | undefined, number: num
 const tell = Effect.fnUntraced(function* (layout: Layout, from: Layout, event: Event, file: string) {
   const fs = yield* FileSystem.FileSystem
   yield* refreshOpened(layout)
-  yield* readingIngestion(from)
   const db = yield* DuckDb.memory
-  yield* db.run(`attach ${literal(from.ingestion)} as made (read_only)`)
+  yield* attachIngestion(from, db, "made")
   const isKnown = yield* fs.exists(layout.ingestion)
-  if (isKnown) {
-    yield* readingIngestion(layout)
-    yield* db.run(`attach ${literal(layout.ingestion)} as known (read_only)`)
-  }
+  if (isKnown) yield* attachIngestion(layout, db, "known")
   yield* writeRecordsOfRebuild(file, event, { db, made: "made", known: isKnown ? "known" : undefined })
 }, Effect.scoped)
 
