@@ -58,7 +58,7 @@ const differences = (schema: string, published: string) => `
     is distinct from (found.column_index, found.data_type, found.is_nullable)
   order by "table", coalesce(wanted.column_index, found.column_index)`
 
-const told = ({ column_name, found, table, wanted }: Difference, schema: string) =>
+const textOf = ({ column_name, found, table, wanted }: Difference, schema: string) =>
   `column ${schema}.${table}.${column_name} is ${found ?? "missing"} there, and ${wanted ?? "missing"} here`
 
 /**
@@ -69,7 +69,7 @@ export const columnsToAdd = Effect.fnUntraced(function* (db: Db, { about, schema
   const all = yield* db.all(Difference, differences(schema, published))
   const others = all.filter(({ is_addable }) => !is_addable)
   if (others.length > 0) {
-    return yield* new TablesDiffer({ pipeline: about.pipeline, differences: others.map((one) => told(one, schema)) })
+    return yield* new TablesDiffer({ pipeline: about.pipeline, differences: others.map((one) => textOf(one, schema)) })
   }
   return all.map(({ column_name, table, wanted }): AddedColumn => {
     return { table, column: column_name, type: wanted?.replace(/^\d+: /, "") ?? "varchar" }

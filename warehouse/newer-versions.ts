@@ -41,6 +41,6 @@ const failWith = ([first]: ReadonlyArray<NewerDataSet>) => (first === undefined 
 /** Fails where a newer version published this data set. */
 export const requireKnown = (dataSet: Versioned, entry: DataSetEntry | undefined) => failWith(newer(dataSet, entry))
 
-/** Fails where a newer version told of its runs: what this one tells must not take the place of that. */
+/** Fails where a newer version wrote records: those of this one must not take their place. */
 export const requireKnownIngest = (manifest: Manifest | undefined) =>
   manifest === undefined ? Effect.void : failWith(newerIngest(manifest))

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, FileSystem, Path, Schema, Scope } from "effect"
 import { createTables } from "./dictionary.ts"
+import { isDiskFull } from "./disk-full.ts"
 import { DuckDb, type DuckDbError } from "./duckdb.ts"
 import { type Layout, writableDirectory } from "./generation/layout.ts"
 import { withLock } from "./generation/lock.ts"
@@ -23,7 +24,7 @@ export interface Staging {
 export class StagingFailed extends Schema.TaggedError<StagingFailed>()("StagingFailed", { cause: Schema.Defect() }) {
   override get message() {
     const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    const full = /No space left|ENOSPC|File too large|EFBIG|quota/i.test(cause)
+    const full = isDiskFull(cause)
     const hint = full ? " The disk is full: rows need room beside the warehouse before they are published." : ""
     return `Staging failed: ${cause}.${hint} Nothing was published; the previous generation stays live.`
   }

@@ -20,7 +20,7 @@ export interface Layout {
   readonly besideLock: string
   /** The catalogue over all data sets. */
   readonly catalogue: string
-  /** What runs told, made from the parts of `ingest`. */
+  /** The records of all runs, made from the parts of `ingest`. */
   readonly ingestion: string
   /** The file of a data set, by the name of its pipeline. */
   readonly dataSetFile: (pipeline: string) => string

@@ -26,7 +26,7 @@ export interface ListedGeneration {
   readonly note: string | null
 }
 
-const told = (manifest: Manifest, newest: Manifest, objects: ReadonlyMap<string, number>): ListedGeneration => {
+const listed = (manifest: Manifest, newest: Manifest, objects: ReadonlyMap<string, number>): ListedGeneration => {
   const { data_sets, event, ingest, made_at, made_by, number } = manifest
   const made = Object.values(data_sets).filter(({ published_in }) => published_in === number)
   const parts = [...made.flatMap((entry) => entry.parts), ...ingest.parts.filter(({ last }) => last === number)]
@@ -71,6 +71,6 @@ export const listGenerations = Effect.fnUntraced(function* ({ depot }: { readonl
   }
   const newest = all.at(-1)
   const objects = newest === undefined ? new Map<string, number>() : yield* depot.objects
-  const generations = newest === undefined ? [] : all.map((manifest) => told(manifest, newest, objects))
+  const generations = newest === undefined ? [] : all.map((manifest) => listed(manifest, newest, objects))
   return { generations, unusable } satisfies Listing as Listing
 })

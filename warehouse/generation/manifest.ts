@@ -44,7 +44,7 @@ export type DataSetEntry = typeof DataSetEntry.Type
 export const isLoaded = (entry: DataSetEntry | undefined): entry is DataSetEntry =>
   entry !== undefined && entry.parts.length > 0
 
-/** What runs told, of the generations from `first` to `last`. */
+/** The records of the generations from `first` to `last`. */
 export const IngestPart = Schema.Struct({ ...ObjectId.fields, first: Schema.Int, last: Schema.Int })
 export type IngestPart = typeof IngestPart.Type
 

@@ -38,9 +38,9 @@ export const objectIdOf = (file: string) =>
   })
 
 /** What tells that a file was not written to since. */
-const stampOf = async (file: string) => {
+export const stampOf = async (file: string) => {
   const { ino, mtimeNs, size } = await stat(file, { bigint: true })
-  return `${size} ${ino} ${mtimeNs}\n`
+  return `${size} ${ino} ${mtimeNs}`
 }
 
 const seenFile = ({ seen }: Layout, sha256: string) => path.join(seen, sha256)
@@ -52,7 +52,7 @@ export const noteSeen = (layout: Layout, sha256: string, file: string) =>
       const stamp = await stampOf(file)
       await mkdir(layout.seen, { recursive: true })
       const part = `${seenFile(layout, sha256)}.${process.pid}.part`
-      await writeFile(part, stamp)
+      await writeFile(part, `${stamp}\n`)
       await rename(part, seenFile(layout, sha256))
     } catch {
       // a folder that can only be read
@@ -61,7 +61,7 @@ export const noteSeen = (layout: Layout, sha256: string, file: string) =>
 
 const wasSeen = async (layout: Layout, sha256: string, file: string) => {
   const noted = await readFile(seenFile(layout, sha256), "utf8").catch(() => undefined)
-  return noted !== undefined && noted === (await stampOf(file))
+  return noted !== undefined && noted === `${await stampOf(file)}\n`
 }
 
 const unreadable = (cause: unknown) =>

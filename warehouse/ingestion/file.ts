@@ -8,10 +8,11 @@ import { chmod, copyFile, link, mkdir, readFile, rename, rm, writeFile } from "n
 import path from "node:path"
 import { Effect, Exit, Schema, Scope } from "effect"
 import { define, definitionHash } from "../dictionary.ts"
+import { isDiskFull } from "../disk-full.ts"
 import { DuckDb, type DuckDbError, literal, type OpenError, openError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { generationId, type Manifest } from "../generation/manifest.ts"
-import { faultOf, type PartDamaged } from "../generation/parts.ts"
+import { faultOf, type PartDamaged, stampOf } from "../generation/parts.ts"
 import { cellsOf, dataSetTable, ingestTables, ingestViews } from "../tables.ts"
 import { type DataSetFacts, dataSetRows } from "./data-set-rows.ts"
 import { addRecords, areOfAnotherRebuild, markRolledBack, showUndone } from "./rows.ts"
@@ -26,7 +27,7 @@ export class IngestionNotWritten extends Schema.TaggedError<IngestionNotWritten>
 }) {
   override get message() {
     const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    const full = /No space left|ENOSPC|File too large|EFBIG|quota/i.test(reason)
+    const full = isDiskFull(reason)
     const hint = full ? " The disk is full: make room, and run again." : ""
     return `${this.file} could not be brought up to date: ${reason}.${hint} The next run makes it; nothing is lost.`
   }
@@ -42,18 +43,14 @@ const spareOf = ({ dir }: Layout) => path.join(dir, ".ingestion.duckdb.next")
 /** What a file was when this version wrote it last, and up to which generation it has the records. */
 const noteOf = ({ seen }: Layout, file: string) => path.join(seen, path.basename(file))
 
-const stampOf = (file: string) => {
-  const { ino, mtimeNs, size } = statSync(file, { bigint: true })
-  return `${size} ${ino} ${mtimeNs} ${hash}`
-}
-const note = (layout: Layout, file: string, number: number) =>
-  writeFile(noteOf(layout, file), `${stampOf(file)} ${number}\n`)
+const note = async (layout: Layout, file: string, number: number) =>
+  writeFile(noteOf(layout, file), `${await stampOf(file)} ${hash} ${number}\n`)
 
 /** The number of the generation up to which a file has the records; undefined where it is not what this version wrote. */
 const recordsUpTo = (layout: Layout, file: string) =>
   attempt(file, async () => {
     const noted = /^(.*) (\d+)\n$/.exec(await readFile(noteOf(layout, file), "utf8"))
-    return noted?.[1] === stampOf(file) && !existsSync(`${file}.wal`) ? Number(noted[2]) : undefined
+    return noted?.[1] === `${await stampOf(file)} ${hash}` && !existsSync(`${file}.wal`) ? Number(noted[2]) : undefined
   }).pipe(Effect.orElseSucceed(() => undefined))
 
 /** Inodes that this process has open: a lock does not hold against ourselves. */

@@ -10,7 +10,7 @@ import { requireKnown, requireKnownIngest } from "../newer-versions.ts"
 import type { DataSet } from "../tables.ts"
 import { attachLiveData, liveData, showLive } from "./live-tables.ts"
 
-/** What is live of a data set, held to what was published. Fails where a newer version published it, or told of its runs. */
+/** What is live of a data set, held to what was published. Fails where a newer version published it, or wrote records. */
 export const liveOf = Effect.fnUntraced(function* (layout: Layout, dataSet: DataSet) {
   const { pipeline } = dataSet.about
   const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))

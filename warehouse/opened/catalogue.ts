@@ -7,16 +7,17 @@
  * has `read_duckdb`. Who needs an ordinary file opens the one of a data set, or takes a snapshot.
  */
 import { createHash } from "node:crypto"
-import { readFile, stat } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { Effect, FileSystem, Path } from "effect"
 import { nameOf } from "../columns-by-name.ts"
-import { commentsOf } from "../dictionary.ts"
+import { definitionHash } from "../dictionary.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, type Manifest } from "../generation/manifest.ts"
+import { stampOf } from "../generation/parts.ts"
 import { markAllSamples } from "../sample-marks.ts"
-import { dataSets, ingestTables, viewsOf } from "../tables.ts"
+import { dataSets, ingestTables, ingestViews, viewsOf } from "../tables.ts"
 import { attachParts, createSchemas, describing, detachParts, type Parts, rowsOf, type Source } from "./parts.ts"
 import { wholeFile } from "./whole-file.ts"
 
@@ -65,22 +66,20 @@ const hashOf = (lines: ReadonlyArray<string>) => createHash("sha256").update(lin
 
 /** What a catalogue was when it was written, and of which data sets: every version of Larder can tell that. */
 const notedDataSets = async (layout: Layout, data_sets: DataSets) => {
-  const { ino, mtimeNs, size } = await stat(layout.catalogue, { bigint: true })
   const shown = Object.entries(data_sets)
     .filter(([, entry]) => isLoaded(entry))
     .map(([pipeline, { origins, schema }]) => `${layout.dataSetFile(pipeline)} ${schema} ${origins.includes("sample")}`)
-  return `${size} ${ino} ${mtimeNs} ${hashOf(shown.sort())}`
+  return `${await stampOf(layout.catalogue)} ${hashOf(shown.sort())}`
 }
 
 /** The same, and what this version says of them: where neither has changed, the catalogue stays. */
 const noteOf = async (layout: Layout, data_sets: DataSets) => {
   const { parts } = shownBy(layout, data_sets)
-  const definitions = [...ingestTables, ...parts.flatMap(({ dataSet }) => [...dataSet.tables, ...viewsOf(dataSet)])]
-  const said = [
-    ...definitions.map(({ ddl }) => ddl),
-    ...parts.flatMap(({ dataSet }) => dataSet.tables.flatMap((table) => commentsOf(table, "view")))
+  const all = [
+    { tables: ingestTables, views: ingestViews },
+    ...parts.map(({ dataSet }) => ({ tables: dataSet.tables, views: viewsOf(dataSet) }))
   ]
-  return `${await notedDataSets(layout, data_sets)} ${hashOf(said)}\n`
+  return `${await notedDataSets(layout, data_sets)} ${hashOf(all.map(definitionHash))}\n`
 }
 
 const notedIn = ({ catalogue, seen }: Layout) => join(seen, basename(catalogue))

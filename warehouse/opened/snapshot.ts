@@ -2,8 +2,10 @@
  * One ordinary file with everything in it, for another machine, an older DuckDB or an archive: tables, views, macros and
  * comments, as of the files that it is made of. Rows keep the order that they have there. It refers to no other file.
  */
+
 import { Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
 import { nameOf } from "../columns-by-name.ts"
+import { isDiskFull } from "../disk-full.ts"
 import { DuckDb, type DuckDbError, identifier, literal } from "../duckdb.ts"
 import { markAllSamples } from "../sample-marks.ts"
 import { attachParts, createSchemas, describing, type Parts, rowsOf, type Source } from "./parts.ts"
@@ -30,7 +32,7 @@ export class SnapshotFailed extends Schema.TaggedError<SnapshotFailed>()("Snapsh
 }) {
   override get message() {
     const [cause = ""] = (this.cause instanceof Error ? this.cause.message : String(this.cause)).split("\n")
-    const advice = /No space left|ENOSPC|File too large|EFBIG|quota/i.test(cause)
+    const advice = isDiskFull(cause)
       ? "The disk is full: a snapshot needs as much room as all data sets together."
       : "Name a file in a folder that is there and that this user can write."
     return `No snapshot was written to ${this.file}: ${cause}. ${advice} Nothing is left of it.`

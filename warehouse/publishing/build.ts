@@ -41,8 +41,8 @@ export interface Built {
   readonly files: ReadonlyArray<{ readonly name: string; readonly file: string }>
   readonly checks: ReadonlyArray<CheckOutcome>
   readonly newest_on: string | null
-  /** What the run told. */
-  readonly told: string
+  /** The file of the run's records. */
+  readonly records: string
 }
 
 /** On file systems that can, the copy shares its blocks with the original until they change. */
@@ -67,16 +67,16 @@ const merge = Effect.fnUntraced(function* (db: Db, { dataSet, live, stagedFile }
 })
 
 /** Lets checks find `ingest.…` beside the data set: what is known, and what this run staged. */
-const showTold = (db: Db) =>
+const showRecords = (db: Db) =>
   db.run(
     [
-      "attach ':memory:' as told",
-      "create schema told.ingest",
+      "attach ':memory:' as records",
+      "create schema records.ingest",
       ...stagedIngestTables.map(
         ({ name }) =>
-          `create view told.ingest.${name} as from staged.ingest.${name} union all by name from live.ingest.${name}`
+          `create view records.ingest.${name} as from staged.ingest.${name} union all by name from live.ingest.${name}`
       ),
-      "set search_path = 'built.main,told.ingest'"
+      "set search_path = 'built.main,records.ingest'"
     ].join(";\n")
   )
 
@@ -85,10 +85,10 @@ const check = Effect.fnUntraced(function* (db: Db, building: Building, run: RunR
   if (live !== undefined) {
     yield* attachLiveData(db, live)
     yield* showLive(db, layout, dataSet, reduced.added)
-    yield* showTold(db)
+    yield* showRecords(db)
   }
   const outcomes = yield* runChecks(db, checks, run, { hasLive: live !== undefined, acceptShrinkage })
-  if (live !== undefined) yield* db.run("set search_path = 'built.main'; detach told")
+  if (live !== undefined) yield* db.run("set search_path = 'built.main'; detach records")
   onChecked?.(outcomes)
   const failed = outcomes.filter(({ bad_rows, severity }) => severity === "error" && bad_rows > 0)
   if (failed.length > 0) return yield* new ChecksFailed({ failed })
@@ -113,7 +113,7 @@ const buildBeside = Effect.fnUntraced(function* (db: Db, { files }: DataSet, fol
   return (yield* fs.readDirectory(beside)).sort().map((name) => ({ name, file: path.join(beside, name) }))
 })
 
-/** Builds the database, runs the checks, writes what the run told, and closes the files. */
+/** Builds the database, runs the checks, writes the records of the run, and closes the files. */
 export const build = Effect.fn("Generation.build")(function* (building: Building, run: RunRecord, reduced: Reduced) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -122,12 +122,12 @@ export const build = Effect.fn("Generation.build")(function* (building: Building
   yield* (live === undefined ? fs.rename(stagedFile, file) : copy(live, file)).pipe(during("copying what is live"))
   const db = yield* DuckDb.readWrite(file).pipe(during("opening it"))
   yield* merge(db, building, reduced).pipe(during("merging the staged rows"))
-  const told = path.join(folder, "told.gz")
+  const records = path.join(folder, "records.gz")
   const finished = yield* Effect.gen(function* () {
     if (isSample) yield* markSamples(db, dataSet.schema)
     const checks = yield* check(db, building, run, reduced)
     const staged = stagedIn(db, live === undefined ? undefined : "staged")
-    yield* writeRecordsOfRun(told, { run, checks, leftOut, hasChangedData: true }, staged)
+    yield* writeRecordsOfRun(records, { run, checks, leftOut, hasChangedData: true }, staged)
     yield* db.run(live === undefined ? "drop schema ingest cascade" : "detach staged")
     const newest_on = yield* newestIn(db, dataSet)
     yield* db.run("checkpoint").pipe(during("writing it")) // no .wal is left after this and the close
@@ -135,5 +135,5 @@ export const build = Effect.fn("Generation.build")(function* (building: Building
   }).pipe(during("checking it and recording the run"))
   const beside = yield* buildBeside(db, dataSet, folder).pipe(during("writing the files beside it"))
   const database = { name: `${dataSet.about.pipeline}.duckdb`, file }
-  return { ...finished, told, files: [database, ...beside] } satisfies Built as Built
+  return { ...finished, records, files: [database, ...beside] } satisfies Built as Built
 }, Effect.scoped)

@@ -1,6 +1,8 @@
 /** How a publication that stopped tells at which step. */
+
 import { Effect, PlatformError, Schema } from "effect"
 import { TablesDiffer } from "../columns-by-name.ts"
+import { isDiskFull } from "../disk-full.ts"
 import { ManifestUnusable } from "../generation/manifest.ts"
 import { PartDamaged } from "../generation/parts.ts"
 import { NewerDataSet } from "../newer-versions.ts"
@@ -14,14 +16,14 @@ export class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishF
 }) {
   override get message() {
     const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    const full = /No space left|ENOSPC|File too large|EFBIG|quota/i.test(cause)
+    const full = isDiskFull(cause)
     const hint = full ? " The disk is full: a publication needs room for a second copy of its data set." : ""
     return `Publishing failed while ${this.step}: ${cause.replace(/\.$/, "")}.${hint} Nothing was published; what was live stays live.`
   }
 }
 
 /** Errors that say themselves what happened. */
-const told = [
+const ownMessage = [
   PublishFailed,
   ChecksFailed,
   TablesDiffer,
@@ -31,14 +33,14 @@ const told = [
   PublishedMeanwhile,
   RolledBackMeanwhile
 ] as const
-type Told = InstanceType<(typeof told)[number]>
-const isTold = (error: unknown): error is Told => told.some((kind) => error instanceof kind)
+type OwnMessage = InstanceType<(typeof ownMessage)[number]>
+const hasOwnMessage = (error: unknown): error is OwnMessage => ownMessage.some((kind) => error instanceof kind)
 
 export const during =
   (step: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.mapError(effect, (error) => {
-      if (isTold(error)) return error
+      if (hasOwnMessage(error)) return error
       const cause = PlatformError.isPlatformError(error) ? (error.reason.cause ?? error) : error // it names the errno
       return new PublishFailed({ step, cause })
     })

@@ -1,7 +1,7 @@
 /**
  * Publishing what a run staged. Rows that are new become a new database of its data set, built beside the staging file, checked,
  * closed and put into the depot; then a manifest names it, and it is live. Whatever fails before leaves what is live as it was.
- * A run without new rows leaves only what it told.
+ * A run without new rows leaves only its records.
  */
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, Path } from "effect"
@@ -55,8 +55,8 @@ const withRows = (publication: Publication, { loaded_rows, stated_rows }: Reduce
   rows_unchanged: publication.silentRows + stated_rows - loaded_rows
 })
 
-/** A run that brought no new row: what it told is all that it leaves. */
-const tellUnchanged = Effect.fnUntraced(function* (
+/** A run that brought no new row: its records are all that it leaves. */
+const recordUnchanged = Effect.fnUntraced(function* (
   { leftOut, stagedFile }: Publication,
   counted: RunRecord,
   db: DuckDb["Service"]
@@ -64,17 +64,17 @@ const tellUnchanged = Effect.fnUntraced(function* (
   const path = yield* Path.Path
   const outcome = counted.outcome === "partial" ? ("partial" as const) : ("unchanged" as const)
   const run: RunRecord = { ...counted, outcome }
-  const told = path.join(path.dirname(stagedFile), "told.gz")
-  yield* writeRecordsOfRun(told, { run, checks: [], leftOut, hasChangedData: false }, stagedIn(db))
-  return { run, told }
+  const records = path.join(path.dirname(stagedFile), "records.gz")
+  yield* writeRecordsOfRun(records, { run, checks: [], leftOut, hasChangedData: false }, stagedIn(db))
+  return { run, records }
 })
 
 interface Compared {
   readonly reduced: Reduced
   /** The run with its rows counted. */
   readonly run: RunRecord
-  /** What it told, where no row was new. */
-  readonly told: string | undefined
+  /** The file of its records, where no row was new. */
+  readonly records: string | undefined
 }
 
 /** Leaves in the staging file what is new beside what is live. */
@@ -84,9 +84,9 @@ const compare = Effect.fnUntraced(function* (publication: Publication, live: Liv
   const reduced = yield* reduceToNew(db, layout, dataSet, live)
   const counted = withRows(publication, reduced)
   if (reduced.changed.length > 0 || reduced.redefined) {
-    return { reduced, run: counted, told: undefined } satisfies Compared as Compared
+    return { reduced, run: counted, records: undefined } satisfies Compared as Compared
   }
-  return { reduced, ...(yield* tellUnchanged(publication, counted, db)) } satisfies Compared as Compared
+  return { reduced, ...(yield* recordUnchanged(publication, counted, db)) } satisfies Compared as Compared
 }, Effect.scoped)
 
 const putParts = Effect.fnUntraced(function* (layout: Layout, { files }: Built) {
@@ -143,7 +143,7 @@ const publishNew = Effect.fnUntraced(function* (
   if (dryRun) return { run: counted, checks: built.checks, changes: true } satisfies Published as Published
   const promoting = Effect.gen(function* () {
     const parts = yield* putParts(layout, built)
-    const { number } = yield* recordRun(layout, counted, built.told, folder, {
+    const { number } = yield* recordRun(layout, counted, built.records, folder, {
       since: publication.since,
       base: live.entry,
       entry: (number) => entryOf(publication, live, built, parts, number, hasNewRows)
@@ -164,9 +164,9 @@ const publishWith = Effect.fnUntraced(function* (publication: Publication) {
   const live = yield* liveOf(layout, dataSet).pipe(during("finding what is live"))
   yield* requireStillKnown(dataSet.about.pipeline, since, live.entry)
   const comparing = during(`comparing with ${live.file ?? "an empty warehouse"}`)
-  const { reduced, run, told } = yield* compare(publication, live).pipe(comparing)
-  if (told === undefined) return yield* publishNew(publication, run, reduced, live)
-  const recording = recordRun(layout, run, told, path.dirname(stagedFile), { since, base: live.entry }).pipe(
+  const { records, reduced, run } = yield* compare(publication, live).pipe(comparing)
+  if (records === undefined) return yield* publishNew(publication, run, reduced, live)
+  const recording = recordRun(layout, run, records, path.dirname(stagedFile), { since, base: live.entry }).pipe(
     during("recording the run"),
     Effect.tap(() => finish(layout)),
     Effect.uninterruptible

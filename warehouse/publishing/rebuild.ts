@@ -1,6 +1,6 @@
 /**
  * Putting a data set that was made anew in the place of the live one: its parts come from another warehouse, into which its runs were
- * repeated. What these runs told of payloads then is told again, as this version reads them, and all of those that nothing tells of:
+ * repeated. The records of payloads come anew, as this version reads them, and all records of runs that have none:
  * the raw archive alone gives back the history of the runs that read their source.
  */
 import { randomUUID } from "node:crypto"
@@ -42,8 +42,8 @@ const entryOf = (made: DataSetEntry, live: DataSetEntry | undefined, number: num
   undone: live?.undone ?? []
 })
 
-/** What its runs told, as a part of `ingest`: all of those runs that nothing tells of yet. */
-const tell = Effect.fnUntraced(function* (layout: Layout, from: Layout, event: Event, file: string) {
+/** Writes the records of its runs as a part of `ingest`: all of those runs that have none yet. */
+const writeRecords = Effect.fnUntraced(function* (layout: Layout, from: Layout, event: Event, file: string) {
   const fs = yield* FileSystem.FileSystem
   yield* refreshOpened(layout)
   const db = yield* DuckDb.memory
@@ -63,7 +63,7 @@ export interface Rebuild {
 }
 
 /**
- * Makes the parts of `from` live, and tells what its runs told. Answers with the id of the new generation. Whoever calls it holds the
+ * Makes the parts of `from` live, with the records of its runs. Answers with the id of the new generation. Whoever calls it holds the
  * lock of the data set since before it looked for the runs to repeat: one that publishes meanwhile would be lost.
  */
 export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet, from, layout, since }: Rebuild) {
@@ -72,7 +72,7 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet,
   const made = Option.getOrUndefined(yield* newestManifest(from.depot))?.data_sets[pipeline]
   if (!isLoaded(made) && isLoaded(since)) return yield* new NothingMade({ pipeline })
   const folder = yield* ownFolder(layout, `records-${randomUUID()}`)
-  const told = path.join(folder, "told.gz")
+  const records = path.join(folder, "records.gz")
   const event: Event = {
     kind: "rebuild",
     pipeline,
@@ -82,8 +82,8 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet,
     went_back_to: null,
     note: null
   }
-  yield* tell(layout, from, event, told)
-  const object = yield* putFile(layout, told)
+  yield* writeRecords(layout, from, event, records)
+  const object = yield* putFile(layout, records)
   const change = Effect.fnUntraced(function* (base: Manifest | undefined, number: number) {
     const before = base?.data_sets ?? {}
     yield* requireKnown(dataSet, before[pipeline])

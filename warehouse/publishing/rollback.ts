@@ -185,8 +185,8 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
   const newest = Option.getOrUndefined(yield* newestManifest(layout.depot))
   if (newest === undefined) return yield* new NoWarehouse({ dir: layout.dir })
   yield* planFor(newest) // before anybody is kept waiting
-  const folder = yield* ownFolder(layout, `told-${randomUUID()}`)
-  const told = path.join(folder, "told.gz")
+  const folder = yield* ownFolder(layout, `records-${randomUUID()}`)
+  const records = path.join(folder, "records.gz")
   let changed: ReadonlyArray<string> = []
   const change = Effect.fnUntraced(function* (found: Manifest | undefined, number: number) {
     const base = found ?? newest
@@ -212,8 +212,8 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
       went_back_to: plan.went_back_to,
       note: Option.getOrNull(note)
     }
-    yield* writeRecordsOfEvent(told, event)
-    const ingest = yield* addPart(base, yield* putFile(layout, told), number)
+    yield* writeRecordsOfEvent(records, event)
+    const ingest = yield* addPart(base, yield* putFile(layout, records), number)
     return { event, data_sets: entriesOf(plan, base, number), ingest } satisfies Change as Change
   })
   const manifest = yield* whileNobodyPublishes(
