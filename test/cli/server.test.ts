@@ -57,14 +57,9 @@ describe("larder-serve start", () => {
 
   it.each<readonly [string, (home: string) => void, RegExp]>([
     [
-      "a part that was changed after it was published",
-      (home) => rewrite(databaseOf(home, "commodities"), (text) => `${text.slice(0, -1)}x`),
-      /commodities\.duckdb of commodities \(.+\) was changed after it was published: its SHA-256 is another\. Nothing of it is used\. Make it anew .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities$/m
-    ],
-    [
-      "a part that is missing",
-      (home) => rmSync(databaseOf(home, "storefronts")),
-      /storefronts\.duckdb of storefronts \(.+\) is missing\. /
+      "data of which no part is there",
+      (home) => rmSync(path.join(home, "warehouse/objects"), { recursive: true }),
+      /commodities\.duckdb of commodities \(.+\) is missing\. Nothing of it is used\. Make it anew .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities$/m
     ],
     [
       "a warehouse of the earlier form",
@@ -80,12 +75,6 @@ describe("larder-serve start", () => {
       "a manifest that is damaged",
       (home) => rewrite(newest(home), (text) => text.slice(0, 100)),
       /generations\/000000003\.json in .+ is damaged\. Restore it from a backup; nothing was changed\.$/m
-    ],
-    [
-      "a data set of a newer version",
-      (home) =>
-        rewrite(newest(home), (text) => text.replaceAll(/"schema":1,"published_in":2/g, '"schema":9,"published_in":2')),
-      /branded-foods was published with tables of version 9, and this version of Larder reads up to 1\. Update the server; publish with newer versions after that\.$/m
     ]
   ])("exits with 1 and one sentence over %s", async (_, damage, message) => {
     await withHome(copyHome(inject("sampleHome")), async (home) => {
@@ -95,6 +84,40 @@ describe("larder-serve start", () => {
       expect([code, stdout]).toEqual([1, ""])
       expect(stderr).toMatch(message)
       expect(stderr.match(/^larder-serve: /gm)).toHaveLength(1)
+    })
+  })
+
+  it.each<readonly [string, string, (home: string) => void, RegExp]>([
+    [
+      "commodities",
+      "a part that was changed after it was published",
+      (home) => rewrite(databaseOf(home, "commodities"), (text) => `${text.slice(0, -1)}x`),
+      /commodities\.duckdb of commodities \(.+\) was changed after it was published: its SHA-256 is another\. Nothing of it is used\. Make it anew .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities/
+    ],
+    [
+      "storefronts",
+      "a part that is missing",
+      (home) => rmSync(databaseOf(home, "storefronts")),
+      /storefronts\.duckdb of storefronts \(.+\) is missing\. /
+    ],
+    [
+      "branded-foods",
+      "a data set of a newer version",
+      (home) =>
+        rewrite(newest(home), (text) =>
+          text.replaceAll(/"schema":1(,"definition":"\w+","published_in":2)/g, '"schema":9$1')
+        ),
+      /branded-foods was published with tables of version 9, and this version of Larder knows up to 1\. Update Larder on this machine, servers first\./
+    ]
+  ])("leaves %s aside, over %s, says why, and serves the others", async (pipeline, _, damage, message) => {
+    await withHome(copyHome(inject("sampleHome")), async (home) => {
+      damage(home)
+      const server = await startServer(home)
+      const ready = (await (await fetch(`${server.console}/readyz`)).json()) as { readonly fault: string }
+      expect(ready.fault).toMatch(new RegExp(`^${pipeline} of larder-\\d+ cannot be served: the log says why$`))
+      await server.stop()
+      expect(server.logs()).toMatch(message)
+      expect(server.logs().match(/cannot be served; nothing of it is served/g)).toHaveLength(1)
     })
   })
 
