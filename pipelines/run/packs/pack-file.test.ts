@@ -1,9 +1,11 @@
 import { spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync } from "node:fs"
+import { createHash } from "node:crypto"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { afterAll } from "vitest"
+import { afterAll, expect } from "vitest"
+import { openPack, readMember, writePack } from "./pack-file.ts"
 
 describe("a pack", () => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-pack-file-"))
@@ -33,5 +35,31 @@ describe("a pack", () => {
     })
     assert.strictEqual(status, 0, stderr)
     assert.isBelow(Number(stdout), 256 * 1024)
+  })
+
+  it("gives no more bytes of a payload than it says it has, and says what is wrong where its packed bytes are damaged", async () => {
+    const text = "a line\n".repeat(100_000)
+    const sha256 = createHash("sha256").update(text).digest("hex")
+    const [file, pack] = [path.join(folder, "text"), path.join(folder, "text.zip")]
+    writeFileSync(file, text)
+    await writePack(pack, [{ sha256, file, written_at: new Date() }])
+    const whole = readFileSync(pack)
+    const readChanged = async (change: (bytes: Buffer) => void) => {
+      const changed = Buffer.from(whole)
+      change(changed)
+      writeFileSync(pack, changed)
+      const opened = await openPack(pack)
+      try {
+        await readMember(opened, sha256)
+      } finally {
+        opened.close()
+      }
+    }
+    await readChanged(() => {})
+    const sizeInDirectory = whole.indexOf("PK\u0001\u0002") + 24
+    await expect(readChanged((bytes) => bytes.writeUInt32LE(1000, sizeInDirectory))).rejects.toThrow(
+      "it has more bytes than it says"
+    )
+    await expect(readChanged((bytes) => bytes.fill(0xff, 100, 200))).rejects.toThrow(/invalid|incorrect/)
   })
 })
