@@ -9,7 +9,7 @@ import { snapshot as writeSnapshot } from "@larder/warehouse/opened/snapshot.ts"
 import { dataSets } from "@larder/warehouse/tables.ts"
 import { Console, Effect, FileSystem, Option, Path } from "effect"
 import { Command, Flag } from "effect/cli"
-import { homeSetting } from "./run/run.ts"
+import { homeSetting } from "../run/run.ts"
 
 /** Writes it; answers with what is in it. */
 const take = Effect.fnUntraced(function* (home: string, to: string) {

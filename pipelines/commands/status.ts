@@ -5,7 +5,7 @@ import { hasFailed, isLate, isOfSamples, liveStates, type PipelineState } from "
 import { newerIn } from "@larder/warehouse/newer-versions.ts"
 import { Clock, Console, Effect, Option, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { homeSetting } from "./run/run.ts"
+import { homeSetting } from "../run/run.ts"
 
 class LastRunFailed extends Schema.TaggedError<LastRunFailed>()("LastRunFailed", {
   pipelines: Schema.Array(Schema.String)

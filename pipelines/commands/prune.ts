@@ -2,8 +2,8 @@
 import { layoutOf, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { Console, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { type Keep, type Pruned, pruneArchive } from "./run/packs/prune.ts"
-import { homeSetting } from "./run/run.ts"
+import { type Keep, type Pruned, pruneArchive } from "../run/packs/prune.ts"
+import { homeSetting } from "../run/run.ts"
 
 const kept = /^(\d{1,6}) ?(day|run)s?$/
 

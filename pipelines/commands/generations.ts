@@ -1,0 +1,43 @@
+/** `larder-ingest generations`: what happened when. */
+import { layoutOf, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { type ListedGeneration, listGenerations } from "@larder/warehouse/generation/listing.ts"
+import { Console, Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { homeSetting } from "../run/run.ts"
+
+const moment = (iso: string) => `${iso.slice(0, 16).replace("T", " ")} UTC`
+
+/** What happened, in words. */
+const whatOf = ({ kind, outcome, pipeline, went_back_to }: ListedGeneration) => {
+  if (kind === "run") return `${pipeline}: ${outcome?.replace("_", " ")}`
+  const of = pipeline ?? "all data sets"
+  return kind === "rollback" ? `rollback of ${of} to ${went_back_to ?? "before its first run"}` : `rebuild of ${of}`
+}
+const lineOf = (listed: ListedGeneration) => {
+  const { bytes, generation, kept, live, made_at, note, rolled_back_by, rows } = listed
+  const facts = [
+    whatOf(listed),
+    ...(rows === null ? [] : [`${rows.toLocaleString("en-US")} new rows`]),
+    ...(kept ? [`${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`] : []),
+    ...(rolled_back_by === null ? [] : [`rolled back by ${rolled_back_by}`]),
+    ...(note === null ? [] : [note])
+  ]
+  return `${live ? "*" : " "} ${generation}  ${moment(made_at)}  ${facts.join(", ")}`
+}
+
+export const generations = Command.make(
+  "generations",
+  {
+    json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON array on stdout"), Flag.withDefault(false))
+  },
+  Effect.fn(function* ({ json }) {
+    const layout = yield* layoutOf(yield* homeSetting)
+    yield* requirePresentForm(layout)
+    const { generations: listed, unusable } = yield* listGenerations(layout)
+    for (const { message } of unusable) yield* Effect.logWarning(`one generation is not listed: ${message}`)
+    if (json) return yield* Console.log(JSON.stringify(listed))
+    yield* Console.log(
+      listed.length === 0 ? "No generation yet. Run: npx larder-ingest" : listed.map(lineOf).join("\n")
+    )
+  })
+).pipe(Command.withDescription("List the kept generations: what happened when; * has data that is live"))

@@ -1,0 +1,47 @@
+/** `larder-ingest rollback`: goes back to the data of an earlier generation. */
+import { layoutOf, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { rollback as goBack } from "@larder/warehouse/publishing/rollback.ts"
+import { Console, Effect, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
+import { homeSetting } from "../run/run.ts"
+import { DataSetName, dataSetNames } from "./data-set-name.ts"
+
+const GenerationName = Schema.String.check(
+  Schema.makeFilter((text) => /^(larder-)?\d{1,15}$/.test(text) || "expected a generation, such as 41 or larder-000041")
+)
+
+export const rollback = Command.make(
+  "rollback",
+  {
+    to: Flag.String("to").pipe(
+      Flag.withSchema(GenerationName),
+      Flag.withMetavar("N"),
+      Flag.withDescription("The generation, such as 41 or larder-000041"),
+      Flag.optional
+    ),
+    only: Flag.String("only").pipe(
+      Flag.withSchema(DataSetName),
+      Flag.withMetavar("DATA-SET"),
+      Flag.withDescription(`One data set alone: ${dataSetNames.join(", ")}`),
+      Flag.optional
+    ),
+    note: Flag.String("note").pipe(Flag.withDescription("Why, for whoever looks at it later"), Flag.optional),
+    json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
+  },
+  Effect.fn(function* ({ json, ...asked }) {
+    const layout = yield* layoutOf(yield* homeSetting)
+    yield* requirePresentForm(layout)
+    const back = yield* goBack(layout, asked)
+    if (json) return yield* Console.log(JSON.stringify(back))
+    const each = Object.entries(back.data_sets).map(
+      ([name, of]) => `${name} is ${of === null ? "no longer loaded" : `that of ${of}`}`
+    )
+    yield* Console.log(
+      `${back.generation} is live: ${each.join(", ")}. Servers follow at once. The next run starts from there.`
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Go back to the data of an earlier generation: that of --to, or else what the newest data was built from"
+  )
+)
