@@ -8,6 +8,7 @@ import { objectName } from "../depot/depot.ts"
 import { ifMissing, type Layout } from "../generation/layout.ts"
 import {
   type DataSetEntry,
+  isLoaded,
   keptManifestsOf,
   type Manifest,
   manifestName,
@@ -25,7 +26,9 @@ const keptManifests = 100
 
 /** The states of a data set that are kept: the generations that published them, newest first, and the live one. */
 const keptStates = (all: ReadonlyArray<Manifest>, newest: Manifest, pipeline: string, count: number) => {
-  const published = all.filter(({ data_sets, number }) => data_sets[pipeline]?.published_in === number)
+  const published = all.filter(
+    ({ data_sets: { [pipeline]: entry }, number }) => entry?.published_in === number && isLoaded(entry)
+  )
   const states = published
     .map(({ number }) => number)
     .sort((a, b) => b - a)

@@ -234,6 +234,17 @@ describe("a data set that was rolled back to before its first run", () => {
       assert.strictEqual((yield* publishFound(layout, wine, { of: cellar })).run.rows_loaded, 1)
     })
   )
+  itWorks("takes the place of none of its states that are kept", () =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      const publishWine = (price: string) => publishFound(layout, { prices: [{ item: "wine", price }] }, { of: cellar })
+      yield* publishWine("1")
+      yield* back(layout, { only: "cellar" })
+      for (const price of ["2", "3", "4", "5"]) yield* publishWine(price)
+      assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3*", "(4)", "6", "7", "8", "9*"])
+      yield* back(layout, { to: "4", only: "cellar" })
+    })
+  )
 })
 
 describe("what is kept", () => {
