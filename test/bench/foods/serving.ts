@@ -6,6 +6,7 @@ import { startServer } from "../../support/programs.ts"
 import { richKey } from "../servers.ts"
 import { median, rounded } from "../statistics.ts"
 import { compareAlternatives } from "./alternatives.ts"
+import { measureBeside } from "./beside.ts"
 import { allTexts, questionsOf } from "./questions.ts"
 import { measureRecords } from "./records.ts"
 import { currentRelease } from "./releases.ts"
@@ -53,6 +54,7 @@ export const measureServing = async (folder: string, foods: number) => {
   try {
     console.log(`\nServing ${foods} foods, all of them current`)
     await ingestCurrent(folder, home, foods)
+    await measureBeside(home, foods)
     const key = await richKey(home)
     const database = databaseOf(home, "branded-foods")
     await withWarehouse(database, async (warehouse) => {
