@@ -96,6 +96,13 @@ const reduceTable = Effect.fnUntraced(function* (db: Db, table: Table, owner: Me
   return (yield* countRows(db, staged)) > 0
 })
 
+/** Most runs leave most tables empty. */
+const filledTables = Effect.fnUntraced(function* (db: Db, tables: ReadonlyArray<Table>) {
+  const counts = tables.map((table, at) => `select ${at} as at from ${nameOf(table)} having count(*) > 0`)
+  const filled = yield* db.all(Schema.Struct({ at: Schema.Int }), counts.join(" union all "))
+  return new Set(filled.map(({ at }) => tables[at]))
+})
+
 const ownerOf = (table: Table, tables: ReadonlyArray<Table>): Merged["owner"] =>
   tables
     .flatMap((by) => (by.merge.by === "replacing" && by.merge.owning ? [{ ...by.merge.owning, by }] : []))
@@ -135,7 +142,9 @@ export const reduceToNew = Effect.fnUntraced(function* (
   yield* Effect.forEach(settling, (sql) => db.run(sql), { discard: true })
   const changed: Array<Table> = []
   const tables = [...stagedIngestTables, ...dataSet.tables]
+  const filled = yield* filledTables(db, tables)
   for (const table of tables) {
+    if (!filled.has(table) && table.merge.by !== "replacing all") continue
     const isKnown = inLive.has(`${table.schema}.${table.name}`)
     const hasNew = yield* reduceTable(db, table, ownerOf(table, tables), isKnown)
     if (hasNew && dataSet.tables.includes(table)) changed.push(table)
