@@ -39,6 +39,30 @@ describe("a depot in a folder", () => {
       }
     })
   )
+  itWorks("keeps again what is kept already, for a user who may not write to it", () =>
+    Effect.gen(function* () {
+      const folder = yield* aFolder
+      const depot = folderDepot(folder)
+      const [file, kept] = ["made", "kept before"].map((name) => path.join(folder, name)) as [string, string]
+      yield* Effect.promise(() => writeFile(file, "a part", { mode: 0o444 }))
+      yield* Effect.promise(() => writeFile(kept, "another", { mode: 0o444 }))
+      const isRoot = process.getuid?.() === 0
+      const nobody = 65_534
+      if (isRoot)
+        yield* FileSystem.FileSystem.use((fs) =>
+          Effect.forEach([folder, file, kept], (one) => fs.chown(one, nobody, nobody))
+        )
+      yield* Effect.acquireUseRelease(
+        Effect.sync(() => isRoot && process.seteuid?.(nobody)),
+        () =>
+          Effect.forEach([file, kept, file], (one) =>
+            Effect.flatMap(objectIdOf(one), (object) => depot.putObject(object, one))
+          ),
+        () => Effect.sync(() => isRoot && process.seteuid?.(0))
+      )
+      assert.strictEqual((yield* depot.objects).size, 2)
+    })
+  )
   itWorks("leaves nothing of what a full disk has no room for, and says so", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder

@@ -40,8 +40,9 @@ const syncFolder = async (folder: string) => {
   }
 }
 
+/** It may be one that nobody can write to: a part that is put again. Windows only flushes what it can write. */
 const syncFile = async (file: string) => {
-  const opened = await open(file, "r+")
+  const opened = await open(file, process.platform === "win32" ? "r+" : "r")
   try {
     await opened.sync()
   } finally {
@@ -127,14 +128,16 @@ export const folderDepot = (location: string): Depot => {
     )
 
   const object: Depot["object"] = (sha256, from) =>
-    Stream.fromAsyncIterable<Uint8Array, DepotUnusable>(
-      createReadStream(at(objectName(sha256)), { start: from }),
-      (cause) =>
-        new DepotUnusable({
-          attempt: `read ${objectName(sha256)} in ${location}`,
-          cause,
-          advice: "Check the folder, and run again."
-        })
+    Stream.suspend(() =>
+      Stream.fromAsyncIterable<Uint8Array, DepotUnusable>(
+        createReadStream(at(objectName(sha256)), { start: from }),
+        (cause) =>
+          new DepotUnusable({
+            attempt: `read ${objectName(sha256)} in ${location}`,
+            cause,
+            advice: "Check the folder, and run again."
+          })
+      )
     )
 
   const allNamesIn = async (folder: string) => {

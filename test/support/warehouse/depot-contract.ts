@@ -35,6 +35,17 @@ export const isDepot = <R>(open: Effect.Effect<Depot, never, R | FileSystem.File
       assert.deepStrictEqual(yield* depot.text("generations/000000002.json"), Option.none())
     })
   )
+  works("gives the bytes of an object as often as they are read, and fails where there is none", (depot) =>
+    Effect.gen(function* () {
+      const { file, object } = yield* aFile(Buffer.from("some bytes"))
+      yield* depot.putObject(object, file)
+      const bytes = bytesOf(depot, object.sha256, 5)
+      assert.deepStrictEqual([yield* bytes, yield* bytes], ["bytes", "bytes"])
+      const missing = depot.object("0".repeat(64), 0) // nobody reads it yet, so nothing fails
+      const error = yield* Effect.flip(Stream.runDrain(missing))
+      assert.strictEqual(error._tag, "DepotUnusable")
+    })
+  )
   works("has one winner of twenty who put the same name at once, and keeps the winner's text", (depot) =>
     Effect.gen(function* () {
       for (let round = 1; round <= 10; round++) {
