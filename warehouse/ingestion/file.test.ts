@@ -3,11 +3,11 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
-import { aLayout, apples, aRun, ask, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
+import { aLayout, apples, aRun, ask, pears, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
 import { rebuildPantry } from "@larder/test/support/warehouse/rebuilt-pantry.ts"
 import { Effect, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
-import { makeGeneration, newestManifest, readManifest } from "../generation/manifest.ts"
+import { makeGeneration, manifestName, newestManifest, readManifest } from "../generation/manifest.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { recordEnd, recordRun } from "../publishing/record.ts"
 import { prune } from "../publishing/retention.ts"
@@ -113,6 +113,20 @@ describe("ingestion.duckdb", () => {
       yield* fail(layout, "five")
       assert.deepStrictEqual(yield* runs(layout), ["one", "two", "three", "four", "five"])
       yield* Effect.flip(ask(layout, "from ingest.foreigner"))
+    })
+  )
+  itWorks("forgets a generation whose manifest is gone: the next run reads again what that one had read", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      const fs = yield* FileSystem.FileSystem
+      yield* publishFound(layout, { prices: [pears], rejects: ["of pears"] }, { run: { run_id: "lost" } })
+      yield* fs.remove(`${layout.dir}/${manifestName(2)}`)
+      const again = yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "again" } })
+      assert.deepInclude(again.run, { outcome: "published", rows_loaded: 1, generation: "larder-000002" })
+      assert.deepStrictEqual(yield* ask(layout, "select run_id from ingest.run where recorded_in = 'larder-000002'"), [
+        { run_id: "again" }
+      ])
+      assert.deepStrictEqual(yield* ask(layout, "from ingest.reject"), [])
     })
   )
   itWorks("has the parts that were merged as long as a kept generation names them", () =>

@@ -6,12 +6,12 @@
 import { existsSync, statSync } from "node:fs"
 import { chmod, copyFile, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import path from "node:path"
-import { Effect, Exit, Schema, Scope } from "effect"
+import { Effect, Exit, Option, Schema, Scope } from "effect"
 import { define, definitionHash } from "../dictionary.ts"
 import { isDiskFull } from "../disk-full.ts"
 import { DuckDb, type DuckDbError, literal, type OpenError, openError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
-import { generationId, type Manifest } from "../generation/manifest.ts"
+import { generationId, type Manifest, readManifest } from "../generation/manifest.ts"
 import { faultOf, type PartDamaged, stampOf } from "../generation/parts.ts"
 import { cellsOf, dataSetTable, ingestTables, ingestViews } from "../tables.ts"
 import { type DataSetFacts, dataSetRows } from "./data-set-rows.ts"
@@ -43,15 +43,29 @@ const spareOf = ({ dir }: Layout) => path.join(dir, ".ingestion.duckdb.next")
 /** What a file was when this version wrote it last, and up to which generation it has the records. */
 const noteOf = ({ seen }: Layout, file: string) => path.join(seen, path.basename(file))
 
-const note = async (layout: Layout, file: string, number: number) =>
-  writeFile(noteOf(layout, file), `${await stampOf(file)} ${hash} ${number}\n`)
+/** A generation. Its number may be given again, where a manifest was lost; its id is not. */
+type Id = Pick<Manifest, "number" | "id">
 
-/** The number of the generation up to which a file has the records; undefined where it is not what this version wrote. */
-const recordsUpTo = (layout: Layout, file: string) =>
-  attempt(file, async () => {
-    const noted = /^(.*) (\d+)\n$/.exec(await readFile(noteOf(layout, file), "utf8"))
-    return noted?.[1] === `${await stampOf(file)} ${hash}` && !existsSync(`${file}.wal`) ? Number(noted[2]) : undefined
-  }).pipe(Effect.orElseSucceed(() => undefined))
+const note = async (layout: Layout, file: string, { id, number }: Id) =>
+  writeFile(noteOf(layout, file), `${await stampOf(file)} ${hash} ${number} ${id}\n`)
+
+const noted = (layout: Layout, file: string) =>
+  attempt(file, async (): Promise<Id | undefined> => {
+    const [, stamp, number, id = ""] = /^(.*) (\d+) (\S+)\n$/.exec(await readFile(noteOf(layout, file), "utf8")) ?? []
+    const isOurs = stamp === `${await stampOf(file)} ${hash}` && !existsSync(`${file}.wal`)
+    return isOurs ? { number: Number(number), id } : undefined
+  })
+
+/** The generation up to which a file has the records; undefined where it is not what this version wrote, or there is no such one any more. */
+const recordsUpTo = Effect.fnUntraced(
+  function* (layout: Layout, file: string) {
+    const upTo = yield* noted(layout, file)
+    if (upTo === undefined) return undefined
+    const manifest = Option.getOrUndefined(yield* readManifest(layout.depot, upTo.number))
+    return manifest?.id === upTo.id ? upTo : undefined
+  },
+  Effect.orElseSucceed(() => undefined)
+)
 
 /** Inodes that this process has open: a lock does not hold against ourselves. */
 const openHere = new Map<bigint, number>()
@@ -141,7 +155,7 @@ const bringUp = Effect.fnUntraced(function* (
 }, Effect.scoped)
 
 /** A file to add to: the spare one where nobody reads it, else a copy of the other, else a new one. Answers up to where it has the records. */
-const begin = Effect.fnUntraced(function* (layout: Layout, upTo: number | undefined) {
+const begin = Effect.fnUntraced(function* (layout: Layout, upTo: Id | undefined) {
   const spare = spareOf(layout)
   const fresh = attempt(spare, async () => {
     await rm(`${spare}.wal`, { force: true })
@@ -149,7 +163,7 @@ const begin = Effect.fnUntraced(function* (layout: Layout, upTo: number | undefi
     if (upTo === undefined) return 0
     await copyFile(layout.ingestion, spare)
     await chmod(spare, 0o644)
-    return upTo
+    return upTo.number
   })
   const spareUpTo = yield* recordsUpTo(layout, spare)
   if (upTo === undefined || spareUpTo === undefined || openHere.has(inodeOf(spare))) return yield* fresh
@@ -158,10 +172,10 @@ const begin = Effect.fnUntraced(function* (layout: Layout, upTo: number | undefi
     Effect.scoped,
     Effect.orElseSucceed(() => false)
   )
-  return (yield* isFree) ? spareUpTo : yield* fresh // a reader of the file before keeps it
+  return (yield* isFree) ? spareUpTo.number : yield* fresh // a reader of the file before keeps it
 })
 
-const exchange = (layout: Layout, number: number, upTo: number | undefined) =>
+const exchange = (layout: Layout, manifest: Manifest, upTo: Id | undefined) =>
   attempt(layout.ingestion, async () => {
     const spare = spareOf(layout)
     const before = `${spare}.before`
@@ -171,7 +185,7 @@ const exchange = (layout: Layout, number: number, upTo: number | undefined) =>
     if (upTo !== undefined) await link(layout.ingestion, before)
     await chmod(spare, 0o444)
     await rename(spare, layout.ingestion)
-    await note(layout, layout.ingestion, number)
+    await note(layout, layout.ingestion, manifest)
     if (upTo === undefined) return
     await rename(before, spare)
     await note(layout, spare, upTo)
@@ -196,7 +210,7 @@ const makeNext = Effect.fnUntraced(function* (
   layout: Layout,
   manifest: Manifest,
   facts: ReadonlyArray<DataSetFacts>,
-  upTo: number | undefined
+  upTo: Id | undefined
 ) {
   if (yield* bringUp(layout, manifest, facts, yield* begin(layout, upTo))) return upTo
   yield* bringUp(layout, manifest, facts, yield* begin(layout, undefined))
@@ -209,9 +223,8 @@ export const refreshIngestion = Effect.fn("Ingestion.refresh")(function* (
   manifest: Manifest,
   facts: ReadonlyArray<DataSetFacts>
 ): Effect.fn.Return<void, IngestionNotWritten | PartDamaged> {
-  const { number } = manifest
   const upTo = yield* recordsUpTo(layout, layout.ingestion)
-  if (upTo !== undefined && upTo >= number) return
+  if (upTo !== undefined && upTo.number >= manifest.number) return
   const spareUpTo = yield* makeNext(layout, manifest, facts, upTo).pipe(
     Effect.catchTags({
       DuckDbError: notWritten(layout),
@@ -220,9 +233,9 @@ export const refreshIngestion = Effect.fn("Ingestion.refresh")(function* (
     }),
     Effect.onError(() => discard(layout))
   )
-  yield* exchange(layout, number, spareUpTo)
+  yield* exchange(layout, manifest, spareUpTo)
 })
 
 /** Whether `ingestion.duckdb` has the records of this generation already. */
 export const isUpTo = (layout: Layout, number: number) =>
-  Effect.map(recordsUpTo(layout, layout.ingestion), (upTo) => upTo !== undefined && upTo >= number)
+  Effect.map(recordsUpTo(layout, layout.ingestion), (upTo) => upTo !== undefined && upTo.number >= number)
