@@ -4,8 +4,9 @@
  * nobody can say what their rows mean now, and the data set is made anew from the raw archive.
  */
 import { Effect, Schema } from "effect"
-import { createTables } from "./dictionary.ts"
+import { createTables, definitionHash } from "./dictionary.ts"
 import { DuckDb, identifier, literal, openError } from "./duckdb.ts"
+import type { DataSetEntry } from "./generation/manifest.ts"
 import type { DataSet, Table } from "./tables.ts"
 
 type Db = DuckDb["Service"]
@@ -129,12 +130,18 @@ const showAsOurs = Effect.fnUntraced(function* (db: Db, file: string, dataSet: D
   yield* db.run(["begin", ...views, ...dataSet.views.map(({ ddl }) => ddl), "commit"].join(";\n"))
 })
 
+type Published = Pick<DataSetEntry, "definition">
+
+/** Whether a published database has other tables, views or comments than this version defines. */
+export const isDefinedOtherwise = (dataSet: DataSet, { definition }: Published) =>
+  definition !== definitionHash(dataSet)
+
 /** A published database, which this version or an earlier one made, for reading: no files, no network, no settings. */
-export const openPublished = (file: string, dataSet: DataSet, schema: number) =>
-  schema < dataSet.version ? DuckDb.views((db) => showAsOurs(db, file, dataSet)) : DuckDb.readOnly(file)
+export const openPublished = (file: string, dataSet: DataSet, entry: Published) =>
+  isDefinedOtherwise(dataSet, entry) ? DuckDb.views((db) => showAsOurs(db, file, dataSet)) : DuckDb.readOnly(file)
 
 /** The same for making files out of it. */
-export const openForFiles = (file: string, dataSet: DataSet, schema: number) =>
-  schema < dataSet.version
+export const openForFiles = (file: string, dataSet: DataSet, entry: Published) =>
+  isDefinedOtherwise(dataSet, entry)
     ? Effect.tap(DuckDb.memory, (db) => showAsOurs(db, file, dataSet))
     : DuckDb.readingAndWritingFiles(file)

@@ -33,11 +33,11 @@ const emptied = Effect.fnUntraced(function* (building: string) {
  * versions, with all cores busy. DuckDB and two more threads do the work; only the checksums and the opening at its end keep
  * the event loop, about as long as every opening does.
  */
-const buildAgain = Effect.fnUntraced(function* (file: string, folder: string, { schema }: DataSetEntry) {
+const buildAgain = Effect.fnUntraced(function* (file: string, folder: string, entry: DataSetEntry) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const building = buildingOf(folder)
-  const db = yield* openForFiles(file, brandedFood, schema)
+  const db = yield* openForFiles(file, brandedFood, entry)
   yield* emptied(building)
   yield* buildFoods(db, building, { requestsWait: true })
   for (const name of yield* fs.readDirectory(building)) yield* fs.chmod(path.join(building, name), 0o444) // as published

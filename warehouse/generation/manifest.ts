@@ -21,7 +21,7 @@ const Origin = Run.fields.origin
 export const DataSetEntry = Schema.Struct({
   /** Of the tables in the parts: counts up whenever a version of Larder defines them otherwise. */
   schema: Schema.Int,
-  /** Hash of the tables, views and comments in the database: where it is another one, the next publication defines them anew. */
+  /** Hash of the tables, views and comments in the database: where it is another one, the next new row brings this version's. */
   definition: Schema.optionalKey(Schema.String),
   /** The one that published these parts. */
   published_in: Schema.Int,

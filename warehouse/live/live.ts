@@ -106,7 +106,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     yield* requireKnown(of, entry)
     const scope = yield* Scope.make()
     return yield* Effect.gen(function* () {
-      const db = yield* openPublished(yield* verifiedDatabase(layout, pipeline, entry), of, entry.schema)
+      const db = yield* openPublished(yield* verifiedDatabase(layout, pipeline, entry), of, entry)
       const loaded = yield* load({ pipeline, entry, db })
       return { db, loaded, scope, users: 0 } satisfies Open as Open
     }).pipe(

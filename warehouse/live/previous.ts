@@ -1,6 +1,6 @@
 /** What a run may ask of what is live when it starts: how far feeds were read, which payloads are known. */
 import { Effect, Option } from "effect"
-import { columnsToAdd } from "../columns-by-name.ts"
+import { columnsToAdd, isDefinedOtherwise } from "../columns-by-name.ts"
 import { createTables } from "../dictionary.ts"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -36,9 +36,9 @@ export const fromLive = Effect.fnUntraced(function* <A, E, R>(
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       yield* attachLiveData(db, file)
-      const isEarlier = entry.schema < dataSet.version
-      if (isEarlier) yield* createTables(db, dataSet.tables)
-      yield* showLive(db, layout, dataSet, isEarlier ? yield* columnsToAdd(db, dataSet, liveData) : [])
+      const isOther = isDefinedOtherwise(dataSet, entry)
+      if (isOther) yield* createTables(db, dataSet.tables)
+      yield* showLive(db, layout, dataSet, isOther ? yield* columnsToAdd(db, dataSet, liveData) : [])
       yield* db.run("use live")
       return yield* read(db)
     })

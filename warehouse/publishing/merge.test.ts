@@ -268,30 +268,33 @@ describe("a run with nothing new", () => {
       assert.deepStrictEqual(yield* files(layout.staging), [])
     })
   )
-  itWorks("publishes all the same when this version defines a view that what is live lacks", () =>
-    Effect.gen(function* () {
-      const layout = yield* withApples
-      const { dataSet } = pantry
-      const ddl = "create or replace view pantry.cheap as select item from pantry.price where price < 1"
-      const newer: DataSet = { ...dataSet, views: [...dataSet.views, { schema: "pantry", name: "cheap", ddl }] }
-      const { run } = yield* publishFound(layout, { prices: [apples] }, { of: { ...pantry, dataSet: newer } })
-      assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000002", 0])
-      assert.deepStrictEqual(yield* ask(layout, "from pantry.cheap"), [])
-      const again = yield* publishFound(layout, { prices: [apples] }, { of: { ...pantry, dataSet: newer } })
-      assert.strictEqual(again.run.outcome, "unchanged")
-    })
-  )
-  itWorks("publishes all the same when this version comments on a table in other words", () =>
+  itWorks("publishes nothing where only a view or a comment is another one: the next new row brings it", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const { dataSet, price } = pantry
       const inOtherWords = { ...price, record: price.record.annotate({ description: "Today's prices." }) }
-      const tables = dataSet.tables.map((table) => (table === price ? inOtherWords : table))
-      const of = { ...pantry, dataSet: { ...dataSet, tables } }
-      const { run } = yield* publishFound(layout, { prices: [apples] }, { of })
-      assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000002", 0])
+      const ddl = "create or replace view pantry.cheap as select item from pantry.price where price < 1"
+      const other: DataSet = {
+        ...dataSet,
+        tables: dataSet.tables.map((table) => (table === price ? inOtherWords : table)),
+        views: [...dataSet.views, { schema: "pantry", name: "cheap", ddl }]
+      }
+      const of = { ...pantry, dataSet: other }
+      const same = yield* publishFound(layout, { prices: [apples] }, { of })
+      assert.deepStrictEqual([same.run.outcome, same.run.generation], ["unchanged", null])
+      const { run } = yield* publishFound(layout, { prices: [{ item: "plum", price: "0.5" }] }, { of })
+      assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000003", 1])
+      assert.deepStrictEqual(yield* ask(layout, "from pantry.cheap"), [{ item: "plum" }])
       const comment = "select comment from duckdb_tables() where table_name = 'price'"
       assert.deepStrictEqual(yield* ask(layout, comment), [{ comment: "Today's prices." }])
+    })
+  )
+  itWorks("publishes once where this version's tables are newer", () =>
+    Effect.gen(function* () {
+      const layout = yield* withApples
+      const of = { ...pantry, dataSet: { ...pantry.dataSet, version: pantry.dataSet.version + 1 } }
+      const { run } = yield* publishFound(layout, { prices: [apples] }, { of })
+      assert.deepStrictEqual([run.outcome, run.generation, run.rows_loaded], ["published", "larder-000002", 0])
       assert.strictEqual((yield* publishFound(layout, { prices: [apples] }, { of })).run.outcome, "unchanged")
     })
   )

@@ -3,14 +3,13 @@
  * does not have yet, then the rest is moved. A table's `merge` says what counts as new.
  */
 import { Effect, Schema } from "effect"
-import { type AddedColumn, columnsToAdd, nameOf } from "../columns-by-name.ts"
+import { type AddedColumn, columnsToAdd, isDefinedOtherwise, nameOf } from "../columns-by-name.ts"
 import { type DuckDb, identifier } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { attachLiveData, liveData, showLive } from "../live/live-tables.ts"
 import type { Live } from "../live/previous.ts"
 import { type DataSet, type Merge, type Owned, stagedIngestTables, type Table } from "../tables.ts"
 import { completeFromLive } from "./complete.ts"
-import { isDefinedOtherwise } from "./definitions.ts"
 
 type Db = DuckDb["Service"]
 
@@ -131,7 +130,7 @@ export const reduceToNew = Effect.fnUntraced(function* (
   let added: ReadonlyArray<AddedColumn> = []
   if (file !== undefined) {
     yield* attachLiveData(db, file)
-    redefined = isDefinedOtherwise(dataSet, entry)
+    redefined = entry === undefined || isDefinedOtherwise(dataSet, entry)
     if (redefined) added = yield* columnsToAdd(db, dataSet, liveData)
     const tables = yield* showLive(db, layout, dataSet, added)
     inLive = new Set([...tables, ...stagedIngestTables.map(({ name, schema }) => `${schema}.${name}`)])

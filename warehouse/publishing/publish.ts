@@ -83,7 +83,8 @@ const compare = Effect.fnUntraced(function* (publication: Publication, live: Liv
   const db = yield* DuckDb.readWrite(stagedFile)
   const reduced = yield* reduceToNew(db, layout, dataSet, live)
   const counted = withRows(publication, reduced)
-  if (reduced.changed.length > 0 || reduced.redefined) {
+  const hasOldTables = isLoaded(live.entry) && live.entry.schema < dataSet.version
+  if (reduced.changed.length > 0 || hasOldTables) {
     return { reduced, run: counted, records: undefined } satisfies Compared as Compared
   }
   return { reduced, ...(yield* recordUnchanged(publication, counted, db)) } satisfies Compared as Compared
