@@ -151,6 +151,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
         days: null,
         fetches: urls.map((url) => ({ ...fetch, url })),
         has_published: true,
+        generation: null,
         shrinkage_accepted: false
       } as const
       const archive = yield* archiveToRepeat("nowhere", "nowhere")

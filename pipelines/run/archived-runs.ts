@@ -26,6 +26,8 @@ export interface ArchivedRun {
   readonly shrinkage_accepted: boolean
   /** False for a run that brought no new row. */
   readonly has_published: boolean
+  /** The number of the generation that it published, as its list names it; null where it does not. */
+  readonly generation: number | null
   /** How each address was answered, in the order in which the answers came. */
   readonly fetches: ReadonlyArray<Fetch | Refused>
 }
@@ -84,7 +86,8 @@ export const archivedRuns = Effect.fnUntraced(function* (
         days,
         fetches,
         shrinkage_accepted: end?.shrinkage_accepted ?? false,
-        has_published: published.has(run_id) || (end !== undefined && "published" in end)
+        has_published: published.has(run_id) || (end !== undefined && "published" in end),
+        generation: end !== undefined && "published" in end ? Number(end.published.replace("larder-", "")) : null
       }
     ]
   })

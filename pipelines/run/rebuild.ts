@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto"
 import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
 import { withLock } from "@larder/warehouse/generation/lock.ts"
-import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
+import { type DataSetEntry, newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { countingRuns } from "@larder/warehouse/live/runs.ts"
 import { requireKnown, requireKnownIngest } from "@larder/warehouse/newer-versions.ts"
 import { recordKilledRuns } from "@larder/warehouse/publishing/killed-runs.ts"
@@ -24,13 +24,20 @@ const inOrder = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<string>
   return runs.map((run) => (recorded.has(run.run_id) ? (known.shift() ?? run) : run))
 }
 
-/** Runs of the archive that what is live descends from: what the lists say, or else `ingest`, where a run was killed behind its manifest. */
-const runsToRepeat = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layout) {
+/**
+ * Runs of the archive that what is live descends from: what the lists say, or else `ingest`, where a run was killed behind its manifest.
+ * Where the records of a run are lost, its list says which generation it made, and the manifest whether that was rolled back.
+ */
+const runsToRepeat = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layout, live: DataSetEntry | undefined) {
   const path = yield* Path.Path
   const { published, recorded, rolledBack } = yield* countingRuns(layout)
   const archived = yield* archivedRuns(path.join(layout.home, "raw"), pipeline.name, published)
+  const isUndone = ({ generation, run_id }: ArchivedRun) =>
+    rolledBack.has(run_id) ||
+    (!recorded.has(run_id) &&
+      live?.undone.some(({ first, last }) => generation !== null && first <= generation && generation <= last))
   return inOrder(archived, recorded).filter(
-    ({ has_published, run_id }) => (has_published || pipeline.repeatsReads === true) && !rolledBack.has(run_id)
+    (run) => (run.has_published || pipeline.repeatsReads === true) && !isUndone(run)
   )
 })
 
@@ -44,7 +51,7 @@ export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline:
   const rebuilding = Effect.gen(function* () {
     const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets[pipeline.name]
     const scratch = yield* ownFolder(layout, `rebuild-${pipeline.name}-${randomUUID()}`)
-    const runs = yield* repeatRuns(pipeline, home, yield* runsToRepeat(pipeline, layout), { home: scratch })
+    const runs = yield* repeatRuns(pipeline, home, yield* runsToRepeat(pipeline, layout, since), { home: scratch })
     if (runs.length === 0) return { runs, generation: null }
     const from = yield* layoutOf(scratch)
     return { runs, generation: yield* rebuildFrom({ layout, dataSet: pipeline.dataSet, from, since }) }

@@ -121,6 +121,19 @@ describe("larder-ingest rebuild", () => {
     expect(undone).toEqual([{ pipeline: "branded-foods", rows_loaded: 1 }])
   })
 
+  it("leaves them out also where the records of such a run are lost, and the file that is made of them", async () => {
+    const copy = copyOf(home)
+    const undone = newestManifest(copy).data_sets["branded-foods"]?.published_in
+    const args = ["rollback", "--only", "branded-foods"]
+    expect((await run("larder-ingest", args, { LARDER_HOME: copy })).code).toBe(0)
+    const lost = newestManifest(copy).ingest.parts.find(({ first }) => first === undone)
+    rmSync(path.join(copy, "warehouse/objects", `${lost?.sha256.slice(0, 2)}/${lost?.sha256}`))
+    rmSync(path.join(copy, "warehouse/ingestion.duckdb"))
+    const { code, runs, stderr } = await rebuild(copy, "branded-foods")
+    expect(code, stderr).toBe(0)
+    expect(runs).toHaveLength(1)
+  })
+
   it("exits with 1 and names a payload that is not what was fetched, and its pack, and what is live stays", async () => {
     const damaged = copyOf(home)
     const name = readdirSync(path.join(damaged, "raw/packs")).sort()[0] ?? ""

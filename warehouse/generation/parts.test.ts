@@ -4,10 +4,10 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { aLayout, apples, ask, pears, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
-import { Effect, FileSystem, Option } from "effect"
+import { Effect, Fiber, FileSystem, Option } from "effect"
 import type { Layout } from "./layout.ts"
 import { newestManifest } from "./manifest.ts"
-import { faultOf } from "./parts.ts"
+import { faultOf, objectIdOf } from "./parts.ts"
 
 const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
 const databaseOf = Effect.fnUntraced(function* (layout: Layout) {
@@ -57,6 +57,23 @@ describe("a part", () => {
       const error = yield* Effect.flip(publishFound(layout, { prices: [pears] }))
       assert.match(error.message, /^pantry\.duckdb of pantry \(.*\) is missing\./)
       assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price"), [{ item: "apple" }])
+    })
+  )
+  itWorks("that is changed while it is read is read again the next time", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* aLayout
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const file = path.join(folder, "large")
+      yield* fs.writeFile(file, new Uint8Array(64 << 20))
+      const object = yield* objectIdOf(file)
+      yield* layout.depot.putObject(object, file)
+      yield* fs.chmod(file, 0o644)
+      const reading = yield* Effect.forkChild(faultOf(layout, object), { startImmediately: true })
+      const opened = yield* fs.open(file, { flag: "r+" })
+      yield* opened.write(new Uint8Array([1]))
+      yield* Fiber.join(reading)
+      assert.strictEqual(yield* faultOf(layout, object), "was changed after it was published: its SHA-256 is another")
     })
   )
   itWorks("that the system does not let us read is not called missing: the system's reason is told", () =>

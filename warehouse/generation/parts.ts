@@ -45,11 +45,16 @@ export const stampOf = async (file: string) => {
 
 const seenFile = ({ seen }: Layout, sha256: string) => path.join(seen, sha256)
 
-/** Notes that this file has this SHA-256. Where that cannot be written, it is read again next time. */
-export const noteSeen = (layout: Layout, sha256: string, file: string) =>
+/** SHA-256 and size of a file, and its stamp of before it was read: one that is changed meanwhile has another one afterwards. */
+export const stampedId = Effect.fnUntraced(function* (file: string) {
+  const stamp = yield* Effect.tryPromise(() => stampOf(file))
+  return { stamp, id: yield* objectIdOf(file) }
+})
+
+/** Notes that the file with this stamp has this SHA-256. Where that cannot be written, it is read again next time. */
+export const noteSeen = (layout: Layout, sha256: string, stamp: string) =>
   Effect.promise(async () => {
     try {
-      const stamp = await stampOf(file)
       await mkdir(layout.seen, { recursive: true })
       const part = `${seenFile(layout, sha256)}.${process.pid}.part`
       await writeFile(part, `${stamp}\n`)
@@ -77,10 +82,10 @@ export const faultOf = Effect.fnUntraced(function* (layout: Layout, { bytes, sha
   const { size } = found.success
   if (size !== bytes) return `has ${size} bytes, and was published with ${bytes}`
   if (yield* Effect.promise(() => wasSeen(layout, sha256, file).catch(() => false))) return undefined
-  const read = yield* Effect.result(objectIdOf(file))
+  const read = yield* Effect.result(stampedId(file))
   if (read._tag === "Failure") return unreadable(read.failure.cause)
-  if (read.success.sha256 !== sha256) return "was changed after it was published: its SHA-256 is another"
-  yield* noteSeen(layout, sha256, file)
+  if (read.success.id.sha256 !== sha256) return "was changed after it was published: its SHA-256 is another"
+  yield* noteSeen(layout, sha256, read.success.stamp)
   return undefined
 })
 

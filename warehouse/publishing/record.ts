@@ -15,7 +15,7 @@ import {
   makeGeneration,
   newestManifest
 } from "../generation/manifest.ts"
-import { faultOf, noteSeen, objectIdOf } from "../generation/parts.ts"
+import { faultOf, noteSeen, stampedId } from "../generation/parts.ts"
 import { mergeIngestParts } from "../ingestion/part.ts"
 import { eventOf, type RecordsOfRun, stagedByFailed, writeRecordsOfRun } from "../ingestion/records.ts"
 import { requireKnownIngest } from "../newer-versions.ts"
@@ -64,10 +64,10 @@ export const requireStillKnown = (
 
 /** Puts a file into the depot, also in the place of a damaged one, and notes that what lies there now was held to its SHA-256. */
 export const putFile = Effect.fnUntraced(function* (layout: Layout, file: string) {
-  const object = yield* objectIdOf(file)
+  const { id: object, stamp } = yield* stampedId(file)
   if ((yield* faultOf(layout, object)) !== undefined) yield* layout.depot.remove([objectName(object.sha256)])
   yield* layout.depot.putObject(object, file)
-  yield* noteSeen(layout, object.sha256, layout.objectFile(object.sha256))
+  yield* noteSeen(layout, object.sha256, stamp) // the file is another name of the object
   return object
 })
 
