@@ -10,7 +10,8 @@ import { newDatabase } from "../support/postgres/new-database.ts"
 import { newKey, run, type Server, startServer, untilServed } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 
-const callers = 12
+/** As many as keep both servers busy, and leave the machine to the runs. */
+const callers = 4
 const prices = "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-01"
 const foods = "/v1/branded-foods?name=food+50000&limit=50"
 const targets = [prices, foods, "/v1/stores", "/v1/branded-foods/categories"]
