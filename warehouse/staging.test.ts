@@ -1,4 +1,5 @@
 import { assert, describe } from "@effect/vitest"
+import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
 import { aLayout, aRun, pantry } from "@larder/test/support/warehouse/pantry.ts"
@@ -13,6 +14,12 @@ const names = (layout: Layout) =>
     Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(layout.staging)),
     (names) => names.sort()
   )
+/** Killed runs whose files were removed. */
+const removed = Effect.fnUntraced(function* (layout: Layout) {
+  const killed: Array<RunRecord> = []
+  yield* removeAbandoned(layout, (run) => Effect.sync(() => killed.push(run)))
+  return killed
+})
 
 describe("a staging file", () => {
   itWorks("holds what was added until the scope ends, and is deleted then", () =>
@@ -62,7 +69,7 @@ describe("files of killed runs", () => {
       yield* fs.makeDirectory(`${layout.staging}/damaged`)
       yield* fs.writeFileString(`${layout.staging}/damaged/.lock`, "no database")
       yield* fs.writeFileString(`${layout.staging}/stray.txt`, "stray")
-      assert.deepStrictEqual(yield* removeAbandoned(layout), [])
+      assert.deepStrictEqual(yield* removed(layout), [])
       const seen = yield* Effect.scoped(stage(layout, aRun({ run_id: "run" }), pantry.dataSet, () => names(layout)))
       assert.deepStrictEqual(seen.filled, ["run"])
     })
@@ -77,10 +84,10 @@ describe("files of killed runs", () => {
       const otherRun = aRun({ run_id: "other" })
       yield* fs.writeFileString(`${layout.staging}/other/run.json`, JSON.stringify(otherRun))
       const staged = stage(layout, aRun({ run_id: "run" }), pantry.dataSet, () => names(layout))
-      assert.deepStrictEqual(yield* removeAbandoned(layout), [])
+      assert.deepStrictEqual(yield* removed(layout), [])
       assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["other", "run"])
       yield* other.kill("SIGKILL")
-      assert.deepStrictEqual(yield* removeAbandoned(layout), [otherRun])
+      assert.deepStrictEqual(yield* removed(layout), [otherRun])
       assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["run"])
     })
   )
@@ -90,7 +97,7 @@ describe("files of killed runs", () => {
       const first = yield* stage(layout, aRun({ run_id: "first" }), pantry.dataSet, (staging) =>
         staging.add(pantry.price, [price])
       )
-      assert.deepStrictEqual(yield* removeAbandoned(layout), [])
+      assert.deepStrictEqual(yield* removed(layout), [])
       const second = yield* Effect.exit(
         Effect.scoped(stage(layout, aRun({ run_id: "second" }), pantry.dataSet, () => Effect.void))
       )

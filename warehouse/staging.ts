@@ -52,7 +52,7 @@ export const stagedFileIn = (folder: string) => join(folder, "rows.duckdb")
 export const builtFileIn = (folder: string) => join(folder, "built.duckdb")
 
 /** Beside the rows: which run they are of. */
-const runOf = (folder: string) => `${folder}/run.json`
+const runOf = (folder: string) => join(folder, "run.json")
 const Killed = Schema.fromJsonString(RunRecord)
 const encodeRun = Schema.encodeSync(Killed)
 
@@ -65,25 +65,57 @@ const killedIn = Effect.fnUntraced(function* (folder: string) {
   )
 })
 
-/** Removes what killed runs left, and answers which they were. That it cannot be removed is no reason not to run. */
-export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* (layout: Layout) {
+/** Takes the folder of a killed run until the scope ends: nobody else tells of that run meanwhile. Only what says which it was is left. */
+const takeOver = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const killed: Array<RunRecord> = []
+  for (const name of yield* fs.readDirectory(folder)) {
+    const file = path.join(folder, name)
+    if (file !== runOf(folder)) yield* fs.remove(file, { recursive: true })
+  }
+  yield* Effect.acquireRelease(
+    Effect.sync(() => ours.add(folder)),
+    () => Effect.sync(() => ours.delete(folder))
+  )
+  yield* DuckDb.hold(lockOf(folder))
+})
+
+/**
+ * Removes what killed runs left, once `record` has told of them: where it fails, or is killed, the next run tells. That something cannot
+ * be removed is no reason not to run.
+ */
+export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* <E extends Error, R>(
+  layout: Layout,
+  record: (run: RunRecord) => Effect.Effect<void, E, R>
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const scope = yield* Effect.scope
+  const killed: Array<{ readonly folder: string; readonly run: RunRecord }> = []
   const remove = Effect.gen(function* () {
     for (const name of yield* fs.readDirectory(layout.staging)) {
       const folder = path.join(layout.staging, name)
       if (yield* isHeld(folder)) continue
       const run = yield* killedIn(folder)
-      yield* fs.remove(folder, { recursive: true })
-      if (run !== undefined) killed.push(run)
+      if (run === undefined) {
+        yield* fs.remove(folder, { recursive: true })
+        continue
+      }
+      yield* takeOver(folder).pipe(Scope.provide(scope))
+      killed.push({ folder, run })
     }
   }).pipe(Effect.catch((error) => Effect.logWarning(`what a killed run left cannot be removed: ${error.message}`)))
   yield* writableDirectory(layout.staging)
   // Under a lock, or a folder could be taken for abandoned before its run holds it.
   yield* withLock(layout.stagingLock, remove)
-  return killed
-})
+  for (const { folder, run } of killed) {
+    yield* Effect.andThen(record(run), fs.remove(folder, { recursive: true })).pipe(
+      Effect.catch((error) =>
+        Effect.logWarning(`the killed run ${run.run_id} is left to the next run: ${error.message}`)
+      )
+    )
+  }
+}, Effect.scoped)
 
 /** A folder that other runs leave alone until the scope ends, and that is removed then, or by the next run if this one is killed. */
 export const ownFolder = Effect.fnUntraced(function* (layout: Layout, name: string) {

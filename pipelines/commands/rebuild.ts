@@ -8,10 +8,13 @@ import { homeSetting } from "../run/run.ts"
 import { told } from "../run/summary.ts"
 import { DataSetName } from "./data-set-name.ts"
 
-/** Of one data set that was named. */
-class NothingToRepeat extends Schema.TaggedError<NothingToRepeat>()("NothingToRepeat", { pipeline: Schema.String }) {
+/** Of data sets that are live, or that were named. */
+class NothingToRepeat extends Schema.TaggedError<NothingToRepeat>()("NothingToRepeat", {
+  pipelines: Schema.Array(Schema.String)
+}) {
   override get message() {
-    return `The raw archive has no run of ${this.pipeline} that counts: there is none, or all were rolled back. Nothing was changed.`
+    const names = this.pipelines.join(" and ")
+    return `The raw archive has no run of ${names} that counts: there is none, or all were rolled back. Nothing of ${names} was changed.`
   }
 }
 
@@ -34,12 +37,15 @@ export const rebuild = (pipelines: ReadonlyArray<Pipeline>) =>
       const layout = yield* layoutOf(home)
       yield* requirePresentForm(layout)
       const wanted = pipelines.filter(({ name }) => Option.isNone(which) || name === which.value)
+      const missing: Array<string> = []
       for (const pipeline of wanted) {
-        const { generation, runs } = yield* rebuildDataSet(pipeline, home)
-        if (runs.length === 0 && Option.isSome(which)) return yield* new NothingToRepeat({ pipeline: pipeline.name })
+        const { generation, isLoaded, runs } = yield* rebuildDataSet(pipeline, home)
         for (const run of runs) yield* Console.log(json ? JSON.stringify(run) : told({ run, changes: true }, false))
-        if (json || runs.length === 0) continue
-        yield* Console.log(`${pipeline.name}: made anew of ${runs.length} runs, live in ${generation}`)
+        if (runs.length > 0) {
+          if (!json) yield* Console.log(`${pipeline.name}: made anew of ${runs.length} runs, live in ${generation}`)
+        } else if (isLoaded || Option.isSome(which)) missing.push(pipeline.name)
+        else yield* Console.error(`larder-ingest: ${pipeline.name} is not loaded, and has no run to repeat`)
       }
+      if (missing.length > 0) return yield* new NothingToRepeat({ pipelines: missing })
     })
   ).pipe(Command.withDescription("Make data sets anew from the raw archive, without the network"))

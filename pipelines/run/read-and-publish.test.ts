@@ -11,6 +11,7 @@ import { Effect, FileSystem, Option, type Path, type Scope } from "effect"
 import { Archive } from "./archive.ts"
 import type { Pipeline } from "./pipeline.ts"
 import { readAndPublish } from "./read-and-publish.ts"
+import { ingestFromOrigin } from "./run.ts"
 
 const feed = "shop"
 const url = "https://shop.example/prices.txt"
@@ -200,6 +201,30 @@ describe("a run whose data set another machine publishes meanwhile", () => {
       assert.match(error.message, /^pantry was rolled back \(larder-000003\) while this run was .* run again\.$/)
       assert.deepStrictEqual(yield* items(layout), ["apple"])
       assert.deepStrictEqual((yield* runs(layout)).at(-1), ["own", "failed", null])
+    })
+  )
+})
+
+describe("a run that is live", () => {
+  itWorks("succeeds, and is not told as failed, where the archive cannot note that it has published", (logs) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* aLayout
+      const pipeline = pricesOf([])
+      const read: Pipeline["read"] = (context) =>
+        Effect.tap(pipeline.read(context), () => {
+          const list = `${layout.home}/raw/fetches/${context.run_id}.ndjson`
+          return Effect.andThen(fs.remove(list), fs.makeDirectory(list)).pipe(Effect.orDie) // a folder takes no line
+        })
+      const options = { home: layout.home, days: undefined, dryRun: false }
+      const { run } = yield* ingestFromOrigin({ ...pipeline, read }, options).pipe(
+        Effect.provide(answering({ [url]: "pear 2" }))
+      )
+      assert.strictEqual(run.generation, "larder-000001")
+      assert.deepStrictEqual(yield* items(layout), ["pear"])
+      const [told = "", ...others] = logs.filter((line) => line.startsWith("Warn"))
+      assert.match(told, /^Warn: the run is live, and the archive does not note it: .*EISDIR/)
+      assert.deepStrictEqual(others, [])
     })
   )
 })

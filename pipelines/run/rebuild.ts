@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto"
 import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
 import { withLock } from "@larder/warehouse/generation/lock.ts"
-import { type DataSetEntry, newestManifest } from "@larder/warehouse/generation/manifest.ts"
+import { type DataSetEntry, isLoaded, newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { countingRuns } from "@larder/warehouse/live/runs.ts"
 import { requireKnown, requireKnownIngest } from "@larder/warehouse/newer-versions.ts"
 import { recordKilledRuns } from "@larder/warehouse/publishing/killed-runs.ts"
@@ -41,6 +41,7 @@ const runsToRepeat = Effect.fnUntraced(function* (pipeline: Pipeline, layout: La
   )
 })
 
+/** Answers with the runs that were repeated. Where there are none, nothing was changed. */
 export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline: Pipeline, home: string) {
   const layout = yield* layoutOf(home)
   yield* writableDirectory(layout.dir)
@@ -52,9 +53,10 @@ export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline:
     const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets[pipeline.name]
     const scratch = yield* ownFolder(layout, `rebuild-${pipeline.name}-${randomUUID()}`)
     const runs = yield* repeatRuns(pipeline, home, yield* runsToRepeat(pipeline, layout, since), { home: scratch })
-    if (runs.length === 0) return { runs, generation: null }
+    if (runs.length === 0) return { runs, generation: null, isLoaded: isLoaded(since) }
     const from = yield* layoutOf(scratch)
-    return { runs, generation: yield* rebuildFrom({ layout, dataSet: pipeline.dataSet, from, since }) }
+    const generation = yield* rebuildFrom({ layout, dataSet: pipeline.dataSet, from, since })
+    return { runs, generation, isLoaded: true }
   })
   return yield* withLock(layout.lockOf(pipeline.name), rebuilding)
 }, Effect.scoped)

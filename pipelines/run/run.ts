@@ -181,7 +181,12 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
     Effect.tap(({ run }) =>
       run.generation === null
         ? Effect.void
-        : Archive.use((archive) => archive.published(run.generation ?? "", options.acceptShrinkage))
+        : Archive.use((archive) => archive.published(run.generation ?? "", options.acceptShrinkage)).pipe(
+            // it is live: the warehouse tells a rebuild so, too
+            Effect.catch((error) =>
+              Effect.logWarning(`the run is live, and the archive does not note it: ${error.message}`)
+            )
+          )
     ),
     Effect.onExit((exit) =>
       options.dryRun ? Effect.void : Effect.andThen(noteEnd(endedHow(exit), options.acceptShrinkage), packUp(exit))

@@ -61,6 +61,7 @@ describe("larder-ingest rebuild", () => {
     rmSync(path.join(made, "warehouse"), { recursive: true })
     const rebuilt = await rebuild(made)
     expect(rebuilt.code, rebuilt.stderr).toBe(0)
+    expect(rebuilt.stderr).toContain("larder-ingest: storefronts is not loaded, and has no run to repeat\n")
     runs = rebuilt.runs
   })
   afterAll(() => [home, made].forEach(removeFolder))
@@ -132,6 +133,16 @@ describe("larder-ingest rebuild", () => {
     const { code, runs, stderr } = await rebuild(copy, "branded-foods")
     expect(code, stderr).toBe(0)
     expect(runs).toHaveLength(1)
+  })
+
+  it("exits with 1 and names each data set that is live and has no run to repeat", async () => {
+    const copy = copyOf(home)
+    const lists = path.join(copy, "raw/fetches")
+    for (const list of readdirSync(lists)) rmSync(path.join(lists, list))
+    const { code, runs, stderr } = await rebuild(copy)
+    expect([code, runs]).toEqual([1, []])
+    expect(stderr).toMatch(/has no run of commodities and branded-foods that counts: .* Nothing of .* was changed\.$/m)
+    expect(newestManifest(copy)).toEqual(newestManifest(home))
   })
 
   it("exits with 1 and names a payload that is not what was fetched, and its pack, and what is live stays", async () => {

@@ -1,5 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
+import { interruptedAtManifest } from "@larder/test/support/warehouse/interrupted.ts"
 import { aLayout, apples, ask, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { rebuildPantry } from "@larder/test/support/warehouse/rebuilt-pantry.ts"
 import { Effect, Option } from "effect"
@@ -77,6 +78,15 @@ describe("a rebuild", () => {
         [["as read again"], ["as read again"]]
       )
       assert.deepStrictEqual(yield* runs(layout), [...before, ["two", "4", "4", null, "5"]])
+    })
+  )
+  itWorks("that is interrupted behind its manifest is shown to people, and told as live", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] }, { run: { run_id: "one" } })
+      yield* interruptedAtManifest(layout, (of) => rebuildPantry(of, { one: { prices: [apples] } }))
+      assert.deepStrictEqual(yield* runs(layout), [["one", "1", "1", "2", null]])
+      assert.deepStrictEqual(logs, ["Warn: interrupted too late: the data set is made anew, and larder-000002 is live"])
     })
   )
 })

@@ -14,7 +14,6 @@ import {
   generationId,
   isLoaded,
   type Manifest,
-  makeGeneration,
   newestManifest
 } from "../generation/manifest.ts"
 import { verifiedPart } from "../generation/parts.ts"
@@ -24,6 +23,7 @@ import { requireKnown } from "../newer-versions.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { ownFolder } from "../staging.ts"
 import type { DataSet } from "../tables.ts"
+import { makeLive } from "./make-live.ts"
 import { addPart, isSame, PublishedMeanwhile, putFile } from "./record.ts"
 
 /** None of the runs that were repeated brought a row, and what is live has some. */
@@ -92,9 +92,6 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet,
     return { event, data_sets, ingest: yield* addPart(base, object, number) } satisfies Change as Change
   })
   for (const part of made?.parts ?? []) yield* putFile(layout, yield* verifiedPart(from, pipeline, part))
-  const { number } = yield* makeGeneration(layout.depot, change)
-  yield* refreshOpened(layout).pipe(
-    Effect.catch((error) => Effect.logWarning(`the data set was made anew, but: ${error.message}`))
-  )
+  const { number } = yield* makeLive(layout, "the data set is made anew", change)
   return generationId(number)
 }, Effect.scoped)

@@ -1,6 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { interruptedAtManifest } from "@larder/test/support/warehouse/interrupted.ts"
 import { aLayout, aRun, ask, files, pantryIn, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem, Option } from "effect"
 import { vi } from "vitest"
@@ -177,6 +178,14 @@ describe("rollback", () => {
         "What is live is that of larder-000003 already."
       )
       assert.strictEqual((yield* keptManifestsOf(layout.depot)).length, 3)
+    })
+  )
+  itWorks("that is interrupted behind its manifest is shown to people, and told as live", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* threeDays
+      yield* interruptedAtManifest(layout, back)
+      assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2"])
+      assert.deepStrictEqual(logs, ["Warn: interrupted too late: the rollback is done, and larder-000004 is live"])
     })
   )
   itWorks("fails without a warehouse, and makes no folder", () =>

@@ -14,16 +14,15 @@ import {
   isLoaded,
   keptManifestsOf,
   type Manifest,
-  makeGeneration,
   newestManifest,
   readManifest
 } from "../generation/manifest.ts"
 import { verifiedPart } from "../generation/parts.ts"
 import { writeRecordsOfEvent } from "../ingestion/records.ts"
 import { requireKnown, requireKnownIngest } from "../newer-versions.ts"
-import { refreshOpened } from "../opened/opened-files.ts"
 import { ownFolder } from "../staging.ts"
 import { dataSets } from "../tables.ts"
+import { makeLive } from "./make-live.ts"
 import { addPart, putFile } from "./record.ts"
 
 export class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("NoSuchGeneration", {
@@ -219,11 +218,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
   const manifest = yield* whileNobodyPublishes(
     layout,
     pipeline === undefined ? Object.keys(newest.data_sets) : [pipeline],
-    Effect.tap(makeGeneration(layout.depot, change), () =>
-      refreshOpened(layout).pipe(
-        Effect.catch((error) => Effect.logWarning(`the rollback is done, but: ${error.message}`))
-      )
-    )
+    makeLive(layout, "the rollback is done", change)
   )
   const data_sets = Object.fromEntries(
     changed.map((name) => {

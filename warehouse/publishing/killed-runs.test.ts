@@ -1,0 +1,39 @@
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { aLayout, apples, aRun, ask, files, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { Effect, FileSystem } from "effect"
+import { recordKilledRuns } from "./killed-runs.ts"
+
+describe("a killed run", () => {
+  itWorks("that cannot be recorded loses its rows at once, and is recorded by a later run, once", (logs) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* aLayout
+      yield* publishFound(layout, { prices: [apples] }, { run: { run_id: "before" } })
+      const folder = `${layout.staging}/killed`
+      yield* fs.makeDirectory(folder)
+      yield* fs.writeFileString(`${folder}/rows.duckdb`, "many rows")
+      yield* fs.writeFileString(`${folder}/.lock`, "half a lock")
+      const said = JSON.stringify(aRun({ run_id: "killed" }))
+      yield* fs.writeFileString(`${folder}/run.json`, said)
+      const objects = `${layout.dir}/objects`
+      yield* fs.rename(objects, `${objects}-away`)
+      yield* fs.writeFileString(objects, "a file where the folder should be")
+      yield* recordKilledRuns(layout)
+      assert.match(logs.join("\n"), /^Warn: the killed run killed is left to the next run: .*objects/m)
+      assert.deepStrictEqual(yield* files(folder), [".lock", "run.json"])
+      yield* fs.remove(objects)
+      yield* fs.rename(`${objects}-away`, objects)
+      yield* recordKilledRuns(layout)
+      assert.deepStrictEqual(yield* files(layout.staging), [])
+      yield* fs.makeDirectory(folder) // as if the run that recorded it was killed before it removed this
+      yield* fs.writeFileString(`${folder}/run.json`, said)
+      yield* recordKilledRuns(layout)
+      assert.deepStrictEqual(yield* files(layout.staging), [])
+      assert.deepStrictEqual(yield* ask(layout, "select run_id, outcome from ingest.run order by recorded_in"), [
+        { run_id: "before", outcome: "published" },
+        { run_id: "killed", outcome: "interrupted" }
+      ])
+    })
+  )
+})

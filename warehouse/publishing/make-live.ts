@@ -1,0 +1,28 @@
+/** A new generation that is not of a run, and what people open brought up to it. */
+import { Effect } from "effect"
+import type { Layout } from "../generation/layout.ts"
+import { type Change, generationId, type Manifest, makeGeneration } from "../generation/manifest.ts"
+import { refreshOpened } from "../opened/opened-files.ts"
+
+/**
+ * Makes a generation that `change` describes. It is live with its manifest: whoever interrupts it there is told so, in the words of `done`.
+ */
+export const makeLive = <E, R>(
+  layout: Layout,
+  done: string,
+  change: (base: Manifest | undefined, number: number) => Effect.Effect<Change, E, R>
+) =>
+  Effect.suspend(() => {
+    let made: Manifest | undefined
+    const making = Effect.tap(makeGeneration(layout.depot, change), (manifest) => {
+      made = manifest
+      return refreshOpened(layout).pipe(Effect.catch((error) => Effect.logWarning(`${done}, but: ${error.message}`)))
+    })
+    return Effect.uninterruptible(making).pipe(
+      Effect.onInterrupt(() =>
+        made === undefined
+          ? Effect.void
+          : Effect.logWarning(`interrupted too late: ${done}, and ${generationId(made.number)} is live`)
+      )
+    )
+  })
