@@ -1,24 +1,55 @@
 /** `larder-ingest snapshot`: everything that is live in one ordinary DuckDB file, for another machine or an older DuckDB. */
-import { layoutOf, NoWarehouse, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
-import { generationId, isLoaded, newestManifest } from "@larder/warehouse/generation/manifest.ts"
+import { type Layout, layoutOf, NoWarehouse, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { generationId, isLoaded, listNumbers, newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { verifiedDatabase } from "@larder/warehouse/generation/parts.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import type { Parts } from "@larder/warehouse/opened/parts.ts"
 import { readableOf } from "@larder/warehouse/opened/readable.ts"
 import { snapshot as writeSnapshot } from "@larder/warehouse/opened/snapshot.ts"
 import { dataSets } from "@larder/warehouse/tables.ts"
-import { Console, Effect, FileSystem, Option, Path } from "effect"
+import { Console, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { homeSetting } from "../run/run.ts"
+
+const attempts = 5
+
+/** Runs make generations faster than one can be taken. */
+export class SnapshotOvertaken extends Schema.TaggedError<SnapshotOvertaken>()("SnapshotOvertaken", {
+  dir: Schema.String
+}) {
+  override get message() {
+    return `No snapshot was written: what is live in ${this.dir} changed ${attempts} times while its records were copied. Take the snapshot again when no run is alive.`
+  }
+}
+
+/**
+ * What is live, and a copy of `ingestion.duckdb` of the same generation. Nobody needs to hold a lock for it, which this user may be
+ * unable to: where another generation was made meanwhile, both are taken again.
+ */
+export const ofOneGeneration = Effect.fnUntraced(function* (layout: Layout) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const ingestion = path.join(yield* fs.makeTempDirectoryScoped({ prefix: "larder-snapshot-" }), "ingestion.duckdb")
+  for (let taken = 0; taken < attempts; taken++) {
+    const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
+    if (manifest === undefined || !Object.values(manifest.data_sets).some(isLoaded)) {
+      return yield* new NoWarehouse({ dir: layout.dir })
+    }
+    yield* refreshOpened(layout) // a run may have been killed before it could
+    yield* fs.remove(ingestion, { force: true }) // one that was copied before is not writable
+    yield* fs.copyFile(layout.ingestion, ingestion)
+    if ((yield* listNumbers(layout.depot)).at(-1) === manifest.number) return { manifest, ingestion }
+  }
+  return yield* new SnapshotOvertaken({ dir: layout.dir })
+})
 
 /** Writes it; answers with what is in it. */
 const take = Effect.fnUntraced(function* (home: string, to: string) {
   const fs = yield* FileSystem.FileSystem
   const layout = yield* layoutOf(home)
   yield* requirePresentForm(layout)
-  const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
-  const loaded = Object.entries(manifest?.data_sets ?? {}).filter(([, entry]) => isLoaded(entry))
-  if (manifest === undefined || loaded.length === 0) return yield* new NoWarehouse({ dir: layout.dir })
+  const { ingestion, manifest } = yield* ofOneGeneration(layout)
+  const loaded = Object.entries(manifest.data_sets).filter(([, entry]) => isLoaded(entry))
   for (const [pipeline, entry] of loaded) yield* verifiedDatabase(layout, pipeline, entry)
   const { others, readable } = yield* readableOf(layout, Object.fromEntries(loaded))
   const parts = dataSets.flatMap((dataSet): Parts["parts"] => {
@@ -28,8 +59,7 @@ const take = Effect.fnUntraced(function* (home: string, to: string) {
   const [first] = others
   if (first !== undefined && parts.length === 0) return yield* first
   for (const { message } of others) yield* Effect.logWarning(`the snapshot is without a data set: ${message}`)
-  yield* refreshOpened(layout) // a run may have been killed before it could
-  yield* writeSnapshot({ to, parts, ingestion: layout.ingestion })
+  yield* writeSnapshot({ to, parts, ingestion })
   const { size } = yield* fs.stat(to)
   return {
     file: to,

@@ -5,13 +5,24 @@
 import { Effect, Schedule, Schema, Semaphore } from "effect"
 import { DuckDb, FileInUse } from "../duckdb.ts"
 
-const wait = { every: "100 millis", times: 6000 } as const // ten minutes
+const tryEvery = "100 millis"
 const triesInSilence = 10
 
-/** Somebody else holds the lock, and did not let go in ten minutes. */
-export class WarehouseBusy extends Schema.TaggedError<WarehouseBusy>()("WarehouseBusy", { file: Schema.String }) {
+/** How long a lock that another process holds is waited for. */
+export const patience = {
+  run: { tries: 6000, inWords: "ten minutes" },
+  /** It has readers, and answers them from what there is. */
+  server: { tries: 20, inWords: "two seconds" }
+} as const
+type Patience = (typeof patience)[keyof typeof patience]
+
+/** Somebody else holds the lock, and did not let go while it was waited for. */
+export class WarehouseBusy extends Schema.TaggedError<WarehouseBusy>()("WarehouseBusy", {
+  file: Schema.String,
+  waited: Schema.String
+}) {
   override get message() {
-    return `Another run has held ${this.file} for ten minutes. Wait until it has ended, or end it; then run again.`
+    return `Another run has held ${this.file} for ${this.waited}. Wait until it has ended, or end it; then run again.`
   }
 }
 
@@ -33,7 +44,7 @@ const semaphoreOf = (file: string) => {
   return known
 }
 
-const betweenProcesses = Effect.fnUntraced(function* (file: string) {
+const betweenProcesses = Effect.fnUntraced(function* (file: string, { inWords, tries: times }: Patience) {
   let tries = 0
   const tellOnce = Effect.suspend(() =>
     ++tries === triesInSilence ? Effect.logInfo(`another run holds ${file}; waiting for it`) : Effect.void
@@ -41,16 +52,16 @@ const betweenProcesses = Effect.fnUntraced(function* (file: string) {
   yield* DuckDb.hold(file).pipe(
     Effect.tapError((error) => (error instanceof FileInUse ? tellOnce : Effect.void)),
     Effect.retry({
-      schedule: Schedule.spaced(wait.every),
-      times: wait.times,
+      schedule: Schedule.spaced(tryEvery),
+      times,
       while: (error) => error instanceof FileInUse
     }),
     Effect.mapError((cause) =>
-      cause instanceof FileInUse ? new WarehouseBusy({ file }) : new LockUnusable({ file, cause })
+      cause instanceof FileInUse ? new WarehouseBusy({ file, waited: inWords }) : new LockUnusable({ file, cause })
     )
   )
 })
 
 /** Runs an effect while nobody else holds the lock. */
-export const withLock = <A, E, R>(file: string, effect: Effect.Effect<A, E, R>) =>
-  semaphoreOf(file).withPermit(Effect.scoped(Effect.andThen(betweenProcesses(file), effect)))
+export const withLock = <A, E, R>(file: string, effect: Effect.Effect<A, E, R>, waiting: Patience = patience.run) =>
+  semaphoreOf(file).withPermit(Effect.scoped(Effect.andThen(betweenProcesses(file, waiting), effect)))

@@ -21,6 +21,8 @@ export const textOf = ({ of, pipeline }: Pick<Fault, "of" | "pipeline">) =>
 
 const tryAgainAfter = 60_000_000_000n
 
+export type LeftAside = ReturnType<typeof makeLeftAside>
+
 export const makeLeftAside = () => {
   const left = new Map<string, { readonly of: number; readonly until: bigint }>()
   /** Whether a thing was left aside less than a minute ago, as it is in this generation. */
@@ -29,16 +31,16 @@ export const makeLeftAside = () => {
       const found = left.get(what)
       return found !== undefined && found.of === of && now < found.until
     })
-  /** Logs why, once a minute. */
-  const leave = Effect.fnUntraced(function* (what: string, of: number, message: string, why: Cause.Cause<unknown>) {
+  /** Tells it, once a minute. */
+  const leave = Effect.fnUntraced(function* (what: string, of: number, tell: Effect.Effect<void>) {
     if (yield* isLeft(what, of)) return
     left.set(what, { of, until: (yield* Clock.monotonicTimeNanos) + tryAgainAfter })
-    yield* Effect.logError(message, why)
+    yield* tell
   })
   const leaveDataSet = (fault: Fault) => {
     const { of, pipeline, stays, why } = fault
     const instead = stays === undefined ? "nothing of it is served" : `${generationId(stays)} stays`
-    return why === undefined ? Effect.void : leave(pipeline, of, `${textOf(fault)}; ${instead}`, why)
+    return why === undefined ? Effect.void : leave(pipeline, of, Effect.logError(`${textOf(fault)}; ${instead}`, why))
   }
   return { isLeft, leave, leaveDataSet }
 }

@@ -31,12 +31,28 @@ interface Model {
 }
 
 /** The model is the number of days, loaded when the data changes, and that of runs, of which every generation has one more. */
-const watch = (layout: Layout, load: (data: LiveData) => Effect.Effect<number, unknown> = ({ db }) => countDays(db)) =>
+const watch = (
+  layout: Layout,
+  load: (data: LiveData) => Effect.Effect<number, unknown, Scope.Scope> = ({ db }) => countDays(db),
+  isModel: (days: number) => boolean = () => true
+) =>
   watchLive(layout, {
     dataSets: { pantry: { of: pantry.dataSet, load } },
     assemble: ({ pantry: days = 0 }: { readonly pantry?: number }, _, ingest) =>
-      Effect.map(countRuns(ingest), (runs): Model => ({ days, runs }))
+      isModel(days)
+        ? Effect.map(countRuns(ingest), (runs): Model => ({ days, runs }))
+        : Effect.fail(`${days} days make no model`)
   })
+/** Counts how often a data set was opened, and how many are open. */
+const counting = () => {
+  const count = { opened: 0, open: 0 }
+  const load = ({ db }: LiveData) =>
+    Effect.acquireRelease(
+      Effect.tap(countDays(db), () => Effect.sync(() => [count.opened++, count.open++])),
+      () => Effect.sync(() => count.open--)
+    )
+  return { count, load }
+}
 type Watched = Effect.Success<ReturnType<typeof watch>>
 const inPantry = <A, E>(
   live: Watched,
@@ -278,6 +294,55 @@ describe("a new generation that cannot be served", () => {
         messageOf(yield* Effect.flip(watch(layout))),
         /pantry was published with tables of version 2, and this version of Larder knows up to 1\. Update Larder on this machine, servers first\.$/
       )
+    })
+  )
+  itWorks("is tried once a minute where no model can be made of it, and nothing of it stays open", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* oneDay
+      const { count, load } = counting()
+      const live = yield* watch(layout, load, (days) => days !== 2)
+      yield* publishElsewhere(layout, 2)
+      yield* until(() => live.fault() !== undefined)
+      yield* Effect.sleep("600 millis")
+      assert.deepStrictEqual(count, { opened: 2, open: 1 })
+      assert.strictEqual(logs.filter((line) => line.includes("larder-000001 stays")).length, 1)
+      assert.strictEqual(yield* inPantry(live, countDays), 1)
+      yield* publishElsewhere(layout, 3)
+      yield* until(() => live.swaps() === 1)
+      assert.deepStrictEqual([live.current().model.days, live.fault(), count.open], [3, undefined, 1])
+    })
+  )
+  itWorks("is served with the records that are open where its own cannot be opened, with one warning", (logs) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* oneDay
+      yield* publishDay(layout, 2)
+      const { count, load } = counting()
+      const live = yield* watch(layout, load)
+      yield* fs.remove(layout.ingestion)
+      yield* fs.makeDirectory(`${layout.ingestion}/not a database`, { recursive: true })
+      yield* back(layout, "1")
+      yield* until(() => live.swaps() === 1)
+      yield* Effect.sleep("600 millis")
+      assert.deepStrictEqual([live.current().id, live.current().model], ["larder-000003", { days: 1, runs: 2 }])
+      assert.deepStrictEqual(count, { opened: 2, open: 1 })
+      const warnings = logs.filter((line) => line.includes("the records of larder-000003 cannot be opened"))
+      assert.strictEqual(warnings.length, 1)
+    })
+  )
+  itWorks("is served, and the server can be ended, while a stuck program holds the lock of what people open", () =>
+    Effect.gen(function* () {
+      const layout = yield* oneDay
+      const scope = yield* Scope.make()
+      const live = yield* Scope.provide(watch(layout), scope)
+      const stuck = yield* otherProcess({ do: "hold", file: layout.openedLock })
+      yield* stuck.nextLine
+      const publisher = yield* otherProcess({ do: "publish", home: layout.home, found: dayOf(2) }) // waits for the stuck one
+      yield* until(() => live.swaps() === 1)
+      assert.deepStrictEqual([live.current().id, live.current().model], ["larder-000002", { days: 2, runs: 1 }])
+      yield* Scope.close(scope, Exit.void)
+      yield* stuck.kill("SIGKILL")
+      assert.strictEqual(yield* publisher.nextLine, "larder-000002")
     })
   )
   itWorks("is logged once when its manifest cannot be read, and the old one stays", (logs) =>

@@ -3,7 +3,7 @@
  * no longer named closes when its last reader is done. A data set whose parts did not change stays open, with all that is
  * held of it. No request fails or mixes generations.
  */
-import { Effect, Exit, Option, Schedule, Scope } from "effect"
+import { type Cause, Effect, Exit, Option, Schedule, Scope } from "effect"
 import { openPublished } from "../columns-by-name.ts"
 import type { DuckDb } from "../duckdb.ts"
 import { type Layout, NoWarehouse, requirePresentForm } from "../generation/layout.ts"
@@ -16,11 +16,10 @@ import {
   newestManifest
 } from "../generation/manifest.ts"
 import { verifiedDatabase } from "../generation/parts.ts"
-import { isUpTo } from "../ingestion/file.ts"
 import { requireKnown } from "../newer-versions.ts"
 import type { DataSet } from "../tables.ts"
 import { type Fault, makeLeftAside, textOf } from "./left-aside.ts"
-import { type OpenRecords, openRecords } from "./open-records.ts"
+import { hasMoreRecords, type OpenRecords, openRecords } from "./open-records.ts"
 import { leave, type Shared } from "./shared.ts"
 
 type Db = DuckDb["Service"]
@@ -101,14 +100,18 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   }
   const pipelines = Object.keys(dataSets) as unknown as ReadonlyArray<Pipeline> // keys of a record, which TypeScript widens
 
+  /** Its first user is the scope of who opens it, so that it closes where it comes to nothing. */
   const openDataSet = Effect.fnUntraced(function* (pipeline: Pipeline, entry: DataSetEntry) {
     const { load, of } = dataSets[pipeline]
     yield* requireKnown(of, entry)
+    const opener = yield* Effect.scope
     const scope = yield* Scope.make()
     return yield* Effect.gen(function* () {
       const db = yield* openPublished(yield* verifiedDatabase(layout, pipeline, entry), of, entry)
       const loaded = yield* load({ pipeline, entry, db })
-      return { db, loaded, scope, users: 0 } satisfies Open as Open
+      const open: Open = { db, loaded, scope, users: 1 }
+      yield* Scope.addFinalizer(opener, leave(open))
+      return open
     }).pipe(
       Scope.provide(scope),
       Effect.onError(() => Scope.close(scope, Exit.void))
@@ -149,7 +152,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   ) {
     const scope = yield* Scope.make()
     return yield* Effect.gen(function* () {
-      const records = yield* openRecords(layout, number, before?.records)
+      const records = yield* openRecords(layout, number, aside, before?.records)
       for (const open of [records, ...[...served.values()].map((one) => one.open)]) {
         open.users++
         yield* Scope.addFinalizer(scope, leave(open))
@@ -200,7 +203,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     const serving = yield* serve(manifest, found.served)
     if (faults.length === 0 && serving.records.isWhole) seen = manifest.number
     return serving
-  })
+  }).pipe(Effect.scoped)
 
   let current = yield* start
   yield* Effect.addFinalizer(() => leave(current)) // before the watcher is forked, so that it runs after its end
@@ -211,8 +214,8 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     yield* Effect.forEach(found, aside.leaveDataSet, { discard: true })
     if (found.length > 0) faults = found // told at once, and taken back when all is served
     const changed = pipelines.filter((pipeline) => served.get(pipeline)?.open !== before.served.get(pipeline)?.open)
-    const hasMoreRecords = !before.records.isWhole && (yield* isUpTo(layout, manifest.number))
-    if (manifest.number !== before.number || changed.length > 0 || hasMoreRecords) {
+    const hasMore = yield* hasMoreRecords(layout, manifest.number, aside, before.records)
+    if (manifest.number !== before.number || changed.length > 0 || hasMore) {
       current = yield* serve(manifest, served, before) // nobody waits: the old one answers until here
       yield* leave(before)
     }
@@ -222,20 +225,21 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     if (changed.length === 0) return
     swaps++
     yield* Effect.annotateLogs(Effect.logInfo("generation swapped"), { from: before.id, to: current.id, changed })
-  })
+  }, Effect.scoped)
+
+  const leaveUnread = (what: string, of: number) => (why: Cause.Cause<unknown>) => {
+    isUnreadable = true
+    return aside.leave(what, of, Effect.logError(`${unreadable}; ${current.id} stays`, why))
+  }
 
   const look = Effect.gen(function* () {
     const newest = (yield* listNumbers(layout.depot)).at(-1)
     if (newest === seen) isUnreadable = false // one that could not be read may have gone
     if (newest === undefined || newest === seen) return
     const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
-    if (manifest !== undefined) yield* take(manifest)
-  }).pipe(
-    Effect.catchCause((why) => {
-      isUnreadable = true
-      return aside.leave("manifest", 0, `${unreadable}; ${current.id} stays`, why)
-    })
-  )
+    if (manifest === undefined || (yield* aside.isLeft("generation", manifest.number))) return
+    yield* Effect.catchCause(take(manifest), leaveUnread("generation", manifest.number))
+  }).pipe(Effect.catchCause(leaveUnread("manifest", 0)))
   yield* Effect.forkScoped(Effect.repeat(Effect.uninterruptible(look), Schedule.spaced(lookEvery)))
   const live: Live<Model> = {
     current: () => current,

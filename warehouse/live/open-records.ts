@@ -2,8 +2,10 @@
 import { Effect, Exit, Scope } from "effect"
 import type { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
+import { generationId } from "../generation/manifest.ts"
 import { isPresent, isUpTo, openIngestion } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
+import type { LeftAside } from "./left-aside.ts"
 import type { Shared } from "./shared.ts"
 
 export interface OpenRecords extends Shared {
@@ -13,19 +15,11 @@ export interface OpenRecords extends Shared {
   isWhole: boolean
 }
 
-/**
- * Opens it for a generation. Whoever made that brings the file up to it; where that was cut off, it is done here, if it can be. A file
- * that is open already stays open: to close it a second time would give up its lock, and a run would write to it.
- */
-export const openRecords = Effect.fnUntraced(function* (
-  layout: Layout,
-  number: number,
-  before: OpenRecords | undefined
-) {
-  yield* refreshOpened(layout).pipe(
-    Effect.catch((error) => Effect.logWarning(`what people open may be of an earlier generation: ${error.message}`))
-  )
-  const isWhole = yield* isUpTo(layout, number)
+/** What is left aside, apart: records that cannot be written may still be opened once somebody else has written them. */
+const writing = "write ingestion.duckdb"
+const opening = "open ingestion.duckdb"
+
+const open = Effect.fnUntraced(function* (layout: Layout, isWhole: boolean, before: OpenRecords | undefined) {
   if (before !== undefined && (yield* isPresent(layout, before.inode))) {
     before.isWhole = isWhole
     return before
@@ -36,4 +30,41 @@ export const openRecords = Effect.fnUntraced(function* (
     Effect.onError(() => Scope.close(scope, Exit.void))
   )
   return { ...opened, isWhole, scope, users: 0 } satisfies OpenRecords as OpenRecords
+})
+
+/**
+ * Opens it for a generation. Whoever made that brings the file up to it; where that was cut off, it is done here, if it can be. A file
+ * that is open already stays open: to close it a second time would give up its lock, and a run would write to it. So does one
+ * in whose place there is nothing that can be opened.
+ */
+export const openRecords = Effect.fnUntraced(function* (
+  layout: Layout,
+  number: number,
+  aside: LeftAside,
+  before: OpenRecords | undefined
+) {
+  yield* refreshOpened(layout, "server").pipe(
+    Effect.catch(({ message }) =>
+      aside.leave(writing, number, Effect.logWarning(`what people open may be of an earlier generation: ${message}`))
+    )
+  )
+  return yield* open(layout, yield* isUpTo(layout, number), before).pipe(
+    Effect.catchCause((why) => {
+      if (before === undefined) return Effect.failCause(why)
+      before.isWhole = false
+      const told = `the records of ${generationId(number)} cannot be opened; those of an earlier generation stay`
+      return Effect.as(aside.leave(opening, number, Effect.logWarning(told, why)), before)
+    })
+  )
+})
+
+/** Whether records that are not whole may be whole by now, or may be made so. */
+export const hasMoreRecords = Effect.fnUntraced(function* (
+  layout: Layout,
+  number: number,
+  aside: LeftAside,
+  { isWhole }: OpenRecords
+) {
+  if (isWhole || (yield* aside.isLeft(opening, number))) return false
+  return (yield* isUpTo(layout, number)) || !(yield* aside.isLeft(writing, number))
 })

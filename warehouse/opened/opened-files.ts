@@ -9,7 +9,7 @@ import { link, mkdir, readdir, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
-import { withLock } from "../generation/lock.ts"
+import { patience, withLock } from "../generation/lock.ts"
 import { type DataSetEntry, isLoaded, type Manifest, newestManifest } from "../generation/manifest.ts"
 import { verifiedDatabase } from "../generation/parts.ts"
 import { isUpTo, refreshIngestion } from "../ingestion/file.ts"
@@ -135,7 +135,10 @@ const refresh = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
 })
 
 /** Brings the files that people open up to the newest generation. */
-export const refreshOpened = Effect.fn("OpenedFiles.refresh")(function* (layout: Layout) {
+export const refreshOpened = Effect.fn("OpenedFiles.refresh")(function* (
+  layout: Layout,
+  by: keyof typeof patience = "run"
+) {
   const newest = yield* newestManifest(layout.depot)
   if (newest._tag === "None" || (yield* isShown(layout, newest.value))) return
   yield* withLock(
@@ -143,6 +146,7 @@ export const refreshOpened = Effect.fn("OpenedFiles.refresh")(function* (layout:
     Effect.gen(function* () {
       const manifest = yield* newestManifest(layout.depot) // somebody may have made another one meanwhile
       yield* refresh(layout, manifest._tag === "Some" ? manifest.value : newest.value)
-    })
+    }),
+    patience[by]
   )
 })

@@ -1,0 +1,50 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { aLayout, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { Effect } from "effect"
+import { ofOneGeneration, SnapshotOvertaken } from "./snapshot.ts"
+
+const publish = (layout: Layout) => publishFound(layout, { deliveries: [{ item: "a day" }] })
+const published = copied(Effect.tap(aLayout, publish))
+
+/** Beside a run that publishes as soon as the newest manifest was read, as often as this. */
+const overtaken = (layout: Layout, times: number): Layout => {
+  let runs = 0
+  const { depot } = layout
+  const run = Effect.orDie(publish(layout)).pipe(Effect.provide(NodeServices.layer))
+  const text: typeof depot.text = (name) => Effect.tap(depot.text(name), () => (runs++ < times ? run : Effect.void))
+  return { ...layout, depot: { ...depot, text } }
+}
+
+const generationsIn = (file: string) =>
+  Effect.scoped(
+    Effect.flatMap(DuckDb.readOnly(file), (db) => db.rows("select recorded_in from ingest.run order by recorded_in"))
+  )
+
+describe("what a snapshot is made of", () => {
+  itWorks("is of one generation, though another one is made after its manifest was read", () =>
+    Effect.gen(function* () {
+      const { ingestion, manifest } = yield* ofOneGeneration(overtaken(yield* published, 1))
+      assert.strictEqual(manifest.number, 2)
+      assert.deepStrictEqual(yield* generationsIn(ingestion), [
+        { recorded_in: "larder-000001" },
+        { recorded_in: "larder-000002" }
+      ])
+    })
+  )
+  itWorks("is given up, with advice, where there is a newer generation each time", () =>
+    Effect.gen(function* () {
+      const layout = yield* published
+      const error = yield* Effect.flip(ofOneGeneration(overtaken(layout, Number.POSITIVE_INFINITY)))
+      assert.instanceOf(error, SnapshotOvertaken)
+      assert.match(
+        error.message,
+        /^No snapshot was written: what is live in \S+ changed 5 times while .+ again when no run is alive\.$/
+      )
+    })
+  )
+})
