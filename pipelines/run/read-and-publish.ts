@@ -82,9 +82,13 @@ const tellFailure = Effect.fnUntraced(function* (
   const run = { ...known, outcome: outcomeOfFailure(cause), finished_at, message: messageOf(cause) }
   const leftOut = leftOutOf(cause)
   options.onFailed?.({ run, left_out: leftOut })
-  // one that failed behind its manifest is live, and told
   const isKnown = yield* isRecorded(layout, run.run_id).pipe(Effect.orElseSucceed(() => false))
-  if (options.dryRun || isKnown) return
+  if (isKnown) {
+    return yield* Effect.logWarning(
+      `too late: ${run.run_id} had been recorded, and what it brought is live. npx larder-ingest generations shows it.`
+    )
+  }
+  if (options.dryRun) return
   yield* recordEnd(layout, { run, checks, leftOut }, folderOf(layout, run.run_id)).pipe(
     Effect.catch((error) => Effect.logWarning(`the record of this run is lost: ${error.message}`))
   )

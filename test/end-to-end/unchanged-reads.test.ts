@@ -1,5 +1,5 @@
 /** A read that finds nothing new changes no row of the data: that it took place is in `ingest` alone. */
-import { writeFileSync } from "node:fs"
+import { readdirSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
@@ -17,11 +17,18 @@ const reads = `
   select domain, count(*)::integer as reads from ingest.store_read join storefront.store using (store_id)
   group by domain order by domain`
 
+const bytesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).reduce((sum, name) => {
+    const found = statSync(path.join(folder, name))
+    return sum + (found.isFile() ? found.size : 0)
+  }, 0)
+
 describe("the bundled samples, read a second time in full", () => {
   it("change no row of any data set, and the stores have a second read each", async () => {
     const home = copyOf(inject("sampleHome"))
     const before = await dataRowsOf(home)
     const once = await rowsOf(home, reads)
+    const parts = bytesIn(path.join(home, "warehouse/objects"))
     // Payloads that an earlier mapping read are read again.
     await plantTold(home, "update ingest.raw_file set mapping_sha256 = 'of an earlier version'")
     const { code, stderr } = await run("larder-ingest", ["all"], { LARDER_HOME: home })
@@ -34,6 +41,7 @@ describe("the bundled samples, read a second time in full", () => {
       ["branded-foods", "commodities", "storefronts"].map((pipeline) => [pipeline, true])
     )
     assert.isAbove(before.size, 10)
+    assert.isBelow(bytesIn(path.join(home, "warehouse/objects")) - parts, 3 * 100_000) // of three runs
     assert.deepStrictEqual(changesBetween(before, await dataRowsOf(home)), {})
     assert.isAbove(once.length, 1)
     assert.deepStrictEqual(

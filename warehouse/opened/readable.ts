@@ -1,6 +1,6 @@
 /** Which data sets of a generation this version can read: neither a newer version published them, nor in other tables an earlier one. */
 import { Effect } from "effect"
-import { isDefinedOtherwise, openPublished } from "../columns-by-name.ts"
+import { openPublished } from "../columns-by-name.ts"
 import type { Layout } from "../generation/layout.ts"
 import type { DataSetEntry, Manifest } from "../generation/manifest.ts"
 import { requireKnown } from "../newer-versions.ts"
@@ -11,7 +11,7 @@ const requireReadable = Effect.fnUntraced(function* (layout: Layout, pipeline: s
   const [database] = entry.parts
   if (dataSet === undefined || database === undefined) return
   yield* requireKnown(dataSet, entry)
-  if (!isDefinedOtherwise(dataSet, entry)) return
+  if (entry.schema === dataSet.version) return
   yield* Effect.scoped(openPublished(layout.objectFile(database.sha256), dataSet, entry))
 })
 
