@@ -1,6 +1,3 @@
 import { brandedFoodKills } from "./branded-food-kills.ts"
 
-brandedFoodKills(
-  ["it stages", "that folder holds some files", "some files beside it are in the depot", "its manifest appears"],
-  0
-)
+brandedFoodKills(["it stages", "some files beside it are in the depot", "its manifest appears"], 0)
