@@ -71,8 +71,7 @@ export const GenerationRow = Schema.Struct({
   made_at: described("When it was made, by the clock of the machine that made it; in UTC."),
   made_by: described("Person, machine and version of Larder."),
   kind: Schema.Literals(["run", "rollback", "rebuild"]).annotate({
-    description:
-      "Why there is this generation: a run, a rollback, or a data set that was made anew from the raw archive."
+    description: "Why there is this generation: a run, a rollback, or a rebuild of a data set from the raw archive."
   }),
   pipeline: Schema.NullOr(Schema.String).annotate({
     description: "Pipeline of the run, or of the only data set that a rollback or a rebuild was for; null for all."
@@ -82,7 +81,9 @@ export const GenerationRow = Schema.Struct({
     description:
       "Generation that a rollback went back to; null for others, and where a data set went back to before its first run."
   }),
-  note: Schema.NullOr(Schema.String).annotate({ description: "Why, as whoever rolled back said; null if nothing." }),
+  note: Schema.NullOr(Schema.String).annotate({
+    description: "The reason that was given for a rollback; null if none."
+  }),
   rolled_back_by: Schema.NullOr(Schema.String).annotate({
     description:
       "Generation of the rollback that went back behind this one: what is live of the data set does not descend from it. Null where it counts."

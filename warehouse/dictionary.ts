@@ -35,7 +35,7 @@ const creating = (all: ReadonlyArray<Table | View>) => {
 }
 
 /** Statements that create what is not there yet, and comment on it. */
-export const definitionOf = ({ tables, views }: Defined): string =>
+const definitionOf = ({ tables, views }: Defined): string =>
   together([
     ...creating([...tables, ...views]),
     ...tables.flatMap((table) => commentsOf(table, "table")),

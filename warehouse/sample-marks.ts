@@ -4,7 +4,7 @@ import { aboutSamples } from "./about.ts"
 import { type DuckDb, identifier, literal } from "./duckdb.ts"
 
 /** Said of everything in a schema of samples that can be read from. */
-export const sampleMark = ` ${aboutSamples.description}`
+const sampleMark = ` ${aboutSamples.description}`
 
 const Unmarked = Schema.Struct({
   kind: Schema.Literals(["table", "view", "macro table"]),

@@ -1,4 +1,4 @@
-/** `larder-ingest rebuild`: makes data sets anew from the raw archive. */
+/** `larder-ingest rebuild`: rebuilds data sets from the raw archive. */
 import { layoutOf, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { Console, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -42,10 +42,13 @@ export const rebuild = (pipelines: ReadonlyArray<Pipeline>) =>
         const { generation, isLoaded, runs } = yield* rebuildDataSet(pipeline, home)
         for (const run of runs) yield* Console.log(json ? JSON.stringify(run) : told({ run, changes: true }, false))
         if (runs.length > 0) {
-          if (!json) yield* Console.log(`${pipeline.name}: made anew of ${runs.length} runs, live in ${generation}`)
+          if (!json)
+            yield* Console.log(
+              `${pipeline.name}: rebuilt from ${runs.length} ${runs.length === 1 ? "run" : "runs"}, live in ${generation}`
+            )
         } else if (isLoaded || Option.isSome(which)) missing.push(pipeline.name)
         else yield* Console.error(`larder-ingest: ${pipeline.name} is not loaded, and has no run to repeat`)
       }
       if (missing.length > 0) return yield* new NothingToRepeat({ pipelines: missing })
     })
-  ).pipe(Command.withDescription("Make data sets anew from the raw archive, without the network"))
+  ).pipe(Command.withDescription("Rebuild data sets from the raw archive, without the network"))

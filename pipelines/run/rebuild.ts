@@ -1,5 +1,5 @@
 /**
- * Making a data set anew from the raw archive, without the network: every run that read its source, again, in the order in which they
+ * Rebuilding a data set from the raw archive, without the network: every run that read its source, again, in the order in which they
  * were recorded. Ids, times of first sight and histories come out as they were. Runs that were rolled back stay out. What is live stays
  * live until all of it is there.
  */

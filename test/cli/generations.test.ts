@@ -246,7 +246,7 @@ describe("a part that is damaged", () => {
     ])
     const rebuilt = await call("rebuild", "branded-foods")
     assert.strictEqual(rebuilt.code, 0, rebuilt.stderr)
-    assert.match(rebuilt.stdout, /^branded-foods: made anew of 1 runs, live in larder-000006$/m)
+    assert.match(rebuilt.stdout, /^branded-foods: rebuilt from 1 run, live in larder-000006$/m)
     for (const part of partsOf(home, 6, "branded-foods").values()) {
       assert.notStrictEqual(readFileSync(part, "latin1"), "damaged", "also where the same bytes are made again")
     }

@@ -1,5 +1,5 @@
 /**
- * `ingestion.duckdb`: what all runs recorded, as tables that people query, made from the parts of `ingest`. Each generation adds its own
+ * `ingestion.duckdb`: what all runs recorded, as tables that people query, built from the parts of `ingest`. Each generation adds its own
  * part to a second file, which lags one behind, and the two change places: so a run costs the same whatever the history, and
  * whoever has the file open keeps what it read. Both can be made again from the parts at any time.
  */

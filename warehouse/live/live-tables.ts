@@ -1,6 +1,6 @@
 /**
- * What is live of a data set, beside another database: its tables, and of `ingest` what those runs told that the data descends
- * from. What a run told that was rolled back or failed is not among it: its payloads are new to whoever reads them again.
+ * What is live of a data set, beside another database: its tables, and of `ingest` the records of the runs that the data descends
+ * from. Records of runs that failed or were rolled back are left out: their payloads count as unread.
  */
 import { Effect } from "effect"
 import { type AddedColumn, nameOf, selectedOf, tablesIn } from "../columns-by-name.ts"

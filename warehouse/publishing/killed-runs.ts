@@ -1,4 +1,4 @@
-/** Runs that were killed could not tell of themselves: the next run does it for them. */
+/** Runs that were killed left no record: the next run records them. */
 import { Effect } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { isRecorded } from "../live/runs.ts"

@@ -1,6 +1,6 @@
 /**
- * What is kept: of each data set the newest parts that were ever live, whatever was published of the others since, and all that
- * runs told, also in the parts that kept manifests name and that were merged since: whoever copies or reads one of these finds
+ * What is kept: of each data set the newest parts that were ever live, whatever was published of the others since, and the
+ * records of all runs, also in the parts that kept manifests name and that were merged since: a copy or a reader of one of these finds
  * them. What no kept generation names is removed.
  */
 import { Clock, Config, Effect, FileSystem, Option, Path, Schema } from "effect"

@@ -1,6 +1,6 @@
 /**
  * Going back: a new generation that names parts of an earlier one. Nothing is lost: what was gone back from is kept like all else,
- * and what its runs told stays in `ingest`, but the next run builds on the earlier parts, and reads again what those runs had read.
+ * and the records of its runs stay in `ingest`, but the next run builds on the earlier parts, and reads again what those runs had read.
  */
 import { randomUUID } from "node:crypto"
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
