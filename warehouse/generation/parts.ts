@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
-import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises"
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Schema } from "effect"
 import type { ObjectId } from "../depot/depot.ts"
@@ -51,14 +51,12 @@ export const stampedId = Effect.fnUntraced(function* (file: string) {
   return { stamp, id: yield* objectIdOf(file) }
 })
 
-/** Notes that the file with this stamp has this SHA-256. Where that cannot be written, it is read again next time. */
+/** Notes that the file with this stamp has this SHA-256. Where that cannot be written, or only in part, it is read again next time. */
 export const noteSeen = (layout: Layout, sha256: string, stamp: string) =>
   Effect.promise(async () => {
     try {
       await mkdir(layout.seen, { recursive: true })
-      const part = `${seenFile(layout, sha256)}.${process.pid}.part`
-      await writeFile(part, `${stamp}\n`)
-      await rename(part, seenFile(layout, sha256))
+      await writeFile(seenFile(layout, sha256), `${stamp}\n`)
     } catch {
       // a folder that can only be read
     }

@@ -42,13 +42,13 @@ const partsOf = (entry: DataSetEntry | undefined) => entry?.parts.map(({ sha256 
 /** Objects that no manifest names may be of a generation that is being made; what has no name yet may get one. */
 const spared = 86_400_000
 
-/** Removes what programs left under names of their own that were killed while they wrote a lock or a note. */
-const sweepParts = Effect.fnUntraced(function* (folder: string, before: number) {
+/** Removes what programs left under names of their own that were killed while they wrote a lock. */
+const sweepParts = Effect.fnUntraced(function* ({ dir }: Layout, before: number) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const names = yield* fs.readDirectory(folder).pipe(ifMissing<ReadonlyArray<string>>([]))
-  for (const name of names.filter((name) => /\.([0-9a-f-]{36}|\d+)\.part$/.test(name))) {
-    const part = path.join(folder, name)
+  const names = yield* fs.readDirectory(dir)
+  for (const name of names.filter((name) => /\.[0-9a-f-]{36}\.part$/.test(name))) {
+    const part = path.join(dir, name)
     const mtime = yield* fs.stat(part).pipe(
       Effect.map((found) => found.mtime),
       ifMissing(Option.none<Date>())
@@ -100,5 +100,5 @@ export const prune = Effect.fn("Generation.prune")(function* (layout: Layout) {
     }
   }
   yield* depot.sweep(earliest)
-  for (const folder of [layout.dir, layout.seen]) yield* sweepParts(folder, earliest)
+  yield* sweepParts(layout, earliest)
 })

@@ -21,7 +21,6 @@ const unsure = () => [
   `generations/.000000002.json.${randomUUID()}.part`,
   `objects/ab/.${sha256}.${randomUUID()}.part`,
   objectName(sha256),
-  `seen/${sha256}.123.part`,
   `.pantry.lock.${randomUUID()}.part`
 ]
 
