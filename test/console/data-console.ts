@@ -83,8 +83,8 @@ export const partial = aRun({
   message: "1 feed of storefronts could not be read."
 })
 
-/** What a run told that found nothing new. */
-const runThatTold = (pipeline: string) =>
+/** One that found nothing new. */
+const unchanged = (pipeline: string) =>
   aRun({
     run_id: `20200101T000000000Z-${pipeline}-000001`,
     pipeline,
@@ -95,14 +95,14 @@ const runThatTold = (pipeline: string) =>
   })
 
 /** Runs after the samples were read, on a machine whose clock was years behind; the first staged these rows of `ingest`. */
-export const told = (insert: string) => (layout: Layout) =>
+const recordsOfUnchanged = (insert: string) => (layout: Layout) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-told-" })
+    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-records-" })
     const db = yield* DuckDb.memory
     yield* db.run(["create schema ingest", ...stagedIngestTables.map(({ ddl }) => ddl), insert].join(";\n"))
     for (const [at, pipeline] of ["storefronts", "branded-foods", "commodities"].entries()) {
-      const run = runThatTold(pipeline)
+      const run = unchanged(pipeline)
       const file = `${folder}/${pipeline}.gz`
       const ofRun = { run, checks: [], leftOut: [], hasChangedData: false }
       yield* at === 0 ? writeRecordsOfRun(file, ofRun, stagedIn(db)) : writeRecordsOfRun(file, ofRun)
@@ -142,3 +142,23 @@ export const dataAfter = (happened: Happening = () => Effect.void, withheld: Rea
     ),
     withheld
   )
+
+/** Rejected rows of one feed of stores. */
+export const rejected = 60
+/** Rows that were refused, one of them long and hostile, and one of a file of a feed. */
+const addRejects = `
+  insert into ingest.reject
+  select 'storefronts', 'shop-' || (i % 3), '20200101T000000000Z-storefronts-000001', 'ab', i,
+    case when i = 60 then 'title: is <b>markup</b>' else 'price: is not a number' end,
+    case when i = 60 then '<script>alert(1)</script>' || repeat('x', 1000) else '{}' end
+  from generate_series(1, ${rejected}) as t(i);
+  insert into ingest.reject
+  values ('branded-foods', 'gov-fdc/csv/food.csv', '20200101T000000000Z-branded-foods-000001', 'cd', 7, 'fdc_id: is empty', '{}');
+  insert into ingest.reject
+  select 'commodities', 'gov-mars/1603', '20200101T000000000Z-commodities-000001', 'ef', i,
+    'close_price is "1.' || i || 'x", which is no price', '{"commodity":"Butter, \\"AA\\"","close_price":1.5000}'
+  from generate_series(1, 30) as t(i);
+  insert into ingest.unknown_field
+  values ('commodities', 'gov-mars/1603', 'settlement_price', '20200101T000000000Z-commodities-000001', '1.6200')`
+
+export const samplesWithRejects = dataAfter(recordsOfUnchanged(addRejects))

@@ -8,26 +8,7 @@ import { rollback } from "@larder/warehouse/publishing/rollback.ts"
 import { Effect, Option } from "effect"
 import { aLayout } from "../support/warehouse/pantry.ts"
 import { publishReads } from "../support/warehouse/store-reads.ts"
-import { answered, dataAfter, dataIn, failed, failureOf, partial, shown, told } from "./data-console.ts"
-
-const rejected = 60
-/** Rows that were refused, one of them long and hostile, and one of a file of a feed. */
-const addRejects = `
-  insert into ingest.reject
-  select 'storefronts', 'shop-' || (i % 3), '20200101T000000000Z-storefronts-000001', 'ab', i,
-    case when i = 60 then 'title: is <b>markup</b>' else 'price: is not a number' end,
-    case when i = 60 then '<script>alert(1)</script>' || repeat('x', 1000) else '{}' end
-  from generate_series(1, ${rejected}) as t(i);
-  insert into ingest.reject
-  values ('branded-foods', 'gov-fdc/csv/food.csv', '20200101T000000000Z-branded-foods-000001', 'cd', 7, 'fdc_id: is empty', '{}');
-  insert into ingest.reject
-  select 'commodities', 'gov-mars/1603', '20200101T000000000Z-commodities-000001', 'ef', i,
-    'close_price is "1.' || i || 'x", which is no price', '{"commodity":"Butter, \\"AA\\"","close_price":1.5000}'
-  from generate_series(1, 30) as t(i);
-  insert into ingest.unknown_field
-  values ('commodities', 'gov-mars/1603', 'settlement_price', '20200101T000000000Z-commodities-000001', '1.6200')`
-
-const samplesWithRejects = dataAfter(told(addRejects))
+import { answered, dataAfter, dataIn, failed, failureOf, partial, samplesWithRejects, shown } from "./data-console.ts"
 
 layer(samplesWithRejects, { excludeTestServices: true })("over samples with rejects and a failed run", (it) => {
   describe("the state of the warehouse", () => {
@@ -165,108 +146,6 @@ layer(samplesWithRejects, { excludeTestServices: true })("over samples with reje
         const { rows } = yield* runs({ pipeline: undefined, outcome: "published", before: undefined, limit: 10 })
         const kept = rows.find(({ rows_rejected }) => (rows_rejected ?? 0) > 0)
         assert.include(all, `/data/rejects?run=${kept?.run_id}`)
-      })
-    )
-  })
-
-  describe("rejects", () => {
-    it.effect("lists all 60 rejects of a run, each once over all pages", () =>
-      Effect.gen(function* () {
-        const { rejects } = yield* DataRead
-        const wanted = { pipeline: "storefronts", feed: undefined, reason: undefined, run_id: undefined, limit: 25 }
-        const positions: Array<number> = []
-        let before: string | undefined
-        for (let more = true; more; ) {
-          const page = yield* rejects({ ...wanted, run_id: "20200101T000000000Z-storefronts-000001", before })
-          positions.push(...page.rows.map(({ position }) => position))
-          before = page.rows.at(-1)?.place
-          more = page.hasMore
-        }
-        assert.deepStrictEqual(
-          positions,
-          Array.from({ length: rejected }, (_, index) => rejected - index)
-        )
-      })
-    )
-    it.effect("shows a hostile row as text, and only its beginning", () =>
-      Effect.gen(function* () {
-        const page = yield* shown(`/data/rejects?reason=${encodeURIComponent("title: is <b>markup</b>")}`)
-        assert.include(page, "&lt;script&gt;alert(1)&lt;/script&gt;")
-        assert.notInclude(page, "<script>")
-        assert.notInclude(page, "<b>markup")
-        assert.notInclude(page, "x".repeat(1000))
-        assert.include(page, "1,025 characters")
-      })
-    )
-    it.effect("counts rejects by reason", () =>
-      Effect.gen(function* () {
-        const { reasons } = yield* DataRead
-        const reason = "price: is not a number"
-        const price = { pipeline: "storefronts", reason, example: reason }
-        const any = { pipeline: "storefronts", feed: undefined, run_id: undefined }
-        assert.deepInclude(yield* reasons(any), { ...price, feeds: 3, rejects: 59 })
-        assert.deepStrictEqual(yield* reasons({ ...any, feed: "shop-1" }), [{ ...price, feeds: 1, rejects: 20 }])
-        assert.deepStrictEqual(yield* reasons({ ...any, run_id: failed.run_id }), [])
-      })
-    )
-    it.effect("gives rejects one reason when only its values differ, and finds exactly as many by it", () =>
-      Effect.gen(function* () {
-        const { reasons, rejects } = yield* DataRead
-        const any = { pipeline: "commodities", feed: undefined, run_id: undefined }
-        const reason = "close_price is …, which is no price"
-        const example = 'close_price is "1.10x", which is no price'
-        assert.deepStrictEqual(yield* reasons(any), [
-          { pipeline: "commodities", reason, example, feeds: 1, rejects: 30 }
-        ])
-        const found = yield* rejects({ ...any, reason, before: undefined, limit: 100 })
-        assert.deepStrictEqual([...new Set(found.rows.map((row) => row.feed))], ["gov-mars/1603"])
-        assert.strictEqual(found.rows.length, 30)
-        const none = yield* rejects({ ...any, reason: "fdc_id: is empty", before: undefined, limit: 100 })
-        assert.deepStrictEqual(none.rows, [])
-        const page = yield* shown("/data/rejects?pipeline=commodities")
-        assert.include(page, "such as: close_price is &quot;1.10x&quot;, which is no price")
-      })
-    )
-    it.effect("shows a row as it was read: a line for each field, and every digit", () =>
-      Effect.gen(function* () {
-        const page = yield* shown("/data/rejects?feed=gov-mars/1603")
-        assert.include(page, "Row as read")
-        const row = '{"commodity":"Butter, \\"AA\\"",\n"close_price":1.5000}'
-        assert.include(page, row.replaceAll('"', "&quot;"))
-      })
-    )
-    it.effect("offers feeds with rejects as a filter, and names a chosen reason and run, with a link to all", () =>
-      Effect.gen(function* () {
-        const page = yield* shown(`/data/rejects?pipeline=storefronts&run=${failed.run_id}&reason=price:+is+odd`)
-        const [, feeds = ""] = /<select id="feed"(.*?)<\/select>/s.exec(page) ?? []
-        assert.deepStrictEqual(
-          [...feeds.matchAll(/<option value="([^"]*)"/g)].map(([, feed]) => feed),
-          ["", "shop-0", "shop-1", "shop-2", "store/orchard-pantry.example"]
-        )
-        assert.include(page, "<q>price: is odd</q>")
-        assert.include(page, `<input type="hidden" name="run" value="${failed.run_id}">`)
-        assert.include(page, '<a href="/data/rejects?pipeline=storefronts">Show all</a>')
-        assert.include(page, "No such rejects")
-      })
-    )
-    it.effect("counts the rejects of a feed with those of its files, and finds as many by the feed", () =>
-      Effect.gen(function* () {
-        const data = yield* DataRead
-        const { rows } = yield* data.feeds({ pipeline: undefined, after: undefined, limit: 1000 })
-        const counted = rows.flatMap(({ feed, pipeline, rejects }) =>
-          rejects > 0 ? [{ feed, pipeline, rejects }] : []
-        )
-        assert.deepInclude(counted, { feed: "gov-fdc/csv", pipeline: "branded-foods", rejects: 1 })
-        // refused after its payloads had been read
-        assert.deepInclude(counted, { feed: "store/orchard-pantry.example", pipeline: "storefronts", rejects: 1 })
-        for (const { feed, pipeline, rejects } of counted) {
-          const all = { reason: undefined, run_id: undefined, before: undefined, limit: 1000 }
-          const found = yield* data.rejects({ ...all, feed, pipeline })
-          assert.strictEqual(found.rows.length, rejects, feed)
-        }
-        const page = yield* shown("/data/rejects?pipeline=branded-foods&feed=gov-fdc/csv")
-        assert.include(page, "gov-fdc/csv/food.csv, row 7")
-        assert.include(page, "20200101T000000000Z-branded-foods-000001")
       })
     )
   })
