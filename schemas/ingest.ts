@@ -10,7 +10,7 @@ const rawFile = described("SHA-256 of the payload, its name in the raw archive: 
 
 const Origin = Schema.Literals(["live", "replay", "sample"])
 
-/** What a run tells of itself. */
+/** The record of a run. */
 export const RunRecord = Schema.Struct({
   run_id: described("Id of the run; sorts by start."),
   pipeline,
@@ -52,7 +52,9 @@ export type RunRecord = typeof RunRecord.Type
 
 export const Run = Schema.Struct({
   ...RunRecord.fields,
-  recorded_in: described("Generation that tells of the run: later ones come later in text order, up to larder-999999."),
+  recorded_in: described(
+    "Generation that has the record of the run: later ones come later in text order, up to larder-999999."
+  ),
   rebuilt_in: Schema.NullOr(Schema.String).annotate({
     description:
       "Generation of the last rebuild that read the payloads of the run again: what `ingest` says of them is from there. Null where none did, and where that rebuild was rolled back."
@@ -166,7 +168,7 @@ export const LeftOut = Schema.Struct({
   description: "Feeds and stores that a run could not read or did not trust. Their last values stay."
 })
 
-/** A feed that a run left out, beside the run that tells of it. */
+/** A feed that a run left out, beside the record of that run. */
 export type FeedLeftOut = Pick<typeof LeftOut.Type, "feed" | "kind" | "reason">
 
 export const DataSetRow = Schema.Struct({

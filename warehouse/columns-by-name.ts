@@ -1,7 +1,7 @@
 /**
  * Reading what an earlier version of Larder published, by the names of its columns: a column that a table lacks is null in every row,
  * and a table that is not there is empty. That holds for servers, for runs and for what people open. Where tables differ otherwise,
- * nobody can say what their rows mean now, and the data set is made anew from the raw archive.
+ * nobody can say what their rows mean now, and the data set is rebuilt from the raw archive.
  */
 import { Effect, Schema } from "effect"
 import { createTables, definitionHash } from "./dictionary.ts"
@@ -25,7 +25,7 @@ export class TablesDiffer extends Schema.TaggedError<TablesDiffer>()("TablesDiff
 }) {
   override get message() {
     const shown = this.differences.slice(0, 3).join("; ")
-    return `What is live of ${this.pipeline} was published by another version of Larder: ${shown}. This version neither reads it nor adds to it. Make it anew from the raw archive with: npx larder-ingest rebuild ${this.pipeline}`
+    return `What is live of ${this.pipeline} was published by another version of Larder: ${shown}. This version neither reads it nor adds to it. Rebuild it from the raw archive with: npx larder-ingest rebuild ${this.pipeline}`
   }
 }
 

@@ -65,7 +65,7 @@ const killedIn = Effect.fnUntraced(function* (folder: string) {
   )
 })
 
-/** Takes the folder of a killed run until the scope ends: nobody else tells of that run meanwhile. Only what says which it was is left. */
+/** Takes the folder of a killed run until the scope ends: nobody else records that run meanwhile. Only what says which it was is left. */
 const takeOver = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -81,7 +81,7 @@ const takeOver = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * Removes what killed runs left, once `record` has told of them: where it fails, or is killed, the next run tells. That something cannot
+ * Removes what killed runs left, once `record` has recorded them: where it fails, or is killed, the next run does it. That something cannot
  * be removed is no reason not to run.
  */
 export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* <E extends Error, R>(

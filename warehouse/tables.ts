@@ -152,12 +152,12 @@ const view = (schema: string, name: string, record?: Schema.Struct<Schema.Struct
 /** Of the tables of `ingest`: counts up whenever they are defined otherwise than before. */
 export const ingestVersion = 1
 
-/** Written by the publisher itself: they tell of the run. */
+/** Written by the publisher itself: the records of the run. */
 export const generationTable = table("ingest", "generation", GenerationRow, { by: "adding", key: ["generation"] })
 export const runTable = table("ingest", "run", Run, { by: "adding", key: ["run_id"] })
 export const checkResultTable = table("ingest", "check_result", CheckResult, { by: "adding", key: ["run_id", "name"] })
 export const leftOutTable = table("ingest", "left_out", LeftOut, { by: "adding", key: ["run_id", "feed"] })
-/** One row for each data set that is live, made anew with each generation. */
+/** One row for each data set that is live, written again with each generation. */
 export const dataSetTable = table("ingest", "data_set", DataSetRow, { by: "replacing", key: ["pipeline"] })
 
 /** Tables that every pipeline adds to. */

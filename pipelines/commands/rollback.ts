@@ -25,7 +25,7 @@ export const rollback = Command.make(
       Flag.withDescription(`One data set alone: ${dataSetNames.join(", ")}`),
       Flag.optional
     ),
-    note: Flag.String("note").pipe(Flag.withDescription("Why, for whoever looks at it later"), Flag.optional),
+    note: Flag.String("note").pipe(Flag.withDescription("Why, for those who look at it later"), Flag.optional),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
   },
   Effect.fn(function* ({ json, ...asked }) {

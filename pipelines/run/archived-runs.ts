@@ -1,6 +1,6 @@
 /**
  * Earlier runs that read their source, read again from the raw archive: what each fetched and what it was refused, in the order
- * in which they ran. A warehouse that is built from them holds the same rows with the same ids, and tells of the same reads, without
+ * in which they ran. A warehouse that is built from them holds the same rows with the same ids and the same reads, without
  * the network. Runs that failed stay out, and dry ones and killed ones.
  */
 import { randomUUID } from "node:crypto"

@@ -42,7 +42,7 @@ export const Published = Schema.Struct({ run_id: Schema.String, published: Schem
 /** The last line of a run that published nothing, and how it went. One that was killed or interrupted has no such line. */
 export const Ended = Schema.Struct({ run_id: Schema.String, ended: Schema.String, shrinkage_accepted })
 
-/** Whether a line ends a run that read its source. One that brought no new row tells of its reads, which later ones build on. */
+/** Whether a line ends a run that read its source. One that brought no new row has reads, too, which later ones build on. */
 export const hasRead = (
   line: Effect.Success<ReturnType<typeof decodeLine>>
 ): line is typeof Published.Type | typeof Ended.Type =>

@@ -1,7 +1,7 @@
 /**
  * What a run works on, in a folder of the archive, on the same disk as its last place: `<machine>.<process>.<random>.part` is a file
  * that is being received or a pack that is being written, and `….run` the folder with the payloads that a run reads. Payloads are
- * hashed on the way in, and nothing outlives its scope. What a killed run left is removed by the next one. Downloads that a later run goes on with lie in folders of their own, see `resumable.ts`.
+ * hashed on the way in, and nothing outlives its scope. What a killed run left is removed by the next one. Downloads that a later run resumes are in folders of their own, see `resumable.ts`.
  */
 import { createHash, randomUUID } from "node:crypto"
 import { hostname } from "node:os"
@@ -31,7 +31,7 @@ export const isAlive = (pid: number) => {
   }
 }
 
-/** The name of a folder of this run's own: whoever makes the folder removes it before the scope closes. */
+/** The name of a folder of this run's own: the caller that makes the folder removes it before the scope closes. */
 export const runFolder = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   const name = newWorkName("run")

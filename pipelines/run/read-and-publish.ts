@@ -40,7 +40,7 @@ export interface RunOptions {
   readonly isRepeated?: true
   /** The file that was given with `--stores`. */
   readonly stores?: string | undefined
-  /** Is told what is known of a run that failed. */
+  /** Called with what is known of a run that failed. */
   readonly onFailed?: (ended: Ended) => void
 }
 
@@ -102,7 +102,7 @@ const orTell =
       Exit.isSuccess(exit) || isOvertaken(exit.cause) ? Effect.void : tellFailure(reading, known, exit.cause)
     )
 
-/** Reads the source, and looks at what came: bundled samples are samples whoever reads them, and go into no other warehouse. */
+/** Reads the source, and looks at what came: bundled samples stay samples wherever they are read from, and go into no other warehouse. */
 const readInto = Effect.fnUntraced(function* (
   pipeline: Pipeline,
   started: RunRecord,
@@ -195,7 +195,7 @@ const whatItGot = Effect.fnUntraced(function* (reading: Reading, since: Manifest
 })
 
 /**
- * Reads and publishes. Whoever is overtaken tries again for as long as others are faster: each time one of them has published.
+ * Reads and publishes. An overtaken run tries again for as long as others are faster: each time one of them has published.
  */
 export const readAndPublish = Effect.fnUntraced(function* (reading: Reading) {
   let since = yield* newest(reading)

@@ -123,7 +123,7 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
     provenances: () => live.current().model.provenances,
     generation: () => live.current().id,
     /** Pipelines whose newest data cannot be served. */
-    leftAside: live.leftAside
+    unserved: live.unserved
   }
 })
 

@@ -29,7 +29,7 @@ const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Pa
     use: () => assert.fail("no data is asked for"),
     swaps: () => 0,
     fault: () => undefined,
-    leftAside: () => new Set<string>()
+    unserved: () => new Set<string>()
   }
   const turns = makeTurns()
   const pipeline = makePipeline({

@@ -60,7 +60,7 @@ describe("bundled samples that are read by hand", () => {
     assert.match(replayed.stderr, /This warehouse holds live stores; the bundled samples, .* are not mixed with them/)
   })
 
-  it("keep their mark in a data set that is made anew", async () => {
+  it("keep their mark in a data set that is rebuilt", async () => {
     const home = folderOfTest()
     await run("larder-ingest", ["branded-foods", "--file", aZip], { LARDER_HOME: home })
     const again = await run("larder-ingest", ["rebuild"], { LARDER_HOME: home })

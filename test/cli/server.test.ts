@@ -59,7 +59,7 @@ describe("larder-serve start", () => {
     [
       "data of which no part is there",
       (home) => rmSync(path.join(home, "warehouse/objects"), { recursive: true }),
-      /commodities\.duckdb of commodities \(.+\) is missing\. Nothing of it is used\. Make it anew .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities$/m
+      /commodities\.duckdb of commodities \(.+\) is missing\. Nothing of it is used\. Rebuild it .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities$/m
     ],
     [
       "a warehouse of the earlier form",
@@ -92,7 +92,7 @@ describe("larder-serve start", () => {
       "commodities",
       "a part that was changed after it was published",
       (home) => rewrite(databaseOf(home, "commodities"), (text) => `${text.slice(0, -1)}x`),
-      /commodities\.duckdb of commodities \(.+\) was changed after it was published: its SHA-256 is another\. Nothing of it is used\. Make it anew .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities/
+      /commodities\.duckdb of commodities \(.+\) was changed after it was published: its SHA-256 is another\. Nothing of it is used\. Rebuild it .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities/
     ],
     [
       "storefronts",

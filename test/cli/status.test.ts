@@ -53,7 +53,7 @@ describe("larder-ingest status", () => {
     assert.match(lines[1] ?? "", /^late +branded-foods: .+less than 14 days old$/)
   })
 
-  it("says so where the newest runs cannot be shown, and tells of the others", async () => {
+  it("says so where the newest runs cannot be shown, and shows the others", async () => {
     const { code, lines, stderr } = await statusOf([], [live("commodities", 1)], (dir) => {
       rmSync(path.join(dir, "larder.duckdb"))
       mkdirSync(path.join(dir, "larder.duckdb", "in the way"), { recursive: true })

@@ -266,7 +266,7 @@ describe("a generation that cannot be served", () => {
     return [response.status, await response.json()]
   }
 
-  it("is left aside: the one before goes on answering, /readyz and the log say why, and a rollback repairs it", async () => {
+  it("is skipped: the one before goes on answering, /readyz and the log say why, and a rollback repairs it", async () => {
     const before = await versioned()
     const broken = madeGeneration(api.home(), ({ data_sets, number }) => {
       const [database] = data_sets.commodities?.parts ?? []

@@ -83,7 +83,7 @@ const publishedFiles = (home: string) => {
 const countIn = (folder: string) =>
   Effect.runPromise(Effect.scoped(Effect.map(openFoods(folder), ({ foods }) => foods)))
 
-/** Database and search of what is live tell of the same foods. */
+/** The live database and its search hold the same foods. */
 const expectWhole = async (home: string, expected: number) => {
   expect((await foodsIn(home)).length).toBe(expected)
   expect(await countIn(publishedFiles(home))).toBe(expected)

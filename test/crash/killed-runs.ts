@@ -45,7 +45,7 @@ export const queryFiles = (home: string, ...queries: ReadonlyArray<string>) =>
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer), Effect.runPromise)
 
 /**
- * Nothing that a run makes on its way lies around, and each run is told once. Only objects that a killed run had put stay for a
+ * No temporary file of a run is left, and each run is recorded once. Only objects that a killed run had put stay for a
  * day: nobody knows that it will not name them.
  */
 export const expectTidy = async (home: string, runs: number) => {
@@ -64,7 +64,7 @@ export const expectTidy = async (home: string, runs: number) => {
   )
 }
 
-/** How many killed runs the next one will tell of: those that came so far as to say which they are, and made no generation. */
+/** How many killed runs the next one will record: those that wrote which run they are, and made no generation. */
 export const untold = (home: string, isPublished: boolean) =>
   isPublished ? 0 : staged(home).filter((name) => name === "run.json").length
 

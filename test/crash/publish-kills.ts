@@ -173,7 +173,7 @@ export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
       expect(hasManifest(empty, 1)).toBe(false)
       expect(existsSync(path.join(empty, "warehouse/larder.duckdb"))).toBe(false)
       await expectComplete(empty, untold(empty, false))
-      expect(generationOf(empty, "commodities")).toBe("larder-000002") // the first tells of the run that was killed
+      expect(generationOf(empty, "commodities")).toBe("larder-000002") // the first has the record of the run that was killed
     })
   })
 

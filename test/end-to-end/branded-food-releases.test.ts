@@ -176,7 +176,7 @@ describe("a release after another one", () => {
       rows_rejected: 0
     })
     expect(generationOf(known, "branded-foods")).toBe("larder-000001")
-    expect(newestManifest(known).number).toBe(2) // tells of the run
+    expect(newestManifest(known).number).toBe(2) // has the record of the run
   })
 
   it("loads nothing when its labels are known, and only records its payload", async () => {

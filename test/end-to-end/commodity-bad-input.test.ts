@@ -289,7 +289,7 @@ describe("a run with an unusable LARDER_HOME", () => {
 })
 
 describe("a run on a part that somebody changed", () => {
-  it("exits with 1, names it and what to do, carries nothing of it on, and a rebuild makes it anew", async () => {
+  it("exits with 1, names it and what to do, carries nothing of it on, and a rebuild repairs it", async () => {
     const copy = copyOf(home)
     const [before, prices] = [newestManifest(copy), await valuesOf(copy, "cheese_block_sales_price_weekly")]
     const [part] = before.data_sets.commodities?.parts ?? []

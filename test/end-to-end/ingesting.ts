@@ -71,7 +71,7 @@ export const query = (home: string, ...queries: ReadonlyArray<string>) =>
     Effect.runPromise
   )
 
-/** A home that was made anew from the raw archive of another one, and has nothing else of it; it is removed when the test is over. */
+/** A home that was rebuilt from the raw archive of another one, and has nothing else of it; it is removed when the test is over. */
 export const rebuiltFrom = async (home: string) => {
   const made = folderOfTest()
   cpSync(path.join(home, "raw"), path.join(made, "raw"), { recursive: true })

@@ -92,7 +92,7 @@ describe("larder-ingest rebuild", () => {
     expect(await recordsOf(made, [4_000_000, 4_000_001])).toEqual(records)
   })
 
-  it("makes a live data set anew as one generation, with the same rows, and leaves the others as they are", async () => {
+  it("rebuilds a live data set as one generation, with the same rows, and leaves the others as they are", async () => {
     const copy = copyOf(home)
     const [before, { number }] = [await rowsOf(copy), newestManifest(copy)]
     const { code, runs, stderr } = await rebuild(copy, "branded-foods")

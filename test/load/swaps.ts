@@ -98,7 +98,7 @@ export const swapsUnderLoad = (turns: number) => {
         1,
         expect.stringMatching(/release\.zip cannot be read: it was cut off/)
       ])
-      number++ // a failed run is told, and changes no data set
+      number++ // a failed run is recorded, and changes no data set
       for (const [turn, day] of days.slice(0, turns).entries()) {
         await addGeneration(home, day)
         await served(prices, day)

@@ -1,7 +1,7 @@
 /**
  * A depot keeps generations: objects, which are files under their SHA-256, and texts under names, such as
  * `generations/000000012.json`. What was put never changes and is never overwritten; of several who put the same name at once,
- * one is first, and the others are told.
+ * one is first, and the others learn of it.
  */
 import { type Effect, type Option, Schema, type Stream } from "effect"
 
@@ -32,7 +32,7 @@ export class DepotUnusable extends Schema.TaggedError<DepotUnusable>()("DepotUnu
 export interface Depot {
   /** For people: a folder, later an address. */
   readonly location: string
-  /** Puts a text under a new name. False where there is such a name already: whoever was first has won. */
+  /** Puts a text under a new name. False where there is such a name already. */
   readonly putText: (name: string, text: string) => Effect.Effect<boolean, DepotUnusable>
   readonly text: (name: string) => Effect.Effect<Option.Option<string>, DepotUnusable>
   /** Puts a file under its SHA-256, and sees that it is there for good. Nothing is written where it is there already. */

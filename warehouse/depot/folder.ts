@@ -115,7 +115,7 @@ export const folderDepot = (location: string): Depot => {
       await putOnce(target, async (part) => {
         await linkOrCopy(file, part)
         await syncFile(part)
-        await chmod(part, 0o444) // whoever forgets to open it read-only cannot change it
+        await chmod(part, 0o444) // a client that forgets to open it read-only cannot change it
       })
     })
 

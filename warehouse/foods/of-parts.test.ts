@@ -15,7 +15,7 @@ const withFoods = copied(
   Effect.tap(aLayout, (layout) => publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }], labelsWithFiles))
 )
 
-/** Without the folder of names, which whoever publishes makes: a server makes it where it is gone. */
+/** Without the folder of names, which a run makes when it publishes: a server makes it where it is gone. */
 const published = Effect.tap(withFoods, ({ beside }) =>
   FileSystem.FileSystem.use((fs) => fs.remove(beside, { recursive: true }))
 )

@@ -95,7 +95,7 @@ export class EarlierForm extends Schema.TaggedError<EarlierForm>()("EarlierForm"
   file: Schema.String
 }) {
   override get message() {
-    return `${this.dir} holds a warehouse of an earlier form (${this.file}). Nothing was changed. Move this folder aside, and make it anew from the raw archive with: npx larder-ingest rebuild`
+    return `${this.dir} holds a warehouse of an earlier form (${this.file}). Nothing was changed. Move this folder aside, and rebuild it from the raw archive with: npx larder-ingest rebuild`
   }
 }
 

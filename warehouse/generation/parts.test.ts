@@ -43,7 +43,7 @@ describe("a part", () => {
       const error = yield* Effect.flip(publishFound(layout, { prices: [pears] }))
       assert.match(
         error.message,
-        /^pantry\.duckdb of pantry \(.*\) (has \d+ bytes, and was published with \d+|was changed after it was published: its SHA-256 is another)\. Nothing of it is used\. Make it anew from the raw archive with: npx larder-ingest rebuild pantry; or go back with: npx larder-ingest rollback --only pantry$/
+        /^pantry\.duckdb of pantry \(.*\) (has \d+ bytes, and was published with \d+|was changed after it was published: its SHA-256 is another)\. Nothing of it is used\. Rebuild it from the raw archive with: npx larder-ingest rebuild pantry; or go back with: npx larder-ingest rollback --only pantry$/
       )
       assert.strictEqual(Option.getOrThrow(yield* newestManifest(layout.depot)).number, 1)
     })
@@ -76,7 +76,7 @@ describe("a part", () => {
       assert.strictEqual(yield* faultOf(layout, object), "was changed after it was published: its SHA-256 is another")
     })
   )
-  itWorks("that the system does not let us read is not called missing: the system's reason is told", () =>
+  itWorks("that the system does not let us read is not called missing: the message has the system's reason", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withApples

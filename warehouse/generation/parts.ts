@@ -21,7 +21,7 @@ export class PartDamaged extends Schema.TaggedError<PartDamaged>()("PartDamaged"
   fault: Schema.String
 }) {
   override get message() {
-    return `${this.part} of ${this.pipeline} (${this.file}) ${this.fault}. Nothing of it is used. Make it anew from the raw archive with: npx larder-ingest rebuild ${this.pipeline}; or go back with: npx larder-ingest rollback --only ${this.pipeline}`
+    return `${this.part} of ${this.pipeline} (${this.file}) ${this.fault}. Nothing of it is used. Rebuild it from the raw archive with: npx larder-ingest rebuild ${this.pipeline}; or go back with: npx larder-ingest rollback --only ${this.pipeline}`
   }
 }
 

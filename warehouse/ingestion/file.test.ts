@@ -50,7 +50,7 @@ const runs = (layout: Layout) =>
   )
 
 describe("ingestion.duckdb", () => {
-  itWorks("tells of a run that failed at once: its error, its checks and what it left out", () =>
+  itWorks("has a run that failed at once: its error, its checks and what it left out", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* fail(layout, "one")
@@ -89,7 +89,7 @@ describe("ingestion.duckdb", () => {
       assert.deepStrictEqual(yield* runs(layout), ["one", "two", "three", "four"])
     })
   )
-  itWorks("is kept by whoever has it open", () =>
+  itWorks("is kept by a reader that has it open", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       yield* fail(layout, "one")

@@ -1,7 +1,7 @@
 /**
  * `ingestion.duckdb`: what all runs recorded, as tables that people query, built from the parts of `ingest`. Each generation adds its own
  * part to a second file, which lags one behind, and the two change places: so a run costs the same whatever the history, and
- * whoever has the file open keeps what it read. Both can be made again from the parts at any time.
+ * a reader that has the file open keeps what it read. Both can be made again from the parts at any time.
  */
 import { existsSync, statSync } from "node:fs"
 import { chmod, copyFile, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
@@ -120,7 +120,7 @@ export const isPresent = ({ ingestion }: Layout, inode: bigint) =>
 
 /**
  * Adds to the spare file the records that it lacks of the generations up to this one: those after `after`, 0 where it is new. False
- * where it has to be made anew.
+ * where it has to be made again from all parts.
  */
 const bringUp = Effect.fnUntraced(function* (
   layout: Layout,
@@ -141,7 +141,7 @@ const bringUp = Effect.fnUntraced(function* (
           ? generationId(part.first)
           : `${generationId(part.first)} to ${generationId(part.last)}`
       yield* Effect.logWarning(
-        `the records of ${which} (${source}) ${fault}: ingestion.duckdb is made without it. The data is whole; restore the file from a backup, and remove ingestion.duckdb to have it made anew`
+        `the records of ${which} (${source}) ${fault}: ingestion.duckdb is made without it. The data is whole; restore the file from a backup, and remove ingestion.duckdb to have it made again`
       )
       continue
     }
@@ -217,7 +217,7 @@ const makeNext = Effect.fnUntraced(function* (
   return undefined
 })
 
-/** Brings `ingestion.duckdb` up to this generation. Whoever calls it holds the lock of what people open. */
+/** Brings `ingestion.duckdb` up to this generation. The caller holds the lock of what people open. */
 export const refreshIngestion = Effect.fn("Ingestion.refresh")(function* (
   layout: Layout,
   manifest: Manifest,

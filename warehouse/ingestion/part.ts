@@ -100,7 +100,7 @@ const numbered = async function* ({ file, first, last }: PartFile) {
   }
 }
 
-/** Makes one part of several, in their order. Whoever does it with the same parts gets the same bytes. */
+/** Makes one part of several, in their order. The same parts give the same bytes. */
 export const mergeIngestParts = (parts: ReadonlyArray<PartFile>, file: string) =>
   attempt(async () => {
     const read = async function* () {

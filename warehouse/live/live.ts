@@ -18,9 +18,9 @@ import {
 import { verifiedDatabase } from "../generation/parts.ts"
 import { requireKnown } from "../newer-versions.ts"
 import type { DataSet } from "../tables.ts"
-import { type Fault, makeLeftAside, textOf } from "./left-aside.ts"
 import { hasMoreRecords, type OpenRecords, openRecords } from "./open-records.ts"
 import { leave, type Shared } from "./shared.ts"
+import { type Fault, makeUnserved, textOf } from "./unserved.ts"
 
 type Db = DuckDb["Service"]
 
@@ -69,7 +69,7 @@ export interface Live<Model> {
   /** Why what is served is not all that is live; undefined where it is. */
   readonly fault: () => string | undefined
   /** Data sets of the newest generation that cannot be served: an older state is, or nothing. */
-  readonly leftAside: () => ReadonlySet<string>
+  readonly unserved: () => ReadonlySet<string>
 }
 
 const lookEvery = "250 millis"
@@ -78,7 +78,7 @@ const unreadable = "the newest generation cannot be read"
 const isSame = (a: DataSetEntry, b: DataSetEntry) =>
   a.parts.length === b.parts.length && a.parts.every(({ sha256 }, at) => sha256 === b.parts[at]?.sha256)
 
-/** Opens what is live, and follows it. What cannot be opened or loaded is left aside, with a log. */
+/** Opens what is live, and follows it. What cannot be opened or loaded is skipped, with a log. */
 export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   layout: Layout,
   { assemble, dataSets }: Loading<Loaded, Model, R>
@@ -118,13 +118,14 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     )
   })
 
-  const aside = makeLeftAside()
+  const unserved = makeUnserved()
 
   /** A data set of a manifest: as it is open, newly opened, or as it was where the new one cannot be served. */
   const serveDataSet = Effect.fnUntraced(function* (pipeline: Pipeline, entry: DataSetEntry, was: Served | undefined) {
     if (was !== undefined && isSame(was.entry, entry)) return { served: { ...was, entry }, fault: undefined }
     const about = { pipeline, of: entry.changed_in, stays: was?.entry.changed_in }
-    if (yield* aside.isLeft(pipeline, entry.changed_in)) return { served: was, fault: { ...about, why: undefined } }
+    if (yield* unserved.isRecent(pipeline, entry.changed_in))
+      return { served: was, fault: { ...about, why: undefined } }
     const opened = yield* Effect.exit(openDataSet(pipeline, entry))
     return Exit.isSuccess(opened)
       ? { served: { open: opened.value, entry }, fault: undefined }
@@ -152,7 +153,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   ) {
     const scope = yield* Scope.make()
     return yield* Effect.gen(function* () {
-      const records = yield* openRecords(layout, number, aside, before?.records)
+      const records = yield* openRecords(layout, number, unserved, before?.records)
       for (const open of [records, ...[...served.values()].map((one) => one.open)]) {
         open.users++
         yield* Scope.addFinalizer(scope, leave(open))
@@ -186,7 +187,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   let swaps = 0
   let faults: ReadonlyArray<Fault> = []
   let isUnreadable = false
-  /** The newest generation that was looked at to its end, and is served as it is; undefined where one is left aside. */
+  /** The newest generation that was looked at to its end, and is served as it is; undefined where one is skipped. */
   let seen: number | undefined
 
   const start = Effect.gen(function* () {
@@ -198,7 +199,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
       const why = found.faults[0]?.why
       return yield* why === undefined ? Effect.fail(new NoWarehouse({ dir: layout.dir })) : Effect.failCause(why)
     }
-    yield* Effect.forEach(found.faults, aside.leaveDataSet, { discard: true })
+    yield* Effect.forEach(found.faults, unserved.reportDataSet, { discard: true })
     faults = found.faults
     const serving = yield* serve(manifest, found.served)
     if (faults.length === 0 && serving.records.isWhole) seen = manifest.number
@@ -211,10 +212,10 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   const take = Effect.fnUntraced(function* (manifest: Manifest) {
     const before = current
     const { faults: found, served } = yield* serveDataSets(manifest, before.served)
-    yield* Effect.forEach(found, aside.leaveDataSet, { discard: true })
+    yield* Effect.forEach(found, unserved.reportDataSet, { discard: true })
     if (found.length > 0) faults = found // told at once, and taken back when all is served
     const changed = pipelines.filter((pipeline) => served.get(pipeline)?.open !== before.served.get(pipeline)?.open)
-    const hasMore = yield* hasMoreRecords(layout, manifest.number, aside, before.records)
+    const hasMore = yield* hasMoreRecords(layout, manifest.number, unserved, before.records)
     if (manifest.number !== before.number || changed.length > 0 || hasMore) {
       current = yield* serve(manifest, served, before) // nobody waits: the old one answers until here
       yield* leave(before)
@@ -229,7 +230,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
 
   const leaveUnread = (what: string, of: number) => (why: Cause.Cause<unknown>) => {
     isUnreadable = true
-    return aside.leave(what, of, Effect.logError(`${unreadable}; ${current.id} stays`, why))
+    return unserved.report(what, of, Effect.logError(`${unreadable}; ${current.id} stays`, why))
   }
 
   const look = Effect.gen(function* () {
@@ -237,7 +238,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     if (newest === seen) isUnreadable = false // one that could not be read may have gone
     if (newest === undefined || newest === seen) return
     const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
-    if (manifest === undefined || (yield* aside.isLeft("generation", manifest.number))) return
+    if (manifest === undefined || (yield* unserved.isRecent("generation", manifest.number))) return
     yield* Effect.catchCause(take(manifest), leaveUnread("generation", manifest.number))
   }).pipe(Effect.catchCause(leaveUnread("manifest", 0)))
   yield* Effect.forkScoped(Effect.repeat(Effect.uninterruptible(look), Schedule.spaced(lookEvery)))
@@ -248,7 +249,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
       const all = [...(isUnreadable ? [unreadable] : []), ...faults.map(textOf)]
       return all.length === 0 ? undefined : all.join("; ")
     },
-    leftAside: () => new Set(faults.map(({ pipeline }) => pipeline)),
+    unserved: () => new Set(faults.map(({ pipeline }) => pipeline)),
     use: (read) =>
       Effect.acquireUseRelease(
         Effect.sync(() => {

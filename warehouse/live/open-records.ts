@@ -5,8 +5,8 @@ import type { Layout } from "../generation/layout.ts"
 import { generationId } from "../generation/manifest.ts"
 import { isPresent, isUpTo, openIngestion } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import type { LeftAside } from "./left-aside.ts"
 import type { Shared } from "./shared.ts"
+import type { Unserved } from "./unserved.ts"
 
 export interface OpenRecords extends Shared {
   readonly db: DuckDb["Service"]
@@ -15,7 +15,7 @@ export interface OpenRecords extends Shared {
   isWhole: boolean
 }
 
-/** What is left aside, apart: records that cannot be written may still be opened once somebody else has written them. */
+/** What is skipped, apart: records that cannot be written may still be opened once somebody else has written them. */
 const writing = "write ingestion.duckdb"
 const opening = "open ingestion.duckdb"
 
@@ -33,19 +33,23 @@ const open = Effect.fnUntraced(function* (layout: Layout, isWhole: boolean, befo
 })
 
 /**
- * Opens it for a generation. Whoever made that brings the file up to it; where that was cut off, it is done here, if it can be. A file
+ * Opens it for a generation. The run that made that brings the file up to it; where that was cut off, it is done here, if it can be. A file
  * that is open already stays open: to close it a second time would give up its lock, and a run would write to it. So does one
  * in whose place there is nothing that can be opened.
  */
 export const openRecords = Effect.fnUntraced(function* (
   layout: Layout,
   number: number,
-  aside: LeftAside,
+  unserved: Unserved,
   before: OpenRecords | undefined
 ) {
   yield* refreshOpened(layout, "server").pipe(
     Effect.catch(({ message }) =>
-      aside.leave(writing, number, Effect.logWarning(`what people open may be of an earlier generation: ${message}`))
+      unserved.report(
+        writing,
+        number,
+        Effect.logWarning(`what people open may be of an earlier generation: ${message}`)
+      )
     )
   )
   return yield* open(layout, yield* isUpTo(layout, number), before).pipe(
@@ -53,7 +57,7 @@ export const openRecords = Effect.fnUntraced(function* (
       if (before === undefined) return Effect.failCause(why)
       before.isWhole = false
       const told = `the records of ${generationId(number)} cannot be opened; those of an earlier generation stay`
-      return Effect.as(aside.leave(opening, number, Effect.logWarning(told, why)), before)
+      return Effect.as(unserved.report(opening, number, Effect.logWarning(told, why)), before)
     })
   )
 })
@@ -62,9 +66,9 @@ export const openRecords = Effect.fnUntraced(function* (
 export const hasMoreRecords = Effect.fnUntraced(function* (
   layout: Layout,
   number: number,
-  aside: LeftAside,
+  unserved: Unserved,
   { isWhole }: OpenRecords
 ) {
-  if (isWhole || (yield* aside.isLeft(opening, number))) return false
-  return (yield* isUpTo(layout, number)) || !(yield* aside.isLeft(writing, number))
+  if (isWhole || (yield* unserved.isRecent(opening, number))) return false
+  return (yield* isUpTo(layout, number)) || !(yield* unserved.isRecent(writing, number))
 })

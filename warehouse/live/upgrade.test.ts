@@ -139,7 +139,7 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
         const over = yield* asking(old)
         const server = yield* serve(layout, dataSet)
         assert.deepStrictEqual([server.current().model, server.fault()], [{ cellar: "wine" }, fault(1)])
-        assert.deepStrictEqual([...server.leftAside()], ["pantry"])
+        assert.deepStrictEqual([...server.unserved()], ["pantry"])
         assert.isTrue(logs.some((line) => line.includes(`${fault(1)}; nothing of it is served`)))
         const file = layout.dataSetFile("pantry")
         const why = String(yield* Effect.flip(Effect.scoped(openPublished(file, dataSet, {}))))

@@ -1,6 +1,6 @@
 /**
  * `larder.duckdb`, which shows all data sets together: a small database of views over the files of the data sets, with the
- * project's own views and macros over those. It holds no rows, and names files that stay, so it is written anew only where its
+ * project's own views and macros over those. It holds no rows, and names files that stay, so it is written again only where its
  * definitions change: a query sees what is live when it begins, and a transaction that state until its end.
  *
  * A view knows the absolute path of its file, so the catalogue is of use on this machine only, and only DuckDB 1.5 and newer

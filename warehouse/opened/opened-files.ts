@@ -1,6 +1,6 @@
 /**
  * What people open, under names that stay: a file for each data set, a hard link to its part; `ingestion.duckdb`, made from the
- * parts of `ingest`; and `larder.duckdb`, the catalogue over all of them. Whoever makes a generation brings them up to it, and a
+ * parts of `ingest`; and `larder.duckdb`, the catalogue over all of them. The run that makes a generation brings them up to it, and a
  * server that starts does where a killed run could not.
  */
 import { randomUUID } from "node:crypto"
@@ -81,7 +81,7 @@ const isShown = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
 const isUnfinished = (name: string) =>
   /^[\w.-]+\.duckdb(\.next)?\.[0-9a-f-]{36}\.(part|building)(\.wal|\.tmp)?$/.test(name)
 
-/** Removes what killed programs left of these files. Only the holder of their lock makes any, so they are nobody's. */
+/** Removes what killed programs left of these files. Only the holder of their lock makes any, so no living program has one. */
 const sweep = (layout: Layout) =>
   attempt(layout.dir, async () => {
     for (const name of (await readdir(layout.dir)).filter(isUnfinished)) {

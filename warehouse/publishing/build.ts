@@ -32,7 +32,7 @@ export interface Building {
   readonly acceptShrinkage: boolean
   /** Whether any row of the data set will be of the bundled samples. */
   readonly isSample: boolean
-  /** Is told what all checks found, before one that failed ends the run. */
+  /** Called with what all checks found, before one that failed ends the run. */
   readonly onChecked?: ((checks: ReadonlyArray<CheckOutcome>) => void) | undefined
 }
 

@@ -101,7 +101,7 @@ describe("a version whose tables differ otherwise", () => {
         assert.include(error.message, "What is live of pantry was published by another version of Larder: ")
         assert.include(error.message, difference)
         assert.strictEqual(early.message, error.message) // known before anything is fetched
-        assert.include(error.message, "Make it anew from the raw archive with: npx larder-ingest rebuild pantry")
+        assert.include(error.message, "Rebuild it from the raw archive with: npx larder-ingest rebuild pantry")
         assert.deepStrictEqual(yield* ask(layout, "select item from pantry.price"), [{ item: "apple" }])
       })
     )

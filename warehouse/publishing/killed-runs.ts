@@ -7,7 +7,7 @@ import { recordEnd } from "./record.ts"
 
 const message = "The program was killed, or its machine stopped, before the run ended. When is not known."
 
-/** Records killed runs that nothing tells of, as one may have been killed behind its manifest, and removes what they left. */
+/** Records killed runs that have no record yet (one may have been killed behind its manifest), and removes what they left. */
 export const recordKilledRuns = (layout: Layout) =>
   removeAbandoned(
     layout,

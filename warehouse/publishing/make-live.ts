@@ -5,7 +5,7 @@ import { type Change, generationId, type Manifest, makeGeneration } from "../gen
 import { refreshOpened } from "../opened/opened-files.ts"
 
 /**
- * Makes a generation that `change` describes. It is live with its manifest: whoever interrupts it there is told so, in the words of `done`.
+ * Makes a generation that `change` describes. It is live with its manifest: an interrupt behind that is answered with a warning in the words of `done`.
  */
 export const makeLive = <E, R>(
   layout: Layout,

@@ -35,7 +35,7 @@ const upgraded = copied(
     Effect.andThen(publishSeries(layout, commodity, "butter"), publishSeries(layout, newer, "cheese"))
   )
 )
-/** A newer version told of its runs. */
+/** A newer version recorded its runs. */
 const withNewerIngest = copied(
   Effect.tap(aLayout, (layout) =>
     Effect.andThen(
@@ -86,7 +86,7 @@ describe("a program that is older than what is live", () => {
       assert.strictEqual((yield* liveOf(layout)).number, 3)
     })
   )
-  itWorks("takes the place of nothing where a newer one told of its runs", () =>
+  itWorks("replaces nothing where a newer one recorded its runs", () =>
     Effect.gen(function* () {
       const layout = yield* withNewerIngest
       const sentence = sentenceOf("schema ingest")

@@ -36,7 +36,7 @@ export interface Publication {
   readonly checks: ReadonlyArray<Check>
   /** Whether less than is live may be published. */
   readonly acceptShrinkage?: boolean | undefined
-  /** Is told what all checks found, before one that failed ends the run. */
+  /** Called with what all checks found, before one that failed ends the run. */
   readonly onChecked?: ((checks: ReadonlyArray<CheckOutcome>) => void) | undefined
   /** Everything but making the generation: all files go with the staged one. Nothing of the warehouse is touched. */
   readonly dryRun: boolean
@@ -120,7 +120,7 @@ const entryOf = (
   }
 }
 
-/** After the manifest nothing fails any more: what cannot be brought up or tidied is told, and done by the next run. */
+/** After the manifest nothing fails any more: what cannot be brought up or tidied is logged, and done by the next run. */
 const finish = (layout: Layout) =>
   refreshOpened(layout).pipe(
     Effect.andThen(prune(layout)),
@@ -154,7 +154,7 @@ const publishNew = Effect.fnUntraced(function* (
   const run: RunRecord = yield* promoting.pipe(
     during("promoting it"),
     Effect.tap(() => finish(layout)),
-    Effect.uninterruptible // a run that is live is never told as interrupted
+    Effect.uninterruptible // a run that is live is never reported as interrupted
   )
   return { run, checks: built.checks, changes: true } satisfies Published as Published
 })
@@ -178,7 +178,7 @@ const publishWith = Effect.fnUntraced(function* (publication: Publication) {
 
 /**
  * Publishes a run's staged rows as a new generation, or finds that no row is new and records that. Fails with `PublishedMeanwhile` where
- * another machine, which has locks of its own, was faster: whoever calls it stages the rows again then, beside what is live now.
+ * another machine, which has locks of its own, was faster: the caller stages the rows again then, beside what is live now.
  */
 export const publish = Effect.fn("Generation.publish")(function* (publication: Publication) {
   const { dataSet, dryRun, layout } = publication

@@ -24,7 +24,7 @@ const reasons = (layout: Layout, table = "reject") =>
 
 describe("a rebuild", () => {
   itWorks(
-    "tells of the runs that nothing tells of, also where an earlier attempt was killed after the first of them",
+    "records the runs that have no record, also where an earlier attempt was killed after the first of them",
     () =>
       Effect.gen(function* () {
         const repeated = { one: { prices: [apples], rejects: ["odd"] }, two: { prices: [pears] } }
@@ -86,7 +86,7 @@ describe("a rebuild", () => {
       yield* publishFound(layout, { prices: [apples] }, { run: { run_id: "one" } })
       yield* interruptedAtManifest(layout, (of) => rebuildPantry(of, { one: { prices: [apples] } }))
       assert.deepStrictEqual(yield* runs(layout), [["one", "1", "1", "2", null]])
-      assert.deepStrictEqual(logs, ["Warn: interrupted too late: the data set is made anew, and larder-000002 is live"])
+      assert.deepStrictEqual(logs, ["Warn: interrupted too late: the data set is rebuilt, and larder-000002 is live"])
     })
   )
 })

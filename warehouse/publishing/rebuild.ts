@@ -1,6 +1,6 @@
 /**
- * Putting a data set that was made anew in the place of the live one: its parts come from another warehouse, into which its runs were
- * repeated. The records of payloads come anew, as this version reads them, and all records of runs that have none:
+ * Putting a data set that was rebuilt in the place of the live one: its parts come from another warehouse, into which its runs were
+ * repeated. The records of payloads are those that this version reads, and all records of runs that have none:
  * the raw archive alone gives back the history of the runs that read their source.
  */
 import { randomUUID } from "node:crypto"
@@ -63,7 +63,7 @@ export interface Rebuild {
 }
 
 /**
- * Makes the parts of `from` live, with the records of its runs. Answers with the id of the new generation. Whoever calls it holds the
+ * Makes the parts of `from` live, with the records of its runs. Answers with the id of the new generation. The caller holds the
  * lock of the data set since before it looked for the runs to repeat: one that publishes meanwhile would be lost.
  */
 export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet, from, layout, since }: Rebuild) {
@@ -92,6 +92,6 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet,
     return { event, data_sets, ingest: yield* addPart(base, object, number) } satisfies Change as Change
   })
   for (const part of made?.parts ?? []) yield* putFile(layout, yield* verifiedPart(from, pipeline, part))
-  const { number } = yield* makeLive(layout, "the data set is made anew", change)
+  const { number } = yield* makeLive(layout, "the data set is rebuilt", change)
   return generationId(number)
 }, Effect.scoped)

@@ -84,7 +84,7 @@ interface Merged {
   readonly part: IngestPart
 }
 
-/** Makes one part of a hundred. Whoever is overtaken meanwhile only changes the list. */
+/** Makes one part of a hundred. A run that is overtaken meanwhile only changes the list. */
 const mergeParts = Effect.fnUntraced(function* (layout: Layout, base: Manifest | undefined, folder: string) {
   const path = yield* Path.Path
   const of = mergeable(base?.ingest.parts ?? [])

@@ -150,7 +150,7 @@ const noLongerKept = (pipeline: string, wanted: DataSetEntry | undefined) =>
     problem: `The data of ${pipeline} in ${generationId(wanted?.published_in ?? 0)} is no longer kept. What is kept has its size in the list of: npx larder-ingest generations`
   })
 
-/** Runs an effect while nobody publishes these data sets. Whoever wants several locks takes them in one order. */
+/** Runs an effect while nobody publishes these data sets. Several locks are always taken in one order. */
 const whileNobodyPublishes = <A, E, R>(
   layout: Layout,
   pipelines: ReadonlyArray<string>,

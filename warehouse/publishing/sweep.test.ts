@@ -46,26 +46,26 @@ const muchLater = Effect.fnUntraced(function* <A, E, R>(
   yield* fs.utimes(path.join(layout.dir, put), moment, moment)
   return yield* later(ahead)(run)
 })
-const thereOf = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyArray<string>) {
+const presentOf = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   return yield* Effect.filter(names, (name) => fs.exists(path.join(dir, name)))
 })
 
 describe("what killed runs left", () => {
-  itWorks("goes with the next run: at once where it is nobody's, else after a day", () =>
+  itWorks("goes with the next run: at once where no living program can have it, else after a day", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
       const [nobodys, young] = [underLock(), unsure()]
       yield* leave(layout, [...nobodys, ...young])
       yield* publishFound(layout, { prices: [pears] })
-      assert.deepStrictEqual(yield* thereOf(layout, nobodys), [])
-      assert.deepStrictEqual(yield* thereOf(layout, young), young)
+      assert.deepStrictEqual(yield* presentOf(layout, nobodys), [])
+      assert.deepStrictEqual(yield* presentOf(layout, young), young)
       yield* muchLater(layout, "23 hours", publishFound(layout, { prices: [pears] }))
-      assert.deepStrictEqual(yield* thereOf(layout, young), young)
+      assert.deepStrictEqual(yield* presentOf(layout, young), young)
       yield* muchLater(layout, "25 hours", publishFound(layout, { prices: [pears] }))
-      assert.deepStrictEqual(yield* thereOf(layout, young), [])
+      assert.deepStrictEqual(yield* presentOf(layout, young), [])
     })
   )
   itWorks("is not what somebody else is writing, however far the clock of a run is ahead", () =>
@@ -75,7 +75,7 @@ describe("what killed runs left", () => {
       const young = unsure()
       yield* leave(layout, young)
       yield* publishFound(layout, { prices: [pears] }).pipe(later("365 days"))
-      assert.deepStrictEqual(yield* thereOf(layout, young), young)
+      assert.deepStrictEqual(yield* presentOf(layout, young), young)
     })
   )
   itWorks("is not taken for what people put there themselves", () =>
@@ -84,7 +84,7 @@ describe("what killed runs left", () => {
       const own = ["notes.duckdb", "half.duckdb.part", "building", "generations/readme.txt"]
       yield* leave(layout, own)
       yield* muchLater(layout, "25 hours", publishFound(layout, { prices: [apples] }))
-      assert.deepStrictEqual(yield* thereOf(layout, own), own)
+      assert.deepStrictEqual(yield* presentOf(layout, own), own)
     })
   )
 })

@@ -54,6 +54,6 @@ export const loadStorefronts = Effect.fn("Storefronts.load")(function* (db: Duck
   return { facts, products, collections, product } satisfies StorefrontData as StorefrontData
 })
 
-/** The same with what runs told of the stores' last reads: these change without any of the data. */
+/** The same with the records of the stores' last reads: these change without any of the data. */
 export const withLastReads = ({ facts, ...data }: StorefrontData, ingest: DuckDb["Service"]) =>
   Effect.map(loadLastReads(ingest), (lastReads): Storefronts => ({ ...data, stores: storesOf(facts, lastReads) }))

@@ -13,7 +13,7 @@ import { lastSeen } from "./last-seen.ts"
 
 /**
  * Of runs side by side the one that read a store later counts, whichever is published first; one that failed keeps out none
- * that did not. `ingest.store_read` tells of all of them.
+ * that did not. `ingest.store_read` has all of them.
  */
 const leaveOutOlderReads = (knownReads: Known) => [
   `create or replace temp table overtaken as

@@ -82,7 +82,7 @@ const streamOf = async (zip: OpenZip, entry: Entry): Promise<AsyncIterable<Buffe
   if (!entry.isCompressed()) return zip.openReadStreamPromise(entry)
   const packed = await zip.openReadStreamPromise(entry, { decompress: false })
   const inflating = createInflateRaw({ chunkSize: pieceBytes })
-  return pipe(packed, inflating, () => {}) // whoever reads gets the error
+  return pipe(packed, inflating, () => {}) // the reader gets the error
 }
 
 export const openPack = async (file: string): Promise<Pack> => {

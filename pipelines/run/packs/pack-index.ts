@@ -10,7 +10,7 @@ import { openPack } from "./pack-file.ts"
 
 /**
  * `write` keeps the file up to date. `read` changes nothing on the disk, as a dry run promises. `scan` reads the packs themselves:
- * whoever repeats all runs opens nearly all of them anyway.
+ * a rebuild of everything opens nearly all of them anyway.
  */
 export type IndexUse = "write" | "read" | "scan"
 
@@ -78,7 +78,7 @@ export const openPackIndex = Effect.fn("PackIndex.open")(function* (folder: stri
   const file = path.join(folder, "index.sqlite")
   /** Undefined where the file cannot be used. */
   let stored: IndexFile | undefined
-  /** Packs that the file does not tell of, by the payloads that they hold. */
+  /** Packs that the file does not list, by the payloads that they hold. */
   const others = new Map<string, Set<string>>()
   const read = new Set<string>()
 

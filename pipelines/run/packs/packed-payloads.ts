@@ -29,7 +29,7 @@ interface Opened {
 const openPacks = (fileOf: (name: string) => string) => {
   const open = new Map<string, Opened>()
   const closeUnused = ({ isDropped, pack, readers }: Opened) => {
-    if (isDropped && readers === 0) pack.then((opened) => opened.close()).catch(() => undefined) // whoever wanted to read it was told
+    if (isDropped && readers === 0) pack.then((opened) => opened.close()).catch(() => undefined) // its readers got the error
   }
   const drop = (name: string) => {
     const opened = open.get(name)

@@ -166,7 +166,7 @@ describe("pruning the raw archive", () => {
   itWorks("keeps what the next run takes up of one that was killed less than six hours ago", () =>
     Effect.gen(function* () {
       const layout = yield* withFailures
-      yield* ran(layout, "apples", "pears") // tells of the killed one
+      yield* ran(layout, "apples", "pears") // records the killed one
       const young = listsOf(layout)
       assert.deepStrictEqual((yield* pruneArchive(layout, { keep: { runs: 0 }, dryRun: false })).runs, [])
       assert.deepStrictEqual(listsOf(layout), young)

@@ -45,7 +45,7 @@ const recentOf = (runs: ReadonlyArray<PastRun>, keep: Keep, now: number) => {
   return [...Map.groupBy(runs, ({ pipeline }) => pipeline).values()].flatMap((some) => some.slice(0, keep.runs))
 }
 
-/** What a list says of its end counts as well: a run that was repeated and failed then is told as failed. */
+/** What a list says of its end counts as well: a run that was repeated and failed then counts as failed. */
 const isRepeated = Effect.fnUntraced(function* ({ is_undone, outcome }: PastRun, list: string) {
   if (is_undone) return false
   if (["published", "unchanged", "partial"].includes(outcome)) return true
@@ -55,7 +55,7 @@ const isRepeated = Effect.fnUntraced(function* ({ is_undone, outcome }: PastRun,
 
 const hashesIn = (list: string) => [...list.matchAll(/"sha256":"([0-9a-f]{64})"/g)].map(([, sha256 = ""]) => sha256)
 
-/** The runs that go, and the payloads that no run names that stays. A run that `ingest.run` does not tell of stays. */
+/** The runs that go, and the payloads that no run names that stays. A run that is not in `ingest.run` stays. */
 const findUnneeded = Effect.fnUntraced(function* (layout: Layout, lists: string, keep: Keep) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -128,7 +128,7 @@ export const pipelineName = (name: string): Html => html`<span class="nowrap">${
 export const rowsOf = (rows: number | null): Part => (rows === null ? html`<small>not known</small>` : count(rows))
 
 /** Rows that were refused stand in generations: of a run that published nothing only their number is kept. */
-/** Rows that were refused are told of by every run that read its source to the end. */
+/** Every run that read its source to the end records the rows that it refused. */
 export const keepsRejects = ({ outcome }: RunRecord): boolean =>
   outcome === "published" || outcome === "unchanged" || outcome === "partial"
 

@@ -160,7 +160,7 @@ export const dataPricesPage: Page<DataRead> = {
       const drawables = drawablesOf(model)
       const [fallback] = drawables.values()
       if (fallback === undefined) {
-        const why = data.leftAside().has("commodities")
+        const why = data.unserved().has("commodities")
           ? "The commodities cannot be served. The log of the server says why."
           : "The commodities are not loaded. Run: npx larder-ingest commodities"
         const nothing = empty("No prices", why)

@@ -26,8 +26,8 @@ const commodities = (of: Partial<DataSetState>): DataSetState => {
   }
 }
 const daily = (on: string | null) => [{ what: "daily reading", on, late_after: 5 }]
-const told = async (state: DataSetState, leftAside: ReadonlySet<string> = new Set()) => {
-  const sentences = await Promise.all(worries([state], leftAside, [], now).map(async (worry) => String(await worry)))
+const told = async (state: DataSetState, unserved: ReadonlySet<string> = new Set()) => {
+  const sentences = await Promise.all(worries([state], unserved, [], now).map(async (worry) => String(await worry)))
   return sentences.map((sentence) => sentence.replaceAll(/<[^>]+>/g, ""))
 }
 
@@ -69,11 +69,11 @@ describe("worries about freshness", () => {
 
 describe("worries about what is served", () => {
   it("names newer data that cannot be served, and whether older data is", async () => {
-    const leftAside = new Set(["commodities"])
-    assert.deepStrictEqual(await told(commodities({}), leftAside), [
+    const unserved = new Set(["commodities"])
+    assert.deepStrictEqual(await told(commodities({}), unserved), [
       "The newest data of Commodities cannot be served: what was before is. The log of the server says why."
     ])
-    assert.deepStrictEqual(await told(commodities({ isLoaded: false }), leftAside), [
+    assert.deepStrictEqual(await told(commodities({ isLoaded: false }), unserved), [
       "The newest data of Commodities cannot be served. The log of the server says why."
     ])
   })

@@ -27,8 +27,8 @@ const badEnd = ({ last_run, title }: DataSetState): ReadonlyArray<Html> =>
         html`The last run of ${title} ${hasFailed(last_run) ? "failed" : "did not read everything"}: ${outcomeBadge(last_run)} <a href="${runPath(last_run.run_id)}">See the run</a>`
       ]
 
-const notServed = ({ isLoaded, pipeline, title }: DataSetState, leftAside: ReadonlySet<string>): ReadonlyArray<Html> =>
-  leftAside.has(pipeline)
+const notServed = ({ isLoaded, pipeline, title }: DataSetState, unserved: ReadonlySet<string>): ReadonlyArray<Html> =>
+  unserved.has(pipeline)
     ? [
         html`The newest data of ${title} cannot be served${isLoaded && ": what was before is"}. The log of the server says why.`
       ]
@@ -37,12 +37,12 @@ const notServed = ({ isLoaded, pipeline, title }: DataSetState, leftAside: Reado
 export const worries = (
   dataSets: ReadonlyArray<DataSetState>,
   /** Pipelines whose newest data cannot be served. */
-  leftAside: ReadonlySet<string>,
+  unserved: ReadonlySet<string>,
   failing: ReadonlyArray<ShownCheck>,
   now: number
 ): ReadonlyArray<Html> => [
   ...dataSets.flatMap((state) => [
-    ...notServed(state, leftAside),
+    ...notServed(state, unserved),
     ...badEnd(state),
     ...(isOfSamples(state) ? [] : lateOnes(state, now))
   ]),

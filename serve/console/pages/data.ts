@@ -56,7 +56,7 @@ const newestOf = (state: DataSetState, now: number) =>
 
 const dataSetTable = (
   dataSets: ReadonlyArray<DataSetState>,
-  leftAside: ReadonlySet<string>,
+  unserved: ReadonlySet<string>,
   stopped: Html | undefined,
   now: number
 ) =>
@@ -76,7 +76,7 @@ const dataSetTable = (
         html`<span class="nowrap">${title}</span>`,
         isLoaded
           ? lines(holds.map((held) => html`<span class="nowrap">${count(held.count)} ${held.what}</span>`))
-          : badge(leftAside.has(pipeline) ? "cannot be served" : "not loaded", "warning"),
+          : badge(unserved.has(pipeline) ? "cannot be served" : "not loaded", "warning"),
         lines([...newestOf(state, now), ...(pipeline === "commodities" && stopped ? [stopped] : [])]),
         last_read === undefined
           ? "never"
@@ -92,7 +92,7 @@ const dataSetTable = (
 const whatOf = ({ kind, pipeline, went_back_to }: ListedGeneration): Part => {
   const name = pipeline === null ? "All data sets" : titleOfPipeline(pipeline)
   if (kind === "run") return name
-  return kind === "rebuild" ? `${name}, made anew` : `${name}, back to ${went_back_to ?? "before its first run"}`
+  return kind === "rebuild" ? `${name}, rebuilt` : `${name}, back to ${went_back_to ?? "before its first run"}`
 }
 
 /** Runs that changed nothing are in the list of runs. */
@@ -141,8 +141,8 @@ export const dataPage: Page<DataRead> = {
         { concurrency: "unbounded" }
       )
       const failing = checks.filter(({ bad_rows }) => bad_rows > 0)
-      const leftAside = data.leftAside()
-      const told = worries(dataSets, leftAside, failing, now)
+      const unserved = data.unserved()
+      const told = worries(dataSets, unserved, failing, now)
       const [newest] = generations
       const sizeOf = (of: typeof generations) => of.reduce((sum, { bytes }) => sum + bytes, 0)
       const kept = generations.filter((listed) => listed.kept)
@@ -168,7 +168,7 @@ ${stats([
     more: html`<a href="/data/checks">See the checks</a>`
   }
 ])}
-${section("Freshness", dataSetTable(dataSets, leftAside, stoppedText(data.commodities()), now))}
+${section("Freshness", dataSetTable(dataSets, unserved, stoppedText(data.commodities()), now))}
 ${section("Generations", generationTable(generations))}
 ${section(
   "Latest runs",

@@ -24,5 +24,5 @@ export const liveAndEmpty: Live<ReadModel> = {
   use: (read) => read(emptyGeneration),
   swaps: () => 0,
   fault: () => undefined,
-  leftAside: () => new Set<string>()
+  unserved: () => new Set<string>()
 }

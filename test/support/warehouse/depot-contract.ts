@@ -27,7 +27,7 @@ export const isDepot = <R>(open: Effect.Effect<Depot, never, R | FileSystem.File
   ) =>
     itWorks(name, () => Effect.flatMap(open as Effect.Effect<Depot, never, FileSystem.FileSystem | Scope.Scope>, test))
 
-  works("keeps the text of whoever was first, and tells the others", (depot) =>
+  works("keeps the text of the first, and lets the others know", (depot) =>
     Effect.gen(function* () {
       assert.isTrue(yield* depot.putText("generations/000000001.json", "first"))
       assert.isFalse(yield* depot.putText("generations/000000001.json", "second"))
@@ -78,7 +78,7 @@ export const isDepot = <R>(open: Effect.Effect<Depot, never, R | FileSystem.File
       ])
     })
   )
-  works("removes what it is told to, and does not mind what is gone already", (depot) =>
+  works("removes what it is given, and does not fail on what is gone already", (depot) =>
     Effect.gen(function* () {
       const { file, object } = yield* aFile(Buffer.from("old"))
       yield* depot.putObject(object, file)

@@ -21,26 +21,26 @@ export const textOf = ({ of, pipeline }: Pick<Fault, "of" | "pipeline">) =>
 
 const tryAgainAfter = 60_000_000_000n
 
-export type LeftAside = ReturnType<typeof makeLeftAside>
+export type Unserved = ReturnType<typeof makeUnserved>
 
-export const makeLeftAside = () => {
-  const left = new Map<string, { readonly of: number; readonly until: bigint }>()
-  /** Whether a thing was left aside less than a minute ago, as it is in this generation. */
-  const isLeft = (what: string, of: number) =>
+export const makeUnserved = () => {
+  const reported = new Map<string, { readonly of: number; readonly until: bigint }>()
+  /** Whether this was reported less than a minute ago, as it is in this generation. */
+  const isRecent = (what: string, of: number) =>
     Effect.map(Clock.monotonicTimeNanos, (now) => {
-      const found = left.get(what)
+      const found = reported.get(what)
       return found !== undefined && found.of === of && now < found.until
     })
-  /** Tells it, once a minute. */
-  const leave = Effect.fnUntraced(function* (what: string, of: number, tell: Effect.Effect<void>) {
-    if (yield* isLeft(what, of)) return
-    left.set(what, { of, until: (yield* Clock.monotonicTimeNanos) + tryAgainAfter })
-    yield* tell
+  /** Logs it, once a minute. */
+  const report = Effect.fnUntraced(function* (what: string, of: number, log: Effect.Effect<void>) {
+    if (yield* isRecent(what, of)) return
+    reported.set(what, { of, until: (yield* Clock.monotonicTimeNanos) + tryAgainAfter })
+    yield* log
   })
-  const leaveDataSet = (fault: Fault) => {
+  const reportDataSet = (fault: Fault) => {
     const { of, pipeline, stays, why } = fault
     const instead = stays === undefined ? "nothing of it is served" : `${generationId(stays)} stays`
-    return why === undefined ? Effect.void : leave(pipeline, of, Effect.logError(`${textOf(fault)}; ${instead}`, why))
+    return why === undefined ? Effect.void : report(pipeline, of, Effect.logError(`${textOf(fault)}; ${instead}`, why))
   }
-  return { isLeft, leave, leaveDataSet }
+  return { isRecent, report, reportDataSet }
 }
