@@ -2,6 +2,7 @@
 
 export const creditsPerCent = 10
 export const creditsOfCents = (cents: number): number => cents * creditsPerCent
+export const centsOfCredits = (credits: number): number => credits / creditsPerCent
 
 /** What a person may pay at once, and what a recharge may be: 10 to 50,000 USD. */
 export const cheapestPayment = 10_00

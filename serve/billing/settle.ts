@@ -3,10 +3,11 @@
  * times, in any order, by several servers at once, and be killed between any two steps: bookings carry the id of their
  * payment, refund or dispute, and the ledger takes each once; the console's tables follow the ledger, never the other way.
  */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Option, Stream } from "effect"
 import type { ConsoleDatabase } from "../console-database/console-database.ts"
 import type { Administration } from "../ledger/administration.ts"
-import { creditsOfCents, usdText } from "./amounts.ts"
+import type { Entry } from "../ledger/records.ts"
+import { centsOfCredits, creditsOfCents, usdText } from "./amounts.ts"
 import { endAndSwitchOff, endRecharge, findCustomer, saveCard, switchOff } from "./card-rows.ts"
 import { cardText } from "./card-text.ts"
 import { forgetNow } from "./forget.ts"
@@ -23,14 +24,11 @@ export interface BillingNeeds {
 
 export const nowText = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
 
-/** Ledger entries of what went back; a second one where it came again. */
-const bookingsOf = ({ cents, id, kind, state }: Reversed) => {
-  const credits = creditsOfCents(cents)
-  const type = kind === "refund" ? ("refund" as const) : ("adjustment" as const)
-  const [ended, why] = kind === "refund" ? ["failed", "failed refund"] : ["won", "dispute that was won"]
-  const taken = { type, credits: -credits, reference: id, why: kind }
-  return state === "taken" ? [taken] : [taken, { type, credits, reference: `${id}:${ended}`, why }]
-}
+/** What the ledger calls money that went back, and money of it that came again. */
+const bookingOf = {
+  refund: { type: "refund", ended: "failed", why: "failed refund" },
+  dispute: { type: "adjustment", ended: "won", why: "dispute that was won" }
+} as const
 
 const withCard = ({ card_brand: brand, card_last4: last4 }: PaymentRow) =>
   brand === null || last4 === null ? "" : ` with ${cardText({ brand, last4 })}`
@@ -82,19 +80,40 @@ export const makeSettle = (needs: BillingNeeds) => {
     mark(account_id) // the balance may be too low for a call that would
   })
 
+  /**
+   * Takes the credits. Answers with the cents that were taken: where another server, or one that was killed before it noted them,
+   * was first, it may have seen less of the payment refunded, and have taken more.
+   */
+  const take = Effect.fnUntraced(function* ({ account_id, id: payment_id }: PaymentRow, { cents, id, kind }: Reversed) {
+    const { type } = bookingOf[kind]
+    const note = `${kind}, payment ${payment_id}`
+    const credits = -creditsOfCents(cents)
+    const { booked } = yield* administration.book({ account_id, type, credits, reference: id, note })
+    if (booked) return cents
+    const isIt = (entry: Entry) => entry.type === type && entry.request_id === id
+    const found = yield* administration.entriesOf(account_id).pipe(Stream.filter(isIt), Stream.runHead)
+    if (Option.isNone(found)) return yield* Effect.die(new Error(`the ledger has booked ${id}, and has no entry of it`))
+    return centsOfCredits(-found.value.credits)
+  })
+
+  const giveBack = ({ account_id, id: payment_id }: PaymentRow, { cents, id, kind }: Reversed) => {
+    const { ended, type, why } = bookingOf[kind]
+    const note = `${why}, payment ${payment_id}`
+    return administration.book({ account_id, type, credits: creditsOfCents(cents), reference: `${id}:${ended}`, note })
+  }
+
   /** Credits first, then the note of it: whoever is killed between the two books again, which the ledger knows. */
-  const reverse = Effect.fnUntraced(function* (payment: PaymentRow, reversed: Reversed) {
-    const { account_id, cents, id } = payment
-    for (const { credits, reference, type, why } of bookingsOf(reversed)) {
-      yield* administration.book({ account_id, type, credits, reference, note: `${why}, payment ${id}` })
-    }
+  const reverse = Effect.fnUntraced(function* (payment: PaymentRow, seen: Reversed, isNoted: boolean) {
+    const { account_id, id } = payment
+    const reversed = { ...seen, cents: isNoted ? seen.cents : yield* take(payment, seen) }
+    if (reversed.state === "returned") yield* giveBack(payment, reversed)
     const now = yield* nowText
     yield* database.transaction((db) =>
       Effect.gen(function* () {
         const isNew = yield* saveReversal(db, payment, reversed, now)
         // its owner says that the card was charged without consent: not once more
         if (isNew && reversed.kind === "dispute" && reversed.state === "taken") {
-          yield* switchOff(db, account_id, `A payment of ${usdText(cents)} was disputed at the bank.`, now)
+          yield* switchOff(db, account_id, `A payment of ${usdText(payment.cents)} was disputed at the bank.`, now)
         }
       })
     )
@@ -123,12 +142,12 @@ export const makeSettle = (needs: BillingNeeds) => {
     if (payment.state !== "succeeded") yield* succeeded(payment, looked)
     const known = new Map((yield* reversalsOf(database, [payment])).map((reversal) => [reversal.id, reversal]))
     for (const reversed of looked.reversed) {
-      const { cents, is_lost, state } = known.get(reversed.id) ?? { ...reversed, state: undefined }
-      const hasChanged = state !== reversed.state || (reversed.is_lost && !is_lost)
+      const noted = known.get(reversed.id)
+      const cents = noted?.cents ?? reversed.cents // what comes again is what was taken, whatever was refunded since
+      const hasChanged = noted?.state !== reversed.state || (reversed.is_lost && !noted?.is_lost)
       // a dispute of what was refunded before is about nothing
-      const isNews = cents > 0 && state !== "returned" && hasChanged
-      // what comes again is what was taken, whatever was refunded since
-      if (isNews) yield* reverse(payment, { ...reversed, cents })
+      const isNews = cents > 0 && noted?.state !== "returned" && hasChanged
+      if (isNews) yield* reverse(payment, { ...reversed, cents }, noted !== undefined)
     }
   })
 }

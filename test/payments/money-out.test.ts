@@ -1,5 +1,6 @@
 /** Refunds and disputes: credits go once, and come back once. */
 import { assert, describe, it } from "@effect/vitest"
+import type { Billing } from "@larder/serve/billing/billing.ts"
 import { Effect } from "effect"
 import { inEachShop, until } from "./shop.ts"
 
@@ -177,6 +178,33 @@ inEachShop((name, within) => {
               }),
             { processor: looks }
           )
+        })
+      )
+    )
+
+    it.live("comes back in full when a dispute is won that was never noted, even if a part was refunded since", () =>
+      within(({ buy, checkBooks, database, moved, stand, visit }) =>
+        Effect.gen(function* () {
+          const id = yield* visit((billing) => buy(billing, 50_00, "good"))
+          const dispute = yield* stand.dispute(id)
+          const told = (billing: Billing["Service"]) =>
+            Effect.flatMap(stand.event(id), ({ body, header }) => billing.webhook(body, header))
+          const ended = { ...database, transaction: () => Effect.die("the server has ended") }
+          const { _tag } = yield* visit((billing) => Effect.exit(told(billing)), { tables: ended })
+          assert.strictEqual(_tag, "Failure")
+          yield* stand.closeDispute(id, dispute, "won")
+          yield* stand.refund(id, 20_00)
+          yield* visit(told)
+          assert.sameDeepMembers(
+            [...(yield* moved)],
+            [
+              ["top_up", 50_000],
+              ["adjustment", -50_000],
+              ["refund", -20_000],
+              ["adjustment", 50_000]
+            ]
+          )
+          yield* checkBooks
         })
       )
     )
