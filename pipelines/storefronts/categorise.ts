@@ -80,7 +80,7 @@ const page = (after: number, end: number) => `
 
 const load = (file: string) => `
   insert into feed.category by name
-  from read_json(${literal(file)}, format = 'newline_delimited', auto_detect = false, columns = {
+  from read_json(${literal(file)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false, columns = {
     'seq': 'bigint', 'category': 'varchar', 'sub_category': 'varchar', 'category_method': 'varchar',
     'category_confidence': 'double', 'category_evidence': 'varchar'
   })`

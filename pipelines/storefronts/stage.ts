@@ -129,7 +129,7 @@ export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], fol
     yield* db.run(`
       insert into feed.${table} (${names})
       select ${names}
-      from read_json(${literal(file)}, format = 'newline_delimited', auto_detect = false, maximum_object_size = 67108864,
+      from read_json(${literal(file)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false, maximum_object_size = 67108864,
         columns = {${own.map(({ name, type }) => `${literal(name)}: ${literal(type)}`).join(", ")}})`)
     yield* Effect.promise(() => rm(file, { force: true }))
   })

@@ -99,7 +99,7 @@ export const mostBytesOfRow = 2_000_000
  */
 export const relationOf = ({ columns, path }: Header, typeOf: ReadonlyMap<string, string> = new Map()) => {
   const types = columns.map((name) => `${literal(name)}: ${literal(typeOf.get(name) ?? "varchar")}`).join(", ")
-  return `read_csv(${literal(path)}, auto_detect = false, header = true, delim = ',', quote = '"', escape = '"',
+  return `read_csv(${literal(path)}, auto_detect = false, hive_partitioning = false, header = true, delim = ',', quote = '"', escape = '"',
     strict_mode = true, null_padding = false, max_line_size = ${mostBytesOfRow + 64}, columns = {${types}})`
 }
 

@@ -25,7 +25,7 @@ export const createRejects = (db: Db, member: LabelMember) =>
 export const addRejects = (db: Db, member: LabelMember, file: string) =>
   db.run(`
     insert into rejects_${member}
-    from read_json(${literal(file)}, format = 'newline_delimited', auto_detect = false,
+    from read_json(${literal(file)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
       columns = {'line': 'bigint', 'reason': 'varchar', 'payload': 'varchar'});
     ${numberLines(member)}`)
 

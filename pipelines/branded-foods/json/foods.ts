@@ -215,7 +215,7 @@ export const nameNutrients = (path: string) => `
   select distinct try_cast(stated.nutrient.id as integer) as nutrient_id, stated.nutrient.number, stated.nutrient.name, stated.nutrient.unitName
   from (
     select unnest(foodNutrients) as stated
-    from read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false,
+    from read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
       ignore_errors = true, maximum_object_size = ${mostBytesOfFood}, columns = {'foodNutrients': ${literal(namedNutrients)}})
   )
   where nutrient_id not in (select nutrient_id from branded_food.nutrient where number is not null)`

@@ -80,6 +80,6 @@ const typeOf = (shape: Shape): string => {
 
 export const relationOf = (path: string) => {
   const columns = Object.entries(food).map(([key, shape]) => `${literal(key)}: ${literal(typeOf(shape))}`)
-  return `read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false,
+  return `read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
     maximum_object_size = ${mostBytesOfFood}, columns = {'line': 'bigint', ${columns.join(", ")}})`
 }
