@@ -120,8 +120,7 @@ const moments = {
   "its database is in the depot": objectsAppear(),
   "some files beside it are in the depot": objectsAppear(4),
   "its manifest appears": appears((home) => hasManifest(home, 2)),
-  "the file of its data set changes": changes("branded-foods.duckdb"),
-  "the catalogue changes": changes("larder.duckdb")
+  "the file of its data set changes": changes("branded-foods.duckdb")
 } satisfies Readonly<Record<string, Moment>>
 type Name = keyof typeof moments
 export const everyMoment = Object.keys(moments) as ReadonlyArray<Name>

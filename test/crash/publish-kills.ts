@@ -98,7 +98,6 @@ const moments = {
   "its manifest appears": appears((home) => hasManifest(home, 2)),
   "the file of its data set changes": changes("commodities.duckdb"),
   "ingestion.duckdb changes": changes("ingestion.duckdb"),
-  "the catalogue changes": changes("larder.duckdb"),
   "it has tidied up": goes(isStaging),
   "its pack appears": appears(hasPacked)
 } satisfies Readonly<Record<string, Moment>>

@@ -97,8 +97,7 @@ const moments = {
   "it begins to build": appears((home) => staged(home).includes("built.duckdb")),
   "its database is in the depot": objectsAppear(),
   "its manifest appears": appears((home) => hasManifest(home, 2)),
-  "ingestion.duckdb changes": changes("ingestion.duckdb"),
-  "the catalogue changes": changes("larder.duckdb")
+  "ingestion.duckdb changes": changes("ingestion.duckdb")
 } satisfies Readonly<Record<string, Moment>>
 type Name = keyof typeof moments
 export const everyMoment = Object.keys(moments) as ReadonlyArray<Name>

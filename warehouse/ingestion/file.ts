@@ -15,6 +15,7 @@ import { generationId, type Manifest, readManifest } from "../generation/manifes
 import { faultOf, type PartDamaged, stampOf } from "../generation/parts.ts"
 import { cellsOf, dataSetTable, ingestTables, ingestViews } from "../tables.ts"
 import { type DataSetFacts, dataSetRows } from "./data-set-rows.ts"
+import type { PartFile } from "./part.ts"
 import { addRecords, areOfAnotherRebuild, markRolledBack, showUndone } from "./rows.ts"
 
 const defined = { tables: ingestTables, views: ingestViews }
@@ -118,6 +119,27 @@ export const attachIngestion = (layout: Layout, session: DuckDb["Service"], name
 export const isPresent = ({ ingestion }: Layout, inode: bigint) =>
   attempt(ingestion, async () => inodeOf(ingestion) === inode)
 
+/** The parts without those that are damaged, of which the log tells. */
+const whole = Effect.fnUntraced(function* (layout: Layout, parts: Manifest["ingest"]["parts"]) {
+  const files: Array<PartFile> = []
+  for (const { bytes, first, last, sha256 } of parts) {
+    const fault = yield* faultOf(layout, { sha256, bytes })
+    const file = layout.objectFile(sha256)
+    if (fault === undefined) {
+      files.push({ file, first, last })
+      continue
+    }
+    const which = first === last ? generationId(first) : `${generationId(first)} to ${generationId(last)}`
+    yield* Effect.logWarning(
+      `the records of ${which} (${file}) ${fault}: ingestion.duckdb is made without it. The data is whole; restore the file from a backup, and remove ingestion.duckdb to have it made again`
+    )
+  }
+  return files
+})
+
+/** A file takes a few milliseconds by itself, and all together could be more than memory holds. */
+const partsAtOnce = 10
+
 /**
  * Adds to the spare file the records that it lacks of the generations up to this one: those after `after`, 0 where it is new. False
  * where it has to be made again from all parts.
@@ -132,20 +154,12 @@ const bringUp = Effect.fnUntraced(function* (
   if (after === 0) yield* define(db, defined)
   yield* db.run(showUndone(manifest))
   if (yield* areOfAnotherRebuild(db)) return false
-  for (const part of manifest.ingest.parts.filter(({ last }) => last > after)) {
-    const fault = yield* faultOf(layout, part)
-    const source = layout.objectFile(part.sha256)
-    if (fault !== undefined) {
-      const which =
-        part.first === part.last
-          ? generationId(part.first)
-          : `${generationId(part.first)} to ${generationId(part.last)}`
-      yield* Effect.logWarning(
-        `the records of ${which} (${source}) ${fault}: ingestion.duckdb is made without it. The data is whole; restore the file from a backup, and remove ingestion.duckdb to have it made again`
-      )
-      continue
-    }
-    yield* addRecords(db, source, part.first, after)
+  const parts = yield* whole(
+    layout,
+    manifest.ingest.parts.filter(({ last }) => last > after)
+  )
+  for (let at = 0; at < parts.length; at += partsAtOnce) {
+    yield* addRecords(db, parts.slice(at, at + partsAtOnce), after)
   }
   yield* db.run(["begin", ...markRolledBack, "delete from ingest.data_set", "commit"].join(";\n"))
   const rows = yield* dataSetRows(db, manifest, facts)

@@ -45,15 +45,29 @@ export interface QueriedRecords {
   readonly rows: Readonly<Record<string, string>>
 }
 
+const Filled = Schema.Struct({ table: Schema.String })
+/** Most runs leave most tables empty, and a copy of nothing takes as long as one of a few rows. */
+const filled = Effect.fnUntraced(function* ({ db, rows }: QueriedRecords) {
+  const found = yield* db.all(
+    Filled,
+    Object.entries(rows)
+      .map(([table, query]) => `select ${literal(table)} as "table" where exists (${query})`)
+      .join(" union all ")
+  )
+  const names = new Set(found.map(({ table }) => table))
+  return Object.entries(rows).filter(([table]) => names.has(table))
+})
+
 /** JSON has no bare tabs and line breaks, so that nothing has to be quoted. */
-const copyLines = ({ db, rows }: QueriedRecords, file: string) =>
-  Effect.forEach(Object.entries(rows), ([table, query]) => {
+const copyLines = Effect.fnUntraced(function* (queried: QueriedRecords, file: string) {
+  return yield* Effect.forEach(yield* filled(queried), ([table, query]) => {
     const target = `${file}.${table}`
     const sql = `
       copy (select '{"table":"${table}","row":' || to_json(r)::varchar || '}' from (${query}) r)
       to ${literal(target)} (format csv, header false, delimiter '\t', quote '', escape '', nullstr '')`
-    return Effect.as(db.run(sql), target)
+    return Effect.as(queried.db.run(sql), target)
   })
+})
 
 /** Writes a part of these records, and of those that are queried from a database. */
 export const writeIngestPart = Effect.fn("IngestPart.write")(function* (

@@ -6,6 +6,7 @@ import { Effect, Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
 import { generationId, type Manifest } from "../generation/manifest.ts"
 import { generationTable, recordTables, runTable, stagedIngestTables, type Table } from "../tables.ts"
+import type { PartFile } from "./part.ts"
 import { rebuiltRun } from "./records.ts"
 
 type Db = DuckDb["Service"]
@@ -56,12 +57,18 @@ const addRows = (table: Table) => {
 /** Rows of any length that a payload may hold. */
 const longestLine = 128 * 2 ** 20
 
-const readPart = (file: string, first: number, after: number) => `
+/** In the order of the parts, and of the lines in each. */
+const readParts = (parts: ReadonlyArray<PartFile>, after: number) => {
+  const files = parts.map(({ file }) => literal(file)).join(", ")
+  const firsts = `map {${parts.map(({ file, first }) => `${literal(file)}: ${first}`).join(", ")}}`
+  const generation = `coalesce(generation, ${firsts}[filename])`
+  return `
    create or replace temp table line as
-   select coalesce(generation, ${first}) as generation, "table", row
-   from read_json(${literal(file)}, format = 'newline_delimited', compression = 'gzip', maximum_object_size = ${longestLine},
-     columns = {generation: 'INTEGER', "table": 'VARCHAR', row: 'JSON'})
-   where coalesce(generation, ${first}) > ${after}`
+   select ${generation} as generation, "table", row
+   from read_json([${files}], format = 'newline_delimited', compression = 'gzip', maximum_object_size = ${longestLine},
+     filename = true, hive_partitioning = false, columns = {generation: 'INTEGER', "table": 'VARCHAR', row: 'JSON'})
+   where ${generation} > ${after}`
+}
 
 /** Of a rebuild that was rolled back only the record of the generation itself stays. */
 const leaveOutUndone = `
@@ -89,9 +96,9 @@ const noteRebuilt = `
 const Named = Schema.Struct({ table: Schema.String })
 const tablesOfLines = 'select distinct "table" from line'
 
-/** Adds the records of a part that are of generations after `after`. Most parts have rows of a few tables. */
-export const addRecords = Effect.fnUntraced(function* (db: Db, file: string, first: number, after: number) {
-  yield* db.run(readPart(file, first, after))
+/** Adds the records of parts, in their order, that are of generations after `after`. Most parts have rows of a few tables. */
+export const addRecords = Effect.fnUntraced(function* (db: Db, parts: ReadonlyArray<PartFile>, after: number) {
+  yield* db.run(readParts(parts, after))
   const named = new Set((yield* db.all(Named, tablesOfLines)).map(({ table }) => table))
   const hasRebuilt = named.has(rebuiltRun)
   const statements = [
