@@ -2,6 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { answering } from "@larder/test/support/pipelines/raw-archive.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { interruptedAtManifest } from "@larder/test/support/warehouse/interrupted.ts"
 import { aLayout, apples, aRun, ask, pantry, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import type { Check } from "@larder/warehouse/publishing/check.ts"
@@ -10,7 +11,7 @@ import { rawFileTable, rejectTable } from "@larder/warehouse/tables.ts"
 import { Effect, FileSystem, Option, type Path, type Scope } from "effect"
 import { Archive } from "./archive.ts"
 import type { Pipeline } from "./pipeline.ts"
-import { readAndPublish } from "./read-and-publish.ts"
+import { type Ended, readAndPublish } from "./read-and-publish.ts"
 import { ingestFromOrigin } from "./run.ts"
 
 const feed = "shop"
@@ -49,15 +50,16 @@ const pricesOf = (checks: ReadonlyArray<Check>): Pipeline => ({
 interface Asked {
   readonly run_id?: string
   readonly checks?: ReadonlyArray<Check>
+  readonly onFailed?: (ended: Ended) => void
 }
 
 /** A run that finds these lines at its source. */
-const runOf = (layout: Layout, lines: ReadonlyArray<string>, { checks = [], run_id = "own" }: Asked = {}) =>
+const runOf = (layout: Layout, lines: ReadonlyArray<string>, { checks = [], run_id = "own", ...asked }: Asked = {}) =>
   readAndPublish({
     pipeline: pricesOf(checks),
     layout,
     started: aRun({ run_id, origin: "live", outcome: "failed", rows_read: null }),
-    options: { home: layout.home, days: undefined, dryRun: false }
+    options: { home: layout.home, days: undefined, dryRun: false, ...asked }
   }).pipe(
     Effect.provide([
       answering({ [url]: lines.join("\n") }),
@@ -206,6 +208,18 @@ describe("a run whose data set another machine publishes meanwhile", () => {
 })
 
 describe("a run that is live", () => {
+  itWorks("is reported as it is recorded, with a warning, where it is interrupted behind its manifest", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const reported: Array<unknown> = []
+      const onFailed = ({ run: { generation, outcome, rows_loaded } }: Ended) =>
+        reported.push({ outcome, generation, rows_loaded })
+      yield* interruptedAtManifest(layout, (to) => runOf(to, ["pear 2"], { onFailed }))
+      assert.deepStrictEqual(reported, [{ outcome: "published", generation: "larder-000001", rows_loaded: 1 }])
+      assert.deepStrictEqual(yield* items(layout), ["pear"])
+      assert.isTrue(logs.some((line) => line.startsWith("Warn: too late: own had been recorded")))
+    })
+  )
   itWorks("succeeds, and is not told as failed, where the archive cannot note that it has published", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -6,7 +6,7 @@
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { type Manifest, newestManifest } from "@larder/warehouse/generation/manifest.ts"
-import { isRecorded } from "@larder/warehouse/live/runs.ts"
+import { recordedRun } from "@larder/warehouse/live/runs.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import { ChecksFailed } from "@larder/warehouse/publishing/check.ts"
 import { requirePublishable } from "@larder/warehouse/publishing/definitions.ts"
@@ -22,7 +22,7 @@ import { type DayRange, NothingRead, type Pipeline, ReadFailed, type RunContext,
 import { BadUse } from "./preflight.ts"
 import { Progress } from "./progress.ts"
 
-/** A run that failed. */
+/** A run that failed, or one that is live and was interrupted behind that. */
 export interface Ended {
   readonly run: RunRecord
   readonly left_out: ReadonlyArray<FeedLeftOut>
@@ -40,7 +40,7 @@ export interface RunOptions {
   readonly isRepeated?: true
   /** The file that was given with `--stores`. */
   readonly stores?: string | undefined
-  /** Called with what is known of a run that failed. */
+  /** Called with what is known of a run that did not succeed. */
   readonly onFailed?: (ended: Ended) => void
 }
 
@@ -69,25 +69,27 @@ const leftOutOf = (cause: Cause.Cause<unknown>): ReadonlyArray<FeedLeftOut> => {
 /** What is known of a run on its way. */
 interface Known {
   run: RunRecord
+  left_out: ReadonlyArray<FeedLeftOut>
   checks: ReadonlyArray<CheckOutcome>
 }
 
 /** A run that failed is in SQL at once. Being unable to tell is no reason to fail differently. */
 const tellFailure = Effect.fnUntraced(function* (
   { layout, options }: Reading,
-  { checks, run: known }: Known,
+  { checks, left_out, run: known }: Known,
   cause: Cause.Cause<unknown>
 ) {
+  const recorded = yield* recordedRun(layout, known.run_id).pipe(Effect.orElseSucceed(() => undefined))
+  if (recorded !== undefined) {
+    options.onFailed?.({ run: recorded, left_out })
+    return yield* Effect.logWarning(
+      `too late: ${recorded.run_id} had been recorded, and what it brought is live. npx larder-ingest generations shows it.`
+    )
+  }
   const finished_at = timeOf(yield* Clock.currentTimeMillis)
   const run = { ...known, outcome: outcomeOfFailure(cause), finished_at, message: messageOf(cause) }
   const leftOut = leftOutOf(cause)
   options.onFailed?.({ run, left_out: leftOut })
-  const isKnown = yield* isRecorded(layout, run.run_id).pipe(Effect.orElseSucceed(() => false))
-  if (isKnown) {
-    return yield* Effect.logWarning(
-      `too late: ${run.run_id} had been recorded, and what it brought is live. npx larder-ingest generations shows it.`
-    )
-  }
   if (options.dryRun) return
   yield* recordEnd(layout, { run, checks, leftOut }, folderOf(layout, run.run_id)).pipe(
     Effect.catch((error) => Effect.logWarning(`the record of this run is lost: ${error.message}`))
@@ -142,6 +144,7 @@ const attempt = Effect.fnUntraced(function* (
     message: left_out.length > 0 ? reasonLines(left_out).join("\n") : null
   }
   known.run = run
+  known.left_out = left_out
   yield* Progress.use((progress) => progress.phase(dryRun ? "merging and checking" : "publishing", rows_read))
   if (!dryRun) yield* Archive.use((archive) => archive.settled)
   const published = yield* publish({
@@ -166,7 +169,7 @@ export type IngestResult = Effect.Success<ReturnType<typeof attempt>>
 /** Its files are there until it has told how it failed. */
 const attemptAndTell = (reading: Reading, since: Manifest | undefined) =>
   Effect.suspend(() => {
-    const known: Known = { run: reading.started, checks: [] }
+    const known: Known = { run: reading.started, left_out: [], checks: [] }
     return Effect.scoped(attempt(reading, since, known).pipe(orTell(reading, known)))
   })
 
@@ -201,7 +204,9 @@ export const readAndPublish = Effect.fnUntraced(function* (reading: Reading) {
   let since = yield* newest(reading)
   let published = yield* overtakenOr(attemptAndTell(reading, since))
   while (published === undefined) {
-    const got = yield* whatItGot(reading, since).pipe(orTell(reading, { run: reading.started, checks: [] }))
+    const got = yield* whatItGot(reading, since).pipe(
+      orTell(reading, { run: reading.started, left_out: [], checks: [] })
+    )
     since = got.now
     const again: Reading = { ...reading, options: { ...reading.options, stores: undefined } } // the list was read, too
     published = yield* overtakenOr(attemptAndTell(again, since)).pipe(Effect.provide(got.source))

@@ -1,5 +1,5 @@
 /** The newest runs of each pipeline, and whether its data is late. `ingestion.duckdb` has all of them, also those that failed. */
-import { Run } from "@larder/schemas/ingest.ts"
+import { Run, RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, FileSystem, Schema } from "effect"
 import type { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -154,12 +154,14 @@ export const pastRuns = Effect.fnUntraced(function* (layout: Layout) {
   })
 })
 
-/** Whether a run is in `ingest.run`. */
-export const isRecorded = Effect.fnUntraced(function* (layout: Layout, run_id: string) {
+/** What `ingest.run` says of a run; undefined where it does not have it. */
+export const recordedRun = Effect.fnUntraced(function* (layout: Layout, run_id: string) {
   yield* refreshOpened(layout)
-  return yield* fromIngestion(layout, false, (db) =>
-    Effect.map(db.rows("select 1 from ingest.run where run_id = $run_id", { run_id }), (found) => found.length > 0)
+  const none: ReadonlyArray<RunRecord> = []
+  const [run] = yield* fromIngestion(layout, none, (db) =>
+    db.all(RunRecord, `select ${runColumns} from ingest.run where run_id = $run_id`, { run_id })
   )
+  return run
 })
 
 /** Bundled samples end where they were recorded: nothing newer is to come, and they are never late. */

@@ -1,7 +1,7 @@
 /** Runs that were killed left no record: the next run records them. */
 import { Effect } from "effect"
 import type { Layout } from "../generation/layout.ts"
-import { isRecorded } from "../live/runs.ts"
+import { recordedRun } from "../live/runs.ts"
 import { removeAbandoned } from "../staging.ts"
 import { recordEnd } from "./record.ts"
 
@@ -12,7 +12,7 @@ export const recordKilledRuns = (layout: Layout) =>
   removeAbandoned(
     layout,
     Effect.fn("KilledRuns.record")(function* (run) {
-      if (yield* isRecorded(layout, run.run_id)) return
+      if ((yield* recordedRun(layout, run.run_id)) !== undefined) return
       yield* recordEnd(layout, { run: { ...run, outcome: "interrupted", message }, checks: [], leftOut: [] })
     })
   )
