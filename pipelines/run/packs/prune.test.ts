@@ -1,70 +1,34 @@
 /** What pruning takes from the archive of a shop, also where it is killed or runs go on. */
-import { spawnSync } from "node:child_process"
-import { readdirSync, statSync, truncateSync, utimesSync } from "node:fs"
+import { randomBytes } from "node:crypto"
+import { readdirSync, statSync, truncateSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { later } from "@larder/test/support/later.ts"
+import { filesIn } from "@larder/test/support/pipelines/raw-archive.ts"
 import {
-  addressed,
-  answering,
-  fetchAll,
-  filesIn,
-  membersOf,
-  runNamed,
-  sha256Of
-} from "@larder/test/support/pipelines/raw-archive.ts"
-import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+  age,
+  archiveWithFailures,
+  hashes,
+  isWhole,
+  killedAt,
+  listsOf,
+  neededPacks,
+  packsOf,
+  prunedWithin,
+  ran,
+  rawOf,
+  shop,
+  zipsOf
+} from "@larder/test/support/pipelines/shop-archive.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
-import { aLayout, ask, pantryIn } from "@larder/test/support/warehouse/pantry.ts"
+import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import { rollback } from "@larder/warehouse/publishing/rollback.ts"
 import { ConfigProvider, Effect, FileSystem, Option, type Path } from "effect"
-import { type Pipeline, ReadFailed } from "../pipeline.ts"
 import { rebuildDataSet } from "../rebuild.ts"
-import { ingestFromOrigin } from "../run.ts"
 import { type Keep, pruneArchive } from "./prune.ts"
 
-const { dataSet, price } = pantryIn("shops")
-
-/** Reads two payloads: an item of the shop in each. A payload that is spoiled fails the run. */
-const shop: Pipeline = {
-  name: "shops",
-  dataSet,
-  holds: "prices",
-  checks: [],
-  samples: new URL("file:///not/there"),
-  hosts: [],
-  goesOn: true,
-  repeatsReads: true,
-  read: Effect.fnUntraced(function* ({ run_id, staging }) {
-    const items = (yield* fetchAll(addressed(["", ""])).pipe(Effect.orDie)).map((bytes) =>
-      new TextDecoder().decode(bytes)
-    )
-    if (items.some((item) => item.startsWith("spoiled"))) return yield* new ReadFailed({ faults: ["spoiled"] })
-    yield* staging.add(
-      price,
-      items.map((item) => ({ item, price: "1", seen_on: "2026-01-05", run_id }))
-    )
-    return { rows_read: 2, rows_silent: 0, rows_rejected: 0, feeds: 1, left_out: [] }
-  })
-}
-
-/** Runs once, whatever comes of it. */
-const ran = (layout: Layout, first: string, second: string) =>
-  Effect.exit(ingestFromOrigin(shop, { home: layout.home, days: undefined, dryRun: false })).pipe(
-    Effect.provide(answering(addressed([first, second])))
-  )
-
-const rawOf = ({ home }: Layout) => `${home}/raw`
-const listsOf = (layout: Layout) => readdirSync(`${rawOf(layout)}/fetches`).sort()
-const zipsOf = (layout: Layout) =>
-  readdirSync(`${rawOf(layout)}/packs`)
-    .filter((name) => name.endsWith(".zip"))
-    .sort()
-/** The packs, each as what it holds, the oldest first. */
-const packsOf = (layout: Layout) =>
-  Effect.forEach(zipsOf(layout), (name) => membersOf(rawOf(layout), name.replace(".zip", "")))
-const hashes = (...payloads: ReadonlyArray<string>) => payloads.map(sha256Of).sort()
 const bytesOf = (layout: Layout) =>
   filesIn(rawOf(layout))
     .concat(listsOf(layout).map((name) => `fetches/${name}`))
@@ -74,32 +38,7 @@ const bytesOf = (layout: Layout) =>
 const pruned = (layout: Layout, { dryRun = false, keep = { runs: 0 } }: { dryRun?: boolean; keep?: Keep } = {}) =>
   pruneArchive(layout, { keep, dryRun }).pipe(later("7 hours"))
 
-const priceRows = "select item, run_id from shops.price order by item"
-
-/** Two of four runs failed. Of what the first of these fetched, figs are needed; a fifth run was killed before it packed. */
-const withFailures = copied(
-  Effect.gen(function* () {
-    const layout = yield* aLayout
-    yield* ran(layout, "apples", "pears")
-    yield* ran(layout, "figs", "spoiled milk")
-    yield* ran(layout, "spoiled eggs", "pears")
-    yield* ran(layout, "figs", "plums")
-    const folder = rawOf(layout)
-    yield* Effect.provide(fetchAll(addressed(["dates"])), [
-      runNamed(folder, "2027-shops"),
-      answering(addressed(["dates"]))
-    ])
-    return layout
-  })
-)
-const neededPacks = [hashes("apples", "pears"), hashes("figs"), hashes("plums")]
-
-const readable = Effect.fnUntraced(function* (layout: Layout) {
-  const before = yield* ask(layout, priceRows)
-  yield* rebuildDataSet(shop, layout.home)
-  assert.lengthOf(before, 4)
-  assert.deepStrictEqual(yield* ask(layout, priceRows), before)
-})
+const withFailures = archiveWithFailures()
 
 describe("pruning the raw archive", () => {
   itWorks("removes what only failed runs fetched, and a rebuild gives the same rows, ids included", () =>
@@ -122,7 +61,7 @@ describe("pruning the raw archive", () => {
       assert.isAtMost(done.bytes, before - bytesOf(layout))
       assert.isAbove(done.bytes, 500)
       assert.deepInclude(yield* pruned(layout), { runs: [], payloads: 0, bytes: 0, kept: 3 })
-      yield* readable(layout)
+      yield* isWhole(layout)
     })
   )
   itWorks("keeps a rolled-back run as long as one can go back to what it made", () =>
@@ -206,50 +145,44 @@ describe("pruning the raw archive", () => {
   )
 })
 
-/** Prunes in a process that kills itself the `nth` time that a call of its file system is such a one. */
-const killedAt = (home: string, method: string, pattern: string, nth: number) => {
-  const script = `
-    import * as NodeServices from "@effect/platform-node/NodeServices"
-    import { Effect, FileSystem } from "effect"
-    import { layoutOf } from "@larder/warehouse/generation/layout.ts"
-    import { pruneArchive } from "./prune.ts"
-    const [home, method, pattern, nth] = process.argv.slice(1)
-    let calls = 0
-    const run = Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const deadly = (...args) => {
-        const isIt = args.some((arg) => typeof arg === "string" && new RegExp(pattern).test(arg)) && ++calls === Number(nth)
-        return isIt ? Effect.sync(() => process.kill(process.pid, "SIGKILL")) : fs[method](...args)
-      }
-      const pruning = pruneArchive(yield* layoutOf(home), { keep: { runs: 0 }, dryRun: false })
-      yield* Effect.provideService(pruning, FileSystem.FileSystem, { ...fs, [method]: deadly })
-    })
-    await Effect.runPromise(run.pipe(Effect.scoped, Effect.provide(NodeServices.layer)))`
-  const args = ["--input-type=module", "-e", script, home, method, pattern, String(nth)]
-  return spawnSync(process.execPath, args, { cwd: import.meta.dirname, encoding: "utf8" })
-}
-
-const steps = [
-  ["when a smaller pack is written and has no name", "rename", "packs/.*\\.zip$", 1],
-  ["when payloads are gone, and one of two lists", "remove", "fetches/", 2]
-] as const
-
+/** At each of its calls of the file system: `test/long/pruning-kills.test.ts`. */
 describe("a pruning that is killed", () => {
-  for (const [when, method, pattern, nth] of steps) {
-    itWorks(`${when} loses nothing that is needed, and the next one ends it`, () =>
-      Effect.gen(function* () {
-        const layout = yield* withFailures
-        const dayBefore = Date.now() / 1000 - 86_400
-        for (const name of listsOf(layout)) utimesSync(`${rawOf(layout)}/fetches/${name}`, dayBefore, dayBefore)
-        const { signal, stderr } = killedAt(layout.home, method, pattern, nth)
-        assert.strictEqual(signal, "SIGKILL", stderr)
-        yield* readable(layout)
-        yield* pruned(layout)
-        assert.deepStrictEqual(yield* packsOf(layout), neededPacks)
-        assert.lengthOf(listsOf(layout), 3)
-      })
-    )
-  }
+  itWorks("when a smaller pack is written and has no name loses nothing that is needed, and the next one ends it", () =>
+    Effect.gen(function* () {
+      const layout = yield* withFailures
+      age(layout)
+      const { signal, stderr } = killedAt(layout, { methods: ["rename"], pattern: "packs/.*\\.zip$", nth: 1 })
+      assert.strictEqual(signal, "SIGKILL", stderr)
+      yield* isWhole(layout)
+      yield* pruned(layout)
+      assert.deepStrictEqual(yield* packsOf(layout), neededPacks)
+      assert.lengthOf(listsOf(layout), 3)
+    })
+  )
+})
+
+describe("a pruning on a full disk", () => {
+  const figs = randomBytes(100_000).toString("hex")
+  const withLargePayload = archiveWithFailures(figs)
+  itWorks("leaves each pack as it was, says so, and the next one ends it", () =>
+    Effect.gen(function* () {
+      const layout = yield* withLargePayload
+      yield* refreshOpened(layout) // of a copy it is made again
+      age(layout)
+      const before = zipsOf(layout).map((name) => statSync(`${rawOf(layout)}/packs/${name}`).size)
+      const { status, stderr } = prunedWithin(layout, 120)
+      assert.strictEqual(status, 1, stderr)
+      assert.match(stderr, /The raw archive .*raw cannot be written: EFBIG/)
+      assert.deepStrictEqual(
+        zipsOf(layout).map((name) => statSync(`${rawOf(layout)}/packs/${name}`).size),
+        before.filter((_, index) => index !== 2) // nothing of it was needed
+      )
+      assert.deepStrictEqual(readdirSync(`${rawOf(layout)}/incoming`), [])
+      yield* isWhole(layout)
+      yield* pruned(layout)
+      assert.deepStrictEqual(yield* packsOf(layout), [hashes("apples", "pears"), hashes(figs), hashes("plums")])
+    })
+  )
 })
 
 /** Does something when a pack gets its name. */

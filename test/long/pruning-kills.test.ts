@@ -1,0 +1,47 @@
+/** Pruning is killed at each of its calls of the file system, one after the other. */
+import { assert, describe } from "@effect/vitest"
+import { pruneArchive } from "@larder/pipelines/run/packs/prune.ts"
+import { Effect } from "effect"
+import { itWorks } from "../support/it-works.ts"
+import {
+  age,
+  archiveWithFailures,
+  isWhole,
+  killedAt,
+  listsOf,
+  neededPacks,
+  packsOf
+} from "../support/pipelines/shop-archive.ts"
+
+const withFailures = archiveWithFailures()
+const methods = [
+  "makeDirectory",
+  "open",
+  "readDirectory",
+  "readFileString",
+  "remove",
+  "rename",
+  "stat",
+  "exists",
+  "writeFileString"
+]
+
+describe("a pruning that is killed", () => {
+  itWorks("loses nothing that is needed, at whichever call of the file system, and the next one ends it", () =>
+    Effect.gen(function* () {
+      for (let nth = 1, signal: string | null = "SIGKILL"; signal !== null; nth++) {
+        const layout = yield* withFailures
+        age(layout)
+        const ended = killedAt(layout, { methods, pattern: "/raw", nth })
+        signal = ended.signal
+        if (signal === null) assert.strictEqual(ended.status, 0, ended.stderr)
+        assert.isTrue(signal === null || signal === "SIGKILL")
+        yield* isWhole(layout)
+        yield* pruneArchive(layout, { keep: { runs: 0 }, dryRun: false })
+        assert.deepStrictEqual(yield* packsOf(layout), neededPacks, `killed at call ${nth}`)
+        assert.lengthOf(listsOf(layout), 3)
+        if (signal === null) assert.isAbove(nth, 20)
+      }
+    })
+  )
+})

@@ -1,0 +1,134 @@
+/** The raw archive of a shop with runs that failed, and pruning it: here, or in a process that ends in the middle. */
+import { spawnSync } from "node:child_process"
+import { readdirSync, utimesSync } from "node:fs"
+import { assert } from "@effect/vitest"
+import { type Pipeline, ReadFailed } from "@larder/pipelines/run/pipeline.ts"
+import { rebuildDataSet } from "@larder/pipelines/run/rebuild.ts"
+import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { Effect } from "effect"
+import { copied } from "../warehouse/copied-home.ts"
+import { aLayout, ask, pantryIn } from "../warehouse/pantry.ts"
+import { addressed, answering, fetchAll, membersOf, runNamed, sha256Of } from "./raw-archive.ts"
+
+const { dataSet, price } = pantryIn("shops")
+
+/** Reads two payloads: an item of the shop in each. A payload that is spoiled fails the run. */
+export const shop: Pipeline = {
+  name: "shops",
+  dataSet,
+  holds: "prices",
+  checks: [],
+  samples: new URL("file:///not/there"),
+  hosts: [],
+  goesOn: true,
+  repeatsReads: true,
+  read: Effect.fnUntraced(function* ({ run_id, staging }) {
+    const items = (yield* fetchAll(addressed(["", ""])).pipe(Effect.orDie)).map((bytes) =>
+      new TextDecoder().decode(bytes)
+    )
+    if (items.some((item) => item.startsWith("spoiled"))) return yield* new ReadFailed({ faults: ["spoiled"] })
+    yield* staging.add(
+      price,
+      items.map((item) => ({ item, price: "1", seen_on: "2026-01-05", run_id }))
+    )
+    return { rows_read: 2, rows_silent: 0, rows_rejected: 0, feeds: 1, left_out: [] }
+  })
+}
+
+/** Runs once, whatever comes of it. */
+export const ran = (layout: Layout, first: string, second: string) =>
+  Effect.exit(ingestFromOrigin(shop, { home: layout.home, days: undefined, dryRun: false })).pipe(
+    Effect.provide(answering(addressed([first, second])))
+  )
+
+export const rawOf = ({ home }: Layout) => `${home}/raw`
+export const listsOf = (layout: Layout) => readdirSync(`${rawOf(layout)}/fetches`).sort()
+export const zipsOf = (layout: Layout) =>
+  readdirSync(`${rawOf(layout)}/packs`)
+    .filter((name) => name.endsWith(".zip"))
+    .sort()
+/** The packs, each as what it holds, the oldest first. */
+export const packsOf = (layout: Layout) =>
+  Effect.forEach(zipsOf(layout), (name) => membersOf(rawOf(layout), name.replace(".zip", "")))
+export const hashes = (...payloads: ReadonlyArray<string>) => payloads.map(sha256Of).sort()
+
+/** Two of four runs failed. Of what the first of these fetched, figs are needed; a fifth run was killed before it packed. */
+export const archiveWithFailures = (figs = "figs") =>
+  copied(
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* ran(layout, "apples", "pears")
+      yield* ran(layout, figs, "spoiled milk")
+      yield* ran(layout, "spoiled eggs", "pears")
+      yield* ran(layout, figs, "plums")
+      const folder = rawOf(layout)
+      yield* Effect.provide(fetchAll(addressed(["dates"])), [
+        runNamed(folder, "2027-shops"),
+        answering(addressed(["dates"]))
+      ])
+      return layout
+    })
+  )
+export const neededPacks = [hashes("apples", "pears"), hashes("figs"), hashes("plums")]
+
+const priceRows = "select item, run_id from shops.price order by item"
+
+/** A rebuild gives what is live. */
+export const isWhole = Effect.fnUntraced(function* (layout: Layout) {
+  const before = yield* ask(layout, priceRows)
+  yield* rebuildDataSet(shop, layout.home)
+  assert.lengthOf(before, 4)
+  assert.deepStrictEqual(yield* ask(layout, priceRows), before)
+})
+
+/** Makes all runs old enough to be pruned by a process of its own. */
+export const age = (layout: Layout) => {
+  const dayBefore = Date.now() / 1000 - 86_400
+  for (const name of listsOf(layout)) utimesSync(`${rawOf(layout)}/fetches/${name}`, dayBefore, dayBefore)
+}
+
+interface Killing {
+  /** Methods of the file system of which calls count. */
+  readonly methods: ReadonlyArray<string>
+  /** Of which paths. */
+  readonly pattern: string
+  /** The call at which it kills itself, counted from 1. */
+  readonly nth: number
+}
+
+const script = `
+  import * as NodeServices from "@effect/platform-node/NodeServices"
+  import { Effect, FileSystem } from "effect"
+  import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+  import { pruneArchive } from "./prune.ts"
+  const [home, killing] = process.argv.slice(1)
+  const { methods, pattern, nth } = JSON.parse(killing)
+  let calls = 0
+  const run = Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const deadly = (method) => (...args) => {
+      const isIt = args.some((arg) => typeof arg === "string" && new RegExp(pattern).test(arg)) && ++calls === nth
+      return isIt ? Effect.sync(() => process.kill(process.pid, "SIGKILL")) : fs[method](...args)
+    }
+    const pruning = pruneArchive(yield* layoutOf(home), { keep: { runs: 0 }, dryRun: false })
+    const watched = { ...fs, ...Object.fromEntries(methods.map((method) => [method, deadly(method)])) }
+    yield* Effect.provideService(pruning, FileSystem.FileSystem, watched)
+  })
+  await Effect.runPromise(run.pipe(Effect.scoped, Effect.provide(NodeServices.layer)))`
+
+const packsFolder = new URL("../../../pipelines/run/packs/", import.meta.url)
+const pruneIn = (layout: Layout, killing: Killing, before: string) => {
+  const args = ["--input-type=module", "-e", script, layout.home, JSON.stringify(killing)]
+  return spawnSync("sh", ["-c", `${before}; exec "$0" "$@"`, process.execPath, ...args], {
+    cwd: packsFolder,
+    encoding: "utf8"
+  })
+}
+
+/** Prunes in a process that kills itself at a call of its file system. */
+export const killedAt = (layout: Layout, killing: Killing) => pruneIn(layout, killing, ":")
+
+/** Prunes in a process whose files may only grow to so many blocks of 512 bytes: beyond that writing fails, as on a full disk. */
+export const prunedWithin = (layout: Layout, blocks: number) =>
+  pruneIn(layout, { methods: [], pattern: "", nth: 0 }, `trap '' XFSZ; ulimit -f ${blocks}`)
