@@ -42,7 +42,7 @@ describe("publishers at the same time", () => {
       )
     })
   )
-  itWorks("of different data sets lose no rows and no runs of each other", () => publishersRace(4))
+  itWorks("of different data sets lose no rows and no runs of each other", () => publishersRace(10))
   itWorks("of different data sets do not wait for each other", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout

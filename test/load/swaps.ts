@@ -10,8 +10,6 @@ import { newDatabase } from "../support/postgres/new-database.ts"
 import { newKey, run, type Server, startServer, untilServed } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 
-/** As many as keep both servers busy, and leave the machine to the runs. */
-const callers = 4
 const prices = "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-01"
 const foods = "/v1/branded-foods?name=food+50000&limit=50"
 const targets = [prices, foods, "/v1/stores", "/v1/branded-foods/categories"]
@@ -30,9 +28,9 @@ interface Answer {
 
 /**
  * Registers with the hooks of the group; answers the test. Two generations in each turn, one of commodities and one of branded
- * foods, then a rollback of each.
+ * foods, then a rollback of each. Four callers keep both servers busy, and leave the machine to the runs.
  */
-export const swapsUnderLoad = (turns: number) => {
+export const swapsUnderLoad = (turns: number, callers: number) => {
   let home: string
   let key: string
   const servers: Array<Server> = []
