@@ -1,0 +1,42 @@
+/** What analysts open with DuckDB of earlier versions. */
+import { spawn } from "node:child_process"
+import path from "node:path"
+import { fileURLToPath } from "node:url"
+import { expect, inject, it } from "vitest"
+import { copyOf, folderOfTest } from "../../end-to-end/ingesting.ts"
+import { ended, run } from "../../support/programs.ts"
+
+const program = fileURLToPath(new URL("read-all.ts", import.meta.url))
+
+const readAll = async (driver: string, files: ReadonlyArray<string>) => {
+  const { code, stderr, stdout } = await ended(spawn(process.execPath, [program, driver, ...files]))
+  expect(code, stderr).toBe(0)
+  const { read, version }: { version: string; read: Record<string, Record<string, number>> } = JSON.parse(stdout)
+  return { version, counts: files.map((file) => read[file]) }
+}
+
+const files = () =>
+  ["commodities", "branded-foods", "storefronts", "ingestion"].map((name) =>
+    path.join(inject("sampleHome"), "warehouse", `${name}.duckdb`)
+  )
+
+it("DuckDB 1.1 reads every row of every table and view in the files of the data sets and of the runs", async () => {
+  const { counts, version } = await readAll("duckdb-1.1", files())
+  expect(version).toMatch(/^v1\.1\./)
+  expect(counts).toEqual((await readAll("@duckdb/node-api", files())).counts)
+  for (const ofFile of counts) expect(Object.keys(ofFile ?? {}).length).toBeGreaterThan(5)
+})
+
+it("DuckDB 1.4 reads the same in a snapshot, which holds all of them", async () => {
+  const file = path.join(folderOfTest(), "all.duckdb")
+  const { code, stderr } = await run("larder-ingest", ["snapshot", "--to", file], {
+    LARDER_HOME: copyOf(inject("sampleHome"))
+  })
+  expect(code, stderr).toBe(0)
+  const [{ counts, version }, ofFiles] = [
+    await readAll("duckdb-1.4", [file]),
+    await readAll("@duckdb/node-api", files())
+  ]
+  expect(version).toMatch(/^v1\.4\./)
+  expect(counts[0]).toMatchObject(Object.assign({}, ...ofFiles.counts))
+})
