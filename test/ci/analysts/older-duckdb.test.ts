@@ -9,7 +9,9 @@ import { ended, run } from "../../support/programs.ts"
 const program = fileURLToPath(new URL("read-all.ts", import.meta.url))
 
 const readAll = async (driver: string, files: ReadonlyArray<string>) => {
-  const { code, stderr, stdout } = await ended(spawn(process.execPath, [program, driver, ...files]))
+  const { code, stderr, stdout } = await ended(
+    spawn(process.execPath, [program, driver, ...files], { timeout: 60_000 })
+  )
   expect(code, stderr).toBe(0)
   const { read, version }: { version: string; read: Record<string, Record<string, number>> } = JSON.parse(stdout)
   return { version, counts: files.map((file) => read[file]) }
