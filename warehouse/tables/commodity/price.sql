@@ -6,7 +6,8 @@ select
   value_text,
   published_at,
   is_final,
-  count(distinct value) over same_day as versions
+  -- DuckDB 1.1 sometimes waits for ever in count(distinct value) over a window
+  list_unique(list(value) over same_day)::bigint as versions
 from commodity.price_version
 window same_day as (partition by metric_name, observed_on)
 qualify row_number() over (
