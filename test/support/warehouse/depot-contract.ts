@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import path from "node:path"
 import { assert } from "@effect/vitest"
-import { type Depot, objectName } from "@larder/warehouse/depot/depot.ts"
+import { type Depot, hintName, objectName } from "@larder/warehouse/depot/depot.ts"
 import { Effect, FileSystem, Option, type Scope, Stream } from "effect"
 import { itWorks } from "../it-works.ts"
 
@@ -44,6 +44,12 @@ export const isDepot = <R>(open: Effect.Effect<Depot, never, R | FileSystem.File
       const missing = depot.object("0".repeat(64), 0) // nobody reads it yet, so nothing fails
       const error = yield* Effect.flip(Stream.runDrain(missing))
       assert.strictEqual(error._tag, "DepotUnusable")
+    })
+  )
+  works("gives the last hint that was put", (depot) =>
+    Effect.gen(function* () {
+      for (const hint of ["old", "new"]) yield* depot.putHint(hintName, hint)
+      assert.deepStrictEqual(yield* depot.text(hintName), Option.some("new"))
     })
   )
   works("has one winner of twenty who put the same name at once, and keeps the winner's text", (depot) =>
