@@ -68,7 +68,9 @@ const makeService = () => {
   const state = {
     /** How `If-None-Match: *` is taken. */
     conditions: "held" as "held" | "ignored" | "held one after the other",
-    pageLength: 1000
+    pageLength: 1000,
+    /** Of each listing only so much is sent. */
+    listingEndsAt: Number.POSITIVE_INFINITY
   }
 
   const takePlan = (method: string): Mishap | undefined => {
@@ -146,7 +148,10 @@ const makeService = () => {
         kept.delete(key)
         return mishap?.kind === "cut" || answer(response, 204)
       default:
-        if (key === "") return answer(response, 200, list(url.searchParams), { "content-type": "application/xml" })
+        if (key === "")
+          return answer(response, 200, list(url.searchParams).slice(0, state.listingEndsAt), {
+            "content-type": "application/xml"
+          })
         return get(key, request, response, mishap)
     }
   }
@@ -197,9 +202,10 @@ export const s3Service = Effect.acquireRelease(
     }
     /** Where everybody reads. */
     const address = `${endpoint}/${bucket}/${prefix.split("/").map(encodeURIComponent).join("/")}`
+    const keyOf = (name: string) => `${prefix}/${name}`
     /** Names of the depot that are there. */
     const names = () => [...kept.keys()].map((key) => key.slice(prefix.length + 1)).sort()
-    return { server, endpoint, settings, address, names, kept, plan, seen, state }
+    return { server, endpoint, settings, address, keyOf, names, kept, plan, seen, state }
   }),
   ({ server }) =>
     Effect.promise(async () => {
