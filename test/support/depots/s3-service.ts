@@ -69,7 +69,7 @@ const makeService = () => {
     /** How `If-None-Match: *` is taken. */
     conditions: "held" as "held" | "ignored" | "held one after the other",
     pageLength: 1000,
-    /** Of each listing only so much is sent. */
+    /** Of each listing only so much is sent, or all but so much. */
     listingEndsAt: Number.POSITIVE_INFINITY
   }
 
