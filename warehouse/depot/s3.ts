@@ -29,10 +29,6 @@ const largestObject = 5 * 2 ** 30
 const sha256Of = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex")
 const ofNothing = sha256Of("")
 
-/** More than `encodeURIComponent` does: what is signed has these characters encoded. */
-const encoded = (text: string) =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
-
 /** Other services know their buckets by the path. So does AWS a bucket with a dot, for which its certificate does not stand. */
 const addressOf = ({ bucket, endpoint, region }: Bucket) => {
   if (endpoint !== undefined) return `${endpoint.replace(/\/+$/, "")}/${bucket}`
@@ -60,7 +56,7 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
   const { ask, bytes } = yield* makeRequests
   const address = addressOf(given)
   const keyOf = (name: string) => (prefix === "" ? name : `${prefix}/${name}`)
-  const at = (name: string) => `${address}/${keyOf(name).split("/").map(encoded).join("/")}`
+  const at = (name: string) => `${address}/${keyOf(name).split("/").map(encodeURIComponent).join("/")}`
   const location = `s3://${[bucket, prefix].filter((part) => part !== "").join("/")}`
   const where = given.endpoint === undefined ? location : `${location} at ${given.endpoint}`
   const cache = new Map<string, ArrayBuffer>() // of keys that were derived for a day and a region
@@ -163,7 +159,7 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
 
   const page = (query: Readonly<Record<string, string>>) => {
     const parameters = Object.entries({ "list-type": "2", "encoding-type": "url", ...query })
-    const search = parameters.map(([name, value]) => `${name}=${encoded(value)}`).join("&")
+    const search = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")
     return Effect.flatMap(ask(signed("GET", `${address}?${search}`)), ifOk).pipe(
       Effect.flatMap((answer) =>
         Option.match(pageOf(answer), { onNone: () => Effect.fail(noPage), onSome: Effect.succeed })
