@@ -1,12 +1,12 @@
 /** moto: a stand-in for S3 that many projects test against, with conditions that hold. It looks at no signature and no checksum. */
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
-import { Redacted } from "effect"
 import { clean } from "../support/programs.ts"
 import { fromPython } from "./python.ts"
+import { bucketAt, type Service } from "./service.ts"
 
 /** On the loopback, on a port that is free, with a bucket. */
-export const startMoto = async () => {
+export const startMoto = async (): Promise<Service> => {
   const child = spawn(await fromPython("moto", "python"), ["-m", "moto.server", "-H", "127.0.0.1", "-p", "0"], {
     env: clean({}),
     stdio: ["ignore", "ignore", "pipe"]
@@ -16,12 +16,7 @@ export const startMoto = async () => {
     const endpoint = /Running on (http:\S+)/.exec(line)?.[1]
     if (endpoint === undefined) continue
     child.stderr.resume()
-    await fetch(`${endpoint}/larder`, { method: "PUT" })
-    const settings = {
-      ...{ endpoint, bucket: "larder", region: "us-east-1", accessKeyId: "larder" },
-      ...{ secretAccessKey: Redacted.make("larder"), sessionToken: undefined }
-    }
-    return { settings, stop }
+    return { settings: await bucketAt(endpoint, "larder", "a secret"), stop }
   }
   throw new Error("moto ended before it listened")
 }

@@ -3,7 +3,12 @@ import { Option, Schema } from "effect"
 import { XMLParser } from "fast-xml-parser"
 import { type Answer, passes, RequestFailed } from "./requests.ts"
 
-const parser = new XMLParser({ ignoreAttributes: true, parseTagValue: false, isArray: (name) => name === "Contents" })
+const parser = new XMLParser({
+  ignoreAttributes: true,
+  parseTagValue: false,
+  htmlEntities: true, // those with numbers, too: versitygw writes &#39;
+  isArray: (name) => name === "Contents"
+})
 
 /** Undefined for what is not well-formed: half a page must not pass for a whole one. */
 const parsed = (text: string): unknown => {
@@ -28,8 +33,14 @@ const Listing = Schema.Struct({
 })
 const decodeListing = Schema.decodeUnknownOption(Listing)
 
-const decoded = (key: string, encoding: string | undefined) =>
-  encoding === "url" ? decodeURIComponent(key.replaceAll("+", " ")) : key
+const decoded = (key: string, encoding: string | undefined) => {
+  if (encoding !== "url") return key
+  try {
+    return decodeURIComponent(key.replaceAll("+", " "))
+  } catch {
+    return key // of somebody else: no name of a depot has to be encoded
+  }
+}
 
 export interface Page {
   readonly entries: ReadonlyArray<{ readonly key: string; readonly modified: number }>

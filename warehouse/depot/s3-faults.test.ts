@@ -144,6 +144,17 @@ describe("an object that is put", () => {
       assert.deepStrictEqual(service.seen, [])
     })
   )
+  itWorks("says why it is refused, also where the service does not wait for its end", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      const { file } = yield* aPart
+      const bytes = 64 << 20
+      yield* Effect.promise(() => truncate(file, bytes))
+      service.plan("PUT", { kind: "refuse", status: 507, code: "XMinioStorageFull", headers: { connection: "close" } })
+      const { message } = yield* Effect.flip(depot.putObject({ sha256: "0".repeat(64), bytes }, file).pipe(soon))
+      assert.match(message, /507 XMinioStorageFull .*The bucket is full/)
+    })
+  )
   itWorks("says why it is refused, although an answer to HEAD has no words", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
@@ -214,6 +225,14 @@ describe("a listing", () => {
       service.plan("GET", refuse(500, "InternalError"), 2)
       assert.deepStrictEqual(yield* depot.list("generations/").pipe(soon), names)
       assert.deepStrictEqual(yield* depot.list("generations/", names[3]), names.slice(4))
+    })
+  )
+  itWorks("has the names as they are, also of a service that does not encode them in a listing", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      service.state.listsEncoded = false
+      yield* depot.putText(name, "{}")
+      assert.deepStrictEqual(yield* depot.list("generations/"), [name])
     })
   )
   itWorks("fails where a page is not whole, or something else", () =>

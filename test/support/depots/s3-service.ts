@@ -56,6 +56,8 @@ const damaged = (bytes: Buffer) => {
   return copy
 }
 
+const urlEncoded = (key: string) => encodeURIComponent(key).replaceAll("%2F", "/").replaceAll("%20", "+")
+
 const errorText = (code: string) =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>The service says ${code}.</Message></Error>`
 
@@ -69,6 +71,8 @@ const makeService = () => {
     /** How `If-None-Match: *` is taken. */
     conditions: "held" as "held" | "ignored" | "held one after the other",
     pageLength: 1000,
+    /** Not every service encodes as it is asked to. */
+    listsEncoded: true,
     /** Of each listing only so much is sent, or all but so much. */
     listingEndsAt: Number.POSITIVE_INFINITY
   }
@@ -95,12 +99,13 @@ const makeService = () => {
     const page = keys.slice(0, state.pageLength)
     const last = page.at(-1) ?? ""
     const isTruncated = page.length < keys.length
-    const entries = page.map(
-      (key) =>
-        `<Contents><Key>${encodeURIComponent(key).replaceAll("%2F", "/").replaceAll("%20", "+")}</Key><LastModified>${kept.get(key)?.modified}</LastModified><Size>${kept.get(key)?.bytes.length}</Size></Contents>`
-    )
+    const entries = page.map((key) => {
+      const { bytes, modified } = kept.get(key) ?? {}
+      const shown = state.listsEncoded ? urlEncoded(key) : key.replace(/[&<>'"]/g, (char) => `&#${char.charCodeAt(0)};`)
+      return `<Contents><Key>${shown}</Key><LastModified>${modified}</LastModified><Size>${bytes?.length}</Size></Contents>`
+    })
     const next = isTruncated ? `<NextContinuationToken>${last}</NextContinuationToken>` : ""
-    return `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket}</Name><EncodingType>url</EncodingType><KeyCount>${page.length}</KeyCount><IsTruncated>${isTruncated}</IsTruncated>${next}${entries.join("")}</ListBucketResult>`
+    return `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket}</Name><EncodingType>${state.listsEncoded ? "url" : ""}</EncodingType><KeyCount>${page.length}</KeyCount><IsTruncated>${isTruncated}</IsTruncated>${next}${entries.join("")}</ListBucketResult>`
   }
 
   const put = async (key: string, request: IncomingMessage, bytes: Buffer): Promise<readonly [number, string]> => {

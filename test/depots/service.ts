@@ -1,0 +1,54 @@
+/** S3 services that are not Larder's: how their buckets are made, and what a depot in one has to do. */
+import { randomUUID } from "node:crypto"
+import { assert, describe } from "@effect/vitest"
+import { proven } from "@larder/warehouse/depot/proven.ts"
+import { type Bucket, s3Depot } from "@larder/warehouse/depot/s3.ts"
+import { AwsClient } from "aws4fetch"
+import { Effect, Redacted } from "effect"
+import { afterAll, beforeAll } from "vitest"
+import { withClient } from "../support/depots/networked.ts"
+import { itWorks } from "../support/it-works.ts"
+import { isDepot } from "../support/warehouse/depot-contract.ts"
+
+export interface Service {
+  readonly settings: Omit<Bucket, "prefix">
+  readonly stop: () => void
+}
+
+/** A bucket at a service that has just started. */
+export const bucketAt = async (endpoint: string, accessKeyId: string, secretAccessKey: string) => {
+  const [bucket, region] = ["larder", "us-east-1"]
+  const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3" })
+  const made = await client.fetch(`${endpoint}/${bucket}`, { method: "PUT" })
+  if (!made.ok) throw new Error(`${endpoint} makes no bucket: ${made.status} ${await made.text()}`)
+  return {
+    ...{ endpoint, bucket, region, accessKeyId },
+    ...{ secretAccessKey: Redacted.make(secretAccessKey), sessionToken: undefined }
+  }
+}
+
+export const holdsDepots = (name: string, start: () => Promise<Service>) => {
+  describe(`a depot in ${name}`, () => {
+    let service: Service | undefined
+    beforeAll(async () => {
+      service = await start()
+    })
+    afterAll(() => service?.stop())
+
+    /** Each test has a prefix of its own. */
+    const aDepot = Effect.suspend(() => {
+      if (service === undefined) throw new Error(`${name} has not started`)
+      return withClient(s3Depot({ ...service.settings, prefix: `it's + ${randomUUID()}/larder` }))
+    })
+
+    isDepot(aDepot)
+
+    itWorks("is proven", () =>
+      Effect.gen(function* () {
+        const depot = yield* aDepot
+        yield* proven(depot)
+        assert.deepStrictEqual(yield* depot.list("proofs/"), [])
+      })
+    )
+  })
+}

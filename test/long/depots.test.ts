@@ -1,0 +1,9 @@
+/** A depot in the S3 services that people run themselves. `test/depots` has a quicker one. */
+import { minio, startFromGo, versitygw } from "../depots/go.ts"
+import { holdsDepots } from "../depots/service.ts"
+import { isInstalled } from "../support/tools.ts"
+
+if (!isInstalled("go")) console.warn("versitygw and MinIO are not tested: go is not installed.")
+for (const source of isInstalled("go") ? [versitygw, minio] : []) {
+  holdsDepots(source.program, () => startFromGo(source))
+}
