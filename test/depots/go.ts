@@ -61,5 +61,5 @@ export const startFromGo = async ({ args, environment, module, program }: Source
   })
   ended.catch(() => undefined) // also when it is stopped
   await Promise.race([answers(`http://${address}`), ended])
-  return { settings: await bucketAt(`http://${address}`, accessKeyId, secretAccessKey), stop }
+  return { settings: await bucketAt(`http://${address}`, accessKeyId, secretAccessKey), isStrict: true, stop }
 }

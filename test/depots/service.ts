@@ -4,14 +4,16 @@ import { assert, describe } from "@effect/vitest"
 import { proven } from "@larder/warehouse/depot/proven.ts"
 import { type Bucket, s3Depot } from "@larder/warehouse/depot/s3.ts"
 import { AwsClient } from "aws4fetch"
-import { Effect, Redacted } from "effect"
+import { Effect, FileSystem, Redacted } from "effect"
 import { afterAll, beforeAll } from "vitest"
-import { withClient } from "../support/depots/networked.ts"
+import { soon, withClient } from "../support/depots/networked.ts"
 import { itWorks } from "../support/it-works.ts"
 import { isDepot } from "../support/warehouse/depot-contract.ts"
 
 export interface Service {
   readonly settings: Omit<Bucket, "prefix">
+  /** Looks at signatures and checksums. */
+  readonly isStrict: boolean
   readonly stop: () => void
 }
 
@@ -35,11 +37,13 @@ export const holdsDepots = (name: string, start: () => Promise<Service>) => {
     })
     afterAll(() => service?.stop())
 
+    const depotWith = (changed: Partial<Bucket>) =>
+      Effect.suspend(() => {
+        if (service === undefined) throw new Error(`${name} has not started`)
+        return withClient(s3Depot({ ...service.settings, prefix: `it's + ${randomUUID()}/larder`, ...changed }))
+      })
     /** Each test has a prefix of its own. */
-    const aDepot = Effect.suspend(() => {
-      if (service === undefined) throw new Error(`${name} has not started`)
-      return withClient(s3Depot({ ...service.settings, prefix: `it's + ${randomUUID()}/larder` }))
-    })
+    const aDepot = depotWith({})
 
     isDepot(aDepot)
 
@@ -48,6 +52,31 @@ export const holdsDepots = (name: string, start: () => Promise<Service>) => {
         const depot = yield* aDepot
         yield* proven(depot)
         assert.deepStrictEqual(yield* depot.list("proofs/"), [])
+      })
+    )
+    itWorks("says what is wrong with a setting", () =>
+      Effect.gen(function* () {
+        const failing = (changed: Partial<Bucket>) =>
+          Effect.map(
+            Effect.flip(
+              Effect.flatMap(depotWith(changed), (depot) => depot.putText("generations/000000001.json", "{}"))
+            ),
+            ({ message }) => message
+          )
+        assert.include(yield* failing({ bucket: "nowhere" }), "404 NoSuchBucket")
+        if (service?.isStrict !== true) return
+        assert.include(yield* failing({ secretAccessKey: Redacted.make("x") }), "SignatureDoesNotMatch")
+        assert.include(yield* failing({ accessKeyId: "nobody" }), "InvalidAccessKeyId")
+      })
+    )
+    itWorks("keeps no object that is not what its name says, where the service compares them", () =>
+      Effect.gen(function* () {
+        const depot = yield* aDepot
+        const fs = yield* FileSystem.FileSystem
+        const file = yield* fs.makeTempFileScoped()
+        yield* fs.writeFileString(file, "another one")
+        yield* depot.putObject({ sha256: "0".repeat(64), bytes: 11 }, file).pipe(soon, Effect.option)
+        assert.strictEqual((yield* depot.objects).size, service?.isStrict === true ? 0 : 1)
       })
     )
   })
