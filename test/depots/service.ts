@@ -66,7 +66,7 @@ export const holdsDepots = (name: string, start: () => Promise<Service>) => {
         assert.include(yield* failing({ bucket: "nowhere" }), "404 NoSuchBucket")
         if (service?.isStrict !== true) return
         assert.include(yield* failing({ secretAccessKey: Redacted.make("x") }), "SignatureDoesNotMatch")
-        assert.include(yield* failing({ accessKeyId: "nobody" }), "InvalidAccessKeyId")
+        assert.include(yield* failing({ accessKeyId: "nobody" }), "Check AWS_ACCESS_KEY_ID")
       })
     )
     itWorks("keeps no object that is not what its name says, where the service compares them", () =>

@@ -98,6 +98,7 @@ const adviceFor = (code: string, circumstances: Circumstances, actualRegion: str
   const { bucket, now } = circumstances
   switch (code) {
     case "InvalidAccessKeyId":
+    case "XAdminUserNotFound": // of versitygw
       return "Check AWS_ACCESS_KEY_ID, and that it is one of this service."
     case "SignatureDoesNotMatch":
       return "Check AWS_SECRET_ACCESS_KEY."

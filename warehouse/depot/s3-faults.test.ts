@@ -318,6 +318,14 @@ describe("a service that refuses", () => {
       })
     )
   }
+  itWorks("with 404 because of its user, is not taken for one that has nothing there", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      service.plan("GET", refuse(404, "XAdminUserNotFound"))
+      const { message } = yield* Effect.flip(depot.text(name))
+      assert.match(message, /404 XAdminUserNotFound .*Check AWS_ACCESS_KEY_ID/)
+    })
+  )
   it.effect("a clock that is wrong, says what that clock says", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.now() + 86_400_000)

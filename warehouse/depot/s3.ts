@@ -89,7 +89,8 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
   const refused = (answer: Answer) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(refusalOf(answer, { bucket, region, now })))
   const ifOk = (answer: Answer) => (isOk(answer.status) ? Effect.succeed(answer) : refused(answer))
-  const isAbsent = (answer: Answer) => answer.status === 404 && codeOf(answer) !== "NoSuchBucket"
+  /** Without the code it may be the bucket, or the user, that is not there. */
+  const isAbsent = (answer: Answer) => answer.status === 404 && codeOf(answer) === "NoSuchKey"
   const failed = (what: string) => Effect.mapError(trying(`${what} in ${where}`))
 
   const get = (name: string) =>
