@@ -3,12 +3,11 @@ import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { setTimeout } from "node:timers/promises"
 import { freePort } from "../support/postgres/port.ts"
 import { clean, type Environment } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { installOnce } from "../support/tools.ts"
-import { bucketAt, type Service } from "./service.ts"
+import { answers, bucketAt, orStop, type Service } from "./service.ts"
 
 const accessKeyId = "larder"
 const secretAccessKey = "a-secret-of-larder"
@@ -34,17 +33,6 @@ export const minio: Source = {
   environment: { MINIO_ROOT_USER: accessKeyId, MINIO_ROOT_PASSWORD: secretAccessKey, MINIO_BROWSER: "off" }
 }
 
-const answers = async (endpoint: string): Promise<void> => {
-  for (;;) {
-    const isThere = await fetch(endpoint).then(
-      () => true,
-      () => false
-    )
-    if (isThere) return
-    await setTimeout(100)
-  }
-}
-
 /** On the loopback, with its files in a folder that is removed at its end. */
 export const startFromGo = async ({ args, environment, module, program }: Source): Promise<Service> => {
   const tools = path.join(repository, "node_modules/.cache/depots", program)
@@ -60,6 +48,8 @@ export const startFromGo = async ({ args, environment, module, program }: Source
     child.once("exit", (code) => reject(new Error(`${program} ended with ${code}`)))
   })
   ended.catch(() => undefined) // also when it is stopped
-  await Promise.race([answers(`http://${address}`), ended])
-  return { settings: await bucketAt(`http://${address}`, accessKeyId, secretAccessKey), isStrict: true, stop }
+  return orStop(stop, async () => {
+    await Promise.race([answers(`http://${address}`), ended])
+    return { settings: await bucketAt(`http://${address}`, accessKeyId, secretAccessKey), isStrict: true, stop }
+  })
 }

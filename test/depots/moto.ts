@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { clean } from "../support/programs.ts"
 import { fromPython } from "./python.ts"
-import { bucketAt, type Service } from "./service.ts"
+import { bucketAt, orStop, type Service } from "./service.ts"
 
 /** On the loopback, on a port that is free, with a bucket. */
 export const startMoto = async (): Promise<Service> => {
@@ -16,7 +16,11 @@ export const startMoto = async (): Promise<Service> => {
     const endpoint = /Running on (http:\S+)/.exec(line)?.[1]
     if (endpoint === undefined) continue
     child.stderr.resume()
-    return { settings: await bucketAt(endpoint, "larder", "a secret"), isStrict: false, stop }
+    return orStop(stop, async () => ({
+      settings: await bucketAt(endpoint, "larder", "a secret"),
+      isStrict: false,
+      stop
+    }))
   }
   throw new Error("moto ended before it listened")
 }

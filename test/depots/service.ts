@@ -1,5 +1,6 @@
 /** S3 services that are not Larder's: how their buckets are made, and what a depot in one has to do. */
 import { randomUUID } from "node:crypto"
+import { setTimeout } from "node:timers/promises"
 import { assert, describe } from "@effect/vitest"
 import { proven } from "@larder/warehouse/depot/proven.ts"
 import { type Bucket, s3Depot } from "@larder/warehouse/depot/s3.ts"
@@ -15,6 +16,28 @@ export interface Service {
   /** Looks at signatures and checksums. */
   readonly isStrict: boolean
   readonly stop: () => void
+}
+
+/** Stops what has begun to start, where it gets no further. */
+export const orStop = async (stop: () => void, start: () => Promise<Service>) => {
+  try {
+    return await start()
+  } catch (error) {
+    stop()
+    throw error
+  }
+}
+
+/** Waits until something answers there. */
+export const answers = async (endpoint: string): Promise<void> => {
+  for (;;) {
+    const isThere = await fetch(endpoint).then(
+      () => true,
+      () => false
+    )
+    if (isThere) return
+    await setTimeout(100)
+  }
 }
 
 /** A bucket at a service that has just started. */

@@ -36,7 +36,10 @@ export class DepotUnusable extends Schema.TaggedError<DepotUnusable>()("DepotUnu
 export interface Depot {
   /** For people: a folder or an address. */
   readonly location: string
-  /** Puts a text under a new name. False where there is such a name already. */
+  /**
+   * Puts a text under a new name. False where there is such a name already. Texts that can race have to differ: where an answer
+   * was lost, they tell who was first.
+   */
   readonly putText: (name: string, text: string) => Effect.Effect<boolean, DepotUnusable>
   readonly text: (name: string) => Effect.Effect<Option.Option<string>, DepotUnusable>
   /** Puts a file under its SHA-256, and sees that it is there for good. Nothing is written where it is there already. */

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto"
 import { truncate, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { aBucket, soon, withClient } from "@larder/test/support/depots/networked.ts"
 import { type Mishap, s3Service } from "@larder/test/support/depots/s3-service.ts"
@@ -25,6 +26,13 @@ const aPart = Effect.gen(function* () {
   yield* Effect.promise(() => writeFile(file, text))
   return { file, object: { sha256: createHash("sha256").update(text).digest("hex"), bytes: text.length } }
 })
+const realMoment = Effect.promise(() => setTimeout(5))
+/** Moves the clock until this ends. */
+const inTime = Effect.fnUntraced(function* <A, E>(fiber: Fiber.Fiber<A, E>) {
+  while (fiber.pollUnsafe() === undefined) yield* Effect.andThen(TestClock.adjust("1 second"), realMoment)
+  return yield* Fiber.join(fiber)
+})
+
 const textOf = (depot: Depot, sha256: string, from = 0) =>
   Effect.map(Stream.runCollect(depot.object(sha256, from)), (pieces) => Buffer.concat([...pieces]).toString())
 
@@ -79,14 +87,12 @@ describe("a text that is put while answers get lost", () => {
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.now()) // the service compares clocks
       const { depot, service } = yield* aBucket
-      service.plan("PUT", { kind: "stall" })
+      service.plan("PUT", { kind: "stall", when: "before" })
       const putting = yield* Effect.forkChild(depot.putText(name, "mine"))
-      const realMoment = Effect.promise(() => setTimeout(5))
       while (service.seen.length === 0) yield* realMoment
       yield* TestClock.adjust("29 seconds")
       assert.strictEqual(service.seen.length, 1)
-      while (putting.pollUnsafe() === undefined) yield* Effect.andThen(TestClock.adjust("1 second"), realMoment)
-      assert.isTrue(yield* Fiber.join(putting))
+      assert.isTrue(yield* inTime(putting))
     })
   )
 })
@@ -186,6 +192,15 @@ describe("an object that is read", () => {
       service.plan("GET", cut("half-way"))
       assert.strictEqual(yield* read(9), text.slice(9))
     })
+  )
+  it.effect("goes on after half a minute in which nothing came", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.now()) // the service compares clocks
+      const { read, service } = yield* anObject
+      service.plan("GET", { kind: "stall", when: "half-way" })
+      assert.strictEqual(yield* inTime(yield* Effect.forkChild(read(0))), text)
+      assert.strictEqual(service.seen.length, 2)
+    }).pipe(Effect.provide(NodeServices.layer))
   )
   itWorks("goes on from a host that knows no ranges, without the bytes that are there", () =>
     Effect.gen(function* () {

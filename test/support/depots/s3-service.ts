@@ -26,8 +26,8 @@ export type Mishap =
   | { readonly kind: "misreport"; readonly status: number; readonly code: string }
   /** The connection is cut: before it happens, after it, or in the middle of the answer. */
   | { readonly kind: "cut"; readonly when: "before" | "after" | "half-way" }
-  /** Nothing happens, and no answer comes. */
-  | { readonly kind: "stall" }
+  /** Nothing happens, and no answer comes; or its first half, and then nothing. */
+  | { readonly kind: "stall"; readonly when: "before" | "half-way" }
   /** One byte of what arrives, or of what is sent, is another one. */
   | { readonly kind: "damage" }
   /** Ranges are unknown, or others are sent. */
@@ -128,9 +128,9 @@ const makeService = () => {
     if (from >= total && from > 0) return refuse(response, 416, "InvalidRange", { "content-range": `bytes */${total}` })
     const sent = bytes.subarray(from, asked?.[2] ? Number(asked[2]) + 1 : total)
     const range = { "content-range": `bytes ${from}-${from + sent.length - 1}/${total}` }
-    if (mishap?.kind === "cut" && mishap.when === "half-way") {
+    if ((mishap?.kind === "cut" || mishap?.kind === "stall") && mishap.when === "half-way") {
       response.writeHead(isRange ? 206 : 200, { "content-length": String(sent.length), ...(isRange ? range : {}) })
-      return response.write(sent.subarray(0, sent.length >> 1), () => response.destroy())
+      return response.write(sent.subarray(0, sent.length >> 1), () => mishap.kind === "stall" || response.destroy())
     }
     return answer(response, isRange ? 206 : 200, sent, isRange ? range : {})
   }
@@ -172,7 +172,7 @@ const makeService = () => {
     if (fault !== undefined) return refuse(response, statusOf(fault), fault, { "x-amz-bucket-region": region })
     if (named !== bucket) return refuse(response, 404, "NoSuchBucket")
     const mishap = takePlan(method)
-    if (mishap?.kind === "stall") return undefined
+    if (mishap?.kind === "stall" && mishap.when === "before") return undefined
     if (mishap?.kind === "cut" && mishap.when === "before") return response.destroy()
     if (mishap?.kind === "refuse") return refuse(response, mishap.status, mishap.code, mishap.headers)
     if (mishap?.kind === "misreport") {
