@@ -2,13 +2,11 @@
  * How a client for each language is generated, compiled and run: the usual generator of the language, with its version
  * pinned. Tools and their downloads stay in a folder of the cache; what is generated is made anew each time.
  */
-import { spawn, spawnSync } from "node:child_process"
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { clean, type Environment, ended } from "../support/programs.ts"
+import type { Environment } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
-
-type Command = readonly [program: string, ...args: ReadonlyArray<string>]
+import { type Command, done, installOnce, isInstalled, pythonPackages } from "../support/tools.ts"
 
 interface Place {
   /** Folder that outlives the test: for tools. */
@@ -42,14 +40,7 @@ export const python: Toolchain = {
   generator: "openapi-python-client",
   version: "0.29.1", // pinned in python/requirements.txt
   needs: ["python3"],
-  install: ({ tools }) => [
-    ["python3", "-m", "venv", path.join(tools, "venv")],
-    [
-      path.join(tools, "venv/bin/pip"),
-      ..."install --quiet --no-deps --disable-pip-version-check --no-compile -r".split(" "),
-      path.join(programs, "python/requirements.txt")
-    ]
-  ],
+  install: ({ tools }) => pythonPackages(tools, path.join(programs, "python/requirements.txt")),
   build: ({ document, tools, work }) => [
     [
       path.join(tools, "venv/bin/openapi-python-client"),
@@ -129,17 +120,8 @@ export const rust: Toolchain = {
   run: ({ tools }) => [path.join(tools, "target/debug/program")]
 }
 
-const isInstalled = (program: string) => spawnSync(program, ["--version"]).error === undefined
-
 /** The programs that are not there. */
 export const lacking = ({ needs }: Toolchain): ReadonlyArray<string> => needs.filter((program) => !isInstalled(program))
-
-const done = async ([program, ...args]: Command, cwd: string, environment: Environment): Promise<string> => {
-  const child = spawn(program, args, { cwd, env: clean(environment), stdio: ["ignore", "pipe", "pipe"] })
-  const { code, stderr, stdout } = await ended(child)
-  if (code === 0) return stdout
-  throw new Error(`${program} ${args.join(" ")}\nended with ${code}:\n${stdout}\n${stderr}`)
-}
 
 /** Generates and compiles the client; answers how to run its program, and what that writes. */
 export const built = async (toolchain: Toolchain, document: object) => {
@@ -151,17 +133,7 @@ export const built = async (toolchain: Toolchain, document: object) => {
   const place = { tools, work, document: path.join(work, "openapi.json") }
   const given = toolchain.environment?.(place) ?? {}
 
-  // A list of the tools that the folder holds: with other versions it is filled anew.
-  const installing = toolchain.install(place)
-  const requirements = path.join(programs, language, "requirements.txt")
-  const wanted = JSON.stringify([installing, existsSync(requirements) ? readFileSync(requirements, "utf8") : ""])
-  const list = path.join(tools, "installed.json")
-  if (!existsSync(list) || readFileSync(list, "utf8") !== wanted) {
-    rmSync(tools, { recursive: true, force: true })
-    mkdirSync(tools, { recursive: true })
-    for (const command of installing) await done(command, tools, given)
-    writeFileSync(list, wanted)
-  }
+  await installOnce(tools, toolchain.install(place), path.join(programs, language, "requirements.txt"), given)
 
   rmSync(work, { recursive: true, force: true })
   cpSync(path.join(programs, language), work, { recursive: true })

@@ -1,7 +1,7 @@
 /**
  * A depot keeps generations: objects, which are files under their SHA-256, and texts under names, such as
  * `generations/000000012.json`. What was put never changes and is never overwritten; of several who put the same name at once,
- * one is first, and the others learn of it.
+ * one is first, and the others learn of it. Only hints are overwritten.
  */
 import { type Effect, type Option, Schema, type Stream } from "effect"
 
@@ -14,6 +14,10 @@ export type ObjectId = typeof ObjectId.Type
 
 /** `objects/ab/ab12…`: the name of an object in every depot. */
 export const objectName = (sha256: string) => `objects/${sha256.slice(0, 2)}/${sha256}`
+
+/** Names the newest text of `generations/`, for hosts that cannot list: those after it are found by their numbers. */
+export const hintName = "generations/latest.json"
+export const Hint = Schema.Struct({ newest: Schema.String })
 
 /** The depot could not do what was asked of it. */
 export class DepotUnusable extends Schema.TaggedError<DepotUnusable>()("DepotUnusable", {
@@ -30,16 +34,24 @@ export class DepotUnusable extends Schema.TaggedError<DepotUnusable>()("DepotUnu
 }
 
 export interface Depot {
-  /** For people: a folder, later an address. */
+  /** For people: a folder or an address. */
   readonly location: string
-  /** Puts a text under a new name. False where there is such a name already. */
+  /**
+   * Puts a text under a new name. False where there is such a name already. Texts that can race have to differ: where an answer
+   * was lost, they tell who was first.
+   */
   readonly putText: (name: string, text: string) => Effect.Effect<boolean, DepotUnusable>
   readonly text: (name: string) => Effect.Effect<Option.Option<string>, DepotUnusable>
   /** Puts a file under its SHA-256, and sees that it is there for good. Nothing is written where it is there already. */
   readonly putObject: (object: ObjectId, file: string) => Effect.Effect<void, DepotUnusable>
   /** The bytes of an object from `from` on. */
   readonly object: (sha256: string, from: number) => Stream.Stream<Uint8Array, DepotUnusable>
-  /** Names that begin with `prefix` and come after `after`, in their order. */
+  /**
+   * Puts a text in the place of the one before, if there is one. Only for hints: a reader may get an old one, and must find the truth
+   * without it.
+   */
+  readonly putHint: (name: string, text: string) => Effect.Effect<void, DepotUnusable>
+  /** Names that begin with `prefix` and come after `after`, in their order. Of a host that cannot list: the last ones. */
   readonly list: (prefix: string, after?: string) => Effect.Effect<ReadonlyArray<string>, DepotUnusable>
   /** When each object was put, in milliseconds since 1970, by its SHA-256. */
   readonly objects: Effect.Effect<ReadonlyMap<string, number>, DepotUnusable>

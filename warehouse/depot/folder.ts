@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { constants, createReadStream } from "node:fs"
-import { chmod, copyFile, link, mkdir, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { chmod, copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Option, Stream } from "effect"
 import { type Depot, DepotUnusable, objectName } from "./depot.ts"
@@ -119,6 +119,19 @@ export const folderDepot = (location: string): Depot => {
       })
     })
 
+  const putHint: Depot["putHint"] = (name, text) =>
+    attempt(`write ${name}`, async () => {
+      const target = at(name)
+      await makeFolder(path.dirname(target))
+      const part = path.join(path.dirname(target), `.${path.basename(target)}.${randomUUID()}.part`)
+      try {
+        await writeFile(part, text, { flag: "wx" })
+        await rename(part, target)
+      } finally {
+        await rm(part, { force: true })
+      }
+    })
+
   const text: Depot["text"] = (name) =>
     attempt(`read ${name}`, () =>
       readFile(at(name), "utf8").then(Option.some, (error) => {
@@ -186,5 +199,5 @@ export const folderDepot = (location: string): Depot => {
       }
     })
 
-  return { location, putText, text, putObject, object, list, objects, remove, sweep }
+  return { location, putText, putHint, text, putObject, object, list, objects, remove, sweep }
 }

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import path from "node:path"
 import { assert } from "@effect/vitest"
-import { type Depot, objectName } from "@larder/warehouse/depot/depot.ts"
+import { type Depot, hintName, objectName } from "@larder/warehouse/depot/depot.ts"
 import { Effect, FileSystem, Option, type Scope, Stream } from "effect"
 import { itWorks } from "../it-works.ts"
 
@@ -17,33 +17,75 @@ const aFile = Effect.fnUntraced(function* (bytes: Uint8Array) {
 const bytesOf = (depot: Depot, sha256: string, from = 0) =>
   Effect.map(Stream.runCollect(depot.object(sha256, from)), (chunks) => Buffer.concat([...chunks]).toString())
 
+/** Of the names that `list` gives: it may give the hint as well. */
+const numbered = (names: ReadonlyArray<string>) => names.filter((name) => name !== hintName)
+
 const everybody = { concurrency: "unbounded" } as const
 
+type Needs = FileSystem.FileSystem | Scope.Scope
+
+/** Where `filled` puts, `depot` reads: the same one, or another way to it that is for reading only. */
+interface Readable {
+  readonly filled: Depot
+  readonly depot: Depot
+}
+
+/** What every depot gives to who reads it. */
+export const isReadableDepot = (open: Effect.Effect<Readable, never, Needs>) => {
+  const works = (name: string, test: (depots: Readable) => Effect.Effect<void, unknown, Needs>) =>
+    itWorks(name, () => Effect.flatMap(open, test))
+
+  works("gives a text, and none where there is no such name", ({ depot, filled }) =>
+    Effect.gen(function* () {
+      yield* filled.putText("generations/000000001.json", `{ "by": "Zoë" }`)
+      assert.deepStrictEqual(yield* depot.text("generations/000000001.json"), Option.some(`{ "by": "Zoë" }`))
+      assert.deepStrictEqual(yield* depot.text("generations/000000002.json"), Option.none())
+    })
+  )
+  works("gives the bytes of an object as often as they are read, and fails where there is none", ({ depot, filled }) =>
+    Effect.gen(function* () {
+      const { file, object } = yield* aFile(Buffer.from("some bytes"))
+      yield* filled.putObject(object, file)
+      const bytes = bytesOf(depot, object.sha256, 5)
+      assert.deepStrictEqual([yield* bytes, yield* bytes], ["bytes", "bytes"])
+      assert.strictEqual(yield* bytesOf(depot, object.sha256, 10), "")
+      const missing = depot.object("0".repeat(64), 0) // nobody reads it yet, so nothing fails
+      const error = yield* Effect.flip(Stream.runDrain(missing))
+      assert.strictEqual(error._tag, "DepotUnusable")
+    })
+  )
+  works("gives the last hint that was put", ({ depot, filled }) =>
+    Effect.gen(function* () {
+      for (const hint of ["old", "new"]) yield* filled.putHint(hintName, hint)
+      assert.deepStrictEqual(yield* depot.text(hintName), Option.some("new"))
+    })
+  )
+  works("lists the newest name last, also where the hint is old, and nothing after it", ({ depot, filled }) =>
+    Effect.gen(function* () {
+      const names = [7, 8, 9].map((number) => `generations/${String(number).padStart(9, "0")}.json`)
+      const [first = "", , newest = ""] = names
+      yield* Effect.forEach(names, (name) => filled.putText(name, "{}"))
+      yield* filled.putHint(hintName, JSON.stringify({ newest: first }))
+      for (const after of [undefined, first]) {
+        assert.strictEqual(numbered(yield* depot.list("generations/", after)).at(-1), newest)
+      }
+      assert.deepStrictEqual(numbered(yield* depot.list("generations/", newest)), [])
+    })
+  )
+}
+
 /** `open` opens the same depot again and again, as other programs would. */
-export const isDepot = <R>(open: Effect.Effect<Depot, never, R | FileSystem.FileSystem | Scope.Scope>) => {
-  const works = (
-    name: string,
-    test: (depot: Depot) => Effect.Effect<void, unknown, FileSystem.FileSystem | Scope.Scope>
-  ) =>
-    itWorks(name, () => Effect.flatMap(open as Effect.Effect<Depot, never, FileSystem.FileSystem | Scope.Scope>, test))
+export const isDepot = (open: Effect.Effect<Depot, never, Needs>) => {
+  const works = (name: string, test: (depot: Depot) => Effect.Effect<void, unknown, Needs>) =>
+    itWorks(name, () => Effect.flatMap(open, test))
+
+  isReadableDepot(Effect.map(open, (depot) => ({ filled: depot, depot })))
 
   works("keeps the text of the first, and lets the others know", (depot) =>
     Effect.gen(function* () {
       assert.isTrue(yield* depot.putText("generations/000000001.json", "first"))
       assert.isFalse(yield* depot.putText("generations/000000001.json", "second"))
       assert.deepStrictEqual(yield* depot.text("generations/000000001.json"), Option.some("first"))
-      assert.deepStrictEqual(yield* depot.text("generations/000000002.json"), Option.none())
-    })
-  )
-  works("gives the bytes of an object as often as they are read, and fails where there is none", (depot) =>
-    Effect.gen(function* () {
-      const { file, object } = yield* aFile(Buffer.from("some bytes"))
-      yield* depot.putObject(object, file)
-      const bytes = bytesOf(depot, object.sha256, 5)
-      assert.deepStrictEqual([yield* bytes, yield* bytes], ["bytes", "bytes"])
-      const missing = depot.object("0".repeat(64), 0) // nobody reads it yet, so nothing fails
-      const error = yield* Effect.flip(Stream.runDrain(missing))
-      assert.strictEqual(error._tag, "DepotUnusable")
     })
   )
   works("has one winner of twenty who put the same name at once, and keeps the winner's text", (depot) =>

@@ -1,0 +1,55 @@
+/** S3 services that are written in Go, built from pinned source, once: some minutes for each. */
+import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { freePort } from "../support/postgres/port.ts"
+import { clean, type Environment } from "../support/programs.ts"
+import { repository } from "../support/repository.ts"
+import { installOnce } from "../support/tools.ts"
+import { answers, bucketAt, orStop, type Service } from "./service.ts"
+
+const accessKeyId = "larder"
+const secretAccessKey = "a-secret-of-larder"
+
+interface Source {
+  readonly program: string
+  readonly module: string
+  readonly args: (address: string, folder: string) => ReadonlyArray<string>
+  readonly environment: Environment
+}
+
+export const versitygw: Source = {
+  program: "versitygw",
+  module: "github.com/versity/versitygw/cmd/versitygw@v1.8.0",
+  args: (address, folder) => ["--port", address, "posix", folder],
+  environment: { ROOT_ACCESS_KEY: accessKeyId, ROOT_SECRET_KEY: secretAccessKey }
+}
+
+export const minio: Source = {
+  program: "minio",
+  module: "github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c",
+  args: (address, folder) => ["server", "--quiet", "--address", address, "--console-address", "127.0.0.1:0", folder],
+  environment: { MINIO_ROOT_USER: accessKeyId, MINIO_ROOT_PASSWORD: secretAccessKey, MINIO_BROWSER: "off" }
+}
+
+/** On the loopback, with its files in a folder that is removed at its end. */
+export const startFromGo = async ({ args, environment, module, program }: Source): Promise<Service> => {
+  const tools = path.join(repository, "node_modules/.cache/depots", program)
+  await installOnce(tools, [["go", "install", module]], undefined, { GOBIN: tools })
+  const folder = mkdtempSync(path.join(tmpdir(), `larder-${program}-`))
+  const address = `127.0.0.1:${await freePort()}`
+  const child = spawn(path.join(tools, program), args(address, folder), { env: clean(environment), stdio: "ignore" })
+  const stop = () => {
+    child.kill()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  const ended = new Promise<never>((_, reject) => {
+    child.once("exit", (code) => reject(new Error(`${program} ended with ${code}`)))
+  })
+  ended.catch(() => undefined) // also when it is stopped
+  return orStop(stop, async () => {
+    await Promise.race([answers(`http://${address}`), ended])
+    return { settings: await bucketAt(`http://${address}`, accessKeyId, secretAccessKey), isStrict: true, stop }
+  })
+}

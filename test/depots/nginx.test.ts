@@ -1,0 +1,34 @@
+import { randomUUID } from "node:crypto"
+import path from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { folderDepot } from "@larder/warehouse/depot/folder.ts"
+import { httpDepot } from "@larder/warehouse/depot/http.ts"
+import { Effect } from "effect"
+import { afterAll, beforeAll, it } from "vitest"
+import { withClient } from "../support/depots/networked.ts"
+import { isReadableDepot } from "../support/warehouse/depot-contract.ts"
+import { startNginx } from "./nginx.ts"
+
+describe("a depot behind nginx", () => {
+  let nginx: Awaited<ReturnType<typeof startNginx>>
+  beforeAll(async () => {
+    nginx = await startNginx()
+  })
+  afterAll(() => nginx?.stop())
+
+  isReadableDepot(
+    Effect.suspend(() => {
+      const folder = randomUUID()
+      const filled = folderDepot(path.join(nginx.root, folder))
+      const depot = withClient(httpDepot({ address: `${nginx.address}/${folder}`, user: undefined }))
+      return Effect.map(depot, (depot) => ({ filled, depot }))
+    })
+  )
+
+  it("is one that compresses for who lets it", async () => {
+    const folder = folderDepot(path.join(nginx.root, "compressed"))
+    await Effect.runPromise(folder.putText("generations/000000001.json", "{}".repeat(100)))
+    const answer = await fetch(`${nginx.address}/compressed/generations/000000001.json`)
+    assert.strictEqual(answer.headers.get("content-encoding"), "gzip")
+  })
+})

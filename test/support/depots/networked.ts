@@ -1,0 +1,25 @@
+/** Depots over the network, as programs open them. */
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Patience } from "@larder/warehouse/depot/requests.ts"
+import { s3Depot } from "@larder/warehouse/depot/s3.ts"
+import { Duration, Effect, Layer } from "effect"
+import type { HttpClient } from "effect/http/HttpClient"
+import { s3Service } from "./s3-service.ts"
+
+/** With a client of its own, that is closed with the scope. */
+export const withClient = <A, E, R>(work: Effect.Effect<A, E, R | HttpClient>) =>
+  Effect.flatMap(Layer.build(NodeHttpClient.layerUndici), (client) => Effect.provide(work, client))
+
+/** Waits no longer than a test needs to. */
+export const soon = Effect.provideService(Patience, {
+  idle: Duration.seconds(30),
+  firstPause: Duration.millis(1),
+  longestPause: Duration.millis(1),
+  tries: 4
+})
+
+/** A bucket, and the depot in it. */
+export const aBucket = Effect.gen(function* () {
+  const service = yield* s3Service
+  return { service, depot: yield* withClient(s3Depot(service.settings)) }
+})

@@ -1,0 +1,17 @@
+/** Any web server that serves a folder: the one of Effect. */
+import { createServer } from "node:http"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Effect, Layer } from "effect"
+import * as HttpServer from "effect/http/HttpServer"
+import * as HttpStaticServer from "effect/http/HttpStaticServer"
+
+/** Its address. Closed with the scope. */
+export const staticHost = (folder: string) =>
+  Effect.gen(function* () {
+    const services = yield* Layer.build(NodeHttpServer.layer(() => createServer(), { port: 0, host: "127.0.0.1" }))
+    return yield* Effect.gen(function* () {
+      const server = yield* HttpServer.HttpServer
+      yield* server.serve(yield* HttpStaticServer.make({ root: folder }))
+      return HttpServer.formatAddress(server.address)
+    }).pipe(Effect.provide(services))
+  })

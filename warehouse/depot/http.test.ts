@@ -1,0 +1,146 @@
+import { createServer } from "node:http"
+import { assert, describe } from "@effect/vitest"
+import { aBucket, soon, withClient } from "@larder/test/support/depots/networked.ts"
+import { staticHost } from "@larder/test/support/depots/static-host.ts"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { isReadableDepot } from "@larder/test/support/warehouse/depot-contract.ts"
+import { Effect, FileSystem, Option, Redacted } from "effect"
+import { hintName } from "./depot.ts"
+import { folderDepot } from "./folder.ts"
+import { type Host, httpDepot } from "./http.ts"
+
+const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-depot-" })).pipe(
+  Effect.orDie
+)
+const reading = (address: string, user?: Host["user"]) => withClient(httpDepot({ address, user }))
+const nameOf = (number: number) => `generations/${String(number).padStart(9, "0")}.json`
+
+/** A folder behind a web server, and the depot that reads it. */
+const served = Effect.gen(function* () {
+  const folder = yield* aFolder
+  return { filled: folderDepot(folder), depot: yield* reading(yield* staticHost(folder)) }
+}).pipe(Effect.orDie)
+
+/** A host that answers what is in this table, and says what it was asked. */
+const aHost = (
+  answers: Readonly<Record<string, readonly [status: number, headers: Record<string, string>, text: string]>>
+) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const asked: Array<{ readonly url: string; readonly headers: NodeJS.Dict<string | Array<string>> }> = []
+      const server = createServer(({ headers, url = "" }, response) => {
+        asked.push({ url, headers })
+        const [status, given, text] = answers[url] ?? [404, {}, ""]
+        response.writeHead(status, given).end(text)
+      })
+      await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+      const address = server.address()
+      const port = typeof address === "object" ? address?.port : undefined
+      return { server, asked, address: `http://127.0.0.1:${port}` }
+    }),
+    ({ server }) => Effect.sync(() => server.close().closeAllConnections())
+  )
+
+describe("a depot behind a web server", () => {
+  isReadableDepot(served)
+
+  itWorks("finds the newest generation by its numbers, where there is no hint", () =>
+    Effect.gen(function* () {
+      const { depot, filled } = yield* served
+      assert.deepStrictEqual(yield* depot.list("generations/"), [])
+      for (const number of [1, 2]) yield* filled.putText(nameOf(number), "{}")
+      assert.deepStrictEqual(yield* depot.list("generations/"), [nameOf(1), nameOf(2)])
+      assert.deepStrictEqual(yield* depot.list("generations/", nameOf(1)), [nameOf(2)])
+    })
+  )
+  itWorks(
+    "finds it by the hint after number 1 was removed, and from a known number where the hint is older than that",
+    () =>
+      Effect.gen(function* () {
+        const { depot, filled } = yield* served
+        for (const number of [6, 7]) yield* filled.putText(nameOf(number), "{}")
+        yield* filled.putHint(hintName, JSON.stringify({ newest: nameOf(6) }))
+        assert.deepStrictEqual(yield* depot.list("generations/"), [nameOf(6), nameOf(7)])
+        assert.deepStrictEqual(yield* depot.list("generations/", nameOf(2)), [nameOf(6), nameOf(7)])
+        yield* filled.putHint(hintName, JSON.stringify({ newest: nameOf(3) }))
+        assert.deepStrictEqual(yield* depot.list("generations/", nameOf(6)), [nameOf(7)])
+        yield* filled.putHint(hintName, "no hint")
+        assert.deepStrictEqual(yield* depot.list("generations/", nameOf(6)), [nameOf(7)])
+      })
+  )
+  itWorks("says so where the hint names what was removed, in place of finding nothing", () =>
+    Effect.gen(function* () {
+      const { depot, filled } = yield* served
+      yield* filled.putText(nameOf(7), "{}")
+      yield* filled.putHint(hintName, JSON.stringify({ newest: nameOf(3) }))
+      const { message } = yield* Effect.flip(depot.list("generations/"))
+      assert.match(
+        message,
+        /: generations\/latest\.json names generations\/000000003\.json, which is not there\. A cache/
+      )
+    })
+  )
+  itWorks("refuses to write, and says where to", () =>
+    Effect.gen(function* () {
+      const { depot } = yield* served
+      const { message } = yield* Effect.flip(depot.putText(nameOf(1), "{}"))
+      assert.strictEqual(
+        message,
+        `It is impossible to write ${nameOf(1)} in ${depot.location}: a depot at a web address is for reading only. ` +
+          "Set LARDER_DEPOT to the bucket or the folder that is served there."
+      )
+      const others = [depot.putHint(hintName, "{}"), depot.remove([nameOf(1)]), depot.objects, depot.sweep(0)]
+      for (const other of others) assert.match((yield* Effect.flip(other)).message, /for reading only/)
+    })
+  )
+  itWorks("reads a public bucket, too", () =>
+    Effect.gen(function* () {
+      const { depot: filled, service } = yield* aBucket
+      yield* filled.putText(nameOf(1), "{}")
+      const depot = yield* reading(service.address)
+      assert.deepStrictEqual(yield* depot.list("generations/"), [nameOf(1)])
+    })
+  )
+  itWorks("has texts confirmed by the host, and gives it a user and a password that no message tells", () =>
+    Effect.gen(function* () {
+      const host = yield* aHost({ [`/${nameOf(1)}`]: [200, {}, "{}"], [`/${nameOf(2)}`]: [401, {}, "who are you?"] })
+      const depot = yield* reading(host.address, { name: "zoë", password: Redacted.make("geheim") })
+      assert.deepStrictEqual(yield* depot.text(nameOf(1)), Option.some("{}"))
+      const { authorization, "cache-control": cacheControl, traceparent } = host.asked[0]?.headers ?? {}
+      assert.deepStrictEqual(
+        [authorization, cacheControl, traceparent],
+        [`Basic ${Buffer.from("zoë:geheim").toString("base64")}`, "no-cache", undefined]
+      )
+      const { message } = yield* Effect.flip(depot.text(nameOf(2)))
+      assert.match(message, /^It is impossible to read .*: the host answers 401\. Give a user and a password/)
+      assert.notMatch(message, /geheim|Basic/)
+    })
+  )
+  itWorks("says where a redirect leads, and does not follow it", () =>
+    Effect.gen(function* () {
+      const host = yield* aHost({ [`/${nameOf(1)}`]: [301, { location: "https://new.example.com/1.json" }, ""] })
+      const { message } = yield* Effect.flip((yield* reading(host.address)).text(nameOf(1)))
+      assert.match(
+        message,
+        /answers 301\. Use the address that it redirects to: https:\/\/new\.example\.com\/1\.json\.$/
+      )
+    })
+  )
+  itWorks("refuses what a host has compressed against its wish", () =>
+    Effect.gen(function* () {
+      const host = yield* aHost({ [`/${nameOf(1)}`]: [200, { "content-encoding": "gzip" }, "pressed"] })
+      const { message } = yield* Effect.flip((yield* reading(host.address)).text(nameOf(1)).pipe(soon))
+      assert.match(message, /the text comes as gzip\. Check the host/)
+    })
+  )
+  itWorks("says that nobody answers", () =>
+    Effect.gen(function* () {
+      const host = yield* Effect.scoped(aHost({})) // and gone again
+      const { message } = yield* Effect.flip((yield* reading(host.address)).text(nameOf(1)).pipe(soon))
+      assert.match(
+        message,
+        /the connection failed \(connect ECONNREFUSED .*\)\. Check the network and the service, and run again\.$/
+      )
+    })
+  )
+})

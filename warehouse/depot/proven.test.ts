@@ -1,0 +1,85 @@
+import { assert, describe, it } from "@effect/vitest"
+import { aBucket } from "@larder/test/support/depots/networked.ts"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { Effect, Fiber, FileSystem } from "effect"
+import { TestClock } from "effect/testing"
+import type { Depot } from "./depot.ts"
+import { folderDepot } from "./folder.ts"
+import { proven } from "./proven.ts"
+
+describe("the proof of a depot", () => {
+  itWorks("holds for a service that takes conditions, and leaves nothing behind", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      yield* proven(depot)
+      assert.deepStrictEqual(service.names(), [])
+      assert.isAbove(service.seen.filter((request) => request.startsWith("PUT")).length, 8 * 16)
+    })
+  )
+  itWorks("holds for a folder", () =>
+    Effect.gen(function* () {
+      const folder = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-depot-" }))
+      yield* proven(folderDepot(folder))
+    })
+  )
+  itWorks("refuses a service that ignores conditions, with the reason, and removes what it has put", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      service.state.conditions = "ignored"
+      const { message } = yield* Effect.flip(proven(depot))
+      assert.strictEqual(
+        message,
+        `It is impossible to use ${depot.location} as a depot: of 2 that put the same name one after the other, 2 were told ` +
+          "to be first, so two runs could overwrite each other. Use a service that holds If-None-Match: *, such as AWS S3, " +
+          "Ceph RGW, MinIO or versitygw, or a folder."
+      )
+      assert.deepStrictEqual(service.names(), [])
+    })
+  )
+  itWorks("refuses a service that holds conditions one after the other, but not at once", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      service.state.conditions = "held one after the other"
+      const { message } = yield* Effect.flip(proven(depot))
+      assert.match(message, /: of 16 that put the same name at once, \d+ were told to be first, so two runs could/)
+      assert.deepStrictEqual(service.names(), [])
+    })
+  )
+  itWorks("refuses a depot that tells the truth about who was first, and keeps the text of another", () =>
+    Effect.gen(function* () {
+      const { depot } = yield* aBucket
+      const overwriting: Depot = {
+        ...depot,
+        putText: (name, text) => Effect.andThen(depot.putHint(`${name}.last`, text), depot.putText(name, text)),
+        text: (name) => depot.text(`${name}.last`)
+      }
+      assert.match(
+        (yield* Effect.flip(proven(overwriting))).message,
+        /: it keeps another text than that of the first, so/
+      )
+    })
+  )
+  itWorks("says what the depot says where it cannot be used at all", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      service.plan("PUT", { kind: "refuse", status: 403, code: "AccessDenied" }, 1)
+      assert.match(
+        (yield* Effect.flip(proven(depot))).message,
+        /write proofs\/.*403 AccessDenied.*Allow these credentials/
+      )
+    })
+  )
+  it.effect("ends after a minute", () =>
+    Effect.gen(function* () {
+      const { depot } = yield* aBucket
+      const proving = yield* Effect.forkChild(Effect.flip(proven({ ...depot, putText: () => Effect.never })))
+      yield* TestClock.adjust("1 minute")
+      while (proving.pollUnsafe() === undefined)
+        yield* Effect.andThen(
+          TestClock.adjust("10 seconds"),
+          Effect.promise(() => new Promise(setImmediate))
+        )
+      assert.match((yield* Fiber.join(proving)).message, /: its proof took longer than 1 minute\. Check the network/)
+    })
+  )
+})

@@ -1,0 +1,164 @@
+/** What an S3 service answers: pages of a listing, and why it refused. */
+import { Option, Schema } from "effect"
+import { XMLParser } from "fast-xml-parser"
+import { type Answer, passes, RequestFailed } from "./requests.ts"
+
+const parser = new XMLParser({
+  ignoreAttributes: true,
+  parseTagValue: false,
+  htmlEntities: true, // those with numbers, too: versitygw writes &#39;
+  isArray: (name) => name === "Contents"
+})
+
+/** Undefined for what is not well-formed: half a page must not pass for a whole one. */
+const parsed = (text: string): unknown => {
+  try {
+    return parser.parse(text, true)
+  } catch {
+    return undefined
+  }
+}
+
+const Listing = Schema.Struct({
+  ListBucketResult: Schema.Struct({
+    IsTruncated: Schema.Literals(["true", "false"]),
+    NextContinuationToken: Schema.optionalKey(Schema.String),
+    EncodingType: Schema.optionalKey(Schema.String),
+    Contents: Schema.optionalKey(
+      Schema.Array(
+        Schema.Struct({ Key: Schema.String, LastModified: Schema.String.check(Schema.isPattern(/^\d{4}-\d\d-\d\dT/u)) })
+      )
+    )
+  })
+})
+const decodeListing = Schema.decodeUnknownOption(Listing)
+
+const decoded = (key: string, encoding: string | undefined) => {
+  if (encoding !== "url") return key
+  try {
+    return decodeURIComponent(key.replaceAll("+", " "))
+  } catch {
+    return key // of somebody else: no name of a depot has to be encoded
+  }
+}
+
+export interface Page {
+  readonly entries: ReadonlyArray<{ readonly key: string; readonly modified: number }>
+  /** Where there are more. */
+  readonly next: string | undefined
+}
+
+/** A page of ListObjectsV2; none where it is something else, or not whole. */
+export const pageOf = ({ text }: Answer): Option.Option<Page> => {
+  const listing = Option.map(decodeListing(parsed(text)), ({ ListBucketResult }) => ListBucketResult)
+  if (Option.isNone(listing)) return Option.none()
+  const { Contents = [], EncodingType, IsTruncated, NextContinuationToken: next } = listing.value
+  if (IsTruncated === "true" && next === undefined) return Option.none()
+  return Option.some({
+    entries: Contents.map(({ Key, LastModified }) => ({
+      key: decoded(Key, EncodingType),
+      modified: Date.parse(LastModified)
+    })),
+    next: IsTruncated === "true" ? next : undefined
+  })
+}
+
+const Refusal = Schema.Struct({
+  Error: Schema.Struct({
+    Code: Schema.String.check(Schema.isPattern(/^\w{1,60}$/u)),
+    Message: Schema.optionalKey(Schema.String),
+    Region: Schema.optionalKey(Schema.String)
+  })
+})
+const decodeRefusal = Schema.decodeUnknownOption(Refusal)
+
+/** Such as `NoSuchBucket`; empty where the service does not say. */
+export const codeOf = ({ text }: Answer) =>
+  Option.match(decodeRefusal(parsed(text)), { onNone: () => "", onSome: ({ Error: { Code } }) => Code })
+
+interface Circumstances {
+  readonly bucket: string
+  readonly region: string
+  /** What the clock of this machine says. */
+  readonly now: number
+}
+
+const wrongRegion = ({ bucket, region }: Circumstances, actual: string | undefined) =>
+  actual === undefined || actual === region
+    ? `The bucket ${bucket} is in another region than ${region}, or behind another endpoint: set AWS_REGION or AWS_ENDPOINT_URL_S3.`
+    : `The bucket ${bucket} is in the region ${actual}: set AWS_REGION=${actual}.`
+
+const full = "The bucket is full: make room in it, or have its quota raised, and run again."
+const newToken =
+  "Get new credentials, set them in AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and start again."
+const hasChanged =
+  "Run again; if this happens again, something between this machine and the service damages what it sends, or the file changes."
+
+const adviceFor = (code: string, circumstances: Circumstances, actualRegion: string | undefined) => {
+  const { bucket, now } = circumstances
+  switch (code) {
+    case "InvalidAccessKeyId":
+    case "XAdminUserNotFound": // of versitygw
+      return "Check AWS_ACCESS_KEY_ID, and that it is one of this service."
+    case "SignatureDoesNotMatch":
+      return "Check AWS_SECRET_ACCESS_KEY."
+    case "ExpiredToken":
+    case "InvalidToken":
+    case "TokenRefreshRequired":
+      return newToken
+    case "RequestTimeTooSkewed":
+    case "RequestExpired":
+      return `Set the clock of this machine right: it says ${new Date(now).toISOString()}.`
+    case "NoSuchBucket":
+      return `Create the bucket ${bucket}, or name another one in LARDER_DEPOT.`
+    case "InvalidBucketName":
+      return "Correct the name of the bucket in LARDER_DEPOT."
+    case "PermanentRedirect":
+    case "TemporaryRedirect":
+    case "AuthorizationHeaderMalformed":
+    case "IllegalLocationConstraintException":
+      return wrongRegion(circumstances, actualRegion)
+    case "QuotaExceeded":
+    case "XMinioStorageFull":
+    case "XMinioAdminBucketQuotaExceeded":
+      return full
+    case "XAmzContentSHA256Mismatch":
+    case "BadDigest":
+    case "InvalidDigest":
+      return hasChanged
+    case "NotImplemented":
+      return "A depot needs a service that knows If-None-Match, Range and ListObjectsV2, such as AWS S3, Ceph RGW or MinIO."
+    default:
+      return undefined
+  }
+}
+
+const adviceForStatus = (status: number, circumstances: Circumstances, actualRegion: string | undefined) => {
+  const { bucket } = circumstances
+  if (status === 507) return full
+  if (status === 401 || status === 403) {
+    return `Allow these credentials s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject in the bucket ${bucket}.`
+  }
+  if (status >= 300 && status < 400) return wrongRegion(circumstances, actualRegion)
+  return "Check the service, and run again."
+}
+
+/** What one more try may mend: also bytes that were damaged on their way, and names that others are just taking. */
+const mayPass = (status: number, code: string) =>
+  passes(status) || status === 409 || status === 412 || ["XAmzContentSHA256Mismatch", "BadDigest"].includes(code)
+
+/** Longer ones quote the request, perhaps with its session token. */
+const longestMessage = 200
+
+export const refusalOf = (answer: Answer, circumstances: Circumstances) => {
+  const { headers, status } = answer
+  const told = Option.getOrUndefined(decodeRefusal(parsed(answer.text)))?.Error
+  const { Code: code = "", Message: message = "", Region } = told ?? {}
+  const region = headers["x-amz-bucket-region"] ?? Region
+  const words = message.length > longestMessage ? "" : message.replace(/\.$/, "")
+  return new RequestFailed({
+    problem: `the service answers ${[status, code].join(" ").trim()}${words === "" ? "" : ` (${words})`}`,
+    advice: adviceFor(code, circumstances, region) ?? adviceForStatus(status, circumstances, region),
+    may_pass: mayPass(status, code)
+  })
+}

@@ -1,0 +1,351 @@
+/** What goes wrong between a depot and the service that it is in. */
+import { createHash } from "node:crypto"
+import { truncate, writeFile } from "node:fs/promises"
+import path from "node:path"
+import { setTimeout } from "node:timers/promises"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, describe, it } from "@effect/vitest"
+import { aBucket, soon, withClient } from "@larder/test/support/depots/networked.ts"
+import { type Mishap, s3Service } from "@larder/test/support/depots/s3-service.ts"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { Effect, Fiber, FileSystem, Option, Redacted, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { type Depot, objectName } from "./depot.ts"
+import { type Bucket, s3Depot } from "./s3.ts"
+
+const name = "generations/000000001.json"
+
+const refuse = (status: number, code: string): Mishap => ({ kind: "refuse", status, code })
+const misreport = (status: number, code: string): Mishap => ({ kind: "misreport", status, code })
+const cut = (when: "before" | "after" | "half-way"): Mishap => ({ kind: "cut", when })
+
+const text = "a part of a generation, long enough to be cut in the middle"
+const aPart = Effect.gen(function* () {
+  const folder = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-part-" }))
+  const file = path.join(folder, "part")
+  yield* Effect.promise(() => writeFile(file, text))
+  return { file, object: { sha256: createHash("sha256").update(text).digest("hex"), bytes: text.length } }
+})
+const realMoment = Effect.promise(() => setTimeout(5))
+/** Moves the clock until this ends. */
+const inTime = Effect.fnUntraced(function* <A, E>(fiber: Fiber.Fiber<A, E>) {
+  while (fiber.pollUnsafe() === undefined) yield* Effect.andThen(TestClock.adjust("1 second"), realMoment)
+  return yield* Fiber.join(fiber)
+})
+
+const textOf = (depot: Depot, sha256: string, from = 0) =>
+  Effect.map(Stream.runCollect(depot.object(sha256, from)), (pieces) => Buffer.concat([...pieces]).toString())
+
+describe("a text that is put while answers get lost", () => {
+  for (const [what, mishap] of [
+    ["the connection is cut before", cut("before")],
+    ["the connection is cut after", cut("after")],
+    ["the service answers 500 and has not put it", refuse(500, "InternalError")],
+    ["the service answers 503 and has put it", misreport(503, "SlowDown")],
+    ["the service answers 412 to what is one's own success", misreport(412, "PreconditionFailed")],
+    ["the service answers 409, and nobody has put it", refuse(409, "ConditionalRequestConflict")]
+  ] as const) {
+    itWorks(`is the first one where ${what}`, () =>
+      Effect.gen(function* () {
+        const { depot, service } = yield* aBucket
+        service.plan("PUT", mishap)
+        assert.isTrue(yield* depot.putText(name, "mine").pipe(soon))
+        assert.isFalse(yield* depot.putText(name, "another"))
+        assert.deepStrictEqual(yield* depot.text(name), Option.some("mine"))
+      })
+    )
+  }
+  for (const [what, mishap] of [
+    ["409", refuse(409, "ConditionalRequestConflict")],
+    ["500", refuse(500, "InternalError")],
+    ["nothing", cut("before")]
+  ] as const) {
+    itWorks(`is not the first one where another is there and the service answers ${what}`, () =>
+      Effect.gen(function* () {
+        const { depot, service } = yield* aBucket
+        yield* depot.putText(name, "another")
+        service.plan("PUT", mishap)
+        assert.isFalse(yield* depot.putText(name, "mine").pipe(soon))
+        assert.deepStrictEqual(yield* depot.text(name), Option.some("another"))
+      })
+    )
+  }
+  itWorks("fails with what the service says, when it has said so again and again", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      service.plan("PUT", refuse(503, "SlowDown"), 100)
+      const { message } = yield* Effect.flip(depot.putText(name, "mine").pipe(soon))
+      assert.strictEqual(
+        message,
+        `It is impossible to write ${name} in ${depot.location} at ${service.endpoint}: the service answers 503 SlowDown ` +
+          "(The service says SlowDown). Check the service, and run again."
+      )
+      assert.strictEqual(service.seen.filter((request) => request.startsWith("PUT")).length, 4)
+    })
+  )
+  it.effect("is put again after half a minute in which nothing moved", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.now()) // the service compares clocks
+      const { depot, service } = yield* aBucket
+      service.plan("PUT", { kind: "stall", when: "before" })
+      const putting = yield* Effect.forkChild(depot.putText(name, "mine"))
+      while (service.seen.length === 0) yield* realMoment
+      yield* TestClock.adjust("29 seconds")
+      assert.strictEqual(service.seen.length, 1)
+      assert.isTrue(yield* inTime(putting))
+    })
+  )
+})
+
+describe("an object that is put", () => {
+  for (const [what, mishap] of [
+    ["the connection is cut before", cut("before")],
+    ["the connection is cut after", cut("after")],
+    ["the service answers 502", refuse(502, "BadGateway")],
+    ["a byte of it is damaged on its way", { kind: "damage" }]
+  ] as const satisfies ReadonlyArray<readonly [string, Mishap]>) {
+    itWorks(`is there as it was, where ${what}`, () =>
+      Effect.gen(function* () {
+        const { depot, service } = yield* aBucket
+        const { file, object } = yield* aPart
+        service.plan("PUT", mishap)
+        yield* depot.putObject(object, file).pipe(soon)
+        assert.strictEqual(yield* textOf(depot, object.sha256), text)
+      })
+    )
+  }
+  itWorks("is sent once, and replaces what has another length", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      const { file, object } = yield* aPart
+      for (let time = 1; time <= 2; time++) yield* depot.putObject(object, file)
+      assert.strictEqual(service.seen.filter((request) => request.startsWith("PUT")).length, 1)
+      const key = service.keyOf(objectName(object.sha256))
+      service.kept.set(key, { bytes: Buffer.from("half of it"), modified: new Date(0).toISOString() })
+      yield* depot.putObject(object, file)
+      assert.strictEqual(yield* textOf(depot, object.sha256), text)
+    })
+  )
+  itWorks("fails where the file is not what it was, and puts nothing", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      const { file, object } = yield* aPart
+      yield* Effect.promise(() => writeFile(file, text.toUpperCase()))
+      const { message } = yield* Effect.flip(depot.putObject(object, file).pipe(soon))
+      assert.match(
+        message,
+        /400 XAmzContentSHA256Mismatch .*Run again; if this happens again, .* or the file changes\.$/
+      )
+      assert.deepStrictEqual(service.names(), [])
+    })
+  )
+  itWorks("is refused with more than 5 GB, before anything is sent", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      const { file } = yield* aPart
+      const bytes = 5 * 2 ** 30 + 1
+      yield* Effect.promise(() => truncate(file, bytes))
+      const { message } = yield* Effect.flip(depot.putObject({ sha256: "0".repeat(64), bytes }, file))
+      assert.match(message, /: the file has 5368709121 bytes, and S3 takes 5 GB at once\. Use a depot in a folder, or/)
+      assert.deepStrictEqual(service.seen, [])
+    })
+  )
+  itWorks("says why it is refused, also where the service does not wait for its end", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      const { file } = yield* aPart
+      const bytes = 64 << 20
+      yield* Effect.promise(() => truncate(file, bytes))
+      service.plan("PUT", { kind: "refuse", status: 507, code: "XMinioStorageFull", headers: { connection: "close" } })
+      const { message } = yield* Effect.flip(depot.putObject({ sha256: "0".repeat(64), bytes }, file).pipe(soon))
+      assert.match(message, /507 XMinioStorageFull .*The bucket is full/)
+    })
+  )
+  itWorks("says why it is refused, although an answer to HEAD has no words", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      const { file, object } = yield* aPart
+      for (const method of ["HEAD", "GET"]) service.plan(method, refuse(400, "ExpiredToken"))
+      const { message } = yield* Effect.flip(depot.putObject(object, file))
+      assert.match(message, /^It is impossible to keep objects\/.*: the service answers 400 ExpiredToken/)
+    })
+  )
+})
+
+describe("an object that is read", () => {
+  const anObject = Effect.gen(function* () {
+    const { depot, service } = yield* aBucket
+    const { file, object } = yield* aPart
+    yield* depot.putObject(object, file)
+    service.seen.length = 0
+    return { service, sha256: object.sha256, read: (from: number) => textOf(depot, object.sha256, from).pipe(soon) }
+  })
+  itWorks("goes on where the connection broke off, as often as it does", () =>
+    Effect.gen(function* () {
+      const { read, service, sha256 } = yield* anObject
+      service.plan("GET", cut("half-way"), 5) // each gets on, so five are not too many for four tries
+      assert.strictEqual(yield* read(0), text)
+      assert.deepStrictEqual(
+        service.seen,
+        Array.from({ length: 6 }, () => `GET ${service.keyOf(objectName(sha256))}`)
+      )
+      service.plan("GET", cut("half-way"))
+      assert.strictEqual(yield* read(9), text.slice(9))
+    })
+  )
+  it.effect("goes on after half a minute in which nothing came", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.now()) // the service compares clocks
+      const { read, service } = yield* anObject
+      service.plan("GET", { kind: "stall", when: "half-way" })
+      assert.strictEqual(yield* inTime(yield* Effect.forkChild(read(0))), text)
+      assert.strictEqual(service.seen.length, 2)
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+  itWorks("goes on from a host that knows no ranges, without the bytes that are there", () =>
+    Effect.gen(function* () {
+      const { read, service } = yield* anObject
+      service.plan("GET", { kind: "range", sent: "all" })
+      assert.strictEqual(yield* read(9), text.slice(9))
+    })
+  )
+  itWorks("fails where other bytes come than were asked for", () =>
+    Effect.gen(function* () {
+      const { read, service } = yield* anObject
+      service.plan("GET", { kind: "range", sent: "another" })
+      const { message } = yield* Effect.flip(read(9))
+      assert.match(
+        message,
+        /: the bytes from 9 on were asked for, and others came \(bytes 10-58\/59\)\. Check the host/
+      )
+    })
+  )
+  itWorks("fails after some tries in which nothing comes", () =>
+    Effect.gen(function* () {
+      const { read, service } = yield* anObject
+      service.plan("GET", refuse(503, "SlowDown"), 100)
+      assert.match((yield* Effect.flip(read(0))).message, /503 SlowDown/)
+      assert.strictEqual(service.seen.length, 4)
+    })
+  )
+})
+
+describe("a listing", () => {
+  itWorks("has the names of all its pages, also where one is asked for twice", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      const names = Array.from({ length: 7 }, (_, at) => `generations/00000000${at + 1}.json`)
+      yield* Effect.forEach(names, (one) => depot.putText(one, "{}"))
+      service.state.pageLength = 2
+      service.plan("GET", refuse(500, "InternalError"), 2)
+      assert.deepStrictEqual(yield* depot.list("generations/").pipe(soon), names)
+      assert.deepStrictEqual(yield* depot.list("generations/", names[3]), names.slice(4))
+    })
+  )
+  itWorks("has the names as they are, also of a service that does not encode them in a listing", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      service.state.listsEncoded = false
+      yield* depot.putText(name, "{}")
+      assert.deepStrictEqual(yield* depot.list("generations/"), [name])
+    })
+  )
+  itWorks("fails where a page is not whole, or something else", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      yield* depot.putText(name, "{}")
+      for (const length of [20, -30]) {
+        service.state.listingEndsAt = length
+        const { message } = yield* Effect.flip(depot.list("generations/").pipe(soon))
+        assert.match(
+          message,
+          /list generations\/ in .*: the answer is no page of ListObjectsV2\. Check that the address is/
+        )
+      }
+    })
+  )
+})
+
+describe("a service that refuses", () => {
+  const token = `session${"x".repeat(300)}`
+  const refused = Effect.fnUntraced(function* (changed: Partial<Bucket>, mishap?: Mishap) {
+    const service = yield* s3Service
+    if (mishap !== undefined) service.plan("PUT", mishap)
+    const depot = yield* withClient(s3Depot({ ...service.settings, sessionToken: Redacted.make(token), ...changed }))
+    const { message } = yield* Effect.flip(depot.putText(name, "{}"))
+    assert.notInclude(message, Redacted.value(service.settings.secretAccessKey))
+    assert.notInclude(message, token)
+    return message
+  })
+  for (const [what, changed, problem, advice] of [
+    ["an unknown key", { accessKeyId: "nobody" }, "403 InvalidAccessKeyId", "Check AWS_ACCESS_KEY_ID, and that"],
+    [
+      "a wrong secret",
+      { secretAccessKey: Redacted.make("x") },
+      "403 SignatureDoesNotMatch",
+      "Check AWS_SECRET_ACCESS_KEY."
+    ],
+    [
+      "a bucket that is not there",
+      { bucket: "nowhere" },
+      "404 NoSuchBucket",
+      "Create the bucket nowhere, or name another"
+    ],
+    [
+      "another region",
+      { region: "us-east-1" },
+      "400 AuthorizationHeaderMalformed",
+      "region eu-test-1: set AWS_REGION=eu-test-1."
+    ]
+  ] as const) {
+    itWorks(`${what}, says what to set`, () =>
+      Effect.gen(function* () {
+        const message = yield* refused(changed)
+        assert.include(message, `: the service answers ${problem} (`)
+        assert.include(message, advice)
+      })
+    )
+  }
+  for (const [status, code, advice] of [
+    [
+      400,
+      "ExpiredToken",
+      "Get new credentials, set them in AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, and"
+    ],
+    [
+      403,
+      "AccessDenied",
+      "Allow these credentials s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject in the bucket depot."
+    ],
+    [507, "XMinioStorageFull", "The bucket is full: make room in it"],
+    [403, "QuotaExceeded", "The bucket is full: make room in it"],
+    [
+      301,
+      "PermanentRedirect",
+      "The bucket depot is in another region than eu-test-1, or behind another endpoint: set AWS_REGION or"
+    ],
+    [501, "NotImplemented", "A depot needs a service that knows If-None-Match, Range and ListObjectsV2, such as"]
+  ] as const) {
+    itWorks(`with ${code}, is not asked again, and its refusal says what to do`, () =>
+      Effect.gen(function* () {
+        const message = yield* refused({}, refuse(status, code))
+        assert.include(message, `: the service answers ${status} ${code} (The service says ${code}). ${advice}`)
+      })
+    )
+  }
+  itWorks("with 404 because of its user, is not taken for one that has nothing there", () =>
+    Effect.gen(function* () {
+      const { depot, service } = yield* aBucket
+      service.plan("GET", refuse(404, "XAdminUserNotFound"))
+      const { message } = yield* Effect.flip(depot.text(name))
+      assert.match(message, /404 XAdminUserNotFound .*Check AWS_ACCESS_KEY_ID/)
+    })
+  )
+  it.effect("a clock that is wrong, says what that clock says", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(Date.now() + 86_400_000)
+      const message = yield* refused({})
+      assert.match(message, /403 RequestTimeTooSkewed .*\. Set the clock of this machine right: it says \d{4}-/)
+    })
+  )
+})

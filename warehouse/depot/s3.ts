@@ -1,0 +1,223 @@
+/**
+ * A depot in a bucket of an S3 service. `If-None-Match: *` decides who is first, and no answer to it is the last word: it can be
+ * lost, and the next one then says that the name is taken. So the text is read back, and whoever finds their own was first: texts
+ * that can race have to differ, as manifests do by their ids. Services that ignore the condition are found out by `proven.ts`.
+ */
+import { createHash } from "node:crypto"
+import { AwsV4Signer } from "aws4fetch"
+import { Clock, Effect, Option, Redacted, Stream } from "effect"
+import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import { type Depot, DepotUnusable, objectName } from "./depot.ts"
+import { type Answer, again, makeRequests, RequestFailed, trying } from "./requests.ts"
+import { codeOf, pageOf, refusalOf } from "./s3-answers.ts"
+
+export interface Bucket {
+  readonly bucket: string
+  /** In front of every name; may be empty. */
+  readonly prefix: string
+  readonly region: string
+  /** Address of a service other than AWS. */
+  readonly endpoint: string | undefined
+  readonly accessKeyId: string
+  readonly secretAccessKey: Redacted.Redacted
+  readonly sessionToken: Redacted.Redacted | undefined
+}
+
+/** What S3 takes in one PUT. */
+const largestObject = 5 * 2 ** 30
+
+const sha256Of = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex")
+const ofNothing = sha256Of("")
+
+/** Other services know their buckets by the path. So does AWS a bucket with a dot, for which its certificate does not stand. */
+const addressOf = ({ bucket, endpoint, region }: Bucket) => {
+  if (endpoint !== undefined) return `${endpoint.replace(/\/+$/, "")}/${bucket}`
+  return bucket.includes(".")
+    ? `https://s3.${region}.amazonaws.com/${bucket}`
+    : `https://${bucket}.s3.${region}.amazonaws.com`
+}
+
+const isOk = (status: number) => status >= 200 && status < 300
+
+const absent = new RequestFailed({
+  problem: "it is not there",
+  advice: "If its generation was removed meanwhile, take a newer one.",
+  may_pass: false
+})
+
+const noPage = new RequestFailed({
+  problem: "the answer is no page of ListObjectsV2",
+  advice: "Check that the address is that of an S3 service.",
+  may_pass: true
+})
+
+export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
+  const { bucket, prefix, region } = given
+  const { ask, bytes } = yield* makeRequests
+  const address = addressOf(given)
+  const keyOf = (name: string) => (prefix === "" ? name : `${prefix}/${name}`)
+  const at = (name: string) => `${address}/${keyOf(name).split("/").map(encodeURIComponent).join("/")}`
+  const location = `s3://${[bucket, prefix].filter((part) => part !== "").join("/")}`
+  const where = given.endpoint === undefined ? location : `${location} at ${given.endpoint}`
+  const cache = new Map<string, ArrayBuffer>() // of keys that were derived for a day and a region
+
+  type Method = "GET" | "HEAD" | "PUT" | "DELETE"
+  const signed = (
+    method: Method,
+    url: string,
+    headers: Readonly<Record<string, string>> = {},
+    sha256 = ofNothing
+  ): Effect.Effect<HttpClientRequest.HttpClientRequest> =>
+    Effect.gen(function* () {
+      const now = new Date(yield* Clock.currentTimeMillis).toISOString()
+      const signer = new AwsV4Signer({
+        method,
+        url,
+        headers: { ...headers, "x-amz-content-sha256": sha256 },
+        accessKeyId: given.accessKeyId,
+        secretAccessKey: Redacted.value(given.secretAccessKey),
+        ...(given.sessionToken === undefined ? {} : { sessionToken: Redacted.value(given.sessionToken) }),
+        service: "s3",
+        region,
+        cache,
+        datetime: now.replace(/[:-]|\.\d{3}/g, "")
+      })
+      const { headers: all } = yield* Effect.promise(() => signer.sign())
+      return HttpClientRequest.make(method)(url, { headers: Object.fromEntries(all) })
+    })
+
+  const refused = (answer: Answer) =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(refusalOf(answer, { bucket, region, now })))
+  const ifOk = (answer: Answer) => (isOk(answer.status) ? Effect.succeed(answer) : refused(answer))
+  /** Without the code it may be the bucket, or the user, that is not there. */
+  const isAbsent = (answer: Answer) => answer.status === 404 && codeOf(answer) === "NoSuchKey"
+  const failed = (what: string) => Effect.mapError(trying(`${what} in ${where}`))
+
+  const get = (name: string) =>
+    Effect.flatMap(ask(signed("GET", at(name))), (answer) =>
+      isAbsent(answer) ? Effect.succeedNone : Effect.asSome(Effect.map(ifOk(answer), ({ text }) => text))
+    )
+
+  const put = (name: string, text: string, headers: Readonly<Record<string, string>>) => {
+    const request = signed("PUT", at(name), headers, sha256Of(text))
+    return Effect.flatMap(ask(Effect.map(request, HttpClientRequest.bodyText(text, "application/json"))), ifOk)
+  }
+
+  /** Whose text is there, after an answer that does not decide it. Where there is none, the failure stands. */
+  const isOwn = (name: string, text: string) => (failure: RequestFailed) =>
+    Effect.flatMap(
+      get(name),
+      Option.match({ onNone: () => Effect.fail(failure), onSome: (kept) => Effect.succeed(kept === text) })
+    )
+
+  const putText: Depot["putText"] = (name, text) =>
+    put(name, text, { "if-none-match": "*" }).pipe(
+      Effect.as(true),
+      Effect.catchIf(({ may_pass }) => may_pass, isOwn(name, text)),
+      again,
+      failed(`write ${name}`)
+    )
+
+  const putHint: Depot["putHint"] = (name, text) =>
+    put(name, text, {}).pipe(again, Effect.asVoid, failed(`write ${name}`))
+
+  const text: Depot["text"] = (name) => get(name).pipe(again, failed(`read ${name}`))
+
+  /** The length of what is there. The answer to HEAD has no text: a GET says why it is refused. */
+  const lengthOf = Effect.fnUntraced(function* (name: string) {
+    const answer = yield* ask(signed("HEAD", at(name)))
+    if (answer.status === 404) return undefined
+    if (isOk(answer.status)) return Number(answer.headers["content-length"])
+    yield* Effect.flatMap(ask(signed("GET", at(name), { range: "bytes=0-0" })), ifOk)
+    return yield* refused(answer)
+  })
+
+  const putObject: Depot["putObject"] = (object, file) => {
+    const name = objectName(object.sha256)
+    const what = `keep ${name}`
+    if (object.bytes > largestObject) {
+      const cause = new Error(`the file has ${object.bytes} bytes, and S3 takes 5 GB at once`)
+      const advice = "Use a depot in a folder, or publish less in one data set."
+      return Effect.fail(new DepotUnusable({ attempt: `${what} in ${where}`, cause, advice }))
+    }
+    return Effect.gen(function* () {
+      const kept = yield* lengthOf(name)
+      if (kept === object.bytes) return
+      const condition: Record<string, string> = kept === undefined ? { "if-none-match": "*" } : {} // half of it is replaced
+      const request = signed("PUT", at(name), condition, object.sha256) // the service compares it with what arrives
+      yield* Effect.flatMap(ask(request, { file, bytes: object.bytes }), ifOk)
+    }).pipe(again, failed(what))
+  }
+
+  const object: Depot["object"] = (sha256, from) => {
+    const name = objectName(sha256)
+    const refusal = (answer: Answer) => (isAbsent(answer) ? Effect.fail(absent) : refused(answer))
+    return Stream.mapError(
+      bytes((range) => signed("GET", at(name), range), from, refusal),
+      trying(`read ${name} in ${where}`)
+    )
+  }
+
+  const page = (query: Readonly<Record<string, string>>) => {
+    const parameters = Object.entries({ "list-type": "2", "encoding-type": "url", ...query })
+    const search = parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&")
+    return Effect.flatMap(ask(signed("GET", `${address}?${search}`)), ifOk).pipe(
+      Effect.flatMap((answer) =>
+        Option.match(pageOf(answer), { onNone: () => Effect.fail(noPage), onSome: Effect.succeed })
+      ),
+      again
+    )
+  }
+
+  /** In the order of names. */
+  const entriesOf = Effect.fnUntraced(function* (names: string, after: string) {
+    const query = { prefix: keyOf(names), ...(after === "" ? {} : { "start-after": keyOf(after) }) }
+    const found: Array<{ readonly name: string; readonly modified: number }> = []
+    let next: string | undefined
+    do {
+      const { entries, next: token } = yield* page(
+        next === undefined ? query : { ...query, "continuation-token": next }
+      )
+      for (const { key, modified } of entries) found.push({ name: key.slice(keyOf("").length), modified })
+      if (token !== undefined && token === next) return yield* noPage
+      next = token
+    } while (next !== undefined)
+    return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+  })
+
+  const list: Depot["list"] = (names, after = "") =>
+    entriesOf(names, after).pipe(
+      Effect.map((entries) => entries.map(({ name }) => name).filter((name) => name > after)),
+      failed(`list ${names}`)
+    )
+
+  const objects: Depot["objects"] = entriesOf("objects/", "").pipe(
+    Effect.map((entries) => {
+      const found = new Map<string, number>()
+      for (const { modified, name } of entries) {
+        const sha256 = /^objects\/\w\w\/([0-9a-f]{64})$/.exec(name)?.[1]
+        if (sha256 !== undefined) found.set(sha256, modified)
+      }
+      return found
+    }),
+    failed("list objects")
+  )
+
+  const remove: Depot["remove"] = (names) =>
+    Effect.forEach(
+      names,
+      (name) =>
+        again(
+          Effect.flatMap(ask(signed("DELETE", at(name))), (answer) =>
+            isAbsent(answer) ? Effect.void : Effect.asVoid(ifOk(answer))
+          )
+        ),
+      { concurrency: 8, discard: true }
+    ).pipe(failed("remove what is old"))
+
+  /** A PUT that is cut off leaves nothing. */
+  const sweep: Depot["sweep"] = () => Effect.void
+
+  const depot: Depot = { location, putText, putHint, text, putObject, object, list, objects, remove, sweep }
+  return depot
+})

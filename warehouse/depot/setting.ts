@@ -1,0 +1,84 @@
+/**
+ * Which depot is used, by its name: `s3://bucket/prefix`, `https://…` or a folder. Buckets take the variables that other programs
+ * know: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL_S3. Profiles, and roles of
+ * machines in AWS, are not looked up.
+ */
+import path from "node:path"
+import { Config, ConfigProvider, Effect, Option, Redacted } from "effect"
+import type { HttpClient } from "effect/http/HttpClient"
+import type { Depot } from "./depot.ts"
+import { folderDepot } from "./folder.ts"
+
+const wrong = (message: string) => Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
+
+const isLoopback = ({ hostname }: URL) => /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)
+
+/** A variable that is empty is one that is not set. */
+const variable = (...names: ReadonlyArray<string>) =>
+  Config.all(names.map((name) => Config.option(Config.Redacted(name)))).pipe(
+    Config.map((values) => {
+      const given = values.filter(Option.isSome).map(({ value }) => value)
+      return given.find((value) => Redacted.value(value) !== "")
+    })
+  )
+const plain = (...names: ReadonlyArray<string>) =>
+  Config.map(variable(...names), (value) => (value === undefined ? undefined : Redacted.value(value)))
+
+const bucketSettings = Config.all({
+  accessKeyId: plain("AWS_ACCESS_KEY_ID"),
+  secretAccessKey: variable("AWS_SECRET_ACCESS_KEY"),
+  sessionToken: variable("AWS_SESSION_TOKEN"),
+  region: Config.map(plain("AWS_REGION", "AWS_DEFAULT_REGION"), (region) => region ?? "us-east-1"),
+  endpoint: plain("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL")
+})
+
+const inBucket = Effect.fnUntraced(function* (place: string) {
+  const [, bucket, rest = ""] = /^s3:\/\/([a-z0-9][a-z0-9.-]+)(?:\/(.*))?$/.exec(place) ?? []
+  const prefix = rest.replace(/\/+$/, "")
+  if (bucket === undefined)
+    return yield* wrong(`${place} names no bucket: a depot in one is s3://bucket or s3://bucket/prefix`)
+  if (prefix.split("/").some((part) => /^\.{0,2}$/.test(part)) && prefix !== "") {
+    return yield* wrong(`${place} has an empty part or dots in its prefix: use names such as s3://${bucket}/larder`)
+  }
+  const { accessKeyId, endpoint, region, secretAccessKey, sessionToken } = yield* bucketSettings
+  if (accessKeyId === undefined || secretAccessKey === undefined) {
+    return yield* wrong(`${place} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY`)
+  }
+  if (endpoint !== undefined && !/^https?:\/\/[^/@?#][^@?#]*$/.test(endpoint)) {
+    return yield* wrong("AWS_ENDPOINT_URL_S3 must be the address of a service, such as https://s3.example.com")
+  }
+  const { s3Depot } = yield* Effect.promise(() => import("./s3.ts")) // only who uses a bucket loads what signs and reads XML
+  return yield* s3Depot({ bucket, prefix, region, endpoint, accessKeyId, secretAccessKey, sessionToken })
+})
+
+/** An address may hold a password: it is quoted without. */
+const atAddress = Effect.fnUntraced(function* (place: string) {
+  const url = URL.parse(place)
+  if (url === null) return yield* wrong("the depot is no address; in a user and a password % is written %25")
+  const address = `${url.origin}${url.pathname}`.replace(/\/+$/, "")
+  if (url.search !== "" || url.hash !== "")
+    return yield* wrong(`${address} is followed by ? or #, which a depot cannot have`)
+  if (url.protocol !== "https:" && !isLoopback(url)) {
+    return yield* wrong(`${address} must be https://…: whoever is on the way of http could change what is read`)
+  }
+  const { httpDepot } = yield* Effect.promise(() => import("./http.ts"))
+  const user = yield* Effect.try({
+    try: () => ({ name: decodeURIComponent(url.username), password: Redacted.make(decodeURIComponent(url.password)) }),
+    catch: () => undefined
+  }).pipe(Effect.catch(() => wrong(`the user or the password of ${address} is not percent-encoded: % is written %25`)))
+  return yield* httpDepot({ address, user: url.username === "" ? undefined : user })
+})
+
+/** The depot of this name. Nothing is asked of it yet. The client has to be undici's, see `requests.ts`. */
+export const depotAt = (place: string): Effect.Effect<Depot, Config.ConfigError, HttpClient> => {
+  if (place.startsWith("s3://")) return inBucket(place)
+  if (/^https?:\/\//.test(place)) return atAddress(place)
+  const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(place)?.[1]
+  return scheme === undefined
+    ? Effect.succeed(folderDepot(path.resolve(place)))
+    : wrong(`a depot is s3://bucket/prefix, https://… or a folder, and nothing at ${scheme}://`)
+}
+
+/** The depot in LARDER_DEPOT; the one in this folder where it is not set. */
+export const configuredDepot = (folder: string): Effect.Effect<Depot, Config.ConfigError, HttpClient> =>
+  Effect.flatMap(plain("LARDER_DEPOT"), (place) => depotAt(place ?? folder))
