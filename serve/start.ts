@@ -1,6 +1,7 @@
 /** `larder-serve start`: opens the live generation and the ledger, listens, and stops in order when it is told to. */
 import { version } from "@larder/schemas/version.ts"
-import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
+import { followDepot } from "@larder/warehouse/live/follow.ts"
 import { watchLive } from "@larder/warehouse/live/live.ts"
 import { type Cause, Console, Context, Effect, Layer, Option, type Redacted } from "effect"
 import { addressFor, isEveryAddress, isLoopback, urlOf } from "./addresses.ts"
@@ -47,7 +48,8 @@ const withoutTls = (listening: string) =>
 const open = Effect.fnUntraced(function* () {
   const settings = yield* serveSettings
   const { consoleHost, consolePort, dataHost, home, host, ledgerUrl, port, withheldLicences } = settings
-  const layout = yield* layoutOf(home)
+  const layout = yield* openLayout(home)
+  const depot = yield* followDepot(layout)
   const live = yield* watchLive(layout, readModelOf(layout, withheldLicences))
   const ledger = yield* Ledger
   const requestLog = yield* RequestLog
@@ -87,7 +89,8 @@ const open = Effect.fnUntraced(function* () {
   const readiness = (): Readiness => {
     const { id, model } = live.current()
     const writable = ledger.writable()
-    const fault = live.fault()
+    const faults = [live.fault(), depot.fault()].filter((fault) => fault !== undefined)
+    const fault = faults.length === 0 ? undefined : faults.join("; ")
     return {
       ready: writable,
       generation: id,

@@ -6,6 +6,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Config, ConfigProvider, Console, Effect, Exit, Layer, Predicate, Runtime } from "effect"
 import { Command } from "effect/cli"
+import { sharedDepotFromSettings } from "./generation/open-layout.ts"
 import { logs } from "./logs.ts"
 import { visibleConsole } from "./terminal.ts"
 import { usageToStderr } from "./usage.ts"
@@ -66,7 +67,7 @@ export const programOf = <const Name extends string, Input, ContextInput, E>(
   options: { readonly version: string }
 ): Program => {
   const reported = Effect.tapCause(report(command.name)) // runMain's own report would go to stdout
-  const services = Layer.mergeAll(NodeServices.layer, visibleConsole, usageToStderr, logs)
+  const services = Layer.mergeAll(NodeServices.layer, visibleConsole, usageToStderr, logs, sharedDepotFromSettings)
   const settings = Layer.suspend(() => ConfigProvider.layer(ConfigProvider.fromEnv())) // else those of the first run stay
   return {
     main: () =>

@@ -1,6 +1,7 @@
 /** `larder-ingest generations`: what happened when. */
-import { layoutOf, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { type ListedGeneration, listGenerations } from "@larder/warehouse/generation/listing.ts"
+import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { homeSetting } from "../run/run.ts"
@@ -31,7 +32,7 @@ export const generations = Command.make(
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON array on stdout"), Flag.withDefault(false))
   },
   Effect.fn(function* ({ json }) {
-    const layout = yield* layoutOf(yield* homeSetting)
+    const layout = yield* openLayout(yield* homeSetting)
     yield* requirePresentForm(layout)
     const { generations: listed, unusable } = yield* listGenerations(layout)
     for (const { message } of unusable) yield* Effect.logWarning(`one generation is not listed: ${message}`)

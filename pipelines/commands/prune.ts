@@ -1,5 +1,7 @@
 /** `larder-ingest prune`: removes from the raw archive what no rebuild needs. */
-import { layoutOf, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
+import { pull } from "@larder/warehouse/generation/pull.ts"
 import { Console, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type Keep, type Pruned, pruneArchive } from "../run/packs/prune.ts"
@@ -47,8 +49,9 @@ export const prune = Command.make(
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
   },
   Effect.fn(function* ({ dryRun, json, keep }) {
-    const layout = yield* layoutOf(yield* homeSetting)
+    const layout = yield* openLayout(yield* homeSetting)
     yield* requirePresentForm(layout)
+    yield* pull(layout)
     const pruned = yield* pruneArchive(layout, { keep: keepOf(keep), dryRun })
     yield* Console.log(json ? JSON.stringify(pruned) : textOf(pruned))
   })

@@ -1,5 +1,6 @@
 /** `larder-ingest rebuild`: rebuilds data sets from the raw archive. */
-import { layoutOf, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { Console, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { Pipeline } from "../run/pipeline.ts"
@@ -34,7 +35,7 @@ export const rebuild = (pipelines: ReadonlyArray<Pipeline>) =>
     },
     Effect.fn(function* ({ json, which }) {
       const home = yield* homeSetting
-      const layout = yield* layoutOf(home)
+      const layout = yield* openLayout(home)
       yield* requirePresentForm(layout)
       const wanted = pipelines.filter(({ name }) => Option.isNone(which) || name === which.value)
       const missing: Array<string> = []

@@ -1,5 +1,6 @@
 /** `larder-ingest rollback`: goes back to the data of an earlier generation. */
-import { layoutOf, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { rollback as goBack } from "@larder/warehouse/publishing/rollback.ts"
 import { Console, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -29,7 +30,7 @@ export const rollback = Command.make(
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
   },
   Effect.fn(function* ({ json, ...asked }) {
-    const layout = yield* layoutOf(yield* homeSetting)
+    const layout = yield* openLayout(yield* homeSetting)
     yield* requirePresentForm(layout)
     const back = yield* goBack(layout, asked)
     if (json) return yield* Console.log(JSON.stringify(back))

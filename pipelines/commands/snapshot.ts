@@ -1,7 +1,9 @@
 /** `larder-ingest snapshot`: everything that is live in one ordinary DuckDB file, for another machine or an older DuckDB. */
-import { type Layout, layoutOf, NoWarehouse, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { type Layout, NoWarehouse, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { generationId, isLoaded, listNumbers, newestManifest } from "@larder/warehouse/generation/manifest.ts"
+import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { verifiedDatabase } from "@larder/warehouse/generation/parts.ts"
+import { pull } from "@larder/warehouse/generation/pull.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import type { Parts } from "@larder/warehouse/opened/parts.ts"
 import { readableOf } from "@larder/warehouse/opened/readable.ts"
@@ -31,14 +33,14 @@ export const ofOneGeneration = Effect.fnUntraced(function* (layout: Layout) {
   const path = yield* Path.Path
   const ingestion = path.join(yield* fs.makeTempDirectoryScoped({ prefix: "larder-snapshot-" }), "ingestion.duckdb")
   for (let taken = 0; taken < attempts; taken++) {
-    const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
+    const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
     if (manifest === undefined || !Object.values(manifest.data_sets).some(isLoaded)) {
       return yield* new NoWarehouse({ dir: layout.dir })
     }
     yield* refreshOpened(layout) // a run may have been killed before it could
     yield* fs.remove(ingestion, { force: true }) // one that was copied before is not writable
     yield* fs.copyFile(layout.ingestion, ingestion)
-    if ((yield* listNumbers(layout.depot)).at(-1) === manifest.number) return { manifest, ingestion }
+    if ((yield* listNumbers(layout.local)).at(-1) === manifest.number) return { manifest, ingestion }
   }
   return yield* new SnapshotOvertaken({ dir: layout.dir })
 })
@@ -46,8 +48,9 @@ export const ofOneGeneration = Effect.fnUntraced(function* (layout: Layout) {
 /** Writes it; answers with what is in it. */
 const take = Effect.fnUntraced(function* (home: string, to: string) {
   const fs = yield* FileSystem.FileSystem
-  const layout = yield* layoutOf(home)
+  const layout = yield* openLayout(home)
   yield* requirePresentForm(layout)
+  yield* pull(layout)
   const { ingestion, manifest } = yield* ofOneGeneration(layout)
   const loaded = Object.entries(manifest.data_sets).filter(([, entry]) => isLoaded(entry))
   for (const [pipeline, entry] of loaded) yield* verifiedDatabase(layout, pipeline, entry)

@@ -1,6 +1,8 @@
 /** `larder-ingest status`: whether each data set is fresh, for people and for a monitor. */
-import { type Layout, layoutOf, NoWarehouse, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { type Layout, NoWarehouse, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
+import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
+import { pull } from "@larder/warehouse/generation/pull.ts"
 import { hasFailed, isLate, isOfSamples, liveStates, type PipelineState } from "@larder/warehouse/live/runs.ts"
 import { newerIn } from "@larder/warehouse/newer-versions.ts"
 import { Clock, Console, Effect, Option, Runtime, Schema } from "effect"
@@ -53,8 +55,8 @@ const detailOf = ({ last_read, last_run, late_after_days }: PipelineState, statu
 }
 
 /** Why this version may not tell all: what the newest generation has that it does not know. */
-const unknownIn = ({ depot }: Layout) =>
-  newestManifest(depot).pipe(
+const unknownIn = ({ local }: Layout) =>
+  newestManifest(local).pipe(
     Effect.map((newest) => (Option.isSome(newest) ? newerIn(newest.value) : [])),
     Effect.catchTag("ManifestUnusable", (error) => Effect.succeed([error]))
   )
@@ -63,8 +65,11 @@ export const status = Command.make(
   "status",
   { json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON array on stdout"), Flag.withDefault(false)) },
   Effect.fn(function* ({ json }) {
-    const layout = yield* layoutOf(yield* homeSetting)
+    const layout = yield* openLayout(yield* homeSetting)
     yield* requirePresentForm(layout)
+    yield* pull(layout).pipe(
+      Effect.catch((error) => Effect.logWarning(`this is how it was when the depot was reached last: ${error.message}`))
+    )
     for (const { message } of yield* unknownIn(layout)) yield* Effect.logWarning(message)
     const states = yield* liveStates(layout)
     const hasRun = states.some(({ last_run }) => last_run !== undefined)

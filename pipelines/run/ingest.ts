@@ -3,8 +3,10 @@
  * other, and tells how each ended. One that fails does not keep the others from running.
  */
 import { exitCodeOf, messagesOf, report } from "@larder/warehouse/command-line.ts"
-import { layoutOf, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
+import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { isLoaded, newestManifest } from "@larder/warehouse/generation/manifest.ts"
+import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
 import type { DayRange, Pipeline } from "./pipeline.ts"
 import { BadUse, checkSettings, type Given, preflight, type Source, sourceKind } from "./preflight.ts"
@@ -154,7 +156,7 @@ const lookAt = Effect.fnUntraced(function* (
   source: Source,
   isAlone: boolean
 ) {
-  const { lacks, nothing } = yield* preflight(pipeline, yield* layoutOf(home), source)
+  const { lacks, nothing } = yield* preflight(pipeline, yield* openLayout(home), source)
   if (nothing !== undefined && isAlone) return yield* new BadUse({ problem: nothing })
   if (nothing !== undefined) {
     yield* Console.error(`${programName}: ${pipeline.name} is left out. ${nothing}`)
@@ -192,9 +194,10 @@ const setUp = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, ask
   yield* checkGiven(all, which, asked)
   const days = yield* daysOf(asked)
   const home = yield* homeSetting
-  const layout = yield* layoutOf(home)
+  const layout = yield* openLayout(home)
   yield* requirePresentForm(layout)
-  const live = Option.getOrUndefined(yield* newestManifest(layout.depot))
+  if (!asked.dryRun) yield* catchUp(layout) // samples and live data are not mixed, wherever they were published
+  const live = Option.getOrUndefined(yield* newestManifest(layout.local))
   if (asked.ifMissing && Object.values(live?.data_sets ?? {}).some(isLoaded)) return undefined
   const kind = yield* sourceKind(asked)
   yield* checkSettings(kind)

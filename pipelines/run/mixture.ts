@@ -15,7 +15,7 @@ export const mixtureIn = Effect.fnUntraced(function* (
   kind: RunRecord["origin"]
 ) {
   if (kind === "replay") return undefined
-  const live = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets[pipeline]
+  const live = Option.getOrUndefined(yield* newestManifest(layout.local))?.data_sets[pipeline]
   const has = (origin: RunRecord["origin"]) => live?.origins.includes(origin) === true
   if (kind === "live" && has("sample")) {
     return `This warehouse holds bundled samples, most of them generated; live ${holds} are not mixed with them. Set LARDER_HOME to another folder, or remove the old one, and run again.`

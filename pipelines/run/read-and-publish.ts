@@ -4,6 +4,7 @@
  * got, beside what is live then.
  */
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
+import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { type Manifest, newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { recordedRun } from "@larder/warehouse/live/runs.ts"
@@ -181,12 +182,13 @@ const overtakenOr = <A, E, R>(attempt: Effect.Effect<A, E | PublishedMeanwhile, 
     () => Effect.succeed(undefined)
   )
 
-const newest = ({ layout }: Reading) => Effect.map(newestManifest(layout.depot), Option.getOrUndefined)
+const newest = ({ layout }: Reading) => Effect.map(newestManifest(layout.local), Option.getOrUndefined)
 
 /** In place of the source: what the run got from it already. Fails where that may no longer be all that there is to read. */
 const whatItGot = Effect.fnUntraced(function* (reading: Reading, since: Manifest | undefined) {
   const path = yield* Path.Path
   const { layout, pipeline, started } = reading
+  yield* catchUp(layout)
   const now = yield* newest(reading)
   yield* requireStillKnown(pipeline.name, since, now?.data_sets[pipeline.name])
   yield* refreshOpened(layout) // what the other one read counts as read

@@ -4,9 +4,11 @@
  * live until all of it is there.
  */
 import { randomUUID } from "node:crypto"
+import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
 import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
 import { withLock } from "@larder/warehouse/generation/lock.ts"
 import { type DataSetEntry, isLoaded, newestManifest } from "@larder/warehouse/generation/manifest.ts"
+import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { countingRuns } from "@larder/warehouse/live/runs.ts"
 import { requireKnown, requireKnownIngest } from "@larder/warehouse/newer-versions.ts"
 import { recordKilledRuns } from "@larder/warehouse/publishing/killed-runs.ts"
@@ -43,14 +45,15 @@ const runsToRepeat = Effect.fnUntraced(function* (pipeline: Pipeline, layout: La
 
 /** Answers with the runs that were repeated. Where there are none, nothing was changed. */
 export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline: Pipeline, home: string) {
-  const layout = yield* layoutOf(home)
+  const layout = yield* openLayout(home)
   yield* writableDirectory(layout.dir)
-  const live = Option.getOrUndefined(yield* newestManifest(layout.depot))
+  yield* catchUp(layout)
+  const live = Option.getOrUndefined(yield* newestManifest(layout.local))
   yield* requireKnown(pipeline.dataSet, live?.data_sets[pipeline.name])
   yield* requireKnownIngest(live)
   yield* recordKilledRuns(layout)
   const rebuilding = Effect.gen(function* () {
-    const since = Option.getOrUndefined(yield* newestManifest(layout.depot))?.data_sets[pipeline.name]
+    const since = Option.getOrUndefined(yield* newestManifest(layout.local))?.data_sets[pipeline.name]
     const scratch = yield* ownFolder(layout, `rebuild-${pipeline.name}-${randomUUID()}`)
     const runs = yield* repeatRuns(pipeline, home, yield* runsToRepeat(pipeline, layout, since), { home: scratch })
     if (runs.length === 0) return { runs, generation: null, isLoaded: isLoaded(since) }

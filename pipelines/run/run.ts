@@ -5,7 +5,9 @@
 import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import type { RunRecord } from "@larder/schemas/ingest.ts"
+import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
 import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
+import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import { recordKilledRuns } from "@larder/warehouse/publishing/killed-runs.ts"
 import { ownFolder } from "@larder/warehouse/staging.ts"
@@ -110,7 +112,7 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
   options: RunOptions,
   scratch?: string
 ) {
-  const own = yield* layoutOf(options.home)
+  const own = yield* openLayout(options.home)
   if (scratch === undefined) yield* writableDirectory(own.home)
   const layout = scratch === undefined ? own : yield* writingInto(own, scratch)
   const started: RunRecord = {
@@ -129,6 +131,7 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
     message: null
   }
   if (!options.dryRun) {
+    yield* catchUp(layout)
     yield* refreshOpened(layout) // a run may have been killed before it could
     yield* recordKilledRuns(layout)
   }

@@ -106,8 +106,9 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
   )
 
   return {
-    generations: Effect.map(Effect.provideContext(listGenerations(layout), context), ({ generations }) =>
-      generations.toReversed()
+    generations: Effect.map(
+      Effect.provideContext(listGenerations({ depot: layout.local }), context),
+      ({ generations }) => generations.toReversed()
     ),
     dataSets,
     runs,

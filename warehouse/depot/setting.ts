@@ -4,7 +4,8 @@
  * machines in AWS, are not looked up.
  */
 import path from "node:path"
-import { Config, ConfigProvider, Effect, Option, Redacted } from "effect"
+import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
+import { Config, ConfigProvider, Effect, Layer, Option, Redacted } from "effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import type { Depot } from "./depot.ts"
 import { folderDepot } from "./folder.ts"
@@ -70,7 +71,7 @@ const atAddress = Effect.fnUntraced(function* (place: string) {
 })
 
 /** The depot of this name. Nothing is asked of it yet. The client has to be undici's, see `requests.ts`. */
-export const depotAt = (place: string): Effect.Effect<Depot, Config.ConfigError, HttpClient> => {
+const depotAt = (place: string): Effect.Effect<Depot, Config.ConfigError, HttpClient> => {
   if (place.startsWith("s3://")) return inBucket(place)
   if (/^https?:\/\//.test(place)) return atAddress(place)
   const scheme = /^([a-z][a-z0-9+.-]+):\/\//i.exec(place)?.[1]
@@ -79,6 +80,10 @@ export const depotAt = (place: string): Effect.Effect<Depot, Config.ConfigError,
     : wrong(`a depot is s3://bucket/prefix, https://… or a folder, and nothing at ${scheme}://`)
 }
 
-/** The depot in LARDER_DEPOT; the one in this folder where it is not set. */
-export const configuredDepot = (folder: string): Effect.Effect<Depot, Config.ConfigError, HttpClient> =>
-  Effect.flatMap(plain("LARDER_DEPOT"), (place) => depotAt(place ?? folder))
+/** The depot in LARDER_DEPOT, with a client of its own until the scope ends; undefined where it is not set. */
+export const configuredDepot = Effect.gen(function* () {
+  const place = yield* plain("LARDER_DEPOT")
+  if (place === undefined) return undefined
+  const client = yield* Layer.build(NodeHttpClient.layerUndici)
+  return yield* Effect.provide(depotAt(place), client)
+})

@@ -1,6 +1,7 @@
 /**
- * Where the warehouse lies on this machine. `warehouse/` is the depot: `generations/` and `objects/`. What people open stands
- * beside them under names of its own, and is made from these: see `opened-files.ts`.
+ * Where the warehouse lies on this machine. `warehouse/` holds generations: `generations/` and `objects/`. What people open stands
+ * beside them under names of its own, and is made from these: see `opened-files.ts`. Where several machines share a depot, each
+ * has there what it has pulled.
  */
 import { Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
 import { type Depot, objectName } from "../depot/depot.ts"
@@ -9,7 +10,14 @@ import { folderDepot } from "../depot/folder.ts"
 export interface Layout {
   readonly home: string
   readonly dir: string
+  /** Where generations are published. */
   readonly depot: Depot
+  /** The generations that are wholly on this machine: the same, unless machines share a depot. */
+  readonly local: Depot
+  /** Objects that are being pulled, under their SHA-256. */
+  readonly incoming: string
+  /** Held while a generation is pulled. */
+  readonly pullLock: string
   /** The file of an object. */
   readonly objectFile: (sha256: string) => string
   /** Which files were held to their SHA-256 already. */
@@ -33,14 +41,19 @@ export interface Layout {
   readonly stagingLock: string
 }
 
-export const layoutOf = (home: string): Effect.Effect<Layout, never, Path.Path> =>
+/** `shared` is the depot of several machines. */
+export const layoutOf = (home: string, shared?: Depot): Effect.Effect<Layout, never, Path.Path> =>
   Effect.map(Path.Path, (path) => {
     const absolute = path.resolve(home)
     const dir = path.join(absolute, "warehouse")
+    const local = folderDepot(dir)
     return {
       home: absolute,
       dir,
-      depot: folderDepot(dir),
+      depot: shared ?? local,
+      local,
+      incoming: path.join(dir, "incoming"),
+      pullLock: path.join(dir, ".pull.lock"),
       objectFile: (sha256) => path.join(dir, objectName(sha256)),
       seen: path.join(dir, "seen"),
       beside: path.join(dir, "beside"),

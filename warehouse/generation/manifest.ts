@@ -12,7 +12,10 @@ import { type Depot, type DepotUnusable, ObjectId } from "../depot/depot.ts"
 /** Counts up when a manifest means something else than before. */
 const format = 1
 
-export const Part = Schema.Struct({ name: Schema.String, ...ObjectId.fields })
+/** Names become those of files, and a manifest may come from elsewhere. */
+const FileName = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][\w.-]*$/))
+
+export const Part = Schema.Struct({ name: FileName, ...ObjectId.fields })
 export type Part = typeof Part.Type
 
 const Origin = Run.fields.origin
@@ -73,7 +76,7 @@ export const Manifest = Schema.Struct({
   replaces: Schema.NullOr(Schema.Int),
   event: Event,
   /** By the name of the pipeline. */
-  data_sets: Schema.Record(Schema.String, DataSetEntry),
+  data_sets: Schema.Record(FileName, DataSetEntry),
   ingest: Schema.Struct({ schema: Schema.Int, parts: Schema.Array(IngestPart) })
 })
 export type Manifest = typeof Manifest.Type
@@ -132,17 +135,20 @@ export const listNumbers = (depot: Depot, after = 0) =>
     names.map(numberIn).filter((number) => Number.isInteger(number))
   )
 
-/** The newest generation; none before the first. */
+/** The newest generation; none before the first. One that is known by its number need not be looked for from the first on. */
 export const newestManifest = Effect.fnUntraced(function* (
-  depot: Depot
+  depot: Depot,
+  known = 0
 ): Effect.fn.Return<Option.Option<Manifest>, DepotUnusable | ManifestUnusable> {
-  const newest = (yield* listNumbers(depot)).at(-1)
-  return newest === undefined ? Option.none() : yield* readManifest(depot, newest)
+  const newest = (yield* listNumbers(depot, known)).at(-1) ?? known
+  return newest === 0 ? Option.none() : yield* readManifest(depot, newest)
 })
 
 /** All generations that are kept, in their order. */
 export const keptManifestsOf = Effect.fnUntraced(function* (depot: Depot) {
-  const read = yield* Effect.forEach(yield* listNumbers(depot), (number) => readManifest(depot, number))
+  const read = yield* Effect.forEach(yield* listNumbers(depot), (number) => readManifest(depot, number), {
+    concurrency: 8
+  })
   return read.flatMap((manifest) => (Option.isSome(manifest) ? [manifest.value] : []))
 })
 

@@ -62,7 +62,7 @@ const recordsUpTo = Effect.fnUntraced(
   function* (layout: Layout, file: string) {
     const upTo = yield* noted(layout, file)
     if (upTo === undefined) return undefined
-    const manifest = Option.getOrUndefined(yield* readManifest(layout.depot, upTo.number))
+    const manifest = Option.getOrUndefined(yield* readManifest(layout.local, upTo.number))
     return manifest?.id === upTo.id ? upTo : undefined
   },
   Effect.orElseSucceed(() => undefined)

@@ -192,7 +192,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
 
   const start = Effect.gen(function* () {
     yield* requirePresentForm(layout)
-    const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
+    const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
     if (manifest === undefined) return yield* new NoWarehouse({ dir: layout.dir })
     const found = yield* serveDataSets(manifest, new Map())
     if (found.served.size === 0) {
@@ -234,10 +234,10 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   }
 
   const look = Effect.gen(function* () {
-    const newest = (yield* listNumbers(layout.depot)).at(-1)
+    const newest = (yield* listNumbers(layout.local)).at(-1)
     if (newest === seen) isUnreadable = false // one that could not be read may have gone
     if (newest === undefined || newest === seen) return
-    const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
+    const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
     if (manifest === undefined || (yield* unserved.isRecent("generation", manifest.number))) return
     yield* Effect.catchCause(take(manifest), leaveUnread("generation", manifest.number))
   }).pipe(Effect.catchCause(leaveUnread("manifest", 0)))

@@ -13,7 +13,7 @@ import { attachLiveData, liveData, showLive } from "./live-tables.ts"
 /** What is live of a data set, held to what was published. Fails where a newer version published it, or wrote records. */
 export const liveOf = Effect.fnUntraced(function* (layout: Layout, dataSet: DataSet) {
   const { pipeline } = dataSet.about
-  const manifest = Option.getOrUndefined(yield* newestManifest(layout.depot))
+  const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
   const entry = manifest?.data_sets[pipeline]
   yield* requireKnown(dataSet, entry)
   yield* requireKnownIngest(manifest)

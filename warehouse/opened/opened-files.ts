@@ -139,12 +139,12 @@ export const refreshOpened = Effect.fn("OpenedFiles.refresh")(function* (
   layout: Layout,
   by: keyof typeof patience = "run"
 ) {
-  const newest = yield* newestManifest(layout.depot)
+  const newest = yield* newestManifest(layout.local)
   if (newest._tag === "None" || (yield* isShown(layout, newest.value))) return
   yield* withLock(
     layout.openedLock,
     Effect.gen(function* () {
-      const manifest = yield* newestManifest(layout.depot) // somebody may have made another one meanwhile
+      const manifest = yield* newestManifest(layout.local) // somebody may have made another one meanwhile
       yield* refresh(layout, manifest._tag === "Some" ? manifest.value : newest.value)
     }),
     patience[by]

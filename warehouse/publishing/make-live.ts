@@ -1,7 +1,8 @@
 /** A new generation that is not of a run, and what people open brought up to it. */
 import { Effect } from "effect"
 import type { Layout } from "../generation/layout.ts"
-import { type Change, generationId, type Manifest, makeGeneration } from "../generation/manifest.ts"
+import { type Change, generationId, type Manifest } from "../generation/manifest.ts"
+import { promote } from "../generation/promote.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 
 /**
@@ -14,7 +15,7 @@ export const makeLive = <E, R>(
 ) =>
   Effect.suspend(() => {
     let made: Manifest | undefined
-    const making = Effect.tap(makeGeneration(layout.depot, change), (manifest) => {
+    const making = Effect.tap(promote(layout, change), (manifest) => {
       made = manifest
       return refreshOpened(layout).pipe(Effect.catch((error) => Effect.logWarning(`${done}, but: ${error.message}`)))
     })

@@ -10,6 +10,7 @@ import { DuckDb } from "../duckdb.ts"
 import { type Layout, writableDirectory } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { type DataSetEntry, generationId, isLoaded, type Manifest, type Part } from "../generation/manifest.ts"
+import { prune } from "../generation/retention.ts"
 import { stagedIn, writeRecordsOfRun } from "../ingestion/records.ts"
 import { type Live, liveOf } from "../live/previous.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
@@ -19,7 +20,6 @@ import type { Check } from "./check.ts"
 import { type Reduced, reduceToNew } from "./merge.ts"
 import { during } from "./publish-failed.ts"
 import { putFile, recordRun, requireStillKnown } from "./record.ts"
-import { prune } from "./retention.ts"
 
 export interface Publication {
   readonly layout: Layout
@@ -142,8 +142,8 @@ const publishNew = Effect.fnUntraced(function* (
   const building = { ...publication, folder, live: live.file, acceptShrinkage, isSample }
   const built = yield* build(building, counted, reduced)
   if (dryRun) return { run: counted, checks: built.checks, changes: true } satisfies Published as Published
+  const parts = yield* putParts(layout, built).pipe(during("promoting it"))
   const promoting = Effect.gen(function* () {
-    const parts = yield* putParts(layout, built)
     const { number } = yield* recordRun(layout, counted, built.records, folder, {
       since: publication.since,
       base: live.entry,

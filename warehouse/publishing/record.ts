@@ -12,10 +12,10 @@ import {
   generationId,
   type IngestPart,
   type Manifest,
-  makeGeneration,
   newestManifest
 } from "../generation/manifest.ts"
 import { faultOf, noteSeen, stampedId } from "../generation/parts.ts"
+import { promote } from "../generation/promote.ts"
 import { mergeIngestParts } from "../ingestion/part.ts"
 import { eventOf, type RecordsOfRun, stagedByFailed, writeRecordsOfRun } from "../ingestion/records.ts"
 import { requireKnownIngest } from "../newer-versions.ts"
@@ -65,8 +65,10 @@ export const requireStillKnown = (
 /** Puts a file into the depot, also in the place of a damaged one, and notes that what lies there now was held to its SHA-256. */
 export const putFile = Effect.fnUntraced(function* (layout: Layout, file: string) {
   const { id: object, stamp } = yield* stampedId(file)
-  if ((yield* faultOf(layout, object)) !== undefined) yield* layout.depot.remove([objectName(object.sha256)])
-  yield* layout.depot.putObject(object, file)
+  const { depot, local } = layout
+  if ((yield* faultOf(layout, object)) !== undefined) yield* local.remove([objectName(object.sha256)])
+  yield* local.putObject(object, file)
+  if (depot !== local) yield* depot.putObject(object, file)
   yield* noteSeen(layout, object.sha256, stamp) // the file is another name of the object
   return object
 })
@@ -143,8 +145,7 @@ export const recordRun = Effect.fn("Generation.recordRun")(function* (
 ) {
   const { pipeline } = run
   const object = yield* putFile(layout, records)
-  const { depot } = layout
-  const newest = yield* newestManifest(depot)
+  const newest = yield* newestManifest(layout.local)
   const merged = yield* mergeParts(layout, newest._tag === "Some" ? newest.value : undefined, folder)
   const change = Effect.fnUntraced(function* (base: Manifest | undefined, number: number) {
     const before = base?.data_sets ?? {}
@@ -159,7 +160,7 @@ export const recordRun = Effect.fn("Generation.recordRun")(function* (
       ingest: { ...ingest, parts: withMerged(ingest.parts, merged) }
     } satisfies Change as Change
   })
-  return yield* makeGeneration(depot, change)
+  return yield* promote(layout, change)
 })
 
 const hasIngest = "select 1 from duckdb_tables() where schema_name = 'ingest' and database_name = current_database()"

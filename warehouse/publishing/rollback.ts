@@ -3,7 +3,8 @@
  * and the records of its runs stay in `ingest`, but the next run builds on the earlier parts, and reads again what those runs had read.
  */
 import { randomUUID } from "node:crypto"
-import { Effect, FileSystem, Option, Path, Schema } from "effect"
+import { Effect, Option, Path, Schema } from "effect"
+import { catchUp } from "../generation/catch-up.ts"
 import { type Layout, NoWarehouse } from "../generation/layout.ts"
 import { type LockUnusable, type WarehouseBusy, withLock } from "../generation/lock.ts"
 import {
@@ -18,6 +19,7 @@ import {
   readManifest
 } from "../generation/manifest.ts"
 import { verifiedPart } from "../generation/parts.ts"
+import { bringParts } from "../generation/pull.ts"
 import { writeRecordsOfEvent } from "../ingestion/records.ts"
 import { requireKnown, requireKnownIngest } from "../newer-versions.ts"
 import { ownFolder } from "../staging.ts"
@@ -170,7 +172,6 @@ export interface WentBack {
 
 /** Goes back to an earlier generation, with all data sets or one, and says so in a new generation. */
 export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layout, { note, only, to }: Asked) {
-  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const pipeline = Option.getOrUndefined(only)
   const planFor = Effect.fnUntraced(function* (base: Manifest) {
@@ -181,6 +182,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
     yield* requireKnownIngest(base)
     return plan
   })
+  yield* catchUp(layout)
   const newest = Option.getOrUndefined(yield* newestManifest(layout.depot))
   if (newest === undefined) return yield* new NoWarehouse({ dir: layout.dir })
   yield* planFor(newest) // before anybody is kept waiting
@@ -198,7 +200,9 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
     for (const [name, { wanted }] of plan.entries) {
       const [database] = wanted?.parts ?? [] // servers make the files beside it again where they are damaged
       if (database === undefined) continue
-      if (!(yield* fs.exists(layout.objectFile(database.sha256)))) yield* noLongerKept(name, wanted)
+      const isKept = yield* Effect.map(layout.depot.objects, (objects) => objects.has(database.sha256))
+      if (!isKept) return yield* noLongerKept(name, wanted)
+      yield* bringParts(layout, generationId(wanted?.published_in ?? 0), wanted?.parts ?? [])
       yield* verifiedPart(layout, name, database)
     }
     changed = [...plan.entries.keys()]

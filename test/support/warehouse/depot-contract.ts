@@ -88,6 +88,12 @@ export const isDepot = (open: Effect.Effect<Depot, never, Needs>) => {
       assert.deepStrictEqual(yield* depot.text("generations/000000001.json"), Option.some("first"))
     })
   )
+  works("gives the last hint that was put", (depot) =>
+    Effect.gen(function* () {
+      for (const hint of ["old", "new"]) yield* depot.putHint(hintName, hint)
+      assert.deepStrictEqual(yield* depot.text(hintName), Option.some("new"))
+    })
+  )
   works("has one winner of twenty who put the same name at once, and keeps the winner's text", (depot) =>
     Effect.gen(function* () {
       for (let round = 1; round <= 10; round++) {

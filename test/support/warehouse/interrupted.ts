@@ -8,7 +8,8 @@ export const interruptedAtManifest = <A, E, R>(layout: Layout, use: (layout: Lay
   const interruptSelf = Effect.withFiber((fiber) => Effect.sync(() => fiber.interruptUnsafe()))
   const depot: Layout["depot"] = {
     ...layout.depot,
-    putText: (name, text) => Effect.tap(putText(name, text), () => interruptSelf)
+    putText: (name, text) =>
+      name.startsWith("generations/") ? Effect.tap(putText(name, text), () => interruptSelf) : putText(name, text)
   }
   return Effect.flatMap(Effect.forkChild(use({ ...layout, depot })), Fiber.await)
 }

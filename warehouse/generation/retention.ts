@@ -4,8 +4,8 @@
  * them. What no kept generation names is removed.
  */
 import { Clock, Config, Effect, FileSystem, Option, Path, Schema } from "effect"
-import { objectName } from "../depot/depot.ts"
-import { ifMissing, type Layout } from "../generation/layout.ts"
+import { type Depot, objectName } from "../depot/depot.ts"
+import { ifMissing, type Layout } from "./layout.ts"
 import {
   type DataSetEntry,
   isLoaded,
@@ -13,7 +13,7 @@ import {
   type Manifest,
   manifestName,
   newestManifest
-} from "../generation/manifest.ts"
+} from "./manifest.ts"
 
 const Count = Schema.FiniteFromString.check(
   Schema.makeFilter((n) => (Number.isInteger(n) && n >= 1) || "expected a whole number of at least 1")
@@ -42,28 +42,24 @@ const partsOf = (entry: DataSetEntry | undefined) => entry?.parts.map(({ sha256 
 /** Objects that no manifest names may be of a generation that is being made; what has no name yet may get one. */
 const spared = 86_400_000
 
-/** Removes what programs left under names of their own that were killed while they wrote a lock. */
-const sweepParts = Effect.fnUntraced(function* ({ dir }: Layout, before: number) {
+/** Removes files of a folder that nobody has written to since a moment. */
+const removeOld = Effect.fnUntraced(function* (folder: string, isOne: (name: string) => boolean, before: number) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const names = yield* fs.readDirectory(dir)
-  for (const name of names.filter((name) => /\.[0-9a-f-]{36}\.part$/.test(name))) {
-    const part = path.join(dir, name)
-    const mtime = yield* fs.stat(part).pipe(
+  const names = yield* fs.readDirectory(folder).pipe(ifMissing<ReadonlyArray<string>>([]))
+  for (const file of names.filter(isOne).map((name) => path.join(folder, name))) {
+    const mtime = yield* fs.stat(file).pipe(
       Effect.map((found) => found.mtime),
       ifMissing(Option.none<Date>())
     )
-    if (Option.isSome(mtime) && mtime.value.getTime() < before) yield* fs.remove(part, { force: true })
+    if (Option.isSome(mtime) && mtime.value.getTime() < before) yield* fs.remove(file, { force: true })
   }
 })
 
-/** Removes what is no longer kept. */
-export const prune = Effect.fn("Generation.prune")(function* (layout: Layout) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const { depot } = layout
+/** Removes from a depot what is no longer kept. Answers with the objects that it removed, and since when one may still get a name. */
+const pruneDepot = Effect.fnUntraced(function* (depot: Depot) {
   const newest = Option.getOrUndefined(yield* newestManifest(depot))
-  if (newest === undefined) return
+  if (newest === undefined) return undefined
   const count = yield* keptSetting
   const all = yield* keptManifestsOf(depot)
   const pipelines = Object.keys(newest.data_sets)
@@ -93,12 +89,29 @@ export const prune = Effect.fn("Generation.prune")(function* (layout: Layout) {
     .map(([sha256]) => sha256)
   yield* depot.remove(old.map(objectName))
   yield* depot.remove(all.filter((manifest) => !isNeeded(manifest)).map(({ number }) => manifestName(number)))
-  for (const sha256 of old) {
+  yield* depot.sweep(earliest)
+  return { old, earliest }
+})
+
+/** Removes what is no longer kept on this machine. */
+export const pruneLocal = Effect.fnUntraced(function* (layout: Layout) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const pruned = yield* pruneDepot(layout.local)
+  if (pruned === undefined) return
+  for (const sha256 of pruned.old) {
     yield* fs.remove(path.join(layout.seen, sha256), { force: true })
     for (const folder of [sha256, `${sha256}.building`]) {
       yield* fs.remove(path.join(layout.beside, folder), { recursive: true, force: true })
     }
   }
-  yield* depot.sweep(earliest)
-  yield* sweepParts(layout, earliest)
+  // of programs that were killed while they wrote a lock
+  yield* removeOld(layout.dir, (name) => /\.[0-9a-f-]{36}\.part$/.test(name), pruned.earliest)
+  yield* removeOld(layout.incoming, () => true, pruned.earliest) // a pull that was killed is resumed, for as long
+})
+
+/** Removes what is no longer kept, where it was published and on this machine. */
+export const prune = Effect.fn("Generation.prune")(function* (layout: Layout) {
+  if (layout.depot !== layout.local) yield* pruneDepot(layout.depot)
+  yield* pruneLocal(layout)
 })

@@ -1,0 +1,32 @@
+/** Promoting a generation: its manifest is put into the depot, and is live with that. */
+import { Effect, Schema } from "effect"
+import { Hint, hintName } from "../depot/depot.ts"
+import type { Layout } from "./layout.ts"
+import { withLock } from "./lock.ts"
+import { type Change, generationId, type Manifest, makeGeneration, manifestName } from "./manifest.ts"
+import { bring } from "./pull.ts"
+
+const encodeHint = Schema.encodeSync(Schema.fromJsonString(Hint))
+
+/** What a shared depot publishes comes to this machine, too. */
+const follow = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
+  const { depot, pullLock } = layout
+  yield* Effect.ignore(depot.putHint(hintName, encodeHint({ newest: manifestName(manifest.number) }))) // the next one is newer anyway
+  yield* withLock(pullLock, bring(layout, manifest)).pipe(
+    Effect.catch((error) =>
+      Effect.logWarning(
+        `${generationId(manifest.number)} is live in ${depot.location}, and this machine gets it with its next run: ${error.message}`
+      )
+    )
+  )
+})
+
+/** Makes the next generation, as `change` describes it. Behind its manifest nothing fails any more. */
+export const promote = Effect.fn("Generation.promote")(function* <E, R>(
+  layout: Layout,
+  change: (base: Manifest | undefined, number: number) => Effect.Effect<Change, E, R>
+) {
+  const manifest = yield* makeGeneration(layout.depot, change)
+  if (layout.depot !== layout.local) yield* follow(layout, manifest)
+  return manifest
+})

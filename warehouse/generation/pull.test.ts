@@ -1,0 +1,227 @@
+/** Machines that share a depot. Each is a home of its own; the depot is a folder, which is as strict as an object store. */
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { aLayout, apples, ask, pantryIn, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { Effect, FileSystem, Option, Stream } from "effect"
+import { type Depot, objectName } from "../depot/depot.ts"
+import { folderDepot } from "../depot/folder.ts"
+import { refreshOpened } from "../opened/opened-files.ts"
+import { rollback } from "../publishing/rollback.ts"
+import { type Layout, layoutOf } from "./layout.ts"
+import { listNumbers, newestManifest } from "./manifest.ts"
+import { pull } from "./pull.ts"
+
+const cellar = pantryIn("cellar")
+
+/** A depot that counts the bytes of objects that leave it. */
+const aDepot = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-depot-" })
+  const kept = folderDepot(folder)
+  let bytes = 0
+  const depot: Depot = {
+    ...kept,
+    object: (sha256, from) =>
+      Stream.tap(kept.object(sha256, from), (chunk) =>
+        Effect.sync(() => {
+          bytes += chunk.length
+        })
+      )
+  }
+  const travelled = () => {
+    const before = bytes
+    bytes = 0
+    return before
+  }
+  return { folder, depot, travelled }
+})
+const aMachine = (depot: Depot) => Effect.flatMap(aLayout, ({ home }) => layoutOf(home, depot))
+
+const publishOn = (
+  machine: Layout,
+  ...args: Parameters<typeof publishFound> extends [Layout, ...infer A] ? A : never
+) => pull(machine).pipe(Effect.andThen(refreshOpened(machine)), Effect.andThen(publishFound(machine, ...args)))
+/** What a server does. */
+const follow = (machine: Layout) => Effect.tap(pull(machine), () => refreshOpened(machine))
+const items = (machine: Layout, from: string) =>
+  Effect.map(ask(machine, `select item from ${from} order by item`), (rows) => rows.map(({ item }) => item))
+const sizeOf = (machine: Layout, pipeline: string) =>
+  Effect.map(newestManifest(machine.local), (newest) =>
+    (Option.getOrThrow(newest).data_sets[pipeline]?.parts ?? []).reduce((sum, { bytes }) => sum + bytes, 0)
+  )
+
+describe("machines that share a depot", () => {
+  itWorks("have what the others published, and only what is new travels", () =>
+    Effect.gen(function* () {
+      const { depot, travelled } = yield* aDepot
+      const [first, second, server] = [yield* aMachine(depot), yield* aMachine(depot), yield* aMachine(depot)]
+      yield* publishOn(first, { prices: [apples], rejects: ["is no price"] })
+      yield* publishOn(second, { prices: [{ item: "wine" }] }, { of: cellar })
+      travelled()
+      assert.deepInclude(yield* follow(server), { generation: 2 })
+      assert.isAbove(travelled(), (yield* sizeOf(server, "pantry")) + (yield* sizeOf(server, "cellar")))
+      assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple"])
+      assert.deepStrictEqual(yield* items(server, "cellar.price"), ["wine"])
+      assert.lengthOf(yield* ask(server, "from ingest.run"), 2)
+      assert.lengthOf(yield* ask(server, "from ingest.reject"), 1)
+      assert.isUndefined(yield* follow(server))
+
+      yield* publishOn(first, { prices: [pears] })
+      travelled()
+      yield* follow(server)
+      assert.isBelow(travelled(), (yield* sizeOf(server, "pantry")) + 10_000)
+      assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple", "pear"])
+      assert.deepStrictEqual(yield* listNumbers(server.local), [2, 3], "nobody needs the first")
+    })
+  )
+  itWorks("build on what the others published of the same data set, also where they are overtaken", () =>
+    Effect.gen(function* () {
+      const { depot } = yield* aDepot
+      const [first, second] = [yield* aMachine(depot), yield* aMachine(depot)]
+      yield* publishOn(first, { prices: [apples] })
+      yield* publishOn(second, { prices: [pears] })
+      const both = yield* Effect.all(
+        [
+          publishOn(first, { prices: [{ item: "fig" }] }),
+          publishOn(second, { prices: [{ item: "plum" }] }, { of: cellar })
+        ],
+        { concurrency: 2 }
+      )
+      assert.deepStrictEqual(both.map(({ run }) => run.generation).sort(), ["larder-000003", "larder-000004"])
+      for (const machine of [first, second]) {
+        yield* follow(machine)
+        assert.deepStrictEqual(yield* items(machine, "pantry.price"), ["apple", "fig", "pear"])
+        assert.deepStrictEqual(yield* items(machine, "cellar.price"), ["plum"])
+        assert.lengthOf(yield* ask(machine, "from ingest.run"), 4)
+      }
+    })
+  )
+  itWorks("go back to a generation of which they have nothing, and the others follow", () =>
+    Effect.gen(function* () {
+      const { depot } = yield* aDepot
+      const [first, second] = [yield* aMachine(depot), yield* aMachine(depot)]
+      yield* publishOn(first, { prices: [apples] })
+      yield* publishOn(first, { prices: [pears] })
+      const asked = { to: Option.some("1"), only: Option.none(), note: Option.none() }
+      assert.strictEqual((yield* rollback(second, asked)).generation, "larder-000003")
+      assert.deepStrictEqual(yield* items(second, "pantry.price"), ["apple"])
+      yield* follow(first)
+      assert.deepStrictEqual(yield* items(first, "pantry.price"), ["apple"])
+    })
+  )
+  itWorks("are given what a machine had before it shared a depot that is empty", () =>
+    Effect.gen(function* () {
+      const { depot } = yield* aDepot
+      const alone = yield* aLayout
+      yield* publishFound(alone, { prices: [apples] })
+      yield* publishFound(alone, { prices: [pears] })
+      const sharing = yield* layoutOf(alone.home, depot)
+      yield* publishOn(sharing, { prices: [{ item: "fig" }] })
+      const other = yield* aMachine(depot)
+      yield* follow(other)
+      assert.deepStrictEqual(yield* items(other, "pantry.price"), ["apple", "fig", "pear"])
+      assert.deepStrictEqual(yield* listNumbers(depot), [1, 2, 3])
+    })
+  )
+})
+
+describe("a pull", () => {
+  const published = Effect.gen(function* () {
+    const made = yield* aDepot
+    yield* publishOn(yield* aMachine(made.depot), { prices: [apples] })
+    const { data_sets } = Option.getOrThrow(yield* newestManifest(made.depot))
+    const [part] = data_sets.pantry?.parts ?? []
+    return { ...made, part: part as NonNullable<typeof part> }
+  })
+  itWorks("goes on where an earlier one was cut off", () =>
+    Effect.gen(function* () {
+      const { depot, part, travelled } = yield* published
+      const server = yield* aMachine(depot)
+      const cut: Depot = { ...depot, object: (sha256, from) => Stream.take(depot.object(sha256, from), 1) }
+      const half = yield* layoutOf(server.home, {
+        ...cut,
+        object: (sha256, from) =>
+          Stream.concat(
+            Stream.map(cut.object(sha256, from), (chunk) => chunk.subarray(0, 1000)),
+            depot.object("0".repeat(64), 0) // the connection is gone
+          )
+      })
+      assert.strictEqual((yield* Effect.flip(pull(half)))._tag, "DepotUnusable")
+      assert.strictEqual(readFileSync(path.join(server.incoming, part.sha256)).length, 1000)
+      assert.deepStrictEqual(yield* listNumbers(server.local), [])
+      travelled()
+      yield* follow(server)
+      assert.isBelow(travelled(), part.bytes + 2000 - 1000)
+      assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple"])
+      assert.deepStrictEqual(readdirSync(server.incoming), [])
+    })
+  )
+  itWorks("fetches again what was damaged on its way, or on this machine", () =>
+    Effect.gen(function* () {
+      const { depot, part } = yield* published
+      const server = yield* aMachine(depot)
+      let isFirst = true
+      const damaging = yield* layoutOf(server.home, {
+        ...depot,
+        object: (sha256, from) =>
+          Stream.map(depot.object(sha256, from), (chunk) => {
+            if (!isFirst) return chunk
+            isFirst = false
+            return chunk.map((byte, at) => (at === 5 ? byte ^ 1 : byte))
+          })
+      })
+      yield* follow(damaging)
+      assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple"])
+
+      const file = server.objectFile(part.sha256)
+      chmodSync(file, 0o644)
+      writeFileSync(file, "damaged")
+      yield* publishOn(yield* aMachine(depot), { prices: [{ item: "wine" }] }, { of: cellar })
+      yield* follow(server)
+      assert.strictEqual(readFileSync(file).length, part.bytes)
+      assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple"])
+    })
+  )
+  itWorks("fails over an object that is damaged in the depot, and what is live stays", () =>
+    Effect.gen(function* () {
+      const { depot, folder } = yield* published
+      const server = yield* aMachine(depot)
+      yield* follow(server)
+      yield* publishOn(yield* aMachine(depot), { prices: [pears] })
+      const [part] = Option.getOrThrow(yield* newestManifest(depot)).data_sets.pantry?.parts ?? []
+      const file = path.join(folder, objectName(part?.sha256 ?? ""))
+      chmodSync(file, 0o644)
+      writeFileSync(file, Buffer.alloc(part?.bytes ?? 0))
+      const error = yield* Effect.flip(pull(server))
+      assert.match(
+        error.message,
+        /^objects\/\w\w\/\w{64} of larder-000002 in .* is damaged: what came has another size or SHA-256\. What is live on this machine stays\./
+      )
+      assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple"])
+      assert.deepStrictEqual(yield* listNumbers(server.local), [1])
+      assert.isFalse(existsSync(path.join(server.incoming, part?.sha256 ?? "")))
+    })
+  )
+  itWorks("refuses a depot that is behind this machine, or had another generation under its number", () =>
+    Effect.gen(function* () {
+      const { depot } = yield* published
+      const server = yield* aMachine(depot)
+      yield* publishOn(server, { prices: [pears] })
+      const behind = yield* published
+      const refused = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))
+      assert.match(
+        refused.message,
+        /: larder-000002, which this machine has, is newer than larder-000001, the newest there\. /
+      )
+      yield* publishOn(yield* aMachine(behind.depot), { prices: [pears] })
+      const other = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))
+      assert.match(
+        other.message,
+        /^.* is not the depot of .*: larder-000002, which this machine has, is another one there\. Nothing was changed\. Check LARDER_DEPOT/
+      )
+      assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple", "pear"])
+    })
+  )
+})

@@ -1,0 +1,195 @@
+/**
+ * Pulling: what a shared depot publishes comes to this machine, whole and held to its SHA-256. What is here already does not travel
+ * again, an object that was cut off goes on where it ended, and a generation is here only when all its parts are.
+ */
+import { mkdir, open, rm, stat } from "node:fs/promises"
+import path from "node:path"
+import { Effect, Option, Result, Schema, Stream } from "effect"
+import { type ObjectId, objectName } from "../depot/depot.ts"
+import { isDiskFull } from "../disk-full.ts"
+import { type Layout, writableDirectory } from "./layout.ts"
+import { patience, withLock } from "./lock.ts"
+import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
+import { faultOf, objectIdOf } from "./parts.ts"
+
+/** An object cannot be written on this machine. */
+export class PullFailed extends Schema.TaggedError<PullFailed>()("PullFailed", {
+  file: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    const hint = isDiskFull(reason) ? " The disk is full: make room, and try again." : ""
+    return `${this.file} cannot be written: ${reason}.${hint} What is live on this machine stays.`
+  }
+}
+
+/** What the depot gives is not what was published. */
+export class ObjectDamaged extends Schema.TaggedError<ObjectDamaged>()("ObjectDamaged", {
+  location: Schema.String,
+  sha256: Schema.String,
+  generation: Schema.String
+}) {
+  override get message() {
+    return `${objectName(this.sha256)} of ${this.generation} in ${this.location} is damaged: what came has another size or SHA-256. What is live on this machine stays. Put the object there again from a machine that has it, or publish again.`
+  }
+}
+
+/** The depot and this machine have had different generations under one number. */
+export class AnotherHistory extends Schema.TaggedError<AnotherHistory>()("AnotherHistory", {
+  location: Schema.String,
+  dir: Schema.String,
+  generation: Schema.String,
+  fault: Schema.String
+}) {
+  override get message() {
+    return `${this.location} is not the depot of ${this.dir}: ${this.generation}, which this machine has, ${this.fault}. Nothing was changed. Check LARDER_DEPOT, or set LARDER_HOME to another folder.`
+  }
+}
+
+const attempt = <A>(file: string, run: () => Promise<A>) =>
+  Effect.tryPromise({ try: run, catch: (cause) => new PullFailed({ file, cause }) })
+
+const sizeOf = (file: string) =>
+  attempt(file, () =>
+    stat(file).then(
+      ({ size }) => size,
+      () => 0
+    )
+  )
+
+/** Appends what the depot has of an object behind what is there of it. Answers with the bytes that came. */
+const receive = Effect.fnUntraced(function* ({ depot }: Layout, { bytes, sha256 }: ObjectId, file: string) {
+  const from = yield* sizeOf(file)
+  if (from >= bytes) return 0
+  const opened = yield* Effect.acquireRelease(
+    attempt(file, () => open(file, "a")),
+    (handle) => Effect.promise(() => handle.close())
+  )
+  yield* Stream.runForEach(depot.object(sha256, from), (chunk) => attempt(file, () => opened.write(chunk)))
+  return (yield* sizeOf(file)) - from
+}, Effect.scoped)
+
+const isWhole = (file: string, { bytes, sha256 }: ObjectId) =>
+  objectIdOf(file).pipe(
+    Effect.mapError(({ cause }) => new PullFailed({ file, cause })),
+    Effect.map((found) => found.bytes === bytes && found.sha256 === sha256)
+  )
+
+/** Brings one object. What was left of an earlier attempt may be damaged, so it is tried twice. Answers with the bytes that came. */
+const bringObject = Effect.fnUntraced(function* (layout: Layout, generation: string, object: ObjectId) {
+  if ((yield* faultOf(layout, object)) === undefined) return 0
+  const { sha256 } = object
+  let came = 0
+  const file = path.join(layout.incoming, sha256)
+  yield* attempt(file, () => mkdir(layout.incoming, { recursive: true }))
+  for (let attempts = 0; attempts < 2; attempts++) {
+    came += yield* receive(layout, object, file)
+    const whole = yield* isWhole(file, object)
+    if (whole) {
+      yield* layout.local.remove([objectName(sha256)]) // one that was damaged here
+      yield* layout.local.putObject(object, file)
+    }
+    yield* attempt(file, () => rm(file))
+    if (whole) return came
+  }
+  return yield* new ObjectDamaged({ location: layout.depot.location, sha256, generation })
+})
+
+const objectsOf = ({ data_sets, ingest }: Manifest): ReadonlyArray<ObjectId> => [
+  ...Object.values(data_sets).flatMap(({ parts }) => parts),
+  ...ingest.parts
+]
+
+const atOnce = { concurrency: 4 } as const
+
+/** Brings parts of a generation, where machines share a depot. Answers with the bytes that came. */
+export const bringParts = (layout: Layout, generation: string, parts: ReadonlyArray<ObjectId>) =>
+  layout.depot === layout.local
+    ? Effect.succeed(0)
+    : Effect.map(
+        Effect.forEach(parts, (object) => bringObject(layout, generation, object), atOnce),
+        (came) => came.reduce((sum, bytes) => sum + bytes, 0)
+      )
+
+/** Brings a generation of the depot, its parts first. Answers with the bytes that came. */
+export const bring = Effect.fn("Generation.bring")(function* (layout: Layout, manifest: Manifest) {
+  const name = manifestName(manifest.number)
+  const came = yield* bringParts(layout, generationId(manifest.number), objectsOf(manifest))
+  const text = yield* layout.depot.text(name)
+  if (Option.isSome(text)) yield* layout.local.putText(name, text.value)
+  return came
+})
+
+/** Copies the generations of this machine into a depot that has none yet, in their order. */
+const copyAll = Effect.fnUntraced(function* ({ depot, local, objectFile }: Layout) {
+  yield* Effect.logInfo(`${depot.location} is empty: the generations of ${local.location} are copied to it`)
+  for (const number of yield* listNumbers(local)) {
+    const [text, manifest] = yield* Effect.all([local.text(manifestName(number)), readManifest(local, number)])
+    if (Option.isNone(text) || Option.isNone(manifest)) continue
+    const there = yield* local.objects
+    const objects = objectsOf(manifest.value).filter(({ sha256 }) => there.has(sha256)) // manifests outlive their parts
+    yield* Effect.forEach(objects, (object) => depot.putObject(object, objectFile(object.sha256)), atOnce)
+    yield* depot.putText(manifestName(number), text.value)
+  }
+})
+
+/** Fails where the depot has not had the generation that is the newest of this machine. */
+const requireSameHistory = Effect.fnUntraced(function* (
+  { depot, dir, local }: Layout,
+  newest: Manifest,
+  here: Manifest
+) {
+  const there = newest.number === here.number ? Option.some(newest) : yield* readManifest(depot, here.number)
+  const isOther = Option.isSome(there) && there.value.id !== here.id
+  if (newest.number >= here.number && !isOther) return // one that is gone there was pruned
+  return yield* new AnotherHistory({
+    location: depot.location,
+    dir: local.location === dir ? dir : local.location,
+    generation: generationId(here.number),
+    fault: isOther ? "is another one there" : `is newer than ${generationId(newest.number)}, the newest there`
+  })
+})
+
+/** The newest generation of the depot. That of a depot which is behind this machine is found, too. */
+const newestThere = Effect.fnUntraced(function* ({ depot }: Layout, here: Manifest | undefined) {
+  const newest = yield* newestManifest(depot, here?.number)
+  return Option.getOrUndefined(Option.isSome(newest) || here === undefined ? newest : yield* newestManifest(depot))
+})
+
+export interface Pulled {
+  readonly generation: number
+  /** What came over the network. */
+  readonly bytes: number
+}
+
+/** Brings a generation; where it was pruned meanwhile, the one that is the newest then. */
+const bringNewest = Effect.fnUntraced(function* (layout: Layout, newest: Manifest) {
+  for (let wanted = newest; ; ) {
+    const brought = yield* Effect.result(bring(layout, wanted))
+    if (Result.isSuccess(brought))
+      return { generation: wanted.number, bytes: brought.success } satisfies Pulled as Pulled
+    const found = yield* newestManifest(layout.depot, wanted.number)
+    if (Option.isNone(found) || found.value.number === wanted.number) return yield* Effect.fail(brought.failure)
+    wanted = found.value
+  }
+})
+
+/**
+ * Brings the newest generation of a shared depot to this machine. Undefined where there was none to bring. Where the depot has nothing and
+ * this machine has, the depot gets that.
+ */
+export const pull = Effect.fn("Generation.pull")(function* (layout: Layout, by: keyof typeof patience = "run") {
+  const { depot, local } = layout
+  if (depot === local) return undefined
+  const here = Option.getOrUndefined(yield* newestManifest(local))
+  const newest = yield* newestThere(layout, here)
+  yield* writableDirectory(layout.dir)
+  if (newest === undefined) {
+    if (here !== undefined) yield* withLock(layout.pullLock, copyAll(layout), patience[by])
+    return undefined
+  }
+  if (here !== undefined) yield* requireSameHistory(layout, newest, here)
+  if (newest.number === here?.number) return undefined
+  return yield* withLock(layout.pullLock, bringNewest(layout, newest), patience[by])
+})
