@@ -6,6 +6,7 @@ import { Command, Flag } from "effect/cli"
 import { brandedFoods } from "./branded-foods/branded-foods.ts"
 import { generations } from "./commands/generations.ts"
 import { prune } from "./commands/prune.ts"
+import { pull } from "./commands/pull.ts"
 import { rebuild } from "./commands/rebuild.ts"
 import { rollback } from "./commands/rollback.ts"
 import { snapshot } from "./commands/snapshot.ts"
@@ -90,7 +91,18 @@ const all = Command.make("all", flagsOf(pipelines), ingesting(pipelines)).pipe(
 
 const root = Command.make("larder-ingest", flagsOf(pipelines), ingesting(pipelines)).pipe(
   Command.withDescription("Pull public market data into a new generation of the warehouse"),
-  Command.withSubcommands([...commands, all, probe, status, generations, rollback, rebuild(pipelines), prune, snapshot])
+  Command.withSubcommands([
+    ...commands,
+    all,
+    probe,
+    status,
+    generations,
+    rollback,
+    rebuild(pipelines),
+    prune,
+    pull,
+    snapshot
+  ])
 )
 
 export const program = programOf(root, { version })

@@ -14,7 +14,7 @@ export const swapUnderLoad = async (of: {
 }) => {
   const { api, home, key, request } = of
   const environment = { LARDER_HOME: home }
-  await addGeneration(home, "2026-09-30")
+  await addGeneration(home, ["2026-09-30"])
   const before = await load({ url: api + request, key, seconds })
   const loading = load({ url: api + request, key, seconds })
   for (const to of ["larder-000003", "larder-000004", "larder-000003", "larder-000004"]) {

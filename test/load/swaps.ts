@@ -98,7 +98,7 @@ export const swapsUnderLoad = (turns: number, callers: number) => {
       ])
       number++ // a failed run is recorded, and changes no data set
       for (const [turn, day] of days.slice(0, turns).entries()) {
-        await addGeneration(home, day)
+        await addGeneration(home, [day])
         await served(prices, day)
         writeFileSync(release, goodZip(releases[turn]))
         const { code, stderr } = await load(home, release)

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { run } from "./programs.ts"
+import { type Environment, run } from "./programs.ts"
 
 /** The butter closes of these days of the form 2026-09-30, after the bundled samples end. */
 const payloadOf = (days: ReadonlyArray<string>) => {
@@ -29,7 +29,8 @@ const payloadOf = (days: ReadonlyArray<string>) => {
 /** Publishes one more generation. The other reports are not in the folder, so they are left out and the run exits with 4. */
 export const addGeneration = async (
   home: string,
-  ...days: readonly [string, ...ReadonlyArray<string>]
+  days: ReadonlyArray<string>,
+  environment: Environment = {}
 ): Promise<void> => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-replay-"))
   const reports = path.join(folder, "marsapi.ams.usda.gov/services/v1.2/reports")
@@ -37,7 +38,8 @@ export const addGeneration = async (
     mkdirSync(reports, { recursive: true })
     writeFileSync(path.join(reports, "1603"), payloadOf(days))
     const { code, stderr, stdout } = await run("larder-ingest", ["commodities", "--replay", folder, "--json"], {
-      LARDER_HOME: home
+      LARDER_HOME: home,
+      ...environment
     })
     if (code !== 4 || !stdout.includes('"outcome":"partial"')) throw new Error(`unexpected end ${code}:\n${stderr}`)
   } finally {

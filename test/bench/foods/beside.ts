@@ -22,7 +22,7 @@ export const measureBeside = async (home: string, foods: number) => {
   }
   const rows = [
     await measured("commodities without a new price", () => ingestPrices(home)),
-    await measured("one more price published", () => addGeneration(home, "2026-09-30"))
+    await measured("one more price published", () => addGeneration(home, ["2026-09-30"]))
   ]
   console.table(Object.fromEntries(rows))
 }

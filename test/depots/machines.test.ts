@@ -1,0 +1,118 @@
+/** Machines that share a depot in a bucket: each is a home of its own, with real processes. */
+import { readdirSync } from "node:fs"
+import path from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { expect, inject } from "vitest"
+import { copyIn, folderOfTest, query } from "../end-to-end/ingesting.ts"
+import { ask } from "../support/api/client.ts"
+import { s3Service } from "../support/depots/s3-service.ts"
+import { itWorks } from "../support/it-works.ts"
+import { addGeneration } from "../support/more-generations.ts"
+import { newKey, run, startServer, untilServed } from "../support/programs.ts"
+
+const aSharedDepot = Effect.map(s3Service, (service) => {
+  const { accessKeyId, bucket, endpoint, prefix, region, secretAccessKey } = service.settings
+  const environment = {
+    LARDER_DEPOT: `s3://${bucket}/${prefix}`,
+    LARDER_DEPOT_POLL: "100 millis",
+    AWS_ENDPOINT_URL_S3: endpoint,
+    AWS_REGION: region,
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: Redacted.value(secretAccessKey)
+  }
+  return { service, environment }
+})
+const ingest = (home: string, environment: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
+  run("larder-ingest", args, { LARDER_HOME: home, ...environment })
+const prices = "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-29"
+
+describe("machines that share a depot", () => {
+  itWorks("publish into it, and a server follows, goes back with it, and goes on when it is away", () =>
+    Effect.gen(function* () {
+      const { environment, service } = yield* aSharedDepot
+      yield* Effect.promise(async () => {
+        const publisher = copyIn(inject("sampleHome")) // it had generations before it shared a depot
+        const [other, serving] = [folderOfTest(), folderOfTest()]
+        await addGeneration(publisher, ["2026-09-30"], environment)
+        const { key } = await newKey(serving)
+        const server = await startServer(serving, environment)
+        try {
+          const newest = async () => {
+            const { headers, json } = await ask(server.api, prices, { key })
+            const { data } = json as {
+              readonly data: ReadonlyArray<{ readonly points: ReadonlyArray<{ date: string }> }>
+            }
+            return [headers["x-data-version"], data[0]?.points.at(-1)?.date]
+          }
+          assert.deepStrictEqual(await newest(), ["larder-000004", "2026-09-30"])
+          await addGeneration(publisher, ["2026-09-30", "2026-10-01"], environment)
+          await untilServed(server, "larder-000005")
+          assert.deepStrictEqual(await newest(), ["larder-000005", "2026-10-01"])
+
+          const back = await ingest(other, environment, "rollback", "--only", "commodities")
+          assert.strictEqual(back.code, 0, back.stderr)
+          await untilServed(server, "larder-000006")
+          assert.deepStrictEqual(await newest(), ["larder-000006", "2026-09-30"])
+          const [runs] = await query(serving, "select count(*)::integer as runs from ingest.run")
+          assert.deepStrictEqual(runs, [{ runs: 5 }])
+
+          const laptop = folderOfTest()
+          const pulled = await ingest(laptop, { LARDER_DEPOT: service.address }, "pull", "--json") // as from any web server
+          assert.strictEqual(pulled.code, 0, pulled.stderr)
+          assert.deepInclude(JSON.parse(pulled.stdout), { generation: "larder-000006", depot: service.address })
+          const newestPrice =
+            "select max(observed_on)::varchar as newest from commodity.price where metric_name like 'butter%'"
+          assert.deepStrictEqual((await query(laptop, newestPrice))[0], [{ newest: "2026-09-30" }])
+          const refused = await ingest(laptop, { LARDER_DEPOT: service.address }, "commodities")
+          assert.strictEqual(refused.code, 1)
+          assert.match(refused.stderr, /for reading only/)
+
+          service.plan("GET", { kind: "refuse", status: 403, code: "AccessDenied" }, 1_000_000)
+          const stopped = await ingest(other, environment, "commodities")
+          assert.strictEqual(stopped.code, 1)
+          assert.match(stopped.stderr, /It is impossible to .* s3:\/\/depot/)
+          assert.deepStrictEqual(await newest(), ["larder-000006", "2026-09-30"])
+          const ready = async () => (await fetch(`${server.console}/readyz`)).json()
+          await expect.poll(ready).toMatchObject({
+            generation: "larder-000006",
+            fault: expect.stringMatching(/^nothing newer comes from s3:\/\/depot/)
+          })
+        } finally {
+          await server.stop()
+        }
+        assert.lengthOf(readdirSync(path.join(serving, "warehouse/incoming")), 0)
+      })
+    })
+  )
+
+  itWorks(
+    "lose nothing of each other where both publish the same data set at once, through lost answers and cut connections",
+    () =>
+      Effect.gen(function* () {
+        const { environment, service } = yield* aSharedDepot
+        yield* Effect.promise(async () => {
+          const machines = [copyIn(inject("sampleHome")), folderOfTest()] as const
+          const days = [["2026-09-30"], ["2026-10-01"]]
+          assert.strictEqual((await ingest(machines[0], environment, "storefronts")).code, 0) // gives the depot what this one has
+          service.plan("PUT", { kind: "cut", when: "after" }, 2)
+          service.plan("PUT", { kind: "refuse", status: 503, code: "SlowDown" }, 2)
+          service.plan("GET", { kind: "cut", when: "half-way" }, 3)
+          await Promise.all(machines.map((machine, at) => addGeneration(machine, days[at] ?? [], environment)))
+          const reader = folderOfTest()
+          assert.strictEqual((await ingest(reader, environment, "pull")).code, 0)
+          const [prices, runs] = await query(
+            reader,
+            "select observed_on::varchar as day from commodity.price where metric_name = 'butter_exch_spot_close_daily' and observed_on > '2026-09-29' order by day",
+            "select outcome, count(distinct generation)::integer as generations from ingest.run where run_id > (select run_id from ingest.run where outcome = 'unchanged') group by all"
+          )
+          assert.deepStrictEqual(prices, [{ day: "2026-09-30" }, { day: "2026-10-01" }])
+          assert.deepStrictEqual(runs, [{ outcome: "partial", generations: 2 }])
+          assert.deepStrictEqual(
+            service.names().filter((name) => name.startsWith("generations/0")),
+            [1, 2, 3, 4, 5, 6].map((number) => `generations/00000000${number}.json`)
+          )
+        })
+      })
+  )
+})
