@@ -4,6 +4,7 @@ import { version } from "@larder/schemas/version.ts"
 import { programOf } from "@larder/warehouse/command-line.ts"
 import { Command, Flag } from "effect/cli"
 import { brandedFoods } from "./branded-foods/branded-foods.ts"
+import { depot } from "./commands/depot.ts"
 import { generations } from "./commands/generations.ts"
 import { prune } from "./commands/prune.ts"
 import { pull } from "./commands/pull.ts"
@@ -101,6 +102,7 @@ const root = Command.make("larder-ingest", flagsOf(pipelines), ingesting(pipelin
     rebuild(pipelines),
     prune,
     pull,
+    depot,
     snapshot
   ])
 )

@@ -2,7 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
-import { aLayout, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { aLayout, publishFound, publishingInto } from "@larder/test/support/warehouse/pantry.ts"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { Effect } from "effect"
@@ -17,7 +17,7 @@ const overtaken = (layout: Layout, times: number): Layout => {
   const { depot } = layout
   const run = Effect.orDie(publish(layout)).pipe(Effect.provide(NodeServices.layer))
   const text: typeof depot.text = (name) => Effect.tap(depot.text(name), () => (runs++ < times ? run : Effect.void))
-  return { ...layout, depot: { ...depot, text } }
+  return publishingInto(layout, { ...depot, text })
 }
 
 const generationsIn = (file: string) =>

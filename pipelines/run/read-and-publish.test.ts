@@ -3,7 +3,16 @@ import { itWorks } from "@larder/test/support/it-works.ts"
 import { answering } from "@larder/test/support/pipelines/raw-archive.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { interruptedAtManifest } from "@larder/test/support/warehouse/interrupted.ts"
-import { aLayout, apples, aRun, ask, pantry, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import {
+  aLayout,
+  apples,
+  aRun,
+  ask,
+  pantry,
+  pears,
+  publishFound,
+  publishingInto
+} from "@larder/test/support/warehouse/pantry.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import type { Check } from "@larder/warehouse/publishing/check.ts"
 import { rollback } from "@larder/warehouse/publishing/rollback.ts"
@@ -149,7 +158,7 @@ const overtakenBy = <E>(
         return Effect.andThen(Effect.orDie(Effect.provide(other, context)), putText(name, text))
       }
     }
-    return { ...layout, depot }
+    return publishingInto(layout, depot)
   })
 
 const items = (layout: Layout) =>

@@ -1,5 +1,5 @@
 /** Machines that share a depot in a bucket: each is a home of its own, with real processes. */
-import { readdirSync } from "node:fs"
+import { readdirSync, statSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
@@ -114,5 +114,40 @@ describe("machines that share a depot", () => {
           )
         })
       })
+  )
+
+  itWorks("take only what the publisher has signed whose key they were given, and what is live there stays", () =>
+    Effect.gen(function* () {
+      const { environment, service } = yield* aSharedDepot
+      yield* Effect.promise(async () => {
+        const [publisher, laptop, stranger] = [copyIn(inject("sampleHome")), folderOfTest(), folderOfTest()]
+        const keys = await ingest(publisher, environment, "depot", "keys", "--json")
+        const { file, is_new, public_key } = JSON.parse(keys.stdout)
+        assert.deepStrictEqual([is_new, statSync(file).mode & 0o777], [true, 0o600])
+        assert.include(
+          (await ingest(publisher, {}, "depot", "keys")).stdout,
+          `\nLARDER_DEPOT_PUBLIC_KEY=${public_key}\n`
+        )
+        await addGeneration(publisher, ["2026-09-30"], environment)
+        const trusting = { LARDER_DEPOT: service.address, LARDER_DEPOT_PUBLIC_KEY: public_key }
+        const pulled = await ingest(laptop, trusting, "pull")
+        assert.strictEqual(pulled.code, 0, pulled.stderr)
+        assert.match(pulled.stdout, /^larder-000004 is in .*warehouse: [\d,]+ KiB came from http/)
+
+        await addGeneration(stranger, ["2026-09-30", "2026-10-01"], environment) // without a key
+        const refused = await ingest(laptop, trusting, "pull")
+        assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
+        assert.match(
+          refused.stderr,
+          /It is impossible to trust generations\/000000005\.json in http.*: it has no signature\. Nothing of it was taken\./
+        )
+        const live =
+          "select max(observed_on)::varchar as newest from commodity.price where metric_name = 'butter_exch_spot_close_daily'"
+        assert.deepStrictEqual((await query(laptop, live))[0], [{ newest: "2026-09-30" }])
+        const wrong = await ingest(laptop, { ...trusting, LARDER_DEPOT_PUBLIC_KEY: "abc" }, "pull")
+        assert.strictEqual(wrong.code, 2)
+        assert.match(wrong.stderr, /LARDER_DEPOT_PUBLIC_KEY is no public key/)
+      })
+    })
   )
 })

@@ -1,13 +1,21 @@
-/** moto: a stand-in for S3 that many projects test against, with conditions that hold. It looks at no signature and no checksum. */
+/**
+ * moto: a stand-in for S3 that many projects test against. It looks at no signature and no checksum, and its conditions hold only where it
+ * answers one request after the other: with a thread for each, twenty that put one name had two winners.
+ */
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { clean } from "../support/programs.ts"
 import { fromPython } from "./python.ts"
 import { bucketAt, orStop, type Service } from "./service.ts"
 
+const oneAtATime = `
+from moto.server import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import run_simple
+run_simple("127.0.0.1", 0, DomainDispatcherApplication(create_backend_app))`
+
 /** On the loopback, on a port that is free, with a bucket. */
 export const startMoto = async (): Promise<Service> => {
-  const child = spawn(await fromPython("moto", "python"), ["-m", "moto.server", "-H", "127.0.0.1", "-p", "0"], {
+  const child = spawn(await fromPython("moto", "python"), ["-c", oneAtATime], {
     env: clean({}),
     stdio: ["ignore", "ignore", "pipe"]
   })

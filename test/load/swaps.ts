@@ -106,9 +106,9 @@ export const swapsUnderLoad = (turns: number, callers: number) => {
         await served(foods, foodsFrom(...releases.slice(0, turn + 1)))
       }
       await rollback("--only", "commodities")
-      await served(prices, days[turns - 2])
-      await rollback("--to", "larder-000006", "--only", "branded-foods")
-      await served(foods, foodsFrom(...releases.slice(0, 1)))
+      await served(prices, days[turns - 2] ?? "2026-09-29")
+      await rollback("--only", "branded-foods")
+      await served(foods, foodsFrom(...releases.slice(0, turns - 1)))
     } finally {
       isCalling = false
       await Promise.all(calling)

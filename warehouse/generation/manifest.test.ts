@@ -1,7 +1,15 @@
 import { randomUUID } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
-import { aLayout, apples, ask, pantryIn, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import {
+  aLayout,
+  apples,
+  ask,
+  pantryIn,
+  pears,
+  publishFound,
+  publishingInto
+} from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Option } from "effect"
 import type { Depot } from "../depot/depot.ts"
 import type { Layout } from "./layout.ts"
@@ -19,7 +27,7 @@ const overtaken = <E, R>(layout: Layout, meanwhile: Effect.Effect<unknown, E, R>
       const before = first ? Effect.orDie(Effect.provideContext(meanwhile, context)) : Effect.void
       return Effect.andThen(before, layout.depot.putText(name, text))
     }
-    return { ...layout, depot: { ...layout.depot, putText } }
+    return publishingInto(layout, { ...layout.depot, putText })
   })
 
 const nothing: Change = {

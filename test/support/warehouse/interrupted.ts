@@ -1,6 +1,7 @@
 /** A program that is interrupted in a narrow place. */
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { Effect, Fiber } from "effect"
+import { publishingInto } from "./pantry.ts"
 
 /** What uses the layout that it gets is interrupted as soon as it has put a manifest. */
 export const interruptedAtManifest = <A, E, R>(layout: Layout, use: (layout: Layout) => Effect.Effect<A, E, R>) => {
@@ -8,8 +9,7 @@ export const interruptedAtManifest = <A, E, R>(layout: Layout, use: (layout: Lay
   const interruptSelf = Effect.withFiber((fiber) => Effect.sync(() => fiber.interruptUnsafe()))
   const depot: Layout["depot"] = {
     ...layout.depot,
-    putText: (name, text) =>
-      name.startsWith("generations/") ? Effect.tap(putText(name, text), () => interruptSelf) : putText(name, text)
+    putText: (name, text) => Effect.tap(putText(name, text), () => interruptSelf)
   }
-  return Effect.flatMap(Effect.forkChild(use({ ...layout, depot })), Fiber.await)
+  return Effect.flatMap(Effect.forkChild(use(publishingInto(layout, depot))), Fiber.await)
 }

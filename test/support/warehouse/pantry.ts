@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { RunRecord } from "@larder/schemas/ingest.ts"
+import type { Depot } from "@larder/warehouse/depot/depot.ts"
 import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { type Layout, layoutOf } from "@larder/warehouse/generation/layout.ts"
 import type { Check } from "@larder/warehouse/publishing/check.ts"
@@ -196,6 +197,9 @@ export const aLayout = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   return yield* layoutOf(yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" }))
 })
+
+/** The same warehouse, on a depot that behaves in another way. */
+export const publishingInto = (layout: Layout, depot: Depot): Layout => ({ ...layout, depot, local: depot })
 
 /** The analyst's own DuckDB, one for all questions: an instance for each would take 20 ms of CPU. It ends with the process. */
 const analyst = Effect.runSync(

@@ -1,0 +1,57 @@
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { Effect, FileSystem, Option } from "effect"
+import { folderDepot } from "./folder.ts"
+import { newKey, privateKeyFrom, publicKeyFrom, publicOf, publicText, signingDepot, trustedDepot } from "./signed.ts"
+
+const name = "generations/000000001.json"
+const text = `{"number":1,"note":"},\\"signature\\":\\"no\\"}"}`
+const aDepot = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-depot-" })).pipe(
+  Effect.map(folderDepot)
+)
+
+describe("a depot with signatures", () => {
+  itWorks("gives a manifest that is signed with the key, and the same JSON with one field more", () =>
+    Effect.gen(function* () {
+      const { privateKey, publicKey } = newKey()
+      assert.strictEqual(publicText(publicOf(privateKeyFrom(privateKey))), publicKey)
+      const depot = yield* aDepot
+      assert.isTrue(yield* signingDepot(depot, privateKeyFrom(privateKey)).putText(name, text))
+      const given = Option.getOrThrow(yield* trustedDepot(depot, publicKeyFrom(publicKey)).text(name))
+      const { signature, ...rest } = JSON.parse(given)
+      assert.lengthOf(signature, 88)
+      assert.deepStrictEqual(rest, JSON.parse(text))
+    })
+  )
+  itWorks("gives none without a signature, with that of another key, or that was changed since", () =>
+    Effect.gen(function* () {
+      const [ours, theirs] = [newKey(), newKey()]
+      const depot = yield* aDepot
+      const trusted = trustedDepot(depot, publicKeyFrom(ours.publicKey))
+      const names = [1, 2, 3].map((number) => `generations/00000000${number}.json`) as [string, string, string]
+      yield* depot.putText(names[0], text)
+      yield* signingDepot(depot, privateKeyFrom(theirs.privateKey)).putText(names[1], text)
+      const elsewhere = yield* aDepot
+      yield* signingDepot(elsewhere, privateKeyFrom(ours.privateKey)).putText(name, text)
+      const changed = Option.getOrThrow(yield* elsewhere.text(name)).replace('"number":1', '"number":3')
+      yield* depot.putText(names[2], changed)
+      const faults = yield* Effect.forEach(names, (one) => Effect.flip(trusted.text(one)))
+      assert.match(
+        faults[0]?.message ?? "",
+        /^It is impossible to trust generations\/000000001\.json in .*: it has no signature\. Nothing of it was taken\./
+      )
+      for (const fault of faults.slice(1)) {
+        assert.match(
+          fault.message,
+          /: its signature is not of the key in LARDER_DEPOT_PUBLIC_KEY, or it was changed since\./
+        )
+      }
+    })
+  )
+  itWorks("takes no key of another kind", () =>
+    Effect.sync(() => {
+      assert.throws(() => publicKeyFrom("AAAA"))
+      assert.throws(() => privateKeyFrom("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n"))
+    })
+  )
+})

@@ -1,0 +1,66 @@
+/**
+ * Signed generations: whoever may write into a bucket cannot make a machine take other numbers, where that machine was given the public
+ * key of the publisher. A manifest names its parts by their SHA-256, so that nothing else needs a signature.
+ */
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto"
+import { Effect, Option } from "effect"
+import { type Depot, DepotUnusable } from "./depot.ts"
+
+/** What is signed: the text of a manifest without its last field, which is the signature. */
+const signature = /,"signature":"([A-Za-z0-9+/]{86}==)"\}$/
+
+const isManifest = (name: string) => /^generations\/\d+\.json$/.test(name)
+
+const signed = (text: string, key: KeyObject) =>
+  `${text.slice(0, -1)},"signature":"${sign(null, Buffer.from(text), key).toString("base64")}"}`
+
+/** What is wrong with the signature of a text; undefined where it is of this key. */
+const faultOf = (text: string, key: KeyObject) => {
+  const [end, encoded] = signature.exec(text) ?? []
+  if (end === undefined || encoded === undefined) return "it has no signature"
+  const body = Buffer.from(`${text.slice(0, -end.length)}}`)
+  return verify(null, body, key, Buffer.from(encoded, "base64"))
+    ? undefined
+    : "its signature is not of the key in LARDER_DEPOT_PUBLIC_KEY, or it was changed since"
+}
+
+/** Signs each manifest that is put. */
+export const signingDepot = (depot: Depot, key: KeyObject): Depot => ({
+  ...depot,
+  putText: (name, text) => depot.putText(name, isManifest(name) ? signed(text, key) : text)
+})
+
+/** Gives no manifest that is not signed with this key. */
+export const trustedDepot = (depot: Depot, key: KeyObject): Depot => ({
+  ...depot,
+  text: (name) =>
+    Effect.tap(depot.text(name), (found) => {
+      const fault = Option.isSome(found) && isManifest(name) ? faultOf(found.value, key) : undefined
+      return fault === undefined
+        ? Effect.void
+        : Effect.fail(
+            new DepotUnusable({
+              attempt: `trust ${name} in ${depot.location}`,
+              cause: new Error(fault),
+              advice: "Nothing of it was taken. Ask the publisher, or set the right key."
+            })
+          )
+    })
+})
+
+/** A new key: the private half as PEM, the public half as people pass it on, in base64. */
+export const newKey = () => {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519")
+  return { privateKey: String(privateKey.export({ type: "pkcs8", format: "pem" })), publicKey: publicText(publicKey) }
+}
+
+export const publicText = (key: KeyObject) => key.export({ type: "spki", format: "der" }).toString("base64")
+export const publicOf = (privateKey: KeyObject) => createPublicKey(privateKey)
+
+const ed25519 = (key: KeyObject) => {
+  if (key.asymmetricKeyType !== "ed25519") throw new Error("it is no Ed25519 key")
+  return key
+}
+export const privateKeyFrom = (pem: string) => ed25519(createPrivateKey(pem))
+export const publicKeyFrom = (text: string) =>
+  ed25519(createPublicKey({ key: Buffer.from(text, "base64"), type: "spki", format: "der" }))
