@@ -1,8 +1,9 @@
 /** Machines that share a depot. Each is a home of its own; the depot is a folder, which is as strict as an object store. */
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aLayout, apples, ask, pantryIn, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem, Option, Stream } from "effect"
 import { type Depot, objectName } from "../depot/depot.ts"
@@ -15,10 +16,10 @@ import { pull } from "./pull.ts"
 
 const cellar = pantryIn("cellar")
 
+const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-depot-" }))
+
 /** A depot that counts the bytes of objects that leave it. */
-const aDepot = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-depot-" })
+const depotIn = (folder: string) => {
   const kept = folderDepot(folder)
   let bytes = 0
   const depot: Depot = {
@@ -36,7 +37,8 @@ const aDepot = Effect.gen(function* () {
     return before
   }
   return { folder, depot, travelled }
-})
+}
+const aDepot = Effect.map(aFolder, depotIn)
 const aMachine = (depot: Depot) => Effect.flatMap(aLayout, ({ home }) => layoutOf(home, depot))
 
 const publishOn = (
@@ -128,9 +130,16 @@ describe("machines that share a depot", () => {
 })
 
 describe("a pull", () => {
+  const original = onceForFile(
+    Effect.tap(aDepot, ({ depot }) =>
+      Effect.flatMap(aMachine(depot), (machine) => publishOn(machine, { prices: [apples] }))
+    )
+  )
+  /** A depot with one generation. */
   const published = Effect.gen(function* () {
-    const made = yield* aDepot
-    yield* publishOn(yield* aMachine(made.depot), { prices: [apples] })
+    const folder = yield* aFolder
+    cpSync((yield* original).folder, folder, { recursive: true })
+    const made = depotIn(folder)
     const { data_sets } = Option.getOrThrow(yield* newestManifest(made.depot))
     const [part] = data_sets.pantry?.parts ?? []
     return { ...made, part: part as NonNullable<typeof part> }
