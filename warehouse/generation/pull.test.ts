@@ -11,7 +11,8 @@ import { folderDepot } from "../depot/folder.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { rollback } from "../publishing/rollback.ts"
 import { type Layout, layoutOf } from "./layout.ts"
-import { listNumbers, newestManifest } from "./manifest.ts"
+import { type DataSetEntry, listNumbers, type Manifest, makeGeneration, newestManifest } from "./manifest.ts"
+import { objectIdOf } from "./parts.ts"
 import { pull } from "./pull.ts"
 
 const cellar = pantryIn("cellar")
@@ -211,6 +212,37 @@ describe("a pull", () => {
       assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple"])
       assert.deepStrictEqual(yield* listNumbers(server.local), [1])
       assert.isFalse(existsSync(path.join(server.incoming, part?.sha256 ?? "")))
+    })
+  )
+  itWorks("brings parts of the same bytes once, and empty ones", () =>
+    Effect.gen(function* () {
+      const { depot, folder, travelled } = yield* published
+      const large = Buffer.alloc(300_000, "same bytes")
+      const put = Effect.fnUntraced(function* (name: string, bytes: Uint8Array) {
+        const file = path.join(folder, name)
+        writeFileSync(file, bytes)
+        const object = yield* objectIdOf(file)
+        yield* depot.putObject(object, file)
+        return { name, ...object }
+      })
+      const parts = [yield* put("names", large), yield* put("texts", large), yield* put("empty", new Uint8Array())]
+      yield* makeGeneration(depot, (base) => {
+        const { data_sets, event, ingest } = base as Manifest
+        const pantry = data_sets.pantry as DataSetEntry
+        return Effect.succeed({
+          event,
+          ingest,
+          data_sets: { pantry: { ...pantry, parts: [...pantry.parts, ...parts] } }
+        })
+      })
+      const server = yield* aMachine(depot)
+      travelled()
+      yield* pull(server)
+      assert.isBelow(travelled(), (yield* sizeOf(server, "pantry")) - large.length + 10_000)
+      assert.deepStrictEqual(
+        parts.map(({ sha256 }) => readFileSync(server.objectFile(sha256)).length),
+        [large.length, large.length, 0]
+      )
     })
   )
   itWorks("refuses a depot that is behind this machine, or had another generation under its number", () =>

@@ -60,13 +60,13 @@ const sizeOf = (file: string) =>
 
 /** Appends what the depot has of an object behind what is there of it. Answers with the bytes that came. */
 const receive = Effect.fnUntraced(function* ({ depot }: Layout, { bytes, sha256 }: ObjectId, file: string) {
-  const from = yield* sizeOf(file)
-  if (from >= bytes) return 0
   const opened = yield* Effect.acquireRelease(
     attempt(file, () => open(file, "a")),
     (handle) => Effect.promise(() => handle.close())
   )
-  yield* Stream.runForEach(depot.object(sha256, from), (chunk) => attempt(file, () => opened.write(chunk)))
+  const from = yield* sizeOf(file)
+  if (from >= bytes) return 0
+  yield* Stream.runForEach(depot.object(sha256, from), (chunk) => attempt(file, () => opened.appendFile(chunk)))
   return (yield* sizeOf(file)) - from
 }, Effect.scoped)
 
@@ -103,12 +103,16 @@ const objectsOf = ({ data_sets, ingest }: Manifest): ReadonlyArray<ObjectId> => 
 
 const atOnce = { concurrency: 4 } as const
 
+/** Two parts of the same bytes are one object. */
+const eachOnce = (objects: ReadonlyArray<ObjectId>) =>
+  new Map(objects.map((object) => [object.sha256, object])).values()
+
 /** Brings parts of a generation, where machines share a depot. Answers with the bytes that came. */
 export const bringParts = (layout: Layout, generation: string, parts: ReadonlyArray<ObjectId>) =>
   layout.depot === layout.local
     ? Effect.succeed(0)
     : Effect.map(
-        Effect.forEach(parts, (object) => bringObject(layout, generation, object), atOnce),
+        Effect.forEach(eachOnce(parts), (object) => bringObject(layout, generation, object), atOnce),
         (came) => came.reduce((sum, bytes) => sum + bytes, 0)
       )
 
@@ -134,13 +138,16 @@ const copyAll = Effect.fnUntraced(function* ({ depot, local, objectFile }: Layou
   }
 })
 
-/** Fails where the depot has not had the generation that is the newest of this machine. */
+/** Fails where the depot has not had the generation that is the newest of this machine. One that is not signed there may be older than the key. */
 const requireSameHistory = Effect.fnUntraced(function* (
   { depot, dir, local }: Layout,
   newest: Manifest,
   here: Manifest
 ) {
-  const there = newest.number === here.number ? Option.some(newest) : yield* readManifest(depot, here.number)
+  const there =
+    newest.number === here.number
+      ? Option.some(newest)
+      : yield* readManifest(depot, here.number).pipe(Effect.catchTag("DepotUnusable", () => Effect.succeedNone))
   const isOther = Option.isSome(there) && there.value.id !== here.id
   if (newest.number >= here.number && !isOther) return // one that is gone there was pruned
   return yield* new AnotherHistory({

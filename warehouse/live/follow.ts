@@ -38,8 +38,7 @@ export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout) 
     fault = away
     yield* reports.report("depot", 0, Effect.logWarning(away, cause))
   })
-  const isEmpty = (yield* listNumbers(layout.local)).length === 0
-  yield* isEmpty ? look : Effect.catchCause(look, report)
+  if ((yield* listNumbers(layout.local)).length === 0) yield* look // else there is something to serve meanwhile
   yield* Effect.forkScoped(Effect.repeat(Effect.catchCause(look, report), Schedule.spaced(poll)))
   return followed
 })
