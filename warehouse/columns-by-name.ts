@@ -1,7 +1,7 @@
 /**
  * Reading what an earlier version of Larder published, by the names of its columns: a column that a table lacks is null in every row,
  * and a table that is not there is empty. That holds for servers, for runs and for what people open. Where tables differ otherwise,
- * nobody can say what their rows mean now, and the data set is rebuilt from the raw archive.
+ * what their rows mean now is not known, and the data set is rebuilt from the raw archive.
  */
 import { Effect, Schema } from "effect"
 import { createTables, definitionHash } from "./dictionary.ts"

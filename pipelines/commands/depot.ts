@@ -1,5 +1,5 @@
 /** `larder-ingest depot keys`: the key with which this machine signs what it publishes into a shared depot. */
-import { newKey, privateKeyFrom, publicOf, publicText } from "@larder/warehouse/depot/signed.ts"
+import { newKey, privateKeyFrom, publicHalfOf } from "@larder/warehouse/depot/signed.ts"
 import { ifMissing, writableDirectory } from "@larder/warehouse/generation/layout.ts"
 import { KeyUnusable, keyFileIn } from "@larder/warehouse/generation/open-layout.ts"
 import { Console, Effect, FileSystem } from "effect"
@@ -13,7 +13,7 @@ const publicKeyIn = Effect.fnUntraced(function* (home: string) {
   const unusable = (cause: unknown) => new KeyUnusable({ file, cause })
   const pem = yield* fs.readFileString(file).pipe(ifMissing<string | undefined>(undefined), Effect.mapError(unusable))
   if (pem !== undefined) {
-    const publicKey = yield* Effect.try({ try: () => publicText(publicOf(privateKeyFrom(pem))), catch: unusable })
+    const publicKey = yield* Effect.try({ try: () => publicHalfOf(privateKeyFrom(pem)), catch: unusable })
     return { file, publicKey, isNew: false }
   }
   yield* writableDirectory(home)

@@ -25,8 +25,8 @@ export class SnapshotOvertaken extends Schema.TaggedError<SnapshotOvertaken>()("
 }
 
 /**
- * What is live, and a copy of `ingestion.duckdb` of the same generation. Nobody needs to hold a lock for it, which this user may be
- * unable to: where another generation was made meanwhile, both are taken again.
+ * What is live, and a copy of `ingestion.duckdb` of the same generation. It needs no lock, which this user may be unable
+ * to take: where another generation was made meanwhile, both are taken again.
  */
 export const ofOneGeneration = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem

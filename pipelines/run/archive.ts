@@ -43,7 +43,7 @@ interface Fetches {
   /** Notes that the run came to an end without publishing: no later one goes on with what it fetched. */
   ended(how: string, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
   /**
-   * Packs what the run brought, once it has ended and no later one goes on with it. A failure to do so is logged: loose
+   * Packs what the run brought, once it has ended and no later one resumes it. A failure to do so is logged: loose
    * payloads are as good, and a later run packs them.
    */
   readonly pack: Effect.Effect<void>

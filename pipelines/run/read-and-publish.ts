@@ -80,7 +80,9 @@ const tellFailure = Effect.fnUntraced(function* (
   { checks, left_out, run: known }: Known,
   cause: Cause.Cause<unknown>
 ) {
-  const recorded = yield* recordedRun(layout, known.run_id).pipe(Effect.orElseSucceed(() => undefined))
+  const recorded = options.dryRun
+    ? undefined
+    : yield* recordedRun(layout, known.run_id).pipe(Effect.orElseSucceed(() => undefined))
   if (recorded !== undefined) {
     options.onFailed?.({ run: recorded, left_out })
     return yield* Effect.logWarning(

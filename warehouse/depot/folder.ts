@@ -40,7 +40,7 @@ const syncFolder = async (folder: string) => {
   }
 }
 
-/** It may be one that nobody can write to: a part that is put again. Windows only flushes what it can write. */
+/** The file may be read-only: a part that is put again. Windows only flushes what it can write. */
 const syncFile = async (file: string) => {
   const opened = await open(file, process.platform === "win32" ? "r+" : "r")
   try {

@@ -133,7 +133,7 @@ describe("a depot behind a web server", () => {
       assert.match(message, /the text comes as gzip\. Check the host/)
     })
   )
-  itWorks("says that nobody answers", () =>
+  itWorks("says that there is no answer", () =>
     Effect.gen(function* () {
       const host = yield* Effect.scoped(aHost({})) // and gone again
       const { message } = yield* Effect.flip((yield* reading(host.address)).text(nameOf(1)).pipe(soon))

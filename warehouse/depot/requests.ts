@@ -23,7 +23,7 @@ export const Patience = Context.Reference("larder/warehouse/DepotPatience", {
   })
 })
 
-/** Why a request failed. Where it may pass, nobody knows whether what was asked for has happened. */
+/** Why a request failed. Where it may pass, it is unknown whether the request took effect. */
 export class RequestFailed extends Schema.TaggedError<RequestFailed>()("RequestFailed", {
   /** Without a full stop. */
   problem: Schema.String,

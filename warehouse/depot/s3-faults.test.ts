@@ -43,7 +43,7 @@ describe("a text that is put while answers get lost", () => {
     ["the service answers 500 and has not put it", refuse(500, "InternalError")],
     ["the service answers 503 and has put it", misreport(503, "SlowDown")],
     ["the service answers 412 to what is one's own success", misreport(412, "PreconditionFailed")],
-    ["the service answers 409, and nobody has put it", refuse(409, "ConditionalRequestConflict")]
+    ["the service answers 409, and nothing was put", refuse(409, "ConditionalRequestConflict")]
   ] as const) {
     itWorks(`is the first one where ${what}`, () =>
       Effect.gen(function* () {

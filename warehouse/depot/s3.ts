@@ -1,6 +1,6 @@
 /**
  * A depot in a bucket of an S3 service. `If-None-Match: *` decides who is first, and no answer to it is the last word: it can be
- * lost, and the next one then says that the name is taken. So the text is read back, and whoever finds their own was first: texts
+ * lost, and the next one then says that the name is taken. So the text is read back, and a program that finds its own was first: texts
  * that can race have to differ, as manifests do by their ids. Services that ignore the condition are found out by `proven.ts`.
  */
 import { createHash } from "node:crypto"

@@ -61,7 +61,7 @@ describe("LARDER_DEPOT", () => {
     [
       "http elsewhere",
       { LARDER_DEPOT: "http://user:geheim@example.com/larder" },
-      "http://example.com/larder must be https://…: whoever is on the way of http could change what is read"
+      "http://example.com/larder must be https://…: anyone on the way of http could change what is read"
     ],
     [
       "a query",

@@ -60,7 +60,7 @@ const atAddress = Effect.fnUntraced(function* (place: string) {
   if (url.search !== "" || url.hash !== "")
     return yield* wrong(`${address} is followed by ? or #, which a depot cannot have`)
   if (url.protocol !== "https:" && !isLoopback(url)) {
-    return yield* wrong(`${address} must be https://…: whoever is on the way of http could change what is read`)
+    return yield* wrong(`${address} must be https://…: anyone on the way of http could change what is read`)
   }
   const { httpDepot } = yield* Effect.promise(() => import("./http.ts"))
   const user = yield* Effect.try({

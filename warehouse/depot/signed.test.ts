@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { Effect, FileSystem, Option } from "effect"
 import { folderDepot } from "./folder.ts"
-import { newKey, privateKeyFrom, publicKeyFrom, publicOf, publicText, signingDepot, trustedDepot } from "./signed.ts"
+import { newKey, privateKeyFrom, publicHalfOf, publicKeyFrom, signingDepot, trustedDepot } from "./signed.ts"
 
 const name = "generations/000000001.json"
 const text = `{"number":1,"note":"},\\"signature\\":\\"no\\"}"}`
@@ -14,7 +14,7 @@ describe("a depot with signatures", () => {
   itWorks("gives a manifest that is signed with the key, and the same JSON with one field more", () =>
     Effect.gen(function* () {
       const { privateKey, publicKey } = newKey()
-      assert.strictEqual(publicText(publicOf(privateKeyFrom(privateKey))), publicKey)
+      assert.strictEqual(publicHalfOf(privateKeyFrom(privateKey)), publicKey)
       const depot = yield* aDepot
       assert.isTrue(yield* signingDepot(depot, privateKeyFrom(privateKey)).putText(name, text))
       const given = Option.getOrThrow(yield* trustedDepot(depot, publicKeyFrom(publicKey)).text(name))

@@ -1,5 +1,5 @@
 /**
- * Signed generations: whoever may write into a bucket cannot make a machine take other numbers, where that machine was given the public
+ * Signed generations: write access to a bucket is not enough to make a machine take other numbers, where that machine was given the public
  * key of the publisher. A manifest names its parts by their SHA-256, so that nothing else needs a signature.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto"
@@ -50,12 +50,15 @@ export const trustedDepot = (depot: Depot, key: KeyObject): Depot => ({
 
 /** A new key: the private half as PEM, the public half as people pass it on, in base64. */
 export const newKey = () => {
-  const { privateKey, publicKey } = generateKeyPairSync("ed25519")
-  return { privateKey: String(privateKey.export({ type: "pkcs8", format: "pem" })), publicKey: publicText(publicKey) }
+  const { privateKey } = generateKeyPairSync("ed25519")
+  return {
+    privateKey: String(privateKey.export({ type: "pkcs8", format: "pem" })),
+    publicKey: publicHalfOf(privateKey)
+  }
 }
 
-export const publicText = (key: KeyObject) => key.export({ type: "spki", format: "der" }).toString("base64")
-export const publicOf = (privateKey: KeyObject) => createPublicKey(privateKey)
+export const publicHalfOf = (privateKey: KeyObject) =>
+  createPublicKey(privateKey).export({ type: "spki", format: "der" }).toString("base64")
 
 const ed25519 = (key: KeyObject) => {
   if (key.asymmetricKeyType !== "ed25519") throw new Error("it is no Ed25519 key")

@@ -16,7 +16,7 @@ export const patience = {
 } as const
 type Patience = (typeof patience)[keyof typeof patience]
 
-/** Somebody else holds the lock, and did not let go while it was waited for. */
+/** Another program held the lock for as long as it was waited for. */
 export class WarehouseBusy extends Schema.TaggedError<WarehouseBusy>()("WarehouseBusy", {
   file: Schema.String,
   waited: Schema.String

@@ -76,7 +76,7 @@ describe("machines that share a depot", () => {
       yield* follow(server)
       assert.isBelow(travelled(), (yield* sizeOf(server, "pantry")) + 10_000)
       assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple", "pear"])
-      assert.deepStrictEqual(yield* listNumbers(server.local), [2, 3], "nobody needs the first")
+      assert.deepStrictEqual(yield* listNumbers(server.local), [2, 3], "the first is not needed")
     })
   )
   itWorks("build on what the others published of the same data set, also where they are overtaken", () =>

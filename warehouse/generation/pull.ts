@@ -139,11 +139,7 @@ const copyAll = Effect.fnUntraced(function* ({ depot, local, objectFile }: Layou
 })
 
 /** Fails where the depot has not had the generation that is the newest of this machine. One that is not signed there may be older than the key. */
-const requireSameHistory = Effect.fnUntraced(function* (
-  { depot, dir, local }: Layout,
-  newest: Manifest,
-  here: Manifest
-) {
+const requireSameHistory = Effect.fnUntraced(function* ({ depot, local }: Layout, newest: Manifest, here: Manifest) {
   const there =
     newest.number === here.number
       ? Option.some(newest)
@@ -152,7 +148,7 @@ const requireSameHistory = Effect.fnUntraced(function* (
   if (newest.number >= here.number && !isOther) return // one that is gone there was pruned
   return yield* new AnotherHistory({
     location: depot.location,
-    dir: local.location === dir ? dir : local.location,
+    dir: local.location,
     generation: generationId(here.number),
     fault: isOther ? "is another one there" : `is newer than ${generationId(newest.number)}, the newest there`
   })

@@ -42,7 +42,7 @@ const partsOf = (entry: DataSetEntry | undefined) => entry?.parts.map(({ sha256 
 /** Objects that no manifest names may be of a generation that is being made; what has no name yet may get one. */
 const spared = 86_400_000
 
-/** Removes files of a folder that nobody has written to since a moment. */
+/** Removes files of a folder that were last written to before a moment. */
 const removeOld = Effect.fnUntraced(function* (folder: string, isOne: (name: string) => boolean, before: number) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

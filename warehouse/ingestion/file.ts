@@ -119,7 +119,7 @@ export const attachIngestion = (layout: Layout, session: DuckDb["Service"], name
 export const isPresent = ({ ingestion }: Layout, inode: bigint) =>
   attempt(ingestion, async () => inodeOf(ingestion) === inode)
 
-/** The parts without those that are damaged, of which the log tells. */
+/** The parts without those that are damaged, which are logged. */
 const whole = Effect.fnUntraced(function* (layout: Layout, parts: Manifest["ingest"]["parts"]) {
   const files: Array<PartFile> = []
   for (const { bytes, first, last, sha256 } of parts) {

@@ -28,7 +28,7 @@ export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout) 
   const reports = makeUnserved()
   const away = `nothing newer comes from ${layout.depot.location}`
   const look = Effect.gen(function* () {
-    const pulled = yield* pull(layout, "server").pipe(Effect.catchTag("WarehouseBusy", () => Effect.undefined)) // somebody else pulls
+    const pulled = yield* pull(layout, "server").pipe(Effect.catchTag("WarehouseBusy", () => Effect.undefined)) // another program pulls
     fault = undefined
     if (pulled === undefined) return
     yield* refreshOpened(layout, "server")

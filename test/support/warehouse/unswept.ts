@@ -21,7 +21,7 @@ const manifestsIn = (warehouse: string): ReadonlyArray<Manifest> =>
     .filter((name) => /^generations\/\d{9}\.json$/.test(name))
     .map((name) => JSON.parse(readFileSync(path.join(warehouse, name), "utf8")))
 
-/** Files of the warehouse that nobody needs, and folders in the home in which data sets are rebuilt. */
+/** Files of the warehouse that are not needed, and folders in the home in which data sets are rebuilt. */
 export const unswept = (home: string): ReadonlyArray<string> => {
   const warehouse = path.join(home, "warehouse")
   const manifests = manifestsIn(warehouse)
