@@ -1,9 +1,9 @@
 /**
- * A depot keeps generations: objects, which are files under their SHA-256, and texts under names, such as
- * `generations/000000012.json`. What was put never changes and is never overwritten; of several who put the same name at once,
- * one is first, and the others learn of it. Only hints are overwritten.
+ * A depot keeps generations: files under names that end in their SHA-256, such as `objects/ab/ab12…`, and texts under names, such
+ * as `generations/000000012.json`. What was put never changes and is never overwritten; of several who put the same name at once,
+ * one is first, and the others learn of it. Only hints, and what is made for readers of other programs, are overwritten.
  */
-import { type Effect, type Option, Schema, type Stream } from "effect"
+import { Effect, type Option, Schema, type Stream } from "effect"
 
 /** What a file is, wherever it lies. */
 export const ObjectId = Schema.Struct({
@@ -42,21 +42,37 @@ export interface Depot {
    */
   readonly putText: (name: string, text: string) => Effect.Effect<boolean, DepotUnusable>
   readonly text: (name: string) => Effect.Effect<Option.Option<string>, DepotUnusable>
-  /** Puts a file under its SHA-256, and sees that it is there for good. Nothing is written where it is there already. */
-  readonly putObject: (object: ObjectId, file: string) => Effect.Effect<void, DepotUnusable>
-  /** The bytes of an object from `from` on. */
-  readonly object: (sha256: string, from: number) => Stream.Stream<Uint8Array, DepotUnusable>
+  /** Puts a file under a name with its SHA-256, and sees that it is there for good. Nothing is written where it is there already. */
+  readonly putFile: (name: string, object: ObjectId, file: string) => Effect.Effect<void, DepotUnusable>
+  /** The bytes of a file from `from` on. */
+  readonly bytes: (name: string, from: number) => Stream.Stream<Uint8Array, DepotUnusable>
   /**
    * Puts a text in the place of the one before, if there is one. Only for hints: a reader may get an old one, and must find the truth
    * without it.
    */
   readonly putHint: (name: string, text: string) => Effect.Effect<void, DepotUnusable>
+  /** Puts a file in the place of the one before, in one step: who reads that one meanwhile gets one of both, whole. */
+  readonly replaceFile: (name: string, object: ObjectId, file: string) => Effect.Effect<void, DepotUnusable>
   /** Names that begin with `prefix` and come after `after`, in their order. Of a host that cannot list: the last ones. */
   readonly list: (prefix: string, after?: string) => Effect.Effect<ReadonlyArray<string>, DepotUnusable>
-  /** When each object was put, in milliseconds since 1970, by its SHA-256. */
-  readonly objects: Effect.Effect<ReadonlyMap<string, number>, DepotUnusable>
+  /** When each name in a folder and in the folders below was put, in milliseconds since 1970. */
+  readonly dated: (folder: string) => Effect.Effect<ReadonlyMap<string, number>, DepotUnusable>
   /** Removes names that nobody needs any more; one that is gone is no failure. */
   readonly remove: (names: ReadonlyArray<string>) => Effect.Effect<void, DepotUnusable>
   /** Removes what programs left that were killed while they put something, and began to before this moment in milliseconds. */
   readonly sweep: (before: number) => Effect.Effect<void, DepotUnusable>
 }
+
+export const putObject = (depot: Depot, object: ObjectId, file: string) =>
+  depot.putFile(objectName(object.sha256), object, file)
+
+/** When each object was put, in milliseconds since 1970, by its SHA-256. */
+export const datedObjects = (depot: Depot): Effect.Effect<ReadonlyMap<string, number>, DepotUnusable> =>
+  Effect.map(depot.dated("objects/"), (dated) => {
+    const found = new Map<string, number>()
+    for (const [name, put] of dated) {
+      const sha256 = /^objects\/\w\w\/([0-9a-f]{64})$/.exec(name)?.[1]
+      if (sha256 !== undefined) found.set(sha256, put)
+    }
+    return found
+  })

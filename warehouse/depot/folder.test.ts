@@ -7,7 +7,7 @@ import { itWorks } from "@larder/test/support/it-works.ts"
 import { isDepot } from "@larder/test/support/warehouse/depot-contract.ts"
 import { Effect, FileSystem } from "effect"
 import { objectIdOf } from "../generation/parts.ts"
-import { objectName } from "./depot.ts"
+import { datedObjects, objectName, putObject } from "./depot.ts"
 import { folderDepot } from "./folder.ts"
 
 const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-depot-" })).pipe(
@@ -32,7 +32,7 @@ describe("a depot in a folder", () => {
         const file = path.join(from, "file")
         yield* Effect.promise(() => writeFile(file, text))
         const object = yield* objectIdOf(file)
-        yield* depot.putObject(object, file)
+        yield* putObject(depot, object, file)
         const kept = statSync(path.join(folder, objectName(object.sha256)))
         assert.strictEqual(kept.mode & 0o777, 0o444)
         assert.strictEqual(kept.dev === statSync(from).dev && kept.ino === statSync(file).ino, from === folder)
@@ -56,11 +56,11 @@ describe("a depot in a folder", () => {
         Effect.sync(() => isRoot && process.seteuid?.(nobody)),
         () =>
           Effect.forEach([file, kept, file], (one) =>
-            Effect.flatMap(objectIdOf(one), (object) => depot.putObject(object, one))
+            Effect.flatMap(objectIdOf(one), (object) => putObject(depot, object, one))
           ),
         () => Effect.sync(() => isRoot && process.seteuid?.(0))
       )
-      assert.strictEqual((yield* depot.objects).size, 2)
+      assert.strictEqual((yield* datedObjects(depot)).size, 2)
     })
   )
   itWorks("leaves nothing of what a full disk has no room for, and says so", () =>

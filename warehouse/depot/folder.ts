@@ -7,7 +7,7 @@ import { constants, createReadStream } from "node:fs"
 import { chmod, copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Option, Stream } from "effect"
-import { type Depot, DepotUnusable, objectName } from "./depot.ts"
+import { type Depot, DepotUnusable } from "./depot.ts"
 
 const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "")
 
@@ -108,9 +108,9 @@ export const folderDepot = (location: string): Depot => {
       putOnce(at(name), (part) => writeFile(part, text, { flag: "wx", flush: true, mode: 0o444 }))
     )
 
-  const putObject: Depot["putObject"] = ({ sha256 }, file) =>
-    attempt(`keep ${objectName(sha256)}`, async () => {
-      const target = at(objectName(sha256))
+  const putFile: Depot["putFile"] = (name, _, file) =>
+    attempt(`keep ${name}`, async () => {
+      const target = at(name)
       if (await exists(target)) return
       await putOnce(target, async (part) => {
         await linkOrCopy(file, part)
@@ -119,17 +119,25 @@ export const folderDepot = (location: string): Depot => {
       })
     })
 
-  const putHint: Depot["putHint"] = (name, text) =>
+  const replace = (name: string, write: (part: string) => Promise<void>) =>
     attempt(`write ${name}`, async () => {
       const target = at(name)
       await makeFolder(path.dirname(target))
       const part = path.join(path.dirname(target), `.${path.basename(target)}.${randomUUID()}.part`)
       try {
-        await writeFile(part, text, { flag: "wx" })
+        await write(part)
         await rename(part, target)
       } finally {
         await rm(part, { force: true })
       }
+    })
+
+  const putHint: Depot["putHint"] = (name, text) => replace(name, (part) => writeFile(part, text, { flag: "wx" }))
+
+  const replaceFile: Depot["replaceFile"] = (name, _, file) =>
+    replace(name, async (part) => {
+      await copyFile(file, part, constants.COPYFILE_EXCL)
+      await syncFile(part)
     })
 
   const text: Depot["text"] = (name) =>
@@ -140,13 +148,13 @@ export const folderDepot = (location: string): Depot => {
       })
     )
 
-  const object: Depot["object"] = (sha256, from) =>
+  const bytes: Depot["bytes"] = (name, from) =>
     Stream.suspend(() =>
       Stream.fromAsyncIterable<Uint8Array, DepotUnusable>(
-        createReadStream(at(objectName(sha256)), { start: from }),
+        createReadStream(at(name), { start: from }),
         (cause) =>
           new DepotUnusable({
-            attempt: `read ${objectName(sha256)} in ${location}`,
+            attempt: `read ${name} in ${location}`,
             cause,
             advice: "Check the folder, and run again."
           })
@@ -170,16 +178,20 @@ export const folderDepot = (location: string): Depot => {
       return names.filter((name) => name.startsWith(prefix) && name > after)
     })
 
-  const objects: Depot["objects"] = attempt("list objects", async () => {
-    const found = new Map<string, number>()
-    for (const group of await namesIn(at("objects"))) {
-      for (const sha256 of await namesIn(at(`objects/${group}`))) {
-        const { mtimeMs } = await stat(at(objectName(sha256)))
-        found.set(sha256, mtimeMs)
+  const dated: Depot["dated"] = (folder) =>
+    attempt(`list ${folder}`, async () => {
+      const found = new Map<string, number>()
+      const look = async (name: string) => {
+        const { isFile, mtimeMs } = await stat(at(name)).then((entry) => ({
+          isFile: entry.isFile(),
+          mtimeMs: entry.mtimeMs
+        }))
+        if (isFile) found.set(name, mtimeMs)
+        else for (const inside of await namesIn(at(name))) await look(`${name}/${inside}`)
       }
-    }
-    return found
-  })
+      for (const inside of await namesIn(at(folder))) await look(`${folder}${inside}`)
+      return found
+    })
 
   const remove: Depot["remove"] = (names) =>
     attempt("remove what is old", async () => {
@@ -199,5 +211,5 @@ export const folderDepot = (location: string): Depot => {
       }
     })
 
-  return { location, putText, putHint, text, putObject, object, list, objects, remove, sweep }
+  return { location, putText, putHint, text, putFile, replaceFile, bytes, list, dated, remove, sweep }
 }

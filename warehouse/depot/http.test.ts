@@ -5,7 +5,7 @@ import { staticHost } from "@larder/test/support/depots/static-host.ts"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { isReadableDepot } from "@larder/test/support/warehouse/depot-contract.ts"
 import { Effect, FileSystem, Option, Redacted } from "effect"
-import { hintName } from "./depot.ts"
+import { datedObjects, hintName } from "./depot.ts"
 import { folderDepot } from "./folder.ts"
 import { type Host, httpDepot } from "./http.ts"
 
@@ -89,7 +89,7 @@ describe("a depot behind a web server", () => {
         `It is impossible to write ${nameOf(1)} in ${depot.location}: a depot at a web address is for reading only. ` +
           "Set LARDER_DEPOT to the bucket or the folder that is served there."
       )
-      const others = [depot.putHint(hintName, "{}"), depot.remove([nameOf(1)]), depot.objects, depot.sweep(0)]
+      const others = [depot.putHint(hintName, "{}"), depot.remove([nameOf(1)]), datedObjects(depot), depot.sweep(0)]
       for (const other of others) assert.match((yield* Effect.flip(other)).message, /for reading only/)
     })
   )

@@ -4,7 +4,7 @@
  */
 import { Effect, Option, Redacted, Schema, Stream } from "effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { type Depot, DepotUnusable, Hint, hintName, objectName } from "./depot.ts"
+import { type Depot, DepotUnusable, Hint, hintName } from "./depot.ts"
 import { type Answer, again, makeRequests, passes, RequestFailed, trying } from "./requests.ts"
 
 export interface Host {
@@ -42,7 +42,7 @@ const absent = new RequestFailed({
 })
 
 export const httpDepot = Effect.fnUntraced(function* ({ address, user }: Host) {
-  const { ask, bytes } = yield* makeRequests
+  const { ask, bytes: bytesOf } = yield* makeRequests
   const get = (name: string, headers: Readonly<Record<string, string>>) => {
     const request = HttpClientRequest.get(`${address}/${name}`, {
       headers: { ...headers, "accept-encoding": "identity" }
@@ -62,11 +62,10 @@ export const httpDepot = Effect.fnUntraced(function* ({ address, user }: Host) {
 
   const text: Depot["text"] = (name) => read(name).pipe(failed(`read ${name}`))
 
-  const object: Depot["object"] = (sha256, from) => {
-    const name = objectName(sha256)
+  const bytes: Depot["bytes"] = (name, from) => {
     const refusal = (answer: Answer) => Effect.fail(isAbsent(answer) ? absent : refusalOf(answer))
     return Stream.mapError(
-      bytes((range) => get(name, range), from, refusal),
+      bytesOf((range) => get(name, range), from, refusal),
       trying(`read ${name} in ${address}`)
     )
   }
@@ -96,12 +95,13 @@ export const httpDepot = Effect.fnUntraced(function* ({ address, user }: Host) {
   const depot: Depot = {
     location: address,
     text,
-    object,
+    bytes,
     list,
     putText: (name) => readingOnly(`write ${name}`),
     putHint: (name) => readingOnly(`write ${name}`),
-    putObject: ({ sha256 }) => readingOnly(`keep ${objectName(sha256)}`),
-    objects: readingOnly("list objects"),
+    putFile: (name) => readingOnly(`keep ${name}`),
+    replaceFile: (name) => readingOnly(`write ${name}`),
+    dated: (folder) => readingOnly(`list ${folder}`),
     remove: () => readingOnly("remove what is old"),
     sweep: () => readingOnly("remove what killed runs left")
   }

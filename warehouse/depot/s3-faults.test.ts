@@ -10,7 +10,7 @@ import { type Mishap, s3Service } from "@larder/test/support/depots/s3-service.t
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { Effect, Fiber, FileSystem, Option, Redacted, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { type Depot, objectName } from "./depot.ts"
+import { type Depot, objectName, putObject } from "./depot.ts"
 import { type Bucket, s3Depot } from "./s3.ts"
 
 const name = "generations/000000001.json"
@@ -34,7 +34,9 @@ const inTime = Effect.fnUntraced(function* <A, E>(fiber: Fiber.Fiber<A, E>) {
 })
 
 const textOf = (depot: Depot, sha256: string, from = 0) =>
-  Effect.map(Stream.runCollect(depot.object(sha256, from)), (pieces) => Buffer.concat([...pieces]).toString())
+  Effect.map(Stream.runCollect(depot.bytes(objectName(sha256), from)), (pieces) =>
+    Buffer.concat([...pieces]).toString()
+  )
 
 describe("a text that is put while answers get lost", () => {
   for (const [what, mishap] of [
@@ -109,7 +111,7 @@ describe("an object that is put", () => {
         const { depot, service } = yield* aBucket
         const { file, object } = yield* aPart
         service.plan("PUT", mishap)
-        yield* depot.putObject(object, file).pipe(soon)
+        yield* putObject(depot, object, file).pipe(soon)
         assert.strictEqual(yield* textOf(depot, object.sha256), text)
       })
     )
@@ -118,11 +120,11 @@ describe("an object that is put", () => {
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file, object } = yield* aPart
-      for (let time = 1; time <= 2; time++) yield* depot.putObject(object, file)
+      for (let time = 1; time <= 2; time++) yield* putObject(depot, object, file)
       assert.strictEqual(service.seen.filter((request) => request.startsWith("PUT")).length, 1)
       const key = service.keyOf(objectName(object.sha256))
       service.kept.set(key, { bytes: Buffer.from("half of it"), modified: new Date(0).toISOString() })
-      yield* depot.putObject(object, file)
+      yield* putObject(depot, object, file)
       assert.strictEqual(yield* textOf(depot, object.sha256), text)
     })
   )
@@ -131,7 +133,7 @@ describe("an object that is put", () => {
       const { depot, service } = yield* aBucket
       const { file, object } = yield* aPart
       yield* Effect.promise(() => writeFile(file, text.toUpperCase()))
-      const { message } = yield* Effect.flip(depot.putObject(object, file).pipe(soon))
+      const { message } = yield* Effect.flip(putObject(depot, object, file).pipe(soon))
       assert.match(
         message,
         /400 XAmzContentSHA256Mismatch .*Run again; if this happens again, .* or the file changes\.$/
@@ -145,7 +147,7 @@ describe("an object that is put", () => {
       const { file } = yield* aPart
       const bytes = 5 * 2 ** 30 + 1
       yield* Effect.promise(() => truncate(file, bytes))
-      const { message } = yield* Effect.flip(depot.putObject({ sha256: "0".repeat(64), bytes }, file))
+      const { message } = yield* Effect.flip(putObject(depot, { sha256: "0".repeat(64), bytes }, file))
       assert.match(message, /: the file has 5368709121 bytes, and S3 takes 5 GB at once\. Use a depot in a folder, or/)
       assert.deepStrictEqual(service.seen, [])
     })
@@ -157,7 +159,7 @@ describe("an object that is put", () => {
       const bytes = 64 << 20
       yield* Effect.promise(() => truncate(file, bytes))
       service.plan("PUT", { kind: "refuse", status: 507, code: "XMinioStorageFull", headers: { connection: "close" } })
-      const { message } = yield* Effect.flip(depot.putObject({ sha256: "0".repeat(64), bytes }, file).pipe(soon))
+      const { message } = yield* Effect.flip(putObject(depot, { sha256: "0".repeat(64), bytes }, file).pipe(soon))
       assert.match(message, /507 XMinioStorageFull .*The bucket is full/)
     })
   )
@@ -166,7 +168,7 @@ describe("an object that is put", () => {
       const { depot, service } = yield* aBucket
       const { file, object } = yield* aPart
       for (const method of ["HEAD", "GET"]) service.plan(method, refuse(400, "ExpiredToken"))
-      const { message } = yield* Effect.flip(depot.putObject(object, file))
+      const { message } = yield* Effect.flip(putObject(depot, object, file))
       assert.match(message, /^It is impossible to keep objects\/.*: the service answers 400 ExpiredToken/)
     })
   )
@@ -176,7 +178,7 @@ describe("an object that is read", () => {
   const anObject = Effect.gen(function* () {
     const { depot, service } = yield* aBucket
     const { file, object } = yield* aPart
-    yield* depot.putObject(object, file)
+    yield* putObject(depot, object, file)
     service.seen.length = 0
     return { service, sha256: object.sha256, read: (from: number) => textOf(depot, object.sha256, from).pipe(soon) }
   })

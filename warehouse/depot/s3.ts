@@ -7,7 +7,7 @@ import { createHash } from "node:crypto"
 import { AwsV4Signer } from "aws4fetch"
 import { Clock, Effect, Option, Redacted, Stream } from "effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
-import { type Depot, DepotUnusable, objectName } from "./depot.ts"
+import type { Depot, ObjectId } from "./depot.ts"
 import { type Answer, again, makeRequests, RequestFailed, trying } from "./requests.ts"
 import { codeOf, pageOf, refusalOf } from "./s3-answers.ts"
 
@@ -53,7 +53,7 @@ const noPage = new RequestFailed({
 
 export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
   const { bucket, prefix, region } = given
-  const { ask, bytes } = yield* makeRequests
+  const { ask, bytes: bytesOf } = yield* makeRequests
   const address = addressOf(given)
   const keyOf = (name: string) => (prefix === "" ? name : `${prefix}/${name}`)
   const at = (name: string) => `${address}/${keyOf(name).split("/").map(encodeURIComponent).join("/")}`
@@ -132,28 +132,40 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
     return yield* refused(answer)
   })
 
-  const putObject: Depot["putObject"] = (object, file) => {
-    const name = objectName(object.sha256)
-    const what = `keep ${name}`
-    if (object.bytes > largestObject) {
-      const cause = new Error(`the file has ${object.bytes} bytes, and S3 takes 5 GB at once`)
-      const advice = "Use a depot in a folder, or publish less in one data set."
-      return Effect.fail(new DepotUnusable({ attempt: `${what} in ${where}`, cause, advice }))
-    }
-    return Effect.gen(function* () {
+  const requireSendable = ({ bytes }: ObjectId) =>
+    bytes <= largestObject
+      ? Effect.void
+      : Effect.fail(
+          new RequestFailed({
+            problem: `the file has ${bytes} bytes, and S3 takes 5 GB at once`,
+            advice: "Use a depot in a folder, or publish less in one data set.",
+            may_pass: false
+          })
+        )
+  /** The service compares the SHA-256 with what arrives. */
+  const send = (name: string, { bytes, sha256 }: ObjectId, file: string, headers: Readonly<Record<string, string>>) =>
+    Effect.flatMap(ask(signed("PUT", at(name), headers, sha256), { file, bytes }), ifOk)
+
+  const putFile: Depot["putFile"] = (name, object, file) =>
+    Effect.gen(function* () {
+      yield* requireSendable(object)
       const kept = yield* lengthOf(name)
       if (kept === object.bytes) return
-      const condition: Record<string, string> = kept === undefined ? { "if-none-match": "*" } : {} // half of it is replaced
-      const request = signed("PUT", at(name), condition, object.sha256) // the service compares it with what arrives
-      yield* Effect.flatMap(ask(request, { file, bytes: object.bytes }), ifOk)
-    }).pipe(again, failed(what))
-  }
+      yield* send(name, object, file, kept === undefined ? { "if-none-match": "*" } : {}) // half of it is replaced
+    }).pipe(again, failed(`keep ${name}`))
 
-  const object: Depot["object"] = (sha256, from) => {
-    const name = objectName(sha256)
+  const replaceFile: Depot["replaceFile"] = (name, object, file) =>
+    requireSendable(object).pipe(
+      Effect.andThen(send(name, object, file, {})),
+      again,
+      Effect.asVoid,
+      failed(`write ${name}`)
+    )
+
+  const bytes: Depot["bytes"] = (name, from) => {
     const refusal = (answer: Answer) => (isAbsent(answer) ? Effect.fail(absent) : refused(answer))
     return Stream.mapError(
-      bytes((range) => signed("GET", at(name), range), from, refusal),
+      bytesOf((range) => signed("GET", at(name), range), from, refusal),
       trying(`read ${name} in ${where}`)
     )
   }
@@ -191,17 +203,11 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
       failed(`list ${names}`)
     )
 
-  const objects: Depot["objects"] = entriesOf("objects/", "").pipe(
-    Effect.map((entries) => {
-      const found = new Map<string, number>()
-      for (const { modified, name } of entries) {
-        const sha256 = /^objects\/\w\w\/([0-9a-f]{64})$/.exec(name)?.[1]
-        if (sha256 !== undefined) found.set(sha256, modified)
-      }
-      return found
-    }),
-    failed("list objects")
-  )
+  const dated: Depot["dated"] = (folder) =>
+    entriesOf(folder, "").pipe(
+      Effect.map((entries) => new Map(entries.map(({ modified, name }) => [name, modified]))),
+      failed(`list ${folder}`)
+    )
 
   const remove: Depot["remove"] = (names) =>
     Effect.forEach(
@@ -218,6 +224,18 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
   /** A PUT that is cut off leaves nothing. */
   const sweep: Depot["sweep"] = () => Effect.void
 
-  const depot: Depot = { location, putText, putHint, text, putObject, object, list, objects, remove, sweep }
+  const depot: Depot = {
+    location,
+    putText,
+    putHint,
+    text,
+    putFile,
+    replaceFile,
+    bytes,
+    list,
+    dated,
+    remove,
+    sweep
+  }
   return depot
 })

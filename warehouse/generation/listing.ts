@@ -1,6 +1,6 @@
 /** The kept generations, as people list them: what each was, and what became of it. */
 import { Effect, Option } from "effect"
-import type { Depot } from "../depot/depot.ts"
+import { type Depot, datedObjects } from "../depot/depot.ts"
 import { generationId, listNumbers, type Manifest, type ManifestUnusable, readManifest } from "./manifest.ts"
 
 export interface ListedGeneration {
@@ -70,7 +70,7 @@ export const listGenerations = Effect.fnUntraced(function* ({ depot }: { readonl
     if (Option.isSome(manifest)) all.push(manifest.value)
   }
   const newest = all.at(-1)
-  const objects = newest === undefined ? new Map<string, number>() : yield* depot.objects
+  const objects = newest === undefined ? new Map<string, number>() : yield* datedObjects(depot)
   const generations = newest === undefined ? [] : all.map((manifest) => listed(manifest, newest, objects))
   return { generations, unusable } satisfies Listing as Listing
 })

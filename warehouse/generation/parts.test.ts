@@ -5,6 +5,7 @@ import { itWorks } from "@larder/test/support/it-works.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { aLayout, apples, ask, pears, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Fiber, FileSystem, Option } from "effect"
+import { putObject } from "../depot/depot.ts"
 import type { Layout } from "./layout.ts"
 import { newestManifest } from "./manifest.ts"
 import { faultOf, objectIdOf } from "./parts.ts"
@@ -67,7 +68,7 @@ describe("a part", () => {
       const file = path.join(folder, "large")
       yield* fs.writeFile(file, new Uint8Array(64 << 20))
       const object = yield* objectIdOf(file)
-      yield* layout.depot.putObject(object, file)
+      yield* putObject(layout.depot, object, file)
       yield* fs.chmod(file, 0o644)
       const reading = yield* Effect.forkChild(faultOf(layout, object), { startImmediately: true })
       const opened = yield* fs.open(file, { flag: "r+" })

@@ -6,7 +6,7 @@ import { itWorks } from "@larder/test/support/it-works.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aLayout, apples, ask, pantryIn, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem, Option, Stream } from "effect"
-import { type Depot, objectName } from "../depot/depot.ts"
+import { type Depot, objectName, putObject } from "../depot/depot.ts"
 import { folderDepot } from "../depot/folder.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { rollback } from "../publishing/rollback.ts"
@@ -25,8 +25,8 @@ const depotIn = (folder: string) => {
   let bytes = 0
   const depot: Depot = {
     ...kept,
-    object: (sha256, from) =>
-      Stream.tap(kept.object(sha256, from), (chunk) =>
+    bytes: (name, from) =>
+      Stream.tap(kept.bytes(name, from), (chunk) =>
         Effect.sync(() => {
           bytes += chunk.length
         })
@@ -149,13 +149,13 @@ describe("a pull", () => {
     Effect.gen(function* () {
       const { depot, part, travelled } = yield* published
       const server = yield* aMachine(depot)
-      const cut: Depot = { ...depot, object: (sha256, from) => Stream.take(depot.object(sha256, from), 1) }
+      const cut: Depot = { ...depot, bytes: (name, from) => Stream.take(depot.bytes(name, from), 1) }
       const half = yield* layoutOf(server.home, {
         ...cut,
-        object: (sha256, from) =>
+        bytes: (name, from) =>
           Stream.concat(
-            Stream.map(cut.object(sha256, from), (chunk) => chunk.subarray(0, 1000)),
-            depot.object("0".repeat(64), 0) // the connection is gone
+            Stream.map(cut.bytes(name, from), (chunk) => chunk.subarray(0, 1000)),
+            depot.bytes(objectName("0".repeat(64)), 0) // the connection is gone
           )
       })
       assert.strictEqual((yield* Effect.flip(pull(half)))._tag, "DepotUnusable")
@@ -175,8 +175,8 @@ describe("a pull", () => {
       let isFirst = true
       const damaging = yield* layoutOf(server.home, {
         ...depot,
-        object: (sha256, from) =>
-          Stream.map(depot.object(sha256, from), (chunk) => {
+        bytes: (name, from) =>
+          Stream.map(depot.bytes(name, from), (chunk) => {
             if (!isFirst) return chunk
             isFirst = false
             return chunk.map((byte, at) => (at === 5 ? byte ^ 1 : byte))
@@ -222,7 +222,7 @@ describe("a pull", () => {
         const file = path.join(folder, name)
         writeFileSync(file, bytes)
         const object = yield* objectIdOf(file)
-        yield* depot.putObject(object, file)
+        yield* putObject(depot, object, file)
         return { name, ...object }
       })
       const parts = [yield* put("names", large), yield* put("texts", large), yield* put("empty", new Uint8Array())]

@@ -5,7 +5,7 @@
 import { mkdir, open, rm, stat } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Option, Result, Schema, Stream } from "effect"
-import { type ObjectId, objectName } from "../depot/depot.ts"
+import { datedObjects, type ObjectId, objectName, putObject } from "../depot/depot.ts"
 import { isDiskFull } from "../disk-full.ts"
 import { type Layout, writableDirectory } from "./layout.ts"
 import { patience, withLock } from "./lock.ts"
@@ -66,7 +66,9 @@ const receive = Effect.fnUntraced(function* ({ depot }: Layout, { bytes, sha256 
   )
   const from = yield* sizeOf(file)
   if (from >= bytes) return 0
-  yield* Stream.runForEach(depot.object(sha256, from), (chunk) => attempt(file, () => opened.appendFile(chunk)))
+  yield* Stream.runForEach(depot.bytes(objectName(sha256), from), (chunk) =>
+    attempt(file, () => opened.appendFile(chunk))
+  )
   return (yield* sizeOf(file)) - from
 }, Effect.scoped)
 
@@ -88,7 +90,7 @@ const bringObject = Effect.fnUntraced(function* (layout: Layout, generation: str
     const whole = yield* isWhole(file, object)
     if (whole) {
       yield* layout.local.remove([objectName(sha256)]) // one that was damaged here
-      yield* layout.local.putObject(object, file)
+      yield* putObject(layout.local, object, file)
     }
     yield* attempt(file, () => rm(file))
     if (whole) return came
@@ -131,9 +133,9 @@ const copyAll = Effect.fnUntraced(function* ({ depot, local, objectFile }: Layou
   for (const number of yield* listNumbers(local)) {
     const [text, manifest] = yield* Effect.all([local.text(manifestName(number)), readManifest(local, number)])
     if (Option.isNone(text) || Option.isNone(manifest)) continue
-    const there = yield* local.objects
+    const there = yield* datedObjects(local)
     const objects = objectsOf(manifest.value).filter(({ sha256 }) => there.has(sha256)) // manifests outlive their parts
-    yield* Effect.forEach(objects, (object) => depot.putObject(object, objectFile(object.sha256)), atOnce)
+    yield* Effect.forEach(objects, (object) => putObject(depot, object, objectFile(object.sha256)), atOnce)
     yield* depot.putText(manifestName(number), text.value)
   }
 })

@@ -4,7 +4,7 @@
  * them. What no kept generation names is removed.
  */
 import { Clock, Config, Effect, FileSystem, Option, Path, Schema } from "effect"
-import { type Depot, objectName } from "../depot/depot.ts"
+import { type Depot, datedObjects, objectName } from "../depot/depot.ts"
 import { ifMissing, type Layout } from "./layout.ts"
 import {
   type DataSetEntry,
@@ -80,7 +80,7 @@ const pruneDepot = Effect.fnUntraced(function* (depot: Depot) {
       ])
   ])
   const known = new Set(all.flatMap(named))
-  const objects = yield* depot.objects
+  const objects = yield* datedObjects(depot)
   // The newest was put a moment ago, and dated by the clock of the depot: the clock of this machine may be far ahead.
   const now = Math.min(yield* Clock.currentTimeMillis, Math.max(...objects.values()))
   const earliest = now - spared

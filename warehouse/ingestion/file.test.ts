@@ -6,6 +6,7 @@ import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
 import { aLayout, apples, aRun, ask, pears, publishFound, tamper } from "@larder/test/support/warehouse/pantry.ts"
 import { rebuildPantry } from "@larder/test/support/warehouse/rebuilt-pantry.ts"
 import { Effect, FileSystem, Option } from "effect"
+import { datedObjects } from "../depot/depot.ts"
 import type { Layout } from "../generation/layout.ts"
 import { makeGeneration, manifestName, newestManifest, readManifest } from "../generation/manifest.ts"
 import { prune } from "../generation/retention.ts"
@@ -141,7 +142,7 @@ describe("ingestion.duckdb", () => {
     Effect.gen(function* () {
       const layout = yield* withMergedParts
       const { ingest } = Option.getOrThrow(yield* readManifest(layout.depot, 100))
-      const areThere = Effect.map(layout.depot.objects, (objects) =>
+      const areThere = Effect.map(datedObjects(layout.depot), (objects) =>
         ingest.parts.map((part) => objects.has(part.sha256))
       )
       yield* prune(layout)

@@ -1,6 +1,8 @@
 /** The newest runs of each pipeline, and whether its data is late. `ingestion.duckdb` has all of them, also those that failed. */
+
 import { Run, RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, FileSystem, Schema } from "effect"
+import { datedObjects } from "../depot/depot.ts"
 import type { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, keptManifestsOf } from "../generation/manifest.ts"
@@ -126,7 +128,7 @@ export interface PastRun extends Omit<typeof PastRun.Type, "rolled_back_by"> {
 
 /** The oldest generation of each data set that can be gone back to. */
 const oldestKept = Effect.fnUntraced(function* ({ depot }: Layout) {
-  const objects = yield* depot.objects
+  const objects = yield* datedObjects(depot)
   const kept = (yield* keptManifestsOf(depot)).flatMap(({ data_sets, number }) =>
     Object.entries(data_sets)
       .filter(([, entry]) => isLoaded(entry) && entry.parts.every(({ sha256 }) => objects.has(sha256)))

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
 import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, Path, Schema } from "effect"
-import { type ObjectId, objectName } from "../depot/depot.ts"
+import { type ObjectId, objectName, putObject } from "../depot/depot.ts"
 import { DuckDb } from "../duckdb.ts"
 import { type Layout, writableDirectory } from "../generation/layout.ts"
 import {
@@ -67,8 +67,8 @@ export const putFile = Effect.fnUntraced(function* (layout: Layout, file: string
   const { id: object, stamp } = yield* stampedId(file)
   const { depot, local } = layout
   if ((yield* faultOf(layout, object)) !== undefined) yield* local.remove([objectName(object.sha256)])
-  yield* local.putObject(object, file)
-  if (depot !== local) yield* depot.putObject(object, file)
+  yield* putObject(local, object, file)
+  if (depot !== local) yield* putObject(depot, object, file)
   yield* noteSeen(layout, object.sha256, stamp) // the file is another name of the object
   return object
 })

@@ -2,8 +2,10 @@
  * Going back: a new generation that names parts of an earlier one. Nothing is lost: what was gone back from is kept like all else,
  * and the records of its runs stay in `ingest`, but the next run builds on the earlier parts, and reads again what those runs had read.
  */
+
 import { randomUUID } from "node:crypto"
 import { Effect, Option, Path, Schema } from "effect"
+import { datedObjects } from "../depot/depot.ts"
 import { catchUp } from "../generation/catch-up.ts"
 import { type Layout, NoWarehouse } from "../generation/layout.ts"
 import { type LockUnusable, type WarehouseBusy, withLock } from "../generation/lock.ts"
@@ -200,7 +202,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
     for (const [name, { wanted }] of plan.entries) {
       const [database] = wanted?.parts ?? [] // servers make the files beside it again where they are damaged
       if (database === undefined) continue
-      const isKept = yield* Effect.map(layout.depot.objects, (objects) => objects.has(database.sha256))
+      const isKept = yield* Effect.map(datedObjects(layout.depot), (objects) => objects.has(database.sha256))
       if (!isKept) return yield* noLongerKept(name, wanted)
       yield* bringParts(layout, generationId(wanted?.published_in ?? 0), wanted?.parts ?? [])
       yield* verifiedPart(layout, name, database)

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import path from "node:path"
 import { assert } from "@effect/vitest"
-import { type Depot, hintName, objectName } from "@larder/warehouse/depot/depot.ts"
+import { type Depot, datedObjects, hintName, objectName, putObject } from "@larder/warehouse/depot/depot.ts"
 import { Effect, FileSystem, Option, type Scope, Stream } from "effect"
 import { itWorks } from "../it-works.ts"
 
@@ -14,8 +14,9 @@ const aFile = Effect.fnUntraced(function* (bytes: Uint8Array) {
   return { file, object: { sha256: createHash("sha256").update(bytes).digest("hex"), bytes: bytes.length } }
 })
 
-const bytesOf = (depot: Depot, sha256: string, from = 0) =>
-  Effect.map(Stream.runCollect(depot.object(sha256, from)), (chunks) => Buffer.concat([...chunks]).toString())
+const textOf = (depot: Depot, name: string, from = 0) =>
+  Effect.map(Stream.runCollect(depot.bytes(name, from)), (chunks) => Buffer.concat([...chunks]).toString())
+const bytesOf = (depot: Depot, sha256: string, from = 0) => textOf(depot, objectName(sha256), from)
 
 /** Of the names that `list` gives: it may give the hint as well. */
 const numbered = (names: ReadonlyArray<string>) => names.filter((name) => name !== hintName)
@@ -45,11 +46,11 @@ export const isReadableDepot = (open: Effect.Effect<Readable, never, Needs>) => 
   works("gives the bytes of an object as often as they are read, and fails where there is none", ({ depot, filled }) =>
     Effect.gen(function* () {
       const { file, object } = yield* aFile(Buffer.from("some bytes"))
-      yield* filled.putObject(object, file)
+      yield* putObject(filled, object, file)
       const bytes = bytesOf(depot, object.sha256, 5)
       assert.deepStrictEqual([yield* bytes, yield* bytes], ["bytes", "bytes"])
       assert.strictEqual(yield* bytesOf(depot, object.sha256, 10), "")
-      const missing = depot.object("0".repeat(64), 0) // nobody reads it yet, so nothing fails
+      const missing = depot.bytes(objectName("0".repeat(64)), 0) // nobody reads it yet, so nothing fails
       const error = yield* Effect.flip(Stream.runDrain(missing))
       assert.strictEqual(error._tag, "DepotUnusable")
     })
@@ -108,10 +109,27 @@ export const isDepot = (open: Effect.Effect<Depot, never, Needs>) => {
   works("keeps files under their SHA-256, once, however many put them at the same time", (depot) =>
     Effect.gen(function* () {
       const { file, object } = yield* aFile(Buffer.from("a part of a generation"))
-      yield* Effect.forEach(Array.from({ length: 8 }), () => depot.putObject(object, file), everybody)
+      yield* Effect.forEach(Array.from({ length: 8 }), () => putObject(depot, object, file), everybody)
       assert.strictEqual(yield* bytesOf(depot, object.sha256), "a part of a generation")
       assert.strictEqual(yield* bytesOf(depot, object.sha256, 7), "of a generation".slice(0))
-      assert.deepStrictEqual([...(yield* depot.objects).keys()], [object.sha256])
+      assert.deepStrictEqual([...(yield* datedObjects(depot)).keys()], [object.sha256])
+    })
+  )
+  works("replaces a file that readers of other programs open, and says when each file was put", (depot) =>
+    Effect.gen(function* () {
+      const name = "lake/larder.ducklake"
+      for (const text of ["the first, which is longer", "the second"]) {
+        const { file, object } = yield* aFile(Buffer.from(text))
+        yield* depot.replaceFile(name, object, file)
+        assert.strictEqual(yield* textOf(depot, name), text)
+      }
+      const { file, object } = yield* aFile(Buffer.from("rows"))
+      yield* depot.putFile(`lake/data/commodity/price/${object.sha256}.parquet`, object, file)
+      yield* depot.putFile(`lake/data/commodity/price/${object.sha256}.parquet`, object, file)
+      const dated = yield* depot.dated("lake/")
+      assert.deepStrictEqual([...dated.keys()].sort(), [`lake/data/commodity/price/${object.sha256}.parquet`, name])
+      for (const put of dated.values()) assert.isAbove(put, Date.parse("2026-01-01"))
+      assert.deepStrictEqual([...(yield* depot.dated("objects/")).keys()], [])
     })
   )
   works("lists names in their order, from a name on, and no unfinished ones", (depot) =>
@@ -129,10 +147,10 @@ export const isDepot = (open: Effect.Effect<Depot, never, Needs>) => {
   works("removes what it is given, and does not fail on what is gone already", (depot) =>
     Effect.gen(function* () {
       const { file, object } = yield* aFile(Buffer.from("old"))
-      yield* depot.putObject(object, file)
+      yield* putObject(depot, object, file)
       yield* depot.putText("generations/000000001.json", "old")
       yield* depot.remove([objectName(object.sha256), "generations/000000001.json", "generations/000000007.json"])
-      assert.strictEqual((yield* depot.objects).size, 0)
+      assert.strictEqual((yield* datedObjects(depot)).size, 0)
       assert.deepStrictEqual(yield* depot.list("generations/"), [])
       assert.isTrue(yield* depot.putText("generations/000000001.json", "new")) // numbers are never given again by Larder itself
     })
