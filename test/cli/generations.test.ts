@@ -144,22 +144,22 @@ describe("larder-ingest rollback", () => {
 
   it("changes one data set alone with --only, and the next run publishes its rows again", async () => {
     const { call, home, json } = aHome()
-    assert.deepStrictEqual(await json("rollback", "--only", "commodities"), {
+    assert.deepStrictEqual(await json("rollback", "--only", "storefronts"), {
       generation: "larder-000004",
-      data_sets: { commodities: null }
+      data_sets: { storefronts: null }
     })
-    const again = await json("commodities")
-    assert.deepInclude(again, { outcome: "published", generation: "larder-000005", rows_loaded: 40_188 })
+    const again = await json("storefronts")
+    assert.deepInclude(again, { outcome: "published", generation: "larder-000005", rows_loaded: 233 })
     assert.deepStrictEqual(withoutFigures((await call("generations")).stdout), [
-      "  larder-000001  commodities: published, 40,188 new rows, … KiB, rolled back by larder-000004",
-      ...published.slice(1),
-      "  larder-000004  rollback of commodities to before its first run",
-      "* larder-000005  commodities: published, 40,188 new rows, … KiB"
+      ...published.slice(0, 2),
+      "  larder-000003  storefronts: published, 233 new rows, … KiB, rolled back by larder-000004",
+      "  larder-000004  rollback of storefronts to before its first run",
+      "* larder-000005  storefronts: published, 233 new rows, … KiB"
     ])
     const [counts] = await query(
       home,
-      `select (select count(*) from ingest.raw_file where pipeline = 'commodities')
-         = 2 * (select count(*) from ingest.live_raw_file where pipeline = 'commodities') as whole_history`
+      `select (select count(*) from ingest.raw_file where pipeline = 'storefronts')
+         = 2 * (select count(*) from ingest.live_raw_file where pipeline = 'storefronts') as whole_history`
     )
     assert.deepStrictEqual(counts, [{ whole_history: true }])
   })
