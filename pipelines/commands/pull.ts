@@ -2,12 +2,14 @@
 import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { generationId, listNumbers } from "@larder/warehouse/generation/manifest.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
-import { pull as pullNewest } from "@larder/warehouse/generation/pull.ts"
+import { pull as pullWanted } from "@larder/warehouse/generation/pull.ts"
 import { pruneLocal } from "@larder/warehouse/generation/retention.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
-import { Console, Effect, Schema } from "effect"
+import { Console, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { homeSetting } from "../run/run.ts"
+import { DataSetName, dataSetNames } from "./data-set-name.ts"
+import { GenerationName, numberOf } from "./generation-name.ts"
 
 /** There is no depot, or nothing in it. */
 export class NothingToPull extends Schema.TaggedError<NothingToPull>()("NothingToPull", { problem: Schema.String }) {
@@ -18,8 +20,22 @@ export class NothingToPull extends Schema.TaggedError<NothingToPull>()("NothingT
 
 export const pull = Command.make(
   "pull",
-  { json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false)) },
-  Effect.fn(function* ({ json }) {
+  {
+    to: Flag.String("to").pipe(
+      Flag.withSchema(GenerationName),
+      Flag.withMetavar("N"),
+      Flag.withDescription("The generation, such as 41 or larder-000041; the newest without it"),
+      Flag.optional
+    ),
+    only: Flag.String("only").pipe(
+      Flag.withSchema(DataSetName),
+      Flag.withMetavar("DATA-SET"),
+      Flag.withDescription(`One data set alone: ${dataSetNames.join(", ")}`),
+      Flag.optional
+    ),
+    json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
+  },
+  Effect.fn(function* ({ json, only, to }) {
     const layout = yield* openLayout(yield* homeSetting)
     const { depot, dir, local } = layout
     if (depot === local) {
@@ -28,7 +44,10 @@ export const pull = Command.make(
       })
     }
     yield* requirePresentForm(layout)
-    const pulled = yield* pullNewest(layout)
+    const pulled = yield* pullWanted(layout, "run", {
+      to: Option.getOrUndefined(Option.map(to, numberOf)),
+      only: Option.getOrUndefined(only)
+    })
     yield* refreshOpened(layout)
     yield* pruneLocal(layout)
     const newest = (yield* listNumbers(local)).at(-1)
@@ -39,4 +58,8 @@ export const pull = Command.make(
       json ? JSON.stringify(told) : `${told.generation} is in ${dir}: ${size} came from ${depot.location}.`
     )
   })
-).pipe(Command.withDescription("Bring what is live in the depot of LARDER_DEPOT to this machine"))
+).pipe(
+  Command.withDescription(
+    "Bring what is live in the depot of LARDER_DEPOT to this machine, or one generation or data set of it"
+  )
+)

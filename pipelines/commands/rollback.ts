@@ -2,14 +2,11 @@
 import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { rollback as goBack } from "@larder/warehouse/publishing/rollback.ts"
-import { Console, Effect, Schema } from "effect"
+import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { homeSetting } from "../run/run.ts"
 import { DataSetName, dataSetNames } from "./data-set-name.ts"
-
-const GenerationName = Schema.String.check(
-  Schema.makeFilter((text) => /^(larder-)?\d{1,15}$/.test(text) || "expected a generation, such as 41 or larder-000041")
-)
+import { GenerationName } from "./generation-name.ts"
 
 export const rollback = Command.make(
   "rollback",

@@ -114,6 +114,52 @@ describe("machines that share a depot", () => {
       assert.deepStrictEqual(yield* items(first, "pantry.price"), ["apple"])
     })
   )
+  itWorks("bring a generation that is named, and nothing older after that", () =>
+    Effect.gen(function* () {
+      const { depot } = yield* aDepot
+      const [publisher, laptop] = [yield* aMachine(depot), yield* aMachine(depot)]
+      for (const item of ["fig", "plum", "pear"]) yield* publishOn(publisher, { prices: [{ item }] })
+      const to = (number: number) => pull(laptop, "run", { to: number }).pipe(Effect.tap(() => refreshOpened(laptop)))
+      assert.deepInclude(yield* to(2), { generation: 2 })
+      assert.deepStrictEqual(yield* items(laptop, "pantry.price"), ["fig", "plum"])
+      assert.strictEqual(
+        (yield* Effect.flip(to(1))).message,
+        `${laptop.dir} has larder-000002 already, and never goes back. Pull larder-000001 into another folder, with LARDER_HOME.`
+      )
+      assert.strictEqual(
+        (yield* Effect.flip(to(7))).message,
+        `There is no larder-000007 in ${depot.location}. There is: larder-000001, larder-000002, larder-000003.`
+      )
+      yield* follow(laptop)
+      assert.deepStrictEqual(yield* items(laptop, "pantry.price"), ["fig", "pear", "plum"])
+    })
+  )
+  itWorks("bring one data set alone, and the others when they are wanted", () =>
+    Effect.gen(function* () {
+      const { depot, travelled } = yield* aDepot
+      const [publisher, laptop] = [yield* aMachine(depot), yield* aMachine(depot)]
+      yield* publishOn(publisher, { prices: [apples] })
+      yield* publishOn(publisher, { prices: [{ item: "wine" }] }, { of: cellar })
+      const alone = pull(laptop, "run", { only: "cellar" }).pipe(Effect.tap(() => refreshOpened(laptop)))
+      travelled()
+      assert.deepInclude(yield* alone, { generation: 2 })
+      assert.isBelow(travelled(), (yield* sizeOf(publisher, "cellar")) + 10_000)
+      assert.deepStrictEqual(yield* items(laptop, "cellar.price"), ["wine"])
+      assert.isFalse(existsSync(laptop.dataSetFile("pantry")))
+      assert.isUndefined(yield* alone, "nothing new travels")
+
+      yield* publishOn(publisher, { prices: [{ item: "beer" }] }, { of: cellar })
+      yield* alone
+      assert.deepStrictEqual(yield* items(laptop, "cellar.price"), ["beer", "wine"])
+      assert.deepInclude(yield* follow(laptop), { generation: 3 })
+      assert.deepStrictEqual(yield* items(laptop, "pantry.price"), ["apple"])
+      yield* publishOn(laptop, { prices: [pears] })
+      yield* follow(publisher)
+      assert.deepStrictEqual(yield* items(publisher, "pantry.price"), ["apple", "pear"])
+      const { message } = yield* Effect.flip(pull(yield* aMachine(depot), "run", { only: "attic" }))
+      assert.strictEqual(message, `There is no attic of larder-000004 in ${depot.location}. There is: pantry, cellar.`)
+    })
+  )
   itWorks("are given what a machine had before it shared a depot that is empty", () =>
     Effect.gen(function* () {
       const { depot } = yield* aDepot

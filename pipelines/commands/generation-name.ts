@@ -1,0 +1,9 @@
+/** The name of a generation on the command line. */
+import { Schema } from "effect"
+
+export const GenerationName = Schema.String.check(
+  Schema.makeFilter((text) => /^(larder-)?\d{1,15}$/.test(text) || "expected a generation, such as 41 or larder-000041")
+)
+
+/** `41` or `larder-000041` */
+export const numberOf = (name: string) => Number(name.replace(/^larder-/, ""))
