@@ -92,6 +92,8 @@ export interface Table {
   readonly record: Schema.Struct<Schema.Struct.Fields>
   readonly ddl: string
   readonly merge: Merge
+  /** Of rows that stay once they are there: the column that tells when they came. The lake splits large ones by its months. */
+  readonly history?: string
 }
 
 export interface View {
@@ -135,12 +137,19 @@ export interface DataSet {
 const sqlOf = (schema: string, name: string) =>
   readFileSync(new URL(`./tables/${schema}/${name}.sql`, import.meta.url), "utf8").trim()
 
-const table = (schema: string, name: string, record: Schema.Struct<Schema.Struct.Fields>, merge: Merge): Table => ({
+const table = (
+  schema: string,
+  name: string,
+  record: Schema.Struct<Schema.Struct.Fields>,
+  merge: Merge,
+  history?: string
+): Table => ({
   schema,
   name,
   record,
   ddl: sqlOf(schema, name),
-  merge
+  merge,
+  ...(history === undefined ? {} : { history })
 })
 const view = (schema: string, name: string, record?: Schema.Struct<Schema.Struct.Fields>): View => ({
   schema,
@@ -166,15 +175,21 @@ export const rejectTable = table("ingest", "reject", Reject, {
   key: ["raw_sha256", "feed", "position", "reason"]
 })
 /** A payload that is read again, with another mapping or beside other payloads, has only the rejects of that reading. */
-export const rawFileTable = table("ingest", "raw_file", RawFile, {
-  by: "replacing",
-  key: ["raw_sha256", "url", "feed"],
-  ignoring: ["fetched_at", "origin"],
-  owning: {
-    table: rejectTable,
-    of: "o.raw_sha256 = t.raw_sha256 and (o.feed = t.feed or starts_with(o.feed, t.feed || '/'))" // a release has its files
-  }
-})
+export const rawFileTable = table(
+  "ingest",
+  "raw_file",
+  RawFile,
+  {
+    by: "replacing",
+    key: ["raw_sha256", "url", "feed"],
+    ignoring: ["fetched_at", "origin"],
+    owning: {
+      table: rejectTable,
+      of: "o.raw_sha256 = t.raw_sha256 and (o.feed = t.feed or starts_with(o.feed, t.feed || '/'))" // a release has its files
+    }
+  },
+  "fetched_at"
+)
 export const cursorTable = table("ingest", "cursor", Cursor, { by: "replacing", key: ["pipeline", "feed"] })
 export const unknownFieldTable = table("ingest", "unknown_field", UnknownField, {
   by: "adding",
@@ -182,7 +197,13 @@ export const unknownFieldTable = table("ingest", "unknown_field", UnknownField, 
 })
 
 /** What changes with every read of a store: apart from the stores, so that a read that finds nothing new leaves them as they are. */
-export const storeReadTable = table("ingest", "store_read", StoreReadRow, { by: "adding", key: ["run_id", "store_id"] })
+export const storeReadTable = table(
+  "ingest",
+  "store_read",
+  StoreReadRow,
+  { by: "adding", key: ["run_id", "store_id"] },
+  "read_at"
+)
 
 /** What a run stages beside its data. */
 export const stagedIngestTables = [rawFileTable, rejectTable, cursorTable, unknownFieldTable, storeReadTable] as const
@@ -209,10 +230,13 @@ export const ingestViews: ReadonlyArray<View> = [
 export const productTable = table("commodity", "product", ProductRow, { by: "replacing all" })
 export const metricTable = table("commodity", "metric", MetricRow, { by: "replacing all" })
 export const seriesTable = table("commodity", "series", SeriesRow, { by: "replacing all" })
-export const priceVersionTable = table("commodity", "price_version", PriceVersion, {
-  by: "adding",
-  key: ["metric_name", "observed_on", "value_text", "published_at", "is_final"]
-})
+export const priceVersionTable = table(
+  "commodity",
+  "price_version",
+  PriceVersion,
+  { by: "adding", key: ["metric_name", "observed_on", "value_text", "published_at", "is_final"] },
+  "published_at"
+)
 
 export const commodity: DataSet = {
   schema: "commodity",
@@ -232,12 +256,18 @@ export const derivationTable = table("branded_food", "derivation", DerivationRow
   by: "replacing",
   key: ["derivation_id"]
 })
-export const foodTable = table("branded_food", "food", FoodRow, {
-  by: "completing",
-  key: "fdc_id",
-  ignoring: ["source_rows", "form", "release_on", "fetched_at", "run_id", "raw_sha256"],
-  completed: completedLabel
-})
+export const foodTable = table(
+  "branded_food",
+  "food",
+  FoodRow,
+  {
+    by: "completing",
+    key: "fdc_id",
+    ignoring: ["source_rows", "form", "release_on", "fetched_at", "run_id", "raw_sha256"],
+    completed: completedLabel
+  },
+  "published_on"
+)
 
 export const brandedFood: DataSet = {
   schema: "branded_food",
@@ -292,7 +322,13 @@ export const storefront: DataSet = {
       ignoring: ["fetched_at", "raw_sha256"]
     }),
     table("storefront", "sighting", SightingRow, { by: "replacing", key: ["kind", "id"] }),
-    table("storefront", "variant_change", VariantChangeRow, { by: "adding", key: ["variant_id", "seen_at"] }),
+    table(
+      "storefront",
+      "variant_change",
+      VariantChangeRow,
+      { by: "adding", key: ["variant_id", "seen_at"] },
+      "seen_at"
+    ),
     table("storefront", "listing", ListingRow, { by: "deriving", from: sqlOf("storefront", "listings_of_stores") }),
     table("storefront", "collection_listing", CollectionListingRow, {
       by: "deriving",

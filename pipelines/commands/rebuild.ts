@@ -1,6 +1,8 @@
 /** `larder-ingest rebuild`: rebuilds data sets from the raw archive. */
 import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
+import { followWithLake } from "@larder/warehouse/lake/lake.ts"
+import { lakeSetting } from "@larder/warehouse/lake/setting.ts"
 import { Console, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { Pipeline } from "../run/pipeline.ts"
@@ -37,6 +39,7 @@ export const rebuild = (pipelines: ReadonlyArray<Pipeline>) =>
       const home = yield* homeSetting
       const layout = yield* openLayout(home)
       yield* requirePresentForm(layout)
+      yield* lakeSetting(layout)
       const wanted = pipelines.filter(({ name }) => Option.isNone(which) || name === which.value)
       const missing: Array<string> = []
       for (const pipeline of wanted) {
@@ -50,6 +53,7 @@ export const rebuild = (pipelines: ReadonlyArray<Pipeline>) =>
         } else if (isLoaded || Option.isSome(which)) missing.push(pipeline.name)
         else yield* Console.error(`larder-ingest: ${pipeline.name} is not loaded, and has no run to repeat`)
       }
+      yield* followWithLake(layout)
       if (missing.length > 0) return yield* new NothingToRepeat({ pipelines: missing })
     })
   ).pipe(Command.withDescription("Rebuild data sets from the raw archive, without the network"))

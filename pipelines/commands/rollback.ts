@@ -1,6 +1,8 @@
 /** `larder-ingest rollback`: goes back to the data of an earlier generation. */
 import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
+import { followWithLake } from "@larder/warehouse/lake/lake.ts"
+import { lakeSetting } from "@larder/warehouse/lake/setting.ts"
 import { rollback as goBack } from "@larder/warehouse/publishing/rollback.ts"
 import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -29,7 +31,9 @@ export const rollback = Command.make(
   Effect.fn(function* ({ json, ...asked }) {
     const layout = yield* openLayout(yield* homeSetting)
     yield* requirePresentForm(layout)
+    yield* lakeSetting(layout)
     const back = yield* goBack(layout, asked)
+    yield* followWithLake(layout)
     if (json) return yield* Console.log(JSON.stringify(back))
     const each = Object.entries(back.data_sets).map(
       ([name, of]) => `${name} is ${of === null ? "no longer loaded" : `that of ${of}`}`

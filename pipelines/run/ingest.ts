@@ -7,6 +7,8 @@ import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
 import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { isLoaded, newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
+import { followWithLake } from "@larder/warehouse/lake/lake.ts"
+import { lakeSetting } from "@larder/warehouse/lake/setting.ts"
 import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
 import type { DayRange, Pipeline } from "./pipeline.ts"
 import { BadUse, checkSettings, type Given, preflight, type Source, sourceKind } from "./preflight.ts"
@@ -201,8 +203,9 @@ const setUp = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, ask
   if (asked.ifMissing && Object.values(live?.data_sets ?? {}).some(isLoaded)) return undefined
   const kind = yield* sourceKind(asked)
   yield* checkSettings(kind)
+  yield* lakeSetting(layout)
   const source: Source = { kind, stores: Option.getOrUndefined(asked.stores) }
-  return { wanted: yield* recorded(which, asked), run: { asked, home, days }, source }
+  return { wanted: yield* recorded(which, asked), run: { asked, home, days }, source, layout }
 })
 
 /** `which` of all pipelines are asked for. */
@@ -210,5 +213,8 @@ export const ingest = Effect.fnUntraced(function* (all: Pipelines, which: Pipeli
   const ready = yield* setUp(all, which, asked).pipe(
     Effect.tapCause((cause) => Effect.forEach(which, (pipeline) => tellFailure(pipeline, asked, cause)))
   )
-  if (ready !== undefined) yield* runEach(ready.wanted, ready.run, ready.source)
+  if (ready === undefined) return
+  const exit = yield* Effect.exit(runEach(ready.wanted, ready.run, ready.source))
+  if (!asked.dryRun) yield* followWithLake(ready.layout)
+  return yield* exit
 })

@@ -182,11 +182,8 @@ export const folderDepot = (location: string): Depot => {
     attempt(`list ${folder}`, async () => {
       const found = new Map<string, number>()
       const look = async (name: string) => {
-        const { isFile, mtimeMs } = await stat(at(name)).then((entry) => ({
-          isFile: entry.isFile(),
-          mtimeMs: entry.mtimeMs
-        }))
-        if (isFile) found.set(name, mtimeMs)
+        const entry = await stat(at(name))
+        if (entry.isFile()) found.set(name, entry.mtimeMs)
         else for (const inside of await namesIn(at(name))) await look(`${name}/${inside}`)
       }
       for (const inside of await namesIn(at(folder))) await look(`${folder}${inside}`)
@@ -201,14 +198,15 @@ export const folderDepot = (location: string): Depot => {
   /** The time of change is that of the link: what is put may have been written long before. */
   const sweep: Depot["sweep"] = (before) =>
     attempt("remove what killed runs left", async () => {
-      const groups = (await namesIn(at("objects"))).map((group) => at(`objects/${group}`))
-      for (const folder of [at("generations"), ...groups]) {
-        for (const name of (await allNamesIn(folder)).filter(isPart)) {
-          const part = path.join(folder, name)
-          const found = await stat(part).catch(() => undefined) // it may have got its name meanwhile
-          if (found !== undefined && found.ctimeMs < before) await rm(part, { force: true })
+      const look = async (folder: string) => {
+        for (const name of await allNamesIn(folder)) {
+          const file = path.join(folder, name)
+          const found = await stat(file).catch(() => undefined) // it may have got its name meanwhile
+          if (found?.isDirectory()) await look(file)
+          else if (found !== undefined && isPart(name) && found.ctimeMs < before) await rm(file, { force: true })
         }
       }
+      for (const folder of ["generations", "objects", "lake"]) await look(at(folder))
     })
 
   return { location, putText, putHint, text, putFile, replaceFile, bytes, list, dated, remove, sweep }

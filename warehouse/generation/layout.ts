@@ -36,6 +36,8 @@ export interface Layout {
   readonly lockOf: (pipeline: string) => string
   /** Held while the files that people open are made. */
   readonly openedLock: string
+  /** Held while the lake is brought up. */
+  readonly lakeLock: string
   readonly staging: string
   /** Held while a run looks for what killed runs left, and makes its own folder. */
   readonly stagingLock: string
@@ -63,6 +65,7 @@ export const layoutOf = (home: string, shared?: Depot): Effect.Effect<Layout, ne
       dataSetFile: (pipeline) => path.join(dir, `${pipeline}.duckdb`),
       lockOf: (pipeline) => path.join(dir, `.${pipeline}.lock`),
       openedLock: path.join(dir, ".opened.lock"),
+      lakeLock: path.join(dir, ".lake.lock"),
       staging: path.join(absolute, "staging"),
       stagingLock: path.join(absolute, ".staging.lock")
     }

@@ -58,7 +58,7 @@ const noted = (layout: Layout, file: string) =>
   })
 
 /** The generation up to which a file has the records; undefined where it is not what this version wrote, or there is no such one any more. */
-const recordsUpTo = Effect.fnUntraced(
+export const recordsUpTo = Effect.fnUntraced(
   function* (layout: Layout, file: string) {
     const upTo = yield* noted(layout, file)
     if (upTo === undefined) return undefined

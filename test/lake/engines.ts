@@ -1,0 +1,89 @@
+/** The engines that read the lake, from PyPI, and what DuckDB itself sees in the warehouse. */
+import { spawn } from "node:child_process"
+import path from "node:path"
+import { fileURLToPath } from "node:url"
+import { DuckDb, identifier, literal } from "@larder/warehouse/duckdb.ts"
+import { Effect } from "effect"
+import { clean, ended } from "../support/programs.ts"
+import { repository } from "../support/repository.ts"
+import { installOnce, isInstalled, pythonPackages } from "../support/tools.ts"
+
+const readers = fileURLToPath(new URL("readers.py", import.meta.url))
+
+export interface Seen {
+  readonly rows: number
+  /** Of all values. */
+  readonly digest: string
+  /** By column, as DuckDB names what the engine gives. */
+  readonly types: Readonly<Record<string, string>>
+  readonly comment?: string | null
+  readonly comments?: Readonly<Record<string, string | null>>
+  /** Of a version of a Delta log. */
+  readonly generation?: string
+  readonly version?: number
+}
+
+/** Python with the packages of a list in `test/lake`; it is installed once. */
+export const pythonWith = async (list: string) => {
+  if (!isInstalled("python3")) throw new Error("the engines that read the lake need python3, not installed here.")
+  const folder = path.join(repository, "node_modules/.cache/lake", list)
+  const requirements = fileURLToPath(new URL(`${list}.txt`, import.meta.url))
+  await installOnce(folder, pythonPackages(folder, requirements), requirements, {})
+  return path.join(folder, "venv/bin/python")
+}
+
+/** What an engine sees in the lake at a place. */
+export const seenBy = async <A = Readonly<Record<string, Seen>>>(
+  python: string,
+  engine: string,
+  lake: string,
+  versions?: unknown
+): Promise<A> => {
+  const args = [readers, engine, lake, ...(versions === undefined ? [] : [JSON.stringify(versions)])]
+  const child = spawn(python, args, { env: clean({}), stdio: ["ignore", "pipe", "pipe"], timeout: 300_000 })
+  const { code, stderr, stdout } = await ended(child)
+  if (code !== 0) throw new Error(`${engine} cannot read ${lake}:\n${stderr}`)
+  return JSON.parse(stdout) as A
+}
+
+const named = (table: string) => table.split(".").map(identifier).join(".")
+
+/** What stands in the files that people open, by table. JSON counts as text, as it is in the lake. */
+export const seenInWarehouse = (home: string): Promise<Readonly<Record<string, Seen>>> =>
+  Effect.gen(function* () {
+    const db = yield* DuckDb.memory
+    const seen: Record<string, Seen> = {}
+    for (const name of ["commodities", "branded-foods", "storefronts", "ingestion"]) {
+      const file = path.join(home, "warehouse", `${name}.duckdb`)
+      yield* db.run(`attach ${literal(file)} as ${identifier(name)} (read_only); use ${identifier(name)}`)
+      const columns = yield* db.rows(
+        `select schema_name || '.' || table_name as "table", t.comment as table_comment, column_name, data_type, c.comment
+         from duckdb_columns() c join duckdb_tables() t using (database_name, schema_name, table_name)
+         where database_name = current_database() order by all`
+      )
+      for (const [table = "", its = []] of Map.groupBy(columns, (column) => String(column.table))) {
+        const texts = its
+          .filter(({ data_type }) => data_type === "JSON")
+          .map(({ column_name }) => `${column_name}::varchar as ${column_name}`)
+        const source = `select * ${texts.length === 0 ? "" : `replace (${texts.join(", ")})`} from ${named(table)}`
+        const [found] = yield* db.rows(
+          `select count(*)::integer as rows, md5(coalesce(string_agg(line, '' order by line), '')) as digest
+           from (select md5(t::varchar) as line from (${source}) t)`
+        )
+        seen[table] = {
+          rows: Number(found?.rows),
+          digest: String(found?.digest),
+          types: Object.fromEntries(
+            its.map(({ column_name, data_type }) => [
+              String(column_name),
+              data_type === "JSON" ? "VARCHAR" : String(data_type)
+            ])
+          ),
+          comment: String(its[0]?.table_comment),
+          comments: Object.fromEntries(its.map(({ column_name, comment }) => [String(column_name), String(comment)]))
+        }
+      }
+      yield* db.run(`use memory; detach ${identifier(name)}`)
+    }
+    return seen
+  }).pipe(Effect.scoped, Effect.runPromise)

@@ -1,0 +1,132 @@
+"""Reads a lake with one engine of those that read it, and prints what that saw of each table as JSON.
+
+    readers.py ENGINE LAKE [VERSIONS]
+
+LAKE is the folder or the address. VERSIONS, as JSON, is the snapshot of the DuckLake, or the version of each table's Delta log, to read;
+the newest where it is not given. Values are compared by a hash over all rows, written the same way whichever engine read them.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import duckdb
+
+engine, lake = sys.argv[1:3]
+versions = json.loads(sys.argv[3]) if len(sys.argv) > 3 else None
+
+session = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+session.execute("set timezone = 'UTC'")
+
+
+def load(extension):
+    module = __import__(f"duckdb_extension_{extension}")
+    found = next(path for folder in module.__path__ for path in Path(folder).rglob("*.duckdb_extension"))
+    session.execute(f"load '{found}'")
+
+
+def summary(source):
+    """Rows, values and types of what DuckDB reads from `source`."""
+    rows, digest = session.execute(
+        f"""select count(*), md5(coalesce(string_agg(line, '' order by line), ''))
+            from (select md5(t::varchar) as line from ({source}) t)"""
+    ).fetchone()
+    types = {name: kind for name, kind, *_ in session.execute(f"describe {source}").fetchall()}
+    return {"rows": rows, "digest": digest, "types": types}
+
+
+def ducklake():
+    load("ducklake")
+    load("httpfs")
+    at = "" if versions is None else f", snapshot_version {versions}"
+    session.execute(f"attach 'ducklake:{lake}/larder.ducklake' as larder (read_only{at})")
+    session.execute("use larder")
+    tables = session.execute(
+        "select schema_name, table_name, comment from duckdb_tables() where database_name = 'larder'"
+    ).fetchall()
+    seen = {}
+    for schema, table, comment in tables:
+        columns = session.execute(
+            "select column_name, comment from duckdb_columns() where database_name = 'larder' and schema_name = ? and table_name = ?",
+            [schema, table],
+        ).fetchall()
+        seen[f"{schema}.{table}"] = {
+            **summary(f'from "{schema}"."{table}"'),
+            "comment": comment,
+            "comments": dict(columns),
+        }
+    return seen
+
+
+def views():
+    """Every view of the DuckLake, as far as it can be read."""
+    load("ducklake")
+    session.execute(f"attach 'ducklake:{lake}/larder.ducklake' as larder (read_only)")
+    session.execute("use larder")
+    found = session.execute(
+        "select schema_name, view_name, comment from duckdb_views() where database_name = 'larder' and not internal"
+    ).fetchall()
+    seen = {f"{schema}.{view}": {**summary(f'from "{schema}"."{view}"'), "comment": comment} for schema, view, comment in found}
+    seen["price_as_of"] = summary("from commodity.price_as_of('2026-07-10')")
+    return seen
+
+
+def snapshots():
+    load("ducklake")
+    session.execute(f"attach 'ducklake:{lake}/larder.ducklake' as larder (read_only)")
+    rows = session.execute(
+        "select snapshot_id, commit_message, commit_extra_info from larder.snapshots() order by 1"
+    ).fetchall()
+    return [
+        {"snapshot": number, "message": message, "delta_versions": json.loads(extra)["delta_versions"]}
+        for number, message, extra in rows
+    ]
+
+
+def delta_tables():
+    """Keys of the tables in a folder, with where they are."""
+    return {f"{log.parent.parent.name}.{log.parent.name}": str(log.parent) for log in sorted(Path(lake).glob("data/*/*/_delta_log"))}
+
+
+def version_of(table):
+    return None if versions is None else versions.get(table)
+
+
+def asked():
+    return {table: place for table, place in delta_tables().items() if versions is None or table in versions}
+
+
+def deltalake():
+    from deltalake import DeltaTable
+
+    seen = {}
+    for table, place in asked().items():
+        opened = DeltaTable(place, version=version_of(table))
+        session.register("frame", opened.to_pyarrow_table())
+        fields = json.loads(opened.schema().to_json())["fields"]
+        seen[table] = {
+            **summary("from frame"),
+            "comment": opened.metadata().description,
+            "comments": {field["name"]: field["metadata"].get("comment") for field in fields},
+            "generation": opened.history(1)[0].get("userMetadata"),
+            "version": opened.version(),
+        }
+    return seen
+
+
+def polars():
+    import polars
+
+    seen = {}
+    for table, place in asked().items():
+        session.register("frame", polars.read_delta(place, version=version_of(table)).to_arrow())
+        seen[table] = summary("from frame")
+    return seen
+
+
+def delta():
+    load("delta")
+    return {table: summary(f"from delta_scan('{place}')") for table, place in asked().items()}
+
+
+print(json.dumps({"ducklake": ducklake, "views": views, "snapshots": snapshots, "deltalake": deltalake, "polars": polars, "delta": delta}[engine]()))

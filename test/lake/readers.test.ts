@@ -1,0 +1,119 @@
+/** Engines that others made read the lake of real programs: after publications, an upgrade, a rollback and a pruning. */
+import { readdirSync, utimesSync } from "node:fs"
+import path from "node:path"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { copyIn, query, removeFolder } from "../end-to-end/ingesting.ts"
+import { addGeneration } from "../support/more-generations.ts"
+import { run } from "../support/programs.ts"
+import { pythonWith, type Seen, seenBy, seenInWarehouse } from "./engines.ts"
+
+const preload = new URL("../support/warehouse/another-version.ts", import.meta.url).href
+const lakes = { LARDER_LAKE: "yes" }
+/** The next version of Larder, in which `commodity.series` has a column more, and there is a table `commodity.note`. */
+const upgraded = { ...lakes, NODE_OPTIONS: `--import=${preload}`, TEST_VERSION: "2" }
+
+interface Snapshot {
+  readonly snapshot: number
+  readonly message: string
+  readonly delta_versions: Readonly<Record<string, number>>
+}
+
+let home = ""
+let python = ""
+const lake = () => path.join(home, "warehouse/lake")
+const snapshots = () => seenBy<ReadonlyArray<Snapshot>>(python, "snapshots", lake())
+const rollback = async (...args: ReadonlyArray<string>) => {
+  const { code, stderr } = await run("larder-ingest", ["rollback", ...args], { LARDER_HOME: home, ...upgraded })
+  expect(code, stderr).toBe(0)
+}
+
+type Tables = Readonly<Record<string, Seen>>
+
+/** Rows, all values and types. */
+const values = (tables: Tables) =>
+  Object.fromEntries(Object.entries(tables).map(([name, { digest, rows, types }]) => [name, { digest, rows, types }]))
+const comments = (tables: Tables) =>
+  Object.fromEntries(Object.entries(tables).map(([name, seen]) => [name, { of: seen.comment, columns: seen.comments }]))
+
+/** What was live after the generations 4, of this version, and 5, of the next one. */
+let fourth: Tables = {}
+let fifth: Tables = {}
+
+beforeAll(async () => {
+  home = copyIn(inject("sampleHome"))
+  python = await pythonWith("duckdb-polars")
+  await addGeneration(home, ["2026-09-30"], lakes)
+  fourth = await seenInWarehouse(home)
+  await addGeneration(home, ["2026-09-30", "2026-10-01"], upgraded)
+  fifth = await seenInWarehouse(home)
+}, 300_000)
+afterAll(() => removeFolder(home))
+
+describe("the newest generation of the lake, after an added column and table", () => {
+  it.each(["ducklake", "deltalake", "polars", "delta"])("is what the warehouse has, read by %s", async (engine) => {
+    expect(values(await seenBy(python, engine, lake()))).toEqual(values(fifth))
+  })
+
+  it.each(["ducklake", "deltalake"])("has the comments of the warehouse, read by %s", async (engine) => {
+    expect(comments(await seenBy(python, engine, lake()))).toEqual(comments(fifth))
+  })
+
+  it("has the views and macros of the warehouse in DuckLake, with the same rows", async () => {
+    const views = await seenBy(python, "views", lake())
+    const names = Object.keys(views).filter((name) => name.includes("."))
+    expect(names.length).toBeGreaterThan(15)
+    const counted = await query(
+      home,
+      ...[...names, "commodity.price_as_of('2026-07-10')"].map(
+        (name) => `select count(*)::integer as rows from ${name}`
+      )
+    )
+    expect([...names, "price_as_of"].map((name) => [{ rows: views[name]?.rows }])).toEqual(counted)
+    for (const name of names) expect(views[name]?.comment, name).toMatch(/\w{3}/)
+  })
+})
+
+describe("an older generation of the lake", () => {
+  it("is what was live then, read by DuckLake", async () => {
+    const found = values(await seenBy(python, "ducklake", lake(), 4))
+    expect(found).toEqual(values(fourth))
+  })
+
+  it.each(["deltalake", "polars"])("is what was live then, read by %s", async (engine) => {
+    const versions = (await snapshots()).find(({ snapshot }) => snapshot === 4)?.delta_versions
+    expect(values(await seenBy(python, engine, lake(), versions))).toEqual(values(fourth))
+  })
+})
+
+describe("a lake after a rollback and a pruning", () => {
+  it("has the rows that are live again, and the snapshots of the generations that are kept", async () => {
+    await rollback("--to", "4", "--only", "commodities", "--note", "a wrong close")
+    expect((await snapshots()).map(({ message }) => message)).toEqual([
+      "larder-000001: commodities: published",
+      "larder-000002: branded-foods: published",
+      "larder-000003: storefronts: published",
+      "larder-000004: commodities: partial",
+      "larder-000005: commodities: partial",
+      "larder-000006: commodities: rollback to larder-000004: a wrong close"
+    ])
+    const prices = "commodity.price_version"
+    for (const engine of ["ducklake", "delta"]) {
+      expect((await seenBy(python, engine, lake()))[prices], engine).toMatchObject({ digest: fourth[prices]?.digest })
+    }
+    await addGeneration(home, ["2026-10-02"], { ...upgraded, LARDER_KEPT_GENERATIONS: "2" })
+    // What nothing names goes after a day.
+    for (const name of readdirSync(lake(), { recursive: true, encoding: "utf8" }))
+      utimesSync(path.join(lake(), name), 0, 0)
+    await addGeneration(home, ["2026-10-05"], { ...upgraded, LARDER_KEPT_GENERATIONS: "2" })
+    const kept = await snapshots()
+    expect(kept.map(({ snapshot }) => snapshot)).toEqual([7, 8])
+    const live = await seenInWarehouse(home)
+    for (const engine of ["ducklake", "deltalake", "polars", "delta"]) {
+      expect(values(await seenBy(python, engine, lake())), engine).toEqual(values(live))
+    }
+    const before = await seenBy(python, "deltalake", lake(), kept[0]?.delta_versions)
+    expect(before[prices]?.rows).toBe(Number(live[prices]?.rows) - 1)
+    const files = readdirSync(path.join(lake(), "data/commodity/price_version"))
+    expect(files.filter((name) => name.endsWith(".parquet"))).toHaveLength(2)
+  })
+})

@@ -1,0 +1,112 @@
+/** Reads a lake in a folder as its formats say, without the code that wrote it: the logs as JSON, and the Parquet files with hyparquet. */
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import path from "node:path"
+import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { Effect } from "effect"
+import { asyncBufferFromFile, parquetReadObjects } from "hyparquet"
+import { compressors } from "hyparquet-compressors"
+
+/** `commodity.price_version` */
+const folderOf = (lake: string, table: string) => path.join(lake, "data", ...table.split("."))
+
+/** Names of the Parquet files of a table. */
+export const lakeFiles = (lake: string, table: string) =>
+  readdirSync(folderOf(lake, table))
+    .filter((name) => name.endsWith(".parquet"))
+    .sort()
+
+interface Action {
+  readonly commitInfo?: { readonly userMetadata: string }
+  readonly add?: { readonly path: string; readonly size: number; readonly stats: string }
+  readonly remove?: { readonly path: string }
+  readonly metaData?: { readonly schemaString: string; readonly description?: string }
+}
+
+/** The commits of a table's log, up to a version. They have no gap. */
+export const commitsOf = (lake: string, table: string, until = Number.POSITIVE_INFINITY) => {
+  const log = path.join(folderOf(lake, table), "_delta_log")
+  const commits: Array<ReadonlyArray<Action>> = []
+  for (let version = 0; version <= until; version++) {
+    const file = path.join(log, `${String(version).padStart(20, "0")}.json`)
+    if (!existsSync(file)) break
+    const lines = readFileSync(file, "utf8").trim().split("\n")
+    commits.push(lines.map((line): Action => JSON.parse(line)))
+  }
+  return commits
+}
+
+/** The generation of each version. */
+export const deltaVersions = (lake: string, table: string) =>
+  commitsOf(lake, table).map(([first]) => first?.commitInfo?.userMetadata)
+
+/** Files that a version consists of. */
+export const filesOf = (lake: string, table: string, version?: number) => {
+  const files = new Map<string, NonNullable<Action["add"]>>()
+  for (const { add, remove } of commitsOf(lake, table, version).flat()) {
+    if (remove !== undefined) files.delete(remove.path)
+    if (add !== undefined) files.set(add.path, add)
+  }
+  return [...files.values()]
+}
+
+const plain = (value: unknown): unknown => {
+  if (typeof value === "bigint") return Number(value)
+  if (Array.isArray(value)) return value.map(plain)
+  if (value === null || typeof value !== "object" || value instanceof Date) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inside]) => [key, plain(inside)]))
+}
+
+/** Rows of a table by its log. Decimals are numbers. */
+export const deltaRows = async (lake: string, table: string, version?: number) => {
+  const rows: Array<Record<string, unknown>> = []
+  for (const { path: name, size, stats } of filesOf(lake, table, version)) {
+    const file = await asyncBufferFromFile(path.join(folderOf(lake, table), name))
+    const read = await parquetReadObjects({ file, compressors })
+    const stated: { readonly numRecords: number } = JSON.parse(stats)
+    if (file.byteLength !== size || read.length !== stated.numRecords)
+      throw new Error(`${name} is not what the log says`)
+    rows.push(...read.map((row) => Object.fromEntries(Object.entries(row).map(([key, value]) => [key, plain(value)]))))
+  }
+  return rows
+}
+
+/** How many rows each table has in a snapshot of the DuckLake, of which all files are there. */
+export const snapshotRows = (lake: string, snapshot?: number) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      yield* db.run(`attach ${literal(path.join(lake, "larder.ducklake"))} as lake (read_only)`)
+      const at = snapshot ?? "(select max(snapshot_id) from lake.ducklake_snapshot)"
+      const found = yield* db.rows(`
+        with live as (
+          select schema_name || '.' || table_name as name, f.path, record_count, file_size_bytes
+          from lake.ducklake_table t
+          join lake.ducklake_schema using (schema_id)
+          left join lake.ducklake_data_file f
+            on f.table_id = t.table_id and f.begin_snapshot <= ${at} and (f.end_snapshot is null or f.end_snapshot > ${at})
+          where t.begin_snapshot <= ${at} and (t.end_snapshot is null or t.end_snapshot > ${at})
+        )
+        select name, coalesce(sum(record_count), 0)::integer as rows, coalesce(list(path) filter (path is not null), []) as paths
+        from live group by name order by name`)
+      const rows = new Map<string, number>()
+      for (const { name, paths, rows: count } of found) {
+        rows.set(String(name), Number(count))
+        for (const file of paths as ReadonlyArray<string>) {
+          if (!existsSync(path.join(folderOf(lake, String(name)), file)))
+            throw new Error(`${name} names ${file}, which is not there`)
+        }
+      }
+      return rows
+    })
+  )
+
+/** Numbers of the snapshots, in their order. */
+export const snapshotsOf = (lake: string) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      yield* db.run(`attach ${literal(path.join(lake, "larder.ducklake"))} as lake (read_only)`)
+      const found = yield* db.rows("select snapshot_id::integer as number from lake.ducklake_snapshot order by number")
+      return found.map(({ number }) => Number(number))
+    })
+  )

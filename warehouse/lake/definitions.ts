@@ -1,0 +1,104 @@
+/** What a generation defines for its readers: the tables, views and macros of a session, with their comments. */
+import { Effect, Schema } from "effect"
+import type { DuckDb } from "../duckdb.ts"
+import { type Shape, shapeOf } from "./types.ts"
+
+export interface ColumnDefinition {
+  readonly name: string
+  readonly shape: Shape
+  readonly is_nullable: boolean
+  readonly comment: string | null
+}
+
+export interface TableDefinition {
+  readonly schema: string
+  readonly name: string
+  readonly comment: string | null
+  readonly columns: ReadonlyArray<ColumnDefinition>
+}
+
+export interface ViewDefinition {
+  readonly schema: string
+  readonly name: string
+  readonly comment: string | null
+  /** The query, as DuckDB prints it. */
+  readonly sql: string
+}
+
+export interface MacroDefinition {
+  readonly schema: string
+  readonly name: string
+  readonly kind: "scalar" | "table"
+  readonly parameters: ReadonlyArray<string>
+  readonly sql: string
+}
+
+export interface Definitions {
+  readonly tables: ReadonlyArray<TableDefinition>
+  readonly views: ReadonlyArray<ViewDefinition>
+  readonly macros: ReadonlyArray<MacroDefinition>
+  /** Schemas of data sets that this version cannot read: what the lake has of them stays as it is. */
+  readonly untouched: ReadonlySet<string>
+}
+
+const Column = Schema.Struct({
+  schema: Schema.String,
+  table: Schema.String,
+  table_comment: Schema.NullOr(Schema.String),
+  name: Schema.String,
+  type: Schema.String,
+  is_nullable: Schema.Boolean,
+  comment: Schema.NullOr(Schema.String)
+})
+
+const columns = `
+  select schema_name as "schema", table_name as "table", t.comment as table_comment, column_name as name, data_type as type,
+    is_nullable, c.comment
+  from duckdb_columns() c
+  join duckdb_tables() t using (database_name, schema_name, table_name)
+  where database_name = current_database()
+  order by schema_name, table_name, column_index`
+
+const View = Schema.Struct({
+  schema: Schema.String,
+  name: Schema.String,
+  comment: Schema.NullOr(Schema.String),
+  sql: Schema.String
+})
+/** Views can be read by others in the order in which they were made. */
+const views = `
+  select schema_name as "schema", view_name as name, comment, rtrim(regexp_replace(sql, '^CREATE VIEW .*? AS ', '', 's'), e';\\n') as sql
+  from duckdb_views()
+  where not internal and database_name = current_database()
+  order by view_oid`
+
+const Macro = Schema.Struct({
+  schema: Schema.String,
+  name: Schema.String,
+  kind: Schema.Literals(["scalar", "table"]),
+  parameters: Schema.Array(Schema.String),
+  sql: Schema.String
+})
+const macros = `
+  select schema_name as "schema", function_name as name, if(function_type = 'macro', 'scalar', 'table') as kind, parameters,
+    macro_definition as sql
+  from duckdb_functions()
+  where function_type in ('macro', 'table_macro') and not internal and database_name = current_database()
+  order by function_oid`
+
+/** Everything that stands in the database of the session. */
+export const definitionsIn = Effect.fnUntraced(function* (db: DuckDb["Service"], untouched: ReadonlySet<string>) {
+  const tables = new Map<string, TableDefinition & { readonly columns: Array<ColumnDefinition> }>()
+  for (const { comment, is_nullable, name, schema, table, table_comment, type } of yield* db.all(Column, columns)) {
+    const key = `${schema}.${table}`
+    const known = tables.get(key) ?? { schema, name: table, comment: table_comment, columns: [] }
+    known.columns.push({ name, shape: shapeOf(type), is_nullable, comment })
+    tables.set(key, known)
+  }
+  return {
+    tables: [...tables.values()],
+    views: yield* db.all(View, views),
+    macros: yield* db.all(Macro, macros),
+    untouched
+  } satisfies Definitions as Definitions
+})

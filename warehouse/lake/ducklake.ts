@@ -1,0 +1,195 @@
+/**
+ * The catalogue of the lake: a DuckLake 1.0 in a DuckDB file, with a snapshot for each generation, of the same number. It is written
+ * here and only read elsewhere. What a snapshot no longer has is not removed but ended, so that older ones stay readable.
+ */
+import { randomUUID } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { Effect, Schema } from "effect"
+import { type DuckDb, literal } from "../duckdb.ts"
+import type { Node } from "./types.ts"
+
+type Db = DuckDb["Service"]
+
+/** The name under which the catalogue is attached. */
+export const catalogue = "lake"
+/** In bytes. A catalogue of 27 tables has a fifth of what it would have with the blocks that DuckDB makes else. */
+const blockSize = 16_384
+
+const ddl = readFileSync(new URL("./ducklake.sql", import.meta.url), "utf8")
+
+export type Value = string | number | boolean | null
+const sqlOf = (value: Value) => (typeof value === "string" ? literal(value) : String(value))
+
+/** Rows of a table of the catalogue, in the order of its columns. */
+export const inserting = (table: string, rows: ReadonlyArray<ReadonlyArray<Value>>) =>
+  rows.length === 0
+    ? []
+    : [
+        `insert into ${catalogue}.ducklake_${table} values ${rows.map((row) => `(${row.map(sqlOf).join(", ")})`).join(", ")}`
+      ]
+
+/** Attaches the catalogue in a file; a new one where there is none. */
+export const attachCatalogue = Effect.fnUntraced(function* (db: Db, file: string, isNew: boolean) {
+  if (!isNew) return yield* db.run(`attach ${literal(file)} as ${catalogue}`)
+  const tables = ddl.replaceAll("create table ", `create table ${catalogue}.`)
+  yield* db.run(`attach ${literal(file)} as ${catalogue} (block_size ${blockSize})`)
+  yield* db.run(
+    [
+      "begin",
+      tables.trim().replace(/;$/, ""),
+      ...inserting("metadata", [
+        ["version", "1.0", null, null],
+        ["created_by", "Larder", null, null],
+        ["data_path", "", null, null],
+        ["encrypted", "false", null, null]
+      ]),
+      ...inserting("schema", [[0, randomUUID(), 0, null, "main", "main/", true]]),
+      "commit"
+    ].join(";\n")
+  )
+})
+
+/** What Larder notes of a snapshot beside what DuckLake knows. */
+export const Extra = Schema.Struct({
+  /** Of the manifest. */
+  id: Schema.String,
+  /** The SHA-256 of the database of each data set, by its schema. */
+  databases: Schema.Record(Schema.String, Schema.String),
+  /** The newest version of each table's Delta log, by `schema.table`. */
+  delta_versions: Schema.Record(Schema.String, Schema.Int)
+})
+export type Extra = typeof Extra.Type
+const extraText = Schema.fromJsonString(Extra)
+export const encodeExtra = Schema.encodeSync(extraText)
+
+export const Newest = Schema.Struct({
+  snapshot_id: Schema.BigInt,
+  schema_version: Schema.BigInt,
+  next_catalog_id: Schema.BigInt,
+  next_file_id: Schema.BigInt,
+  extra: extraText
+})
+const newest = `
+  select snapshot_id, schema_version, next_catalog_id, next_file_id, commit_extra_info as extra
+  from ${catalogue}.ducklake_snapshot join ${catalogue}.ducklake_snapshot_changes using (snapshot_id)
+  order by snapshot_id desc
+  limit 1`
+
+/** The newest snapshot; undefined in a new catalogue. */
+export const newestSnapshot = Effect.fnUntraced(function* (db: Db) {
+  const [found] = yield* db.all(Newest, newest)
+  return found
+})
+
+const LiveColumn = Schema.Struct({
+  table: Schema.BigInt,
+  id: Schema.BigInt,
+  name: Schema.String,
+  type: Schema.String,
+  is_nullable: Schema.Boolean,
+  parent: Schema.NullOr(Schema.BigInt),
+  comment: Schema.NullOr(Schema.String)
+})
+
+export const isLive = "end_snapshot is null"
+export const commentOf = (id: string) =>
+  `(select "value" from ${catalogue}.ducklake_tag where object_id = ${id} and "key" = 'comment' and ${isLive})`
+
+/** Columns before what is in them. */
+const liveColumns = `
+  select table_id as "table", column_id as id, column_name as name, column_type as type, nulls_allowed as is_nullable,
+    parent_column as parent, (
+      select "value" from ${catalogue}.ducklake_column_tag tag
+      where tag.table_id = c.table_id and tag.column_id = c.column_id and "key" = 'comment' and ${isLive}
+    ) as comment
+  from ${catalogue}.ducklake_column c
+  where ${isLive}
+  order by table_id, column_order`
+
+export interface Column {
+  readonly node: Node
+  readonly is_nullable: boolean
+  readonly comment: string | null
+}
+
+export interface LakeTable {
+  readonly id: number
+  readonly columns: ReadonlyArray<Column>
+}
+
+/** The columns of each table, by its id. */
+export const columnsByTable = Effect.fnUntraced(function* (db: Db) {
+  const tables = new Map<number, Array<Column>>()
+  const inside = new Map<string, Array<Node>>()
+  for (const { comment, id, is_nullable, name, parent, table, type } of yield* db.all(LiveColumn, liveColumns)) {
+    const children: Array<Node> = []
+    const node = { id: Number(id), name, type, children }
+    inside.set(`${table}.${id}`, children)
+    if (parent !== null) inside.get(`${table}.${parent}`)?.push(node)
+    else tables.set(Number(table), [...(tables.get(Number(table)) ?? []), { node, is_nullable, comment }])
+  }
+  return tables
+})
+
+/** A table that a snapshot changed. `is_defined`: not only its rows. */
+export const ChangedTable = Schema.Struct({
+  id: Schema.BigInt,
+  uuid: Schema.String,
+  schema: Schema.String,
+  name: Schema.String,
+  comment: Schema.NullOr(Schema.String),
+  is_defined: Schema.Boolean
+})
+
+/** The tables that the newest snapshot changed. */
+export const changedTables = (number: number) => {
+  const hasChanged = (table: string, id: string) =>
+    `exists (from ${catalogue}.ducklake_${table} part where part.${id} = t.table_id and ${number} in (part.begin_snapshot, part.end_snapshot))`
+  const definedIn = [
+    `${number} in (t.begin_snapshot, t.end_snapshot)`,
+    hasChanged("column", "table_id"),
+    hasChanged("column_tag", "table_id"),
+    hasChanged("tag", "object_id")
+  ].join(" or ")
+  const isDefined = `coalesce(${definedIn}, false)`
+  return `
+    select table_id as id, table_uuid::varchar as uuid, schema_name as "schema", table_name as name,
+      ${commentOf("table_id")} as comment, (${isDefined}) as is_defined
+    from ${catalogue}.ducklake_table t join ${catalogue}.ducklake_schema using (schema_id)
+    where (${isDefined}) or ${hasChanged("data_file", "table_id")}
+    order by "schema", name`
+}
+
+const Kept = Schema.Struct({ number: Schema.BigInt, extra: extraText })
+
+/** All snapshots, the newest first. */
+export const snapshots = (db: Db) =>
+  Effect.map(
+    db.all(
+      Kept,
+      `select snapshot_id as number, commit_extra_info as extra from ${catalogue}.ducklake_snapshot_changes order by snapshot_id desc`
+    ),
+    (found) => found.map(({ extra, number }) => ({ number: Number(number), extra }))
+  )
+
+/** The oldest version of each table's Delta log that is that of a snapshot. */
+export const oldestVersions = (db: Db) =>
+  Effect.map(snapshots(db), (all) => {
+    const oldest = new Map<string, number>()
+    for (const { extra } of all) {
+      for (const [table, version] of Object.entries(extra.delta_versions)) oldest.set(table, version) // the oldest comes last
+    }
+    return oldest
+  })
+
+const Path = Schema.Struct({ schema: Schema.String, table: Schema.String, path: Schema.String })
+
+/** Every file that a snapshot names. */
+export const filesIn = (db: Db) =>
+  db.all(
+    Path,
+    `select distinct schema_name as "schema", table_name as "table", f.path
+     from ${catalogue}.ducklake_data_file f
+     join ${catalogue}.ducklake_table using (table_id)
+     join ${catalogue}.ducklake_schema using (schema_id)`
+  )

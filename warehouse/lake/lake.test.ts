@@ -1,0 +1,232 @@
+import { existsSync } from "node:fs"
+import { cp, mkdir, utimes, writeFile } from "node:fs/promises"
+import path from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { deltaRows, deltaVersions, lakeFiles, snapshotRows, snapshotsOf } from "@larder/test/support/lake/reading.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { everyDataSet, publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
+import { aLayout, aRun } from "@larder/test/support/warehouse/pantry.ts"
+import { ConfigProvider, Effect, Option } from "effect"
+import { DepotUnusable } from "../depot/depot.ts"
+import type { Layout } from "../generation/layout.ts"
+import { prune } from "../generation/retention.ts"
+import { recordEnd } from "../publishing/record.ts"
+import { rollback } from "../publishing/rollback.ts"
+import { bringLakeUp, followWithLake } from "./lake.ts"
+
+const settings = (given: Readonly<Record<string, string>>) =>
+  Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({ LARDER_LAKE: "yes", ...given }))
+const up = (layout: Layout, given: Readonly<Record<string, string>> = {}) => bringLakeUp(layout).pipe(settings(given))
+
+const goBack = (layout: Layout, to: string) =>
+  rollback(layout, { to: Option.some(to), only: Option.some("commodities"), note: Option.some("a wrong unit") })
+
+const lakeOf = ({ dir }: Layout) => path.join(dir, "lake")
+
+/** Generation 1 has milk. */
+const withMilk = copied(Effect.tap(aLayout, (layout) => publishPrices(layout, "milk")))
+/** Generation 1 has milk, 2 butter as well, and 3 milk alone again; the lake is up to it. */
+const withHistory = copied(
+  Effect.gen(function* () {
+    const layout = yield* aLayout
+    yield* publishPrices(layout, "milk")
+    yield* publishPrices(layout, "butter")
+    yield* up(layout)
+    yield* goBack(layout, "1")
+    yield* up(layout)
+    return layout
+  })
+)
+
+const rowsIn = (lake: string, table: string, version?: number) => Effect.promise(() => deltaRows(lake, table, version))
+const metrics = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => rows.map((row) => row.metric_name).sort()
+
+describe("the lake", () => {
+  itWorks("is not there unless it is asked for", () =>
+    Effect.gen(function* () {
+      const layout = yield* withMilk
+      yield* bringLakeUp(layout)
+      yield* up(layout, { LARDER_LAKE: "no" })
+      assert.isFalse(existsSync(lakeOf(layout)))
+    })
+  )
+  itWorks("has the rows of every table, in the DuckLake and by the Delta logs", () =>
+    Effect.gen(function* () {
+      const { layout } = yield* everyDataSet
+      yield* up(layout)
+      const lake = lakeOf(layout)
+      const read = yield* snapshotRows(lake)
+      assert.deepStrictEqual(
+        [...read.keys()].filter((table) => !table.startsWith("ingest.")),
+        [
+          "branded_food.category",
+          "branded_food.derivation",
+          "branded_food.food",
+          "branded_food.nutrient",
+          "branded_food.version",
+          "commodity.metric",
+          "commodity.price_version",
+          "commodity.product",
+          "commodity.series",
+          "storefront.collection",
+          "storefront.collection_listing",
+          "storefront.listing",
+          "storefront.product",
+          "storefront.sighting",
+          "storefront.store",
+          "storefront.variant_change"
+        ]
+      )
+      for (const [table, rows] of read) {
+        assert.strictEqual((yield* rowsIn(lake, table)).length, rows, table)
+      }
+      const foods = yield* rowsIn(lake, "branded_food.food")
+      assert.deepStrictEqual(
+        foods.map(({ fdc_id }) => fdc_id),
+        [1, 2, 3, 4, 7]
+      )
+      assert.deepInclude(foods[0], {
+        serving_size: 30,
+        trade_channels: null,
+        nutrients: [
+          { nutrient_id: 1093, amount: 333.5, derivation_id: null },
+          { nutrient_id: 1004, amount: 0, derivation_id: 70 }
+        ]
+      })
+    })
+  )
+  itWorks("has a snapshot for each generation and a version of each log for each that changed the table", () =>
+    Effect.gen(function* () {
+      const lake = lakeOf(yield* withHistory)
+      const price = "commodity.price_version"
+      const versions = deltaVersions(lake, price)
+      assert.deepStrictEqual(versions, ["larder-000001", "larder-000002", "larder-000003"])
+      for (const [at, wanted] of [["milk"], ["butter", "milk"], ["milk"]].entries()) {
+        assert.deepStrictEqual(metrics(yield* rowsIn(lake, price, at)), wanted)
+        assert.strictEqual((yield* snapshotRows(lake, at + 1)).get(price), wanted.length)
+      }
+      assert.deepStrictEqual(deltaVersions(lake, "commodity.series"), ["larder-000001"])
+      assert.deepStrictEqual(deltaVersions(lake, "ingest.run"), [
+        "larder-000001",
+        "larder-000002",
+        "larder-000003" // its first run is said to be rolled back
+      ])
+    })
+  )
+  itWorks("takes no file twice: a rollback brings back those of the generation that it goes back to", () =>
+    Effect.gen(function* () {
+      const lake = lakeOf(yield* withHistory)
+      assert.strictEqual(lakeFiles(lake, "commodity.price_version").length, 2)
+    })
+  )
+  itWorks("has nothing new of data that a failed run did not change, and has its record", () =>
+    Effect.gen(function* () {
+      const layout = yield* withMilk
+      yield* up(layout)
+      const before = lakeFiles(lakeOf(layout), "commodity.price_version")
+      yield* recordEnd(layout, {
+        run: aRun({ pipeline: "commodities", outcome: "failed", message: "no answer" }),
+        checks: [],
+        leftOut: []
+      })
+      yield* up(layout)
+      assert.deepStrictEqual(lakeFiles(lakeOf(layout), "commodity.price_version"), before)
+      const runs = yield* rowsIn(lakeOf(layout), "ingest.run")
+      assert.deepStrictEqual(runs.map(({ message }) => message).sort(), ["no answer", null])
+    })
+  )
+})
+
+const price = "commodity.price_version"
+
+describe("what the lake keeps", () => {
+  itWorks("are the generations whose data is kept, and a file goes a day after the last that names it", () =>
+    Effect.gen(function* () {
+      const layout = yield* withMilk
+      yield* up(layout)
+      const [oldest = ""] = lakeFiles(lakeOf(layout), price)
+      yield* publishPrices(layout, "butter")
+      yield* up(layout)
+      yield* prune(layout).pipe(settings({ LARDER_KEPT_GENERATIONS: "1" }))
+      yield* publishPrices(layout, "cheese")
+      yield* up(layout)
+      const lake = lakeOf(layout)
+      assert.deepStrictEqual(yield* snapshotsOf(lake), [2, 3])
+      assert.include(lakeFiles(lake, price), oldest)
+      const tomorrow = Date.now() / 1000 - 90_000
+      yield* Effect.promise(async () => {
+        for (const name of lakeFiles(lake, price))
+          await utimes(path.join(lake, "data/commodity/price_version", name), tomorrow, tomorrow)
+      })
+      yield* publishPrices(layout, "cream")
+      yield* up(layout)
+      assert.notInclude(lakeFiles(lake, price), oldest)
+      assert.strictEqual((yield* snapshotRows(lake, 2)).get(price), 2)
+      assert.deepStrictEqual(metrics(yield* rowsIn(lake, price)), ["butter", "cheese", "cream", "milk"])
+      assert.deepStrictEqual(metrics(yield* rowsIn(lake, price, 1)), ["butter", "milk"])
+    })
+  )
+})
+
+describe("a lake that cannot be brought up", () => {
+  const told = (layout: Layout, given?: Readonly<Record<string, string>>) =>
+    Effect.map(Effect.flip(up(layout, given)), ({ message }) => message.replaceAll(layout.dir, "DEPOT"))
+
+  itWorks("is refused where somebody else's lies there, and nothing is written", () =>
+    Effect.gen(function* () {
+      const layout = yield* withMilk
+      const log = path.join(lakeOf(layout), "data/mine/table/_delta_log/00000000000000000000.json")
+      yield* Effect.promise(async () => {
+        await mkdir(path.dirname(log), { recursive: true })
+        await writeFile(log, "{}")
+      })
+      assert.strictEqual(
+        yield* told(layout),
+        "DEPOT/lake has files that Larder did not write, such as lake/data/mine/table/_delta_log/00000000000000000000.json. " +
+          "Nothing of it was changed. Move that folder aside, and the next run writes a new lake; or set LARDER_DEPOT to another depot."
+      )
+      assert.isFalse(existsSync(path.join(lakeOf(layout), "larder.ducklake")))
+    })
+  )
+  itWorks("is refused where it is that of another warehouse", () =>
+    Effect.gen(function* () {
+      const [mine, other] = [yield* withHistory, yield* aLayout]
+      yield* publishPrices(other, "wool")
+      yield* Effect.promise(() => cp(lakeOf(mine), lakeOf(other), { recursive: true }))
+      for (const metric of ["silk", "flax", "hemp"]) yield* publishPrices(other, metric)
+      assert.match(
+        yield* told(other),
+        /^DEPOT\/lake is that of another warehouse: its larder-000003 is another one\. Nothing of it/
+      )
+    })
+  )
+  itWorks("says what its address has to be", () =>
+    Effect.gen(function* () {
+      const layout = yield* withMilk
+      for (const address of ["lake", "host/lake", "s3:lake"]) {
+        assert.match(
+          yield* told(layout, { LARDER_LAKE_URL: address }),
+          /LARDER_LAKE_URL is .*: it must be the whole address at which readers find the lake, such as https:/
+        )
+      }
+    })
+  )
+  itWorks("leaves the publication as it is, and is told of in one line", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* withMilk
+      const unwritable = Effect.fail(
+        new DepotUnusable({ attempt: "write", cause: new Error("no room"), advice: "Make some." })
+      )
+      yield* followWithLake({ ...layout, depot: { ...layout.depot, putFile: () => unwritable } }).pipe(settings({}))
+      assert.deepStrictEqual(
+        logs.filter((line) => line.startsWith("Warn")),
+        [
+          "Warn: the lake is not up to what is live, and the next run brings it up: It is impossible to write: no room. Make some."
+        ]
+      )
+      yield* up(layout)
+      assert.strictEqual((yield* snapshotRows(lakeOf(layout))).get(price), 1)
+    })
+  )
+})

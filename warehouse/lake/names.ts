@@ -1,0 +1,28 @@
+/** Names of the lake in a depot. Readers find the catalogue, the files of tables, and the logs beside them. */
+const folder = "lake/"
+/** The catalogue that readers open. */
+export const openedCatalogue = `${folder}larder.ducklake`
+/** Catalogues under their SHA-256: one for each generation, as long as one is written. */
+export const cataloguesFolder = `${folder}catalogues/`
+export const catalogueName = (sha256: string) => `${cataloguesFolder}${sha256}.ducklake`
+/** Which catalogue is that of a generation: who puts this first wrote it. */
+export const generationsFolder = `${folder}generations/`
+export const generationName = (number: number) => `${generationsFolder}${String(number).padStart(9, "0")}.json`
+
+export const dataFolder = `${folder}data/`
+export const fileName = (schema: string, table: string, file: string) => `${dataFolder}${schema}/${table}/${file}`
+
+const ofLog = (schema: string, table: string, version: number, ending: string) =>
+  fileName(schema, table, `_delta_log/${String(version).padStart(20, "0")}.${ending}`)
+export const commitName = (schema: string, table: string, version: number) => ofLog(schema, table, version, "json")
+export const checkpointName = (schema: string, table: string, version: number) =>
+  ofLog(schema, table, version, "checkpoint.parquet")
+export const lastCheckpointName = (schema: string, table: string) =>
+  fileName(schema, table, "_delta_log/_last_checkpoint")
+
+/** Which version of which table a name in a log is of. */
+export const loggedVersion = (name: string) => {
+  const [, schema, table, version] =
+    /^lake\/data\/([^/]+)\/([^/]+)\/_delta_log\/(\d{20})\.(?:json|checkpoint\.parquet)$/.exec(name) ?? []
+  return version === undefined ? undefined : { table: `${schema}.${table}`, version: Number(version) }
+}
