@@ -111,6 +111,7 @@ export const writeFiles = Effect.fnUntraced(function* (
   const ids = columns.map((column) => `${identifier(column.name)}: ${fieldIds(column)}`).join(", ")
   const files: Array<LakeFile> = []
   yield* Effect.promise(() => mkdir(folder, { recursive: true }))
+  yield* db.run("set threads = 1") // with more, the same rows make other bytes from time to time
   for (const [at, where] of (yield* divisionsOf(db, rows, table)).entries()) {
     const into = path.join(folder, String(at))
     const found = yield* db.rows(

@@ -1,0 +1,64 @@
+import path from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { Effect, FileSystem, Schema } from "effect"
+import { DuckDb } from "../duckdb.ts"
+import type { Table } from "../tables.ts"
+import { type LakeFile, writeFiles } from "./files.ts"
+import type { Node } from "./types.ts"
+
+const table: Table = {
+  schema: "shop",
+  name: "price_change",
+  record: Schema.Struct({}),
+  ddl: "",
+  merge: { by: "adding", key: ["id"] },
+  history: "seen_at"
+}
+const column = (id: number, name: string, type: string): Node => ({ id, name, type, children: [] })
+const columns = [column(1, "id", "int64"), column(2, "seen_at", "timestamp")]
+
+/** Changes from January on, 300,000 in each month. */
+const changes = (count: number) =>
+  `select i as id, timestamp '2026-01-01' + interval (i // 300_000) month as seen_at from range(${count}) r(i)`
+
+const written = Effect.fnUntraced(function* (rows: string) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-lake-" })
+  const db = yield* DuckDb.memory
+  return yield* writeFiles(db, table, columns, rows, path.join(folder, "price_change"))
+})
+const ids = (files: ReadonlyArray<LakeFile>) => files.map(({ object }) => object.sha256)
+
+describe("the files of a table", () => {
+  itWorks("are none for no rows, and one for few", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* written(changes(0)), [])
+      const [one, ...others] = yield* written(`${changes(3)} order by i desc`)
+      assert.lengthOf(others, 0)
+      assert.strictEqual(one?.rows, 3)
+      const stated = one?.statistics.map(({ max, min, nulls, path: of, values }) => [of, values, nulls, min, max])
+      assert.deepStrictEqual(stated, [
+        ["id", "3", "0", "0", "2"],
+        ["seen_at", "3", "0", "2026-01-01 00:00:00", "2026-01-01 00:00:00"]
+      ])
+      assert.deepStrictEqual(
+        ids(yield* written(changes(3))),
+        ids(one === undefined ? [] : [one]),
+        "whatever their order was"
+      )
+    })
+  )
+  itWorks("are one for each month of a large history, and only the month with new rows gets another one", () =>
+    Effect.gen(function* () {
+      const before = yield* written(changes(1_000_001))
+      assert.deepStrictEqual(
+        before.map(({ rows }) => rows),
+        [300_000, 300_000, 300_000, 100_001]
+      )
+      const after = ids(yield* written(changes(1_100_000)))
+      assert.deepStrictEqual(after.slice(0, 3), ids(before).slice(0, 3))
+      assert.notInclude(ids(before), after[3])
+    })
+  )
+})
