@@ -4,7 +4,7 @@ import path from "node:path"
 import { fileURLToPath } from "node:url"
 import { DuckDb, identifier, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
-import { clean, ended } from "../support/programs.ts"
+import { clean, type Environment, ended } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"
 import { installOnce, isInstalled, pythonPackages } from "../support/tools.ts"
 
@@ -37,10 +37,11 @@ export const seenBy = async <A = Readonly<Record<string, Seen>>>(
   python: string,
   engine: string,
   lake: string,
-  versions?: unknown
+  versions?: unknown,
+  environment: Environment = {}
 ): Promise<A> => {
   const args = [readers, engine, lake, ...(versions === undefined ? [] : [JSON.stringify(versions)])]
-  const child = spawn(python, args, { env: clean({}), stdio: ["ignore", "pipe", "pipe"], timeout: 300_000 })
+  const child = spawn(python, args, { env: clean(environment), stdio: ["ignore", "pipe", "pipe"], timeout: 600_000 })
   const { code, stderr, stdout } = await ended(child)
   if (code !== 0) throw new Error(`${engine} cannot read ${lake}:\n${stderr}`)
   return JSON.parse(stdout) as A
@@ -48,8 +49,11 @@ export const seenBy = async <A = Readonly<Record<string, Seen>>>(
 
 const named = (table: string) => table.split(".").map(identifier).join(".")
 
-/** What stands in the files that people open, by table. JSON counts as text, as it is in the lake. */
-export const seenInWarehouse = (home: string): Promise<Readonly<Record<string, Seen>>> =>
+/** What stands in the files that people open, by table. JSON counts as text, as it is in the lake; `lists`: as empty ones where they are null. */
+export const seenInWarehouse = (
+  home: string,
+  lists: "as they are" | "never null" = "as they are"
+): Promise<Readonly<Record<string, Seen>>> =>
   Effect.gen(function* () {
     const db = yield* DuckDb.memory
     const seen: Record<string, Seen> = {}
@@ -62,10 +66,11 @@ export const seenInWarehouse = (home: string): Promise<Readonly<Record<string, S
          where database_name = current_database() order by all`
       )
       for (const [table = "", its = []] of Map.groupBy(columns, (column) => String(column.table))) {
-        const texts = its
-          .filter(({ data_type }) => data_type === "JSON")
-          .map(({ column_name }) => `${column_name}::varchar as ${column_name}`)
-        const source = `select * ${texts.length === 0 ? "" : `replace (${texts.join(", ")})`} from ${named(table)}`
+        const others = its.flatMap(({ column_name: name, data_type }) => {
+          if (data_type === "JSON") return [`${name}::varchar as ${name}`]
+          return String(data_type).endsWith("[]") && lists === "never null" ? [`coalesce(${name}, []) as ${name}`] : []
+        })
+        const source = `select * ${others.length === 0 ? "" : `replace (${others.join(", ")})`} from ${named(table)}`
         const [found] = yield* db.rows(
           `select count(*)::integer as rows, md5(coalesce(string_agg(line, '' order by line), '')) as digest
            from (select md5(t::varchar) as line from (${source}) t)`

@@ -1,0 +1,69 @@
+/** ClickHouse and Spark read the lake of real programs: the newest generation and the one before. What is missing here is named, and left out. */
+import path from "node:path"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { copyIn, removeFolder } from "../end-to-end/ingesting.ts"
+import { pythonWith, type Seen, seenBy, seenInWarehouse } from "../lake/engines.ts"
+import { addGeneration } from "../support/more-generations.ts"
+import { repository } from "../support/repository.ts"
+import { installOnce, isInstalled } from "../support/tools.ts"
+
+const lakes = { LARDER_LAKE: "yes" }
+/** From Maven's repository. */
+const jars = ["io.delta:delta-spark_2.13:4.0.0", "io.delta:delta-storage:4.0.0", "org.antlr:antlr4-runtime:4.13.1"]
+
+const sparksJars = async () => {
+  const folder = path.join(repository, "node_modules/.cache/lake/jars")
+  const copies = jars.map(
+    (jar) => ["mvn", "-q", "dependency:copy", `-Dartifact=${jar}`, `-DoutputDirectory=${folder}`] as const
+  )
+  await installOnce(folder, copies, undefined, {})
+  return jars.map((jar) => path.join(folder, `${jar.split(":").slice(1).join("-")}.jar`)).join(",")
+}
+
+interface Snapshot {
+  readonly snapshot: number
+  readonly delta_versions: Readonly<Record<string, number>>
+}
+type Tables = Readonly<Record<string, Seen>>
+const values = (tables: Tables) =>
+  Object.fromEntries(Object.entries(tables).map(([name, { digest, rows, types }]) => [name, { digest, rows, types }]))
+const comments = (tables: Tables) =>
+  Object.fromEntries(Object.entries(tables).map(([name, seen]) => [name, { of: seen.comment, columns: seen.comments }]))
+
+let home = ""
+let versions: Snapshot["delta_versions"] | undefined
+const lake = () => path.join(home, "warehouse/lake")
+const live: Record<string, Tables> = {}
+const kinds = ["as they are", "never null"] as const
+
+beforeAll(async () => {
+  home = copyIn(inject("sampleHome"))
+  await addGeneration(home, ["2026-09-30"], lakes)
+  for (const kind of kinds) live[`4 ${kind}`] = await seenInWarehouse(home, kind)
+  await addGeneration(home, ["2026-09-30", "2026-10-01"], lakes)
+  for (const kind of kinds) live[`5 ${kind}`] = await seenInWarehouse(home, kind)
+  const python = await pythonWith("duckdb-polars")
+  const snapshots = await seenBy<ReadonlyArray<Snapshot>>(python, "snapshots", lake())
+  versions = snapshots.find(({ snapshot }) => snapshot === 4)?.delta_versions
+})
+afterAll(() => removeFolder(home))
+
+describe("ClickHouse", () => {
+  it("reads what the warehouse has, of the newest generation and the one before", async () => {
+    const python = await pythonWith("clickhouse")
+    expect(values(await seenBy(python, "clickhouse", lake()))).toEqual(values(live["5 never null"] ?? {}))
+    expect(values(await seenBy(python, "clickhouse", lake(), versions))).toEqual(values(live["4 never null"] ?? {}))
+  })
+})
+
+describe.skipIf(!isInstalled("java") || !isInstalled("mvn"))("Spark, where Java and Maven are", () => {
+  it("reads what the warehouse has, with its comments, of the newest generation and the one before", async () => {
+    const [python, LAKE_JARS] = [await pythonWith("spark"), await sparksJars()]
+    const newest = await seenBy(python, "spark", lake(), undefined, { LAKE_JARS })
+    expect(values(newest)).toEqual(values(live["5 as they are"] ?? {}))
+    expect(comments(newest)).toEqual(comments(live["5 as they are"] ?? {}))
+    expect(newest["commodity.price_version"]?.generation).toBe("larder-000005")
+    const before = await seenBy(python, "spark", lake(), versions, { LAKE_JARS })
+    expect(values(before)).toEqual(values(live["4 as they are"] ?? {}))
+  })
+})
