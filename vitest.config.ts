@@ -75,6 +75,7 @@ export default defineConfig({
           name: "long",
           include: inSuites(long),
           testTimeout: 3_600_000,
+          hookTimeout: 3_600_000, // some build a program first
           provide: { ledger: "in PostgreSQL" },
           globalSetup
         }

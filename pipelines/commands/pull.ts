@@ -2,13 +2,12 @@
 import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { generationId, listNumbers } from "@larder/warehouse/generation/manifest.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
-import { pull as pullWanted } from "@larder/warehouse/generation/pull.ts"
+import { pull as pullGeneration } from "@larder/warehouse/generation/pull.ts"
 import { pruneLocal } from "@larder/warehouse/generation/retention.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import { Console, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { homeSetting } from "../run/run.ts"
-import { DataSetName, dataSetNames } from "./data-set-name.ts"
 import { GenerationName, numberOf } from "./generation-name.ts"
 
 /** There is no depot, or nothing in it. */
@@ -27,15 +26,9 @@ export const pull = Command.make(
       Flag.withDescription("The generation, such as 41 or larder-000041; the newest without it"),
       Flag.optional
     ),
-    only: Flag.String("only").pipe(
-      Flag.withSchema(DataSetName),
-      Flag.withMetavar("DATA-SET"),
-      Flag.withDescription(`One data set alone: ${dataSetNames.join(", ")}`),
-      Flag.optional
-    ),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
   },
-  Effect.fn(function* ({ json, only, to }) {
+  Effect.fn(function* ({ json, to }) {
     const layout = yield* openLayout(yield* homeSetting)
     const { depot, dir, local } = layout
     if (depot === local) {
@@ -44,10 +37,7 @@ export const pull = Command.make(
       })
     }
     yield* requirePresentForm(layout)
-    const pulled = yield* pullWanted(layout, "run", {
-      to: Option.getOrUndefined(Option.map(to, numberOf)),
-      only: Option.getOrUndefined(only)
-    })
+    const pulled = yield* pullGeneration(layout, "run", Option.getOrUndefined(Option.map(to, numberOf)))
     yield* refreshOpened(layout)
     yield* pruneLocal(layout)
     const newest = (yield* listNumbers(local)).at(-1)
@@ -60,6 +50,6 @@ export const pull = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Bring what is live in the depot of LARDER_DEPOT to this machine, or one generation or data set of it"
+    "Bring what is live in the depot of LARDER_DEPOT to this machine, or a generation that is named"
   )
 )

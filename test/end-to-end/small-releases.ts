@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs"
 import path from "node:path"
 import { expect } from "vitest"
 import { type Part, zipOf } from "../support/pipelines/handmade-zips.ts"
-import { run } from "../support/programs.ts"
+import { type Environment, run } from "../support/programs.ts"
 import { unswept } from "../support/warehouse/unswept.ts"
 import { generationOf, query } from "./ingesting.ts"
 
@@ -108,8 +108,8 @@ export const jsonRelease = (lines: ReadonlyArray<string | Buffer>): Buffer => {
   return Buffer.concat([Buffer.from('{"BrandedFoods": [\n'), ...pieces, Buffer.from("]}\n")])
 }
 
-export const load = (home: string, file: string) =>
-  run("larder-ingest", ["branded-foods", "--file", file, "--json"], { LARDER_HOME: home })
+export const load = (home: string, file: string, environment: Environment = {}) =>
+  run("larder-ingest", ["branded-foods", "--file", file, "--json"], { LARDER_HOME: home, ...environment })
 
 const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
 

@@ -1,13 +1,14 @@
-/** Generations that change under two servers that are being called. */
+/** Generations that change under servers that are being called. */
 import { rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { openApi } from "@larder/schemas/openapi.ts"
 import { afterAll, beforeAll, expect, inject } from "vitest"
+import { temporaryFolder } from "../end-to-end/ingesting.ts"
 import { goodZip, load } from "../end-to-end/small-releases.ts"
 import { makeJudge } from "../support/api/judge.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { newDatabase } from "../support/postgres/new-database.ts"
-import { newKey, run, type Server, startServer, untilServed } from "../support/programs.ts"
+import { type Environment, newKey, run, type Server, startServer, untilServed } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 
 const prices = "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-01"
@@ -17,6 +18,12 @@ const targets = [prices, foods, "/v1/stores", "/v1/branded-foods/categories"]
 const days = ["2026-09-30", "2026-10-01", "2026-10-02", "2026-10-05", "2026-10-06"] as const
 /** The three foods of each release have ids from here on. */
 const releases = [5_000_000, 5_000_010, 5_000_020, 5_000_030, 5_000_040]
+
+/** A depot that all programs share, each with a home of its own. */
+export interface SharedDepot {
+  readonly environment: Environment
+  readonly stop: () => void
+}
 
 interface Answer {
   readonly target: string
@@ -28,21 +35,31 @@ interface Answer {
 
 /**
  * Registers with the hooks of the group; answers the test. Two generations in each turn, one of commodities and one of branded
- * foods, then a rollback of each. Four callers keep both servers busy, and leave the machine to the runs.
+ * foods, then a rollback of each. The callers keep two servers busy, or four that follow a depot, and leave the machine to the runs.
  */
-export const swapsUnderLoad = (turns: number, callers: number) => {
+export const swapsUnderLoad = (turns: number, callers: number, startDepot?: () => Promise<SharedDepot>) => {
   let home: string
   let key: string
+  let depot: SharedDepot | undefined
+  const homes: Array<string> = []
   const servers: Array<Server> = []
+  const ingest = async (...args: ReadonlyArray<string>) => {
+    const { code, stderr } = await run("larder-ingest", args, { LARDER_HOME: home, ...depot?.environment })
+    expect(code, stderr).toBe(0)
+  }
   beforeAll(async () => {
     home = copyHome(inject("sampleHome"))
-    const environment = { LARDER_LEDGER_URL: await newDatabase(inject("postgresUrl")) }
+    depot = await startDepot?.()
+    if (depot !== undefined) await ingest("pull") // gives the depot what this home has
+    const environment = { ...depot?.environment, LARDER_LEDGER_URL: await newDatabase(inject("postgresUrl")) }
     key = (await newKey(home, { budget: "10000", usd: "10000", environment })).key
-    for (let started = 0; started < 2; started++) servers.push(await startServer(home, environment))
+    homes.push(...(depot === undefined ? [home, home] : Array.from({ length: 4 }, temporaryFolder)))
+    for (const served of homes) servers.push(await startServer(served, environment))
   })
   afterAll(async () => {
     await Promise.all(servers.map((server) => server.stop()))
-    rmSync(home, { recursive: true, force: true })
+    depot?.stop()
+    for (const folder of [home, ...homes]) rmSync(folder, { recursive: true, force: true })
   })
 
   const call = async (server: Server, target: string): Promise<Answer> => {
@@ -75,39 +92,35 @@ export const swapsUnderLoad = (turns: number, callers: number) => {
         answers.push(await call(server, target))
       }
     }
-    const rollback = async (...args: ReadonlyArray<string>) => {
-      const { code, stderr } = await run("larder-ingest", ["rollback", ...args], { LARDER_HOME: home })
-      expect(code, stderr).toBe(0)
-    }
 
     let isCalling = true
     const caller = async (turn: number) => {
       for (let n = turn; isCalling; n++) {
-        const target = targets[(n >> 1) % targets.length] as string
-        answers.push(await call(servers[n % 2] as Server, target))
+        const target = targets[Math.floor(n / servers.length) % targets.length] as string
+        answers.push(await call(servers[n % servers.length] as Server, target))
       }
     }
     const calling = Array.from({ length: callers }, (_, turn) => caller(turn))
     try {
       const release = path.join(home, "release.zip")
       writeFileSync(release, goodZip(releases[0]).subarray(0, 300))
-      const failed = await load(home, release)
+      const failed = await load(home, release, depot?.environment)
       expect([failed.code, failed.stderr]).toEqual([
         1,
         expect.stringMatching(/release\.zip cannot be read: it was cut off/)
       ])
       number++ // a failed run is recorded, and changes no data set
       for (const [turn, day] of days.slice(0, turns).entries()) {
-        await addGeneration(home, [day])
+        await addGeneration(home, [day], depot?.environment)
         await served(prices, day)
         writeFileSync(release, goodZip(releases[turn]))
-        const { code, stderr } = await load(home, release)
+        const { code, stderr } = await load(home, release, depot?.environment)
         expect(code, stderr).toBe(0)
         await served(foods, foodsFrom(...releases.slice(0, turn + 1)))
       }
-      await rollback("--only", "commodities")
+      await ingest("rollback", "--only", "commodities")
       await served(prices, days[turns - 2] ?? "2026-09-29")
-      await rollback("--only", "branded-foods")
+      await ingest("rollback", "--only", "branded-foods")
       await served(foods, foodsFrom(...releases.slice(0, turns - 1)))
     } finally {
       isCalling = false

@@ -103,8 +103,7 @@ export class ManifestUnusable extends Schema.TaggedError<ManifestUnusable>()("Ma
 const AnyFormat = Schema.fromJsonString(Schema.Struct({ format: Schema.Int }))
 const decodeFormat = Schema.decodeUnknownOption(AnyFormat)
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Manifest))
-/** As it is put into a depot. */
-export const manifestText = Schema.encodeSync(Schema.fromJsonString(Manifest))
+const encode = Schema.encodeSync(Schema.fromJsonString(Manifest))
 
 const decoded = (depot: Depot, name: string, text: string) => {
   const manifest = decode(text)
@@ -189,7 +188,7 @@ export const makeGeneration = Effect.fn("Generation.make")(function* <E, R>(
       replaces: base?.number ?? null,
       ...(yield* change(base, number))
     }
-    if (yield* depot.putText(manifestName(number), manifestText(manifest))) return manifest
+    if (yield* depot.putText(manifestName(number), encode(manifest))) return manifest
     const first = yield* readManifest(depot, number)
     if (Option.isSome(first) && first.value.id === id) return first.value
   }

@@ -119,7 +119,7 @@ describe("machines that share a depot", () => {
       const { depot } = yield* aDepot
       const [publisher, laptop] = [yield* aMachine(depot), yield* aMachine(depot)]
       for (const item of ["fig", "plum", "pear"]) yield* publishOn(publisher, { prices: [{ item }] })
-      const to = (number: number) => pull(laptop, "run", { to: number }).pipe(Effect.tap(() => refreshOpened(laptop)))
+      const to = (number: number) => pull(laptop, "run", number).pipe(Effect.tap(() => refreshOpened(laptop)))
       assert.deepInclude(yield* to(2), { generation: 2 })
       assert.deepStrictEqual(yield* items(laptop, "pantry.price"), ["fig", "plum"])
       assert.strictEqual(
@@ -132,32 +132,6 @@ describe("machines that share a depot", () => {
       )
       yield* follow(laptop)
       assert.deepStrictEqual(yield* items(laptop, "pantry.price"), ["fig", "pear", "plum"])
-    })
-  )
-  itWorks("bring one data set alone, and the others when they are wanted", () =>
-    Effect.gen(function* () {
-      const { depot, travelled } = yield* aDepot
-      const [publisher, laptop] = [yield* aMachine(depot), yield* aMachine(depot)]
-      yield* publishOn(publisher, { prices: [apples] })
-      yield* publishOn(publisher, { prices: [{ item: "wine" }] }, { of: cellar })
-      const alone = pull(laptop, "run", { only: "cellar" }).pipe(Effect.tap(() => refreshOpened(laptop)))
-      travelled()
-      assert.deepInclude(yield* alone, { generation: 2 })
-      assert.isBelow(travelled(), (yield* sizeOf(publisher, "cellar")) + 10_000)
-      assert.deepStrictEqual(yield* items(laptop, "cellar.price"), ["wine"])
-      assert.isFalse(existsSync(laptop.dataSetFile("pantry")))
-      assert.isUndefined(yield* alone, "nothing new travels")
-
-      yield* publishOn(publisher, { prices: [{ item: "beer" }] }, { of: cellar })
-      yield* alone
-      assert.deepStrictEqual(yield* items(laptop, "cellar.price"), ["beer", "wine"])
-      assert.deepInclude(yield* follow(laptop), { generation: 3 })
-      assert.deepStrictEqual(yield* items(laptop, "pantry.price"), ["apple"])
-      yield* publishOn(laptop, { prices: [pears] })
-      yield* follow(publisher)
-      assert.deepStrictEqual(yield* items(publisher, "pantry.price"), ["apple", "pear"])
-      const { message } = yield* Effect.flip(pull(yield* aMachine(depot), "run", { only: "attic" }))
-      assert.strictEqual(message, `There is no attic of larder-000004 in ${depot.location}. There is: pantry, cellar.`)
     })
   )
   itWorks("are given what a machine had before it shared a depot that is empty", () =>

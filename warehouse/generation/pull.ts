@@ -9,17 +9,7 @@ import { datedObjects, type ObjectId, objectName, putObject } from "../depot/dep
 import { isDiskFull } from "../disk-full.ts"
 import { type Layout, writableDirectory } from "./layout.ts"
 import { patience, withLock } from "./lock.ts"
-import {
-  type DataSetEntry,
-  generationId,
-  isLoaded,
-  listNumbers,
-  type Manifest,
-  manifestName,
-  manifestText,
-  newestManifest,
-  readManifest
-} from "./manifest.ts"
+import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
 import { faultOf, objectIdOf } from "./parts.ts"
 
 /** An object cannot be written on this machine. */
@@ -57,7 +47,7 @@ export class AnotherHistory extends Schema.TaggedError<AnotherHistory>()("Anothe
   }
 }
 
-/** A generation, or a data set of one, that is asked for by name is not there. */
+/** A generation that is asked for by its number is not there. */
 export class NotInDepot extends Schema.TaggedError<NotInDepot>()("NotInDepot", {
   location: Schema.String,
   what: Schema.String,
@@ -150,27 +140,12 @@ export const bringParts = (layout: Layout, generation: string, parts: ReadonlyAr
         (came) => came.reduce((sum, bytes) => sum + bytes, 0)
       )
 
-/** A generation as far as it is here, with one more data set. The others stay where they are here, and travel otherwise another time. */
-const narrowed = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest, only: string) {
-  const data_sets: Record<string, DataSetEntry> = {}
-  for (const [pipeline, entry] of Object.entries(manifest.data_sets)) {
-    const faults = pipeline === only ? [] : yield* Effect.forEach(entry.parts, (part) => faultOf(layout, part))
-    data_sets[pipeline] = faults.every((fault) => fault === undefined) ? entry : { ...entry, parts: [] }
-  }
-  return { ...manifest, data_sets } satisfies Manifest as Manifest
-})
-
-/** Brings a generation of the depot, its parts first, or one data set of it. Answers with the bytes that came. */
-export const bring = Effect.fn("Generation.bring")(function* (layout: Layout, manifest: Manifest, only?: string) {
+/** Brings a generation of the depot, its parts first. Answers with the bytes that came. */
+export const bring = Effect.fn("Generation.bring")(function* (layout: Layout, manifest: Manifest) {
   const name = manifestName(manifest.number)
-  const wanted = only === undefined ? manifest : yield* narrowed(layout, manifest, only)
-  const came = yield* bringParts(layout, generationId(manifest.number), objectsOf(wanted))
-  const text = only === undefined ? yield* layout.depot.text(name) : Option.some(manifestText(wanted))
-  if (Option.isNone(text)) return came
-  const isNew = yield* layout.local.putText(name, text.value)
-  if (isNew) return came
-  yield* layout.local.remove([name]) // it was here with fewer data sets
-  yield* layout.local.putText(name, text.value)
+  const came = yield* bringParts(layout, generationId(manifest.number), objectsOf(manifest))
+  const text = yield* layout.depot.text(name)
+  if (Option.isSome(text)) yield* layout.local.putText(name, text.value)
   return came
 })
 
@@ -209,36 +184,15 @@ const newestThere = Effect.fnUntraced(function* ({ depot }: Layout, here: Manife
   return Option.getOrUndefined(Option.isSome(newest) || here === undefined ? newest : yield* newestManifest(depot))
 })
 
-/** What is wanted of a depot: all of the newest generation, unless more is said. */
-export interface Wanted {
-  /** The number of a generation. */
-  readonly to?: number | undefined
-  /** The pipeline of one data set. */
-  readonly only?: string | undefined
-}
-
-/** The generation that is wanted. Undefined where the depot has none at all. */
-const wantedThere = Effect.fnUntraced(function* (layout: Layout, here: Manifest | undefined, { only, to }: Wanted) {
+/** The generation that is wanted: the newest, or the one of this number. Undefined where the depot has none at all. */
+const wantedThere = Effect.fnUntraced(function* (layout: Layout, here: Manifest | undefined, to: number | undefined) {
   const { depot } = layout
-  const found =
-    to === undefined ? yield* newestThere(layout, here) : Option.getOrUndefined(yield* readManifest(depot, to))
-  if (found === undefined && to !== undefined) {
-    const kept = (yield* listNumbers(depot)).map(generationId)
-    return yield* new NotInDepot({ location: depot.location, what: generationId(to), kept })
-  }
-  if (found !== undefined && only !== undefined && !isLoaded(found.data_sets[only])) {
-    const kept = Object.entries(found.data_sets).flatMap(([name, entry]) => (isLoaded(entry) ? [name] : []))
-    return yield* new NotInDepot({ location: depot.location, what: `${only} of ${generationId(found.number)}`, kept })
-  }
-  return found
+  if (to === undefined) return yield* newestThere(layout, here)
+  const found = Option.getOrUndefined(yield* readManifest(depot, to))
+  if (found !== undefined) return found
+  const kept = (yield* listNumbers(depot)).map(generationId)
+  return yield* new NotInDepot({ location: depot.location, what: generationId(to), kept })
 })
-
-/** Whether this machine has all that is wanted of a generation. */
-const isHere = (here: Manifest | undefined, wanted: Manifest, only: string | undefined) =>
-  here?.number === wanted.number &&
-  Object.entries(wanted.data_sets).every(
-    ([name, { parts }]) => (only !== undefined && name !== only) || here.data_sets[name]?.parts.length === parts.length
-  )
 
 export interface Pulled {
   readonly generation: number
@@ -247,9 +201,9 @@ export interface Pulled {
 }
 
 /** Brings a generation; where it was pruned meanwhile, the one that is the newest then. */
-const bringWanted = Effect.fnUntraced(function* (layout: Layout, first: Manifest, { only, to }: Wanted) {
+const bringWanted = Effect.fnUntraced(function* (layout: Layout, first: Manifest, to: number | undefined) {
   for (let wanted = first; ; ) {
-    const brought = yield* Effect.result(bring(layout, wanted, only))
+    const brought = yield* Effect.result(bring(layout, wanted))
     if (Result.isSuccess(brought))
       return { generation: wanted.number, bytes: brought.success } satisfies Pulled as Pulled
     if (to !== undefined) return yield* Effect.fail(brought.failure)
@@ -260,27 +214,27 @@ const bringWanted = Effect.fnUntraced(function* (layout: Layout, first: Manifest
 })
 
 /**
- * Brings the newest generation of a shared depot to this machine, or what is wanted of it. Undefined where there was nothing to bring. Where
+ * Brings the newest generation of a shared depot to this machine, or that of a number. Undefined where there was nothing to bring. Where
  * the depot has nothing and this machine has, the depot gets that.
  */
 export const pull = Effect.fn("Generation.pull")(function* (
   layout: Layout,
   by: keyof typeof patience = "run",
-  wanted: Wanted = {}
+  to?: number
 ) {
   const { depot, dir, local } = layout
   if (depot === local) return undefined
   const here = Option.getOrUndefined(yield* newestManifest(local))
-  const found = yield* wantedThere(layout, here, wanted)
+  const found = yield* wantedThere(layout, here, to)
   yield* writableDirectory(dir)
   if (found === undefined) {
     if (here !== undefined) yield* withLock(layout.pullLock, copyAll(layout), patience[by])
     return undefined
   }
-  if (here !== undefined && wanted.to !== undefined && here.number > found.number) {
+  if (here !== undefined && to !== undefined && here.number > found.number) {
     return yield* new OlderThanHere({ dir, generation: generationId(found.number), here: generationId(here.number) })
   }
   if (here !== undefined) yield* requireSameHistory(layout, found, here)
-  if (isHere(here, found, wanted.only)) return undefined
-  return yield* withLock(layout.pullLock, bringWanted(layout, found, wanted), patience[by])
+  if (found.number === here?.number) return undefined
+  return yield* withLock(layout.pullLock, bringWanted(layout, found, to), patience[by])
 })
