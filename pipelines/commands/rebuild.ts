@@ -1,7 +1,7 @@
 /** `larder-ingest rebuild`: rebuilds data sets from the raw archive. */
 import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
-import { followWithLake } from "@larder/warehouse/lake/lake.ts"
+import { followWithLake } from "@larder/warehouse/lake/follow.ts"
 import { lakeSetting } from "@larder/warehouse/lake/setting.ts"
 import { Console, Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

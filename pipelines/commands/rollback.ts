@@ -1,7 +1,7 @@
 /** `larder-ingest rollback`: goes back to the data of an earlier generation. */
 import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
-import { followWithLake } from "@larder/warehouse/lake/lake.ts"
+import { followWithLake } from "@larder/warehouse/lake/follow.ts"
 import { lakeSetting } from "@larder/warehouse/lake/setting.ts"
 import { rollback as goBack } from "@larder/warehouse/publishing/rollback.ts"
 import { Console, Effect } from "effect"

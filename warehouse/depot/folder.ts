@@ -138,6 +138,8 @@ export const folderDepot = (location: string): Depot => {
     replace(name, async (part) => {
       await copyFile(file, part, constants.COPYFILE_EXCL)
       await syncFile(part)
+      await chmod(part, 0o444)
+      await rm(`${at(name)}.wal`, { force: true }) // of a reader who wrote to the file before: it is not of the next one
     })
 
   const text: Depot["text"] = (name) =>
@@ -182,7 +184,10 @@ export const folderDepot = (location: string): Depot => {
     attempt(`list ${folder}`, async () => {
       const found = new Map<string, number>()
       const look = async (name: string) => {
-        const entry = await stat(at(name))
+        const entry = await stat(at(name)).catch((error) => {
+          if (codeOf(error) !== "ENOENT") throw error // somebody else removed it meanwhile
+        })
+        if (entry === undefined) return
         if (entry.isFile()) found.set(name, entry.mtimeMs)
         else for (const inside of await namesIn(at(name))) await look(`${name}/${inside}`)
       }

@@ -47,7 +47,7 @@ export interface NamedFile {
 const messageOf = ({ event: { kind, note, outcome, pipeline, went_back_to }, number }: Manifest) => {
   const what =
     kind === "rollback"
-      ? `rollback to ${went_back_to === null ? "before" : generationId(went_back_to)}`
+      ? `rollback to ${went_back_to === null ? "before its first run" : generationId(went_back_to)}`
       : (outcome ?? kind)
   return [generationId(number), pipeline, what, note].filter((part) => part !== null).join(": ")
 }

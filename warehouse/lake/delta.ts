@@ -2,7 +2,7 @@
  * The Delta logs of the lake: one for each table, with a version for each generation that changed it. What a commit says follows from
  * the catalogue alone, so that whoever finishes the snapshot of a killed program writes the same.
  */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
 import { generationId } from "../generation/manifest.ts"
 import { ChangedTable, type Column, catalogue, changedTables, columnsByTable, newestSnapshot } from "./ducklake.ts"
@@ -139,7 +139,7 @@ export const commitsOfNewest = Effect.fnUntraced(function* (db: Db) {
   const tables = yield* db.all(ChangedTable, changedTables(number))
   const columns = yield* columnsByTable(db)
   const ids = tables.map(({ id }) => id)
-  const ofTables = yield* db.all(File, `${files} where table_id in (${[-1, ...ids].join(", ")})`)
+  const ofTables = yield* db.all(File, `${files} where table_id in (${[-1, ...ids].join(", ")}) order by id`)
   const stated = yield* statisticsOf(db, ids)
   const adding = (nodes: ReadonlyArray<Node>, dataChange: boolean) => (file: typeof File.Type) => ({
     add: {
@@ -181,7 +181,7 @@ export const commitsOfNewest = Effect.fnUntraced(function* (db: Db) {
       ...ofTable.filter(({ ended }) => Number(ended ?? 0) === number).map(removing),
       ...live.filter(({ began }) => Number(began) === number).map(adding(nodes, true))
     ]
-    const isDue = version > 0 && version % checkpointEvery === 0
+    const isDue = version > 0 && version % checkpointEvery === 0 && its.length > 0
     return {
       schema: table.schema,
       table: table.name,
@@ -191,6 +191,25 @@ export const commitsOfNewest = Effect.fnUntraced(function* (db: Db) {
     }
   })
 })
+
+const Said = Schema.Struct({
+  commitInfo: Schema.optionalKey(Schema.Struct({ userMetadata: Schema.optionalKey(Schema.String) })),
+  add: Schema.optionalKey(Schema.Struct({ path: Schema.String })),
+  remove: Schema.optionalKey(Schema.Struct({ path: Schema.String }))
+})
+const decodeSaid = Schema.decodeUnknownOption(Schema.fromJsonString(Said))
+
+const saidIn = (text: string) =>
+  text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.stringify(Option.getOrUndefined(decodeSaid(line)) ?? line))
+    .filter((said) => said !== "{}") // protocol and metadata, which another version of Larder may word in another way
+    .sort()
+    .join("\n")
+
+/** Whether two commits are of the same generation, and add and remove the same files. */
+export const isSameCommit = (a: string, b: string) => saidIn(a) === saidIn(b)
 
 const checkpointColumns = {
   protocol:

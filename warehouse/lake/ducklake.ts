@@ -184,12 +184,15 @@ export const oldestVersions = (db: Db) =>
 
 const Path = Schema.Struct({ schema: Schema.String, table: Schema.String, path: Schema.String })
 
-/** Every file that a snapshot names. */
+/** Every file that a snapshot names, or named until a short time ago. */
 export const filesIn = (db: Db) =>
   db.all(
     Path,
     `select distinct schema_name as "schema", table_name as "table", f.path
      from ${catalogue}.ducklake_data_file f
      join ${catalogue}.ducklake_table using (table_id)
-     join ${catalogue}.ducklake_schema using (schema_id)`
+     join ${catalogue}.ducklake_schema using (schema_id)
+     union
+     select split_part(path, '/', 1), split_part(path, '/', 2), split_part(path, '/', 3)
+     from ${catalogue}.ducklake_files_scheduled_for_deletion`
   )

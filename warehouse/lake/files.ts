@@ -80,9 +80,10 @@ const fieldIds = ({ children, id }: Node): string =>
 const Count = Schema.Struct({ rows: Schema.BigInt })
 const Month = Schema.Struct({ month: Schema.NullOr(Schema.String) })
 
-const keyOf = ({ merge }: Table): ReadonlyArray<string> => {
-  if (merge.by === "completing") return [merge.key]
-  return merge.by === "adding" || merge.by === "replacing" ? merge.key : []
+/** Tables without a key are sorted by all their columns. */
+const orderOf = ({ merge }: Table) => {
+  if (merge.by === "completing") return identifier(merge.key)
+  return merge.by === "adding" || merge.by === "replacing" ? merge.key.map(identifier).join(", ") : "all"
 }
 
 /** Which rows go into files of their own: all of them, or those of each month. */
@@ -106,8 +107,6 @@ export const writeFiles = Effect.fnUntraced(function* (
 ) {
   const texts = columns.filter(({ type }) => type === "varchar").map(({ name }) => identifier(name))
   const asText = texts.length === 0 ? "" : `replace (${texts.map((name) => `${name}::varchar as ${name}`).join(", ")})`
-  const key = keyOf(table)
-  const sorted = key.length === 0 ? "" : `order by ${key.map(identifier).join(", ")}`
   const ids = columns.map((column) => `${identifier(column.name)}: ${fieldIds(column)}`).join(", ")
   const files: Array<LakeFile> = []
   yield* Effect.promise(() => mkdir(folder, { recursive: true }))
@@ -115,7 +114,7 @@ export const writeFiles = Effect.fnUntraced(function* (
   for (const [at, where] of (yield* divisionsOf(db, rows, table)).entries()) {
     const into = path.join(folder, String(at))
     const found = yield* db.rows(
-      `copy (select * ${asText} from (${rows}) ${where} ${sorted}) to ${literal(into)}
+      `copy (select * ${asText} from (${rows}) ${where} order by ${orderOf(table)}) to ${literal(into)}
        (format parquet, compression zstd, file_size_bytes '${fileSize}', field_ids {${ids}}, return_stats)`
     )
     for (const written of decodeWritten(found)) {

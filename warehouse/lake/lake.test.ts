@@ -4,6 +4,7 @@ import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { deltaRows, deltaVersions, lakeFiles, snapshotRows, snapshotsOf } from "@larder/test/support/lake/reading.ts"
+import { later } from "@larder/test/support/later.ts"
 import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { everyDataSet, publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
 import { aLayout, aRun } from "@larder/test/support/warehouse/pantry.ts"
@@ -13,7 +14,8 @@ import type { Layout } from "../generation/layout.ts"
 import { prune } from "../generation/retention.ts"
 import { recordEnd } from "../publishing/record.ts"
 import { rollback } from "../publishing/rollback.ts"
-import { bringLakeUp, followWithLake } from "./lake.ts"
+import { followWithLake } from "./follow.ts"
+import { bringLakeUp } from "./lake.ts"
 
 const settings = (given: Readonly<Record<string, string>>) =>
   Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({ LARDER_LAKE: "yes", ...given }))
@@ -159,8 +161,8 @@ describe("what the lake keeps", () => {
         for (const name of lakeFiles(lake, price))
           await utimes(path.join(lake, "data/commodity/price_version", name), tomorrow, tomorrow)
       })
-      yield* publishPrices(layout, "cream")
-      yield* up(layout)
+      yield* publishPrices(layout, "cream").pipe(later("25 hours"))
+      yield* up(layout).pipe(later("25 hours"))
       assert.notInclude(lakeFiles(lake, price), oldest)
       assert.strictEqual((yield* snapshotRows(lake, 2)).get(price), 2)
       assert.deepStrictEqual(metrics(yield* rowsIn(lake, price)), ["butter", "cheese", "cream", "milk"])
@@ -222,7 +224,7 @@ describe("a lake that cannot be brought up", () => {
       assert.deepStrictEqual(
         logs.filter((line) => line.startsWith("Warn")),
         [
-          "Warn: the lake is not up to what is live, and the next run brings it up: It is impossible to write: no room. Make some."
+          "Warn: the lake is not up to what is live, and the next run tries again: It is impossible to write: no room. Make some."
         ]
       )
       yield* up(layout)

@@ -9,6 +9,7 @@ import { chmod, copyFile, mkdir, open, readFile, rm, stat, writeFile } from "nod
 import path from "node:path"
 import { Effect, Option, Schema, Stream } from "effect"
 import { type Depot, datedObjects, ObjectId } from "../depot/depot.ts"
+import { isDiskFull } from "../disk-full.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
@@ -25,20 +26,27 @@ import {
 import { objectIdOf, verifiedDatabase } from "../generation/parts.ts"
 import { bringParts } from "../generation/pull.ts"
 import { recordsUpTo, refreshIngestion } from "../ingestion/file.ts"
+import { newerIn } from "../newer-versions.ts"
 import { readableOf } from "../opened/readable.ts"
 import { ownFolder } from "../staging.ts"
 import { dataSets } from "../tables.ts"
-import { addGeneration, type Generation, type ReadCatalogue, readCatalogueIn } from "./add-generation.ts"
-import { type Commit, checkpointRows, linesOf } from "./delta.ts"
+import {
+  addGeneration,
+  type Generation,
+  type NamedFile,
+  type ReadCatalogue,
+  readCatalogueIn
+} from "./add-generation.ts"
+import { type Commit, checkpointRows, isSameCommit, linesOf } from "./delta.ts"
 import {
   catalogueName,
   checkpointName,
   commitName,
   fileName,
-  generationName,
-  generationsFolder,
   lastCheckpointName,
-  openedCatalogue
+  openedCatalogue,
+  stateName,
+  statesFolder
 } from "./names.ts"
 import { sweepLake } from "./retention.ts"
 import { lakeSetting } from "./setting.ts"
@@ -54,45 +62,54 @@ export class ForeignLake extends Schema.TaggedError<ForeignLake>()("ForeignLake"
   }
 }
 
-/** A file on its way into the lake cannot be written on this machine, or is not what was put. */
+/** A file on its way into the lake cannot be read or written on this machine. */
 export class LakeUnwritable extends Schema.TaggedError<LakeUnwritable>()("LakeUnwritable", {
   file: Schema.String,
   cause: Schema.Defect()
 }) {
   override get message() {
     const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `${this.file} cannot be written: ${reason}`
+    return `${this.file} cannot be used: ${reason}.${isDiskFull(reason) ? " The disk is full: make room." : ""}`
   }
 }
 
 const attempt = <A>(file: string, run: () => Promise<A>) =>
   Effect.tryPromise({ try: run, catch: (cause) => new LakeUnwritable({ file, cause }) })
 
-/** Which catalogue is that of a generation. */
-const Named = Schema.Struct({
+/** A state of the lake: up to which generation it is, and the catalogue of that. */
+const State = Schema.Struct({
+  /** Counts the states. */
+  place: Schema.Int,
   number: Schema.Int,
   /** Of the manifest. */
   id: Schema.String,
   catalogue: ObjectId,
   written_by: Schema.String,
   /** Random: tells one's own from that of somebody who was faster. */
-  attempt: Schema.String
+  nonce: Schema.String
 })
-type Named = typeof Named.Type
-const namedText = Schema.fromJsonString(Named)
-const decodeNamed = Schema.decodeUnknownOption(namedText)
-const encodeNamed = Schema.encodeSync(namedText)
+type State = typeof State.Type
+const stateText = Schema.fromJsonString(State)
+const decodeState = Schema.decodeUnknownOption(stateText)
+const encodeState = Schema.encodeSync(stateText)
 
-const readNamed = Effect.fnUntraced(function* (depot: Depot, name: string) {
-  const named = Option.flatMap(yield* depot.text(name), decodeNamed)
-  if (Option.isSome(named)) return named.value
+/** Undefined where it was removed since. */
+const readState = Effect.fnUntraced(function* (depot: Depot, name: string) {
+  const text = yield* depot.text(name)
+  if (Option.isNone(text)) return undefined
+  const state = decodeState(text.value)
+  if (Option.isSome(state)) return state.value
   return yield* new ForeignLake({ location: depot.location, fault: `has ${name}, which is damaged or not Larder's` })
 })
 
-/** The newest generation of the lake. */
-const newestNamed = Effect.fnUntraced(function* (depot: Depot) {
-  const name = (yield* depot.list(generationsFolder)).at(-1)
-  return name === undefined ? undefined : yield* readNamed(depot, name)
+/** The newest state; undefined where there is no lake yet. */
+const newestState = Effect.fnUntraced(function* (depot: Depot) {
+  for (;;) {
+    const name = (yield* depot.list(statesFolder)).at(-1)
+    if (name === undefined) return undefined
+    const state = yield* readState(depot, name)
+    if (state !== undefined) return state // else another machine has put a newer one meanwhile, and removed this
+  }
 })
 
 /** Fails where somebody else has a lake there. Files of tables may be of a first run that was killed. */
@@ -108,32 +125,35 @@ const requireNone = Effect.fnUntraced(function* (depot: Depot) {
   })
 })
 
-/** Fails where the lake has another generation under this number. A manifest that is gone was removed since. */
-const requireSame = Effect.fnUntraced(function* (depot: Depot, { id, number }: Named) {
+/** Fails where the lake has another generation under this number, or one that was never made. A manifest that is gone was removed since. */
+const requireSame = Effect.fnUntraced(function* (depot: Depot, { id, number }: State) {
   const manifest = yield* readManifest(depot, number)
-  if (Option.isNone(manifest) || manifest.value.id === id) return
+  if (Option.isSome(manifest) && manifest.value.id === id) return
+  const newest = (yield* listNumbers(depot)).at(-1) ?? 0
+  if (Option.isNone(manifest) && number < newest) return
   return yield* new ForeignLake({
     location: depot.location,
-    fault: `is that of another warehouse: its ${generationId(number)} is another one`
+    fault: `is that of another warehouse: its ${generationId(number)} is ${Option.isSome(manifest) ? "another one" : "none of this one's"}`
   })
 })
 
-/** Brings a catalogue to this machine. */
-const fetch = Effect.fnUntraced(function* (depot: Depot, { bytes, sha256 }: ObjectId, file: string) {
+/** Brings a catalogue to this machine, into a new file: one that was put may be the depot's own, under another name. */
+const fetch = Effect.fnUntraced(function* (depot: Depot, { bytes, sha256 }: ObjectId, folder: string) {
   const name = catalogueName(sha256)
+  const file = path.join(folder, `${randomUUID()}.ducklake`)
   const opened = yield* Effect.acquireRelease(
-    attempt(file, () => open(file, "w")),
+    attempt(file, () => open(file, "wx")),
     (handle) => Effect.promise(() => handle.close())
   )
   yield* Stream.runForEach(depot.bytes(name, 0), (chunk) => attempt(file, () => opened.appendFile(chunk)))
   const found = yield* objectIdOf(file)
-  if (found.sha256 === sha256 && found.bytes === bytes) return
+  if (found.sha256 === sha256 && found.bytes === bytes) return file
   return yield* new ForeignLake({ location: depot.location, fault: `has ${name}, which is damaged` })
 }, Effect.scoped)
 
-/** A lake that is being brought up: its newest generation, and the catalogue of that on this machine. */
+/** A state of the lake, with its catalogue on this machine. */
 interface Known {
-  readonly named: Named
+  readonly state: State
   readonly file: string
   readonly read: ReadCatalogue
 }
@@ -161,7 +181,7 @@ const putCommits = Effect.fnUntraced(function* (depot: Depot, { file, read: { co
     const name = commitName(schema, table, version)
     if (!(yield* depot.putText(name, text))) {
       const there = yield* depot.text(name)
-      if (Option.isSome(there) && there.value !== text) {
+      if (Option.isSome(there) && !isSameCommit(there.value, text)) {
         return yield* new ForeignLake({ location: depot.location, fault: `has ${name}, which Larder did not write` })
       }
     }
@@ -221,46 +241,49 @@ const generationOf = Effect.fnUntraced(function* (
   } satisfies Generation as Generation
 })
 
-/** Puts a generation into the lake. Where another machine was faster, what that one put counts. */
+const putFiles = (depot: Depot, files: ReadonlyArray<NamedFile>) =>
+  Effect.forEach(files, ({ file, name, object }) => depot.putFile(name, object, file), {
+    concurrency: 4,
+    discard: true
+  })
+
+/** Puts a generation into the lake. Where another machine was faster, its state is the answer. */
 const putGeneration = Effect.fnUntraced(function* (
   layout: Layout,
   generation: Generation,
-  known: Known | undefined,
+  before: Known | undefined,
   objects: ReadonlyMap<string, number>,
   target: { readonly folder: string; readonly address: string }
 ) {
   const { depot } = layout
   const { id, number } = generation.manifest
-  const folder = path.join(target.folder, String(number))
+  const folder = path.join(target.folder, randomUUID())
   const file = path.join(folder, "larder.ducklake")
-  yield* attempt(folder, () => mkdir(folder, { recursive: true }))
-  if (known !== undefined) {
+  yield* attempt(folder, () => mkdir(folder))
+  if (before !== undefined) {
     yield* attempt(file, async () => {
-      await copyFile(known.file, file) // the depot may have that file itself, under another name
+      await copyFile(before.file, file) // the depot may have that file itself, under another name
       await chmod(file, 0o644)
     })
   }
-  let { added, read } = yield* addGeneration(generation, {
+  const { added, read } = yield* addGeneration(generation, {
     ...target,
     folder,
     file,
-    isNew: known === undefined,
+    isNew: before === undefined,
     objects
   })
-  yield* Effect.forEach(added, (one) => depot.putFile(one.name, one.object, one.file), {
-    concurrency: 4,
-    discard: true
-  })
+  yield* putFiles(depot, added)
   const catalogue = yield* objectIdOf(file)
   yield* depot.putFile(catalogueName(catalogue.sha256), catalogue, file)
-  let named: Named = { number, id, catalogue, written_by: madeBy(), attempt: randomUUID() }
-  const name = generationName(number)
-  if (!(yield* depot.putText(name, encodeNamed(named)))) {
-    named = yield* readNamed(depot, name)
-    yield* fetch(depot, named.catalogue, file)
-    read = yield* readCatalogueIn(file)
+  const place = (before?.state.place ?? 0) + 1
+  const state: State = { place, number, id, catalogue, written_by: madeBy(), nonce: randomUUID() }
+  if (!(yield* depot.putText(stateName(place), encodeState(state)))) {
+    const faster = yield* newestState(depot)
+    return faster === undefined ? undefined : yield* known(layout, faster, target.folder)
   }
-  const put: Known = { named, file, read }
+  yield* putFiles(depot, added) // one that was there already may have been removed before it was named
+  const put: Known = { state, file, read }
   yield* putCommits(depot, put)
   const bytes = added.reduce((sum, { object }) => sum + object.bytes, 0)
   yield* Effect.logInfo(
@@ -269,78 +292,104 @@ const putGeneration = Effect.fnUntraced(function* (
   return put
 })
 
-/** Shows readers the newest catalogue. Another machine may put a newer one meanwhile, and this one must not take its place. */
-const show = Effect.fnUntraced(function* (depot: Depot, known: Known, folder: string) {
-  let shown = known
-  for (;;) {
-    yield* depot.replaceFile(openedCatalogue, shown.named.catalogue, shown.file)
-    const newest = yield* newestNamed(depot)
-    if (newest === undefined || newest.number <= shown.named.number) return
-    const file = path.join(folder, `${newest.catalogue.sha256}.ducklake`)
-    yield* fetch(depot, newest.catalogue, file)
-    shown = { named: newest, file, read: yield* readCatalogueIn(file) }
+/** Shows readers the newest catalogue. Another machine may have put a newer one, whose place this one's must not take. Answers with what is shown. */
+const show = Effect.fnUntraced(function* (depot: Depot, own: Known, folder: string) {
+  let shown = own
+  for (let isShown = false; ; ) {
+    const newest = yield* newestState(depot)
+    if (newest !== undefined && newest.place > shown.state.place) {
+      const file = yield* fetch(depot, newest.catalogue, folder)
+      shown = { state: newest, file, read: yield* readCatalogueIn(file) }
+    } else if (isShown) return shown
+    yield* depot.replaceFile(openedCatalogue, shown.state.catalogue, shown.file)
+    isShown = true
   }
 })
 
 /** Notes what this machine has finished, so that the next run need not look whether all is there. */
 const noteOf = ({ seen }: Layout) => path.join(seen, "lake")
-const noted = ({ attempt: random, number }: Named) => `${number} ${random}\n`
-const isFinished = (layout: Layout, named: Named) =>
+const noted = ({ nonce, place }: State) => `${place} ${nonce}\n`
+const isFinished = (layout: Layout, state: State) =>
   Effect.promise(() =>
     readFile(noteOf(layout), "utf8").then(
-      (text) => text === noted(named),
+      (text) => text === noted(state),
       () => false
     )
   )
-const noteFinished = (layout: Layout, named: Named) =>
+const noteFinished = (layout: Layout, state: State) =>
   Effect.promise(
     () =>
       mkdir(layout.seen, { recursive: true })
-        .then(() => writeFile(noteOf(layout), noted(named)))
+        .then(() => writeFile(noteOf(layout), noted(state)))
         .catch(() => undefined) // it is looked at again
   )
 
-const sweep = (depot: Depot, { named, read: { files, versions } }: Known) => {
-  const names = files.map(({ path: of, schema, table }) => fileName(schema, table, of))
-  const inUse = new Set([...names, catalogueName(named.catalogue.sha256), generationName(named.number)])
-  return sweepLake(depot, inUse, versions)
-}
+/** The newest states stay: a machine may just be reading one. */
+const keptStates = 10
 
-/** The newest generation of the lake on this machine, and finished. */
-const known = Effect.fnUntraced(function* (layout: Layout, named: Named, folder: string) {
+const sweep = Effect.fnUntraced(function* (depot: Depot, { read: { files, versions }, state }: Known) {
+  const names = files.map(({ path: of, schema, table }) => fileName(schema, table, of))
+  const states = (yield* depot.list(statesFolder)).slice(-keptStates)
+  if (states.at(-1) !== stateName(state.place)) return // another machine knows better what is needed
+  const kept = yield* Effect.forEach(states, (name) => readState(depot, name))
+  const catalogues = kept.flatMap((one) => (one === undefined ? [] : [catalogueName(one.catalogue.sha256)]))
+  yield* sweepLake(depot, new Set([...names, ...states, ...catalogues]), versions)
+})
+
+/** A state of the lake on this machine, and finished. */
+const known = Effect.fnUntraced(function* (layout: Layout, state: State, folder: string) {
   const { depot } = layout
-  yield* requireSame(depot, named)
-  const file = path.join(folder, "known.ducklake")
-  yield* fetch(depot, named.catalogue, file)
-  const found: Known = { named, file, read: yield* readCatalogueIn(file) }
-  if (!(yield* isFinished(layout, named))) yield* putCommits(depot, found)
+  yield* requireSame(depot, state)
+  const file = yield* fetch(depot, state.catalogue, folder)
+  const found: Known = { state, file, read: yield* readCatalogueIn(file) }
+  if (!(yield* isFinished(layout, state))) yield* putCommits(depot, found)
   return found
+})
+
+/** What the lake takes of the generation of a number; undefined, with a reason in the log, where it is left out. */
+const takenOf = Effect.fnUntraced(function* (
+  layout: Layout,
+  number: number,
+  objects: ReadonlyMap<string, number>,
+  folder: string
+) {
+  const manifest = Option.getOrUndefined(yield* readManifest(layout.depot, number))
+  const taken = manifest && (yield* generationOf(layout, manifest, objects, folder))
+  if (taken === undefined)
+    yield* Effect.logInfo(`the lake is without ${generationId(number)}, whose data is no longer kept`)
+  return taken
 })
 
 const bringUp = Effect.fnUntraced(function* (layout: Layout, address: string) {
   const { depot } = layout
   const newest = Option.getOrUndefined(yield* newestManifest(layout.local))
-  const named = yield* newestNamed(depot)
-  if (
-    newest === undefined ||
-    (named !== undefined && named.number >= newest.number && (yield* isFinished(layout, named)))
-  )
-    return
+  if (newest === undefined) return
+  const [newer] = newerIn(newest)
+  if (newer !== undefined) return yield* newer
+  const state = yield* newestState(depot)
+  if (state !== undefined && state.number >= newest.number && (yield* isFinished(layout, state))) return
   const folder = yield* ownFolder(layout, `lake-${randomUUID()}`)
-  if (named === undefined) yield* requireNone(depot)
-  let lake = named === undefined ? undefined : yield* known(layout, named, folder)
-  const missed = yield* listNumbers(depot, named?.number)
-  for (const number of missed.filter((one) => one <= newest.number)) {
-    const manifest = Option.getOrUndefined(yield* readManifest(depot, number))
+  if (state === undefined) yield* requireNone(depot)
+  let lake = state === undefined ? undefined : yield* known(layout, state, folder)
+  for (const number of (yield* listNumbers(depot, state?.number)).filter((one) => one <= newest.number)) {
     const objects = yield* datedObjects(depot)
-    const generation = manifest && (yield* generationOf(layout, manifest, objects, folder))
-    if (generation !== undefined) lake = yield* putGeneration(layout, generation, lake, objects, { folder, address })
-    else yield* Effect.logInfo(`the lake is without ${generationId(number)}, whose data is no longer kept`)
+    const taking = takenOf(layout, number, objects, folder)
+    // Older ones are only history: what is wrong with one of them is told, and it is left out.
+    const taken = yield* number === newest.number
+      ? taking
+      : taking.pipe(
+          Effect.catch(({ message }) =>
+            Effect.as(Effect.logWarning(`the lake is without ${generationId(number)}: ${message}`), undefined)
+          )
+        )
+    while (taken !== undefined && (lake?.state.number ?? 0) < number) {
+      lake = yield* putGeneration(layout, taken, lake, objects, { folder, address })
+    }
   }
   if (lake === undefined) return
-  yield* show(depot, lake, folder)
-  yield* noteFinished(layout, lake.named)
-  yield* sweep(depot, lake)
+  const shown = yield* show(depot, lake, folder)
+  yield* noteFinished(layout, lake.state)
+  yield* sweep(depot, shown)
 }, Effect.scoped)
 
 /** Brings the lake up to the newest generation of this machine, where there is to be one. */
@@ -348,11 +397,3 @@ export const bringLakeUp = Effect.fn("Lake.bringUp")(function* (layout: Layout) 
   const address = yield* lakeSetting(layout)
   if (address !== undefined) yield* withLock(layout.lakeLock, bringUp(layout, address))
 })
-
-/** The same behind a publication, which stays whatever becomes of the lake. */
-export const followWithLake = (layout: Layout) =>
-  bringLakeUp(layout).pipe(
-    Effect.catch(({ message }) =>
-      Effect.logWarning(`the lake is not up to what is live, and the next run brings it up: ${message}`)
-    )
-  )

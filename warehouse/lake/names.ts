@@ -5,9 +5,9 @@ export const openedCatalogue = `${folder}larder.ducklake`
 /** Catalogues under their SHA-256: one for each generation, as long as one is written. */
 export const cataloguesFolder = `${folder}catalogues/`
 export const catalogueName = (sha256: string) => `${cataloguesFolder}${sha256}.ducklake`
-/** Which catalogue is that of a generation: who puts this first wrote it. */
-export const generationsFolder = `${folder}generations/`
-export const generationName = (number: number) => `${generationsFolder}${String(number).padStart(9, "0")}.json`
+/** States of the lake, in their order: a generation and its catalogue. Of several who add to one state, the first who puts the next wrote it. */
+export const statesFolder = `${folder}states/`
+export const stateName = (place: number) => `${statesFolder}${String(place).padStart(9, "0")}.json`
 
 export const dataFolder = `${folder}data/`
 export const fileName = (schema: string, table: string, file: string) => `${dataFolder}${schema}/${table}/${file}`

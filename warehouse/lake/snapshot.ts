@@ -44,7 +44,7 @@ const keyOf = ({ name, schema }: { readonly schema: string; readonly name: strin
 class Changes {
   readonly statements: Array<string> = []
   /** As DuckLake names them. */
-  readonly names: Array<string> = []
+  names: ReadonlyArray<string> = []
   /** Whether tables, views or macros are others than before. */
   areDefinitionsOther = false
   nextId: number
@@ -55,7 +55,7 @@ class Changes {
   }
   define(name: string, ...statements: ReadonlyArray<string>) {
     this.areDefinitionsOther = true
-    if (!this.names.includes(name)) this.names.push(name)
+    if (!this.names.includes(name)) this.names = [...this.names, name]
     this.statements.push(...statements)
   }
 }
@@ -113,7 +113,8 @@ const settleColumns = (
   })
   const left = columns.filter(({ node }) => !settled.some((column) => column.node.id === node.id))
   for (const { node } of left) {
-    changes.define(altered, ending("column", number, `table_id = ${id} and column_id in (${idsIn(node).join(", ")})`))
+    const its = `table_id = ${id} and column_id in (${idsIn(node).join(", ")})`
+    changes.define(altered, ending("column", number, its), ending("column_tag", number, its))
   }
   return { id, columns: settled }
 }
@@ -187,6 +188,8 @@ const settleTables = Effect.fnUntraced(function* (
     }
     const settled = { id, columns: columns.get(id) ?? [] }
     tables.set(keyOf(table), settleColumns(changes, number, settled, table, free.get(id) ?? 1))
+    // what it begins with is no change of it
+    if (known === undefined) changes.names = changes.names.filter((name) => name !== `altered_table:${id}`)
   }
   for (const { id, ...table } of found) {
     if (tables.has(keyOf(table)) || untouched.has(table.schema)) continue
@@ -359,8 +362,8 @@ export const setFiles = Effect.fnUntraced(function* (
   const added = fresh.flatMap(add)
   const all = [...wanted.values()]
   const sum = (of: (file: LakeFile) => number) => all.reduce((total, file) => total + of(file), 0)
-  if (gone.length > 0) changes.names.push(`deleted_from_table:${id}`)
-  if (fresh.length > 0) changes.names.push(`inserted_into_table:${id}`)
+  if (gone.length > 0) changes.names = [...changes.names, `deleted_from_table:${id}`]
+  if (fresh.length > 0) changes.names = [...changes.names, `inserted_into_table:${id}`]
   changes.statements.push(
     ...gone.map((file) => ending("data_file", number, `data_file_id = ${file.id}`)),
     ...added,

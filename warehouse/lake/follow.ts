@@ -1,0 +1,22 @@
+/** The lake behind a publication, which stays whatever becomes of the lake. */
+import { Cause, Effect } from "effect"
+import type { Layout } from "../generation/layout.ts"
+import { lakeSetting } from "./setting.ts"
+
+const textOf = (cause: Cause.Cause<unknown>) => {
+  const error = Cause.squash(cause)
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Brings the lake up to what was published, where there is to be one. What goes wrong is logged. */
+export const followWithLake = Effect.fnUntraced(function* (layout: Layout) {
+  if ((yield* lakeSetting(layout)) === undefined) return
+  const { bringLakeUp } = yield* Effect.promise(() => import("./lake.ts")) // most have none
+  yield* bringLakeUp(layout).pipe(
+    Effect.catchCause((cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.failCause(cause)
+        : Effect.logWarning(`the lake is not up to what is live, and the next run tries again: ${textOf(cause)}`)
+    )
+  )
+})
