@@ -1,6 +1,6 @@
-/** What programs leave of the lake that are killed, or that bring it up at once with others; and logs that become long. */
+/** What programs leave of the lake that are killed, or that bring it up at once with others. */
 import { readdirSync } from "node:fs"
-import { cp, rm } from "node:fs/promises"
+import { cp } from "node:fs/promises"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe } from "@effect/vitest"
@@ -11,11 +11,10 @@ import { bringLakeUp } from "@larder/warehouse/lake/lake.ts"
 import { recordEnd } from "@larder/warehouse/publishing/record.ts"
 import { ConfigProvider, Effect } from "effect"
 import { itWorks } from "../support/it-works.ts"
-import { commitsOf, deltaRows, deltaVersions, snapshotRows, snapshotsOf } from "../support/lake/reading.ts"
+import { deltaRows, deltaVersions, snapshotRows, snapshotsOf } from "../support/lake/reading.ts"
 import { copied } from "../support/warehouse/copied-home.ts"
 import { publishPrices } from "../support/warehouse/every-data-set.ts"
 import { aLayout, aRun } from "../support/warehouse/pantry.ts"
-import { pythonWith, seenBy } from "./engines.ts"
 
 const up = (layout: Layout) =>
   Effect.provideService(
@@ -120,31 +119,6 @@ describe("two machines that bring the lake up at once", () => {
       assert.deepStrictEqual(yield* snapshotsOf(lake), [1, 2, 3, 4, 5])
       for (const [table, count] of yield* snapshotRows(lake)) {
         assert.strictEqual((yield* rowsIn(lake, table)).length, count, table)
-      }
-    })
-  )
-})
-
-describe("a log that becomes long", () => {
-  itWorks("gets a checkpoint, from which engines read it without what came before", () =>
-    Effect.gen(function* () {
-      const layout = yield* withMilk
-      for (let at = 2; at <= 24; at++) {
-        const run = aRun({ pipeline: "commodities", outcome: "failed", message: `failure ${at}` })
-        yield* recordEnd(layout, { run, checks: [], leftOut: [] })
-      }
-      yield* up(layout)
-      const lake = lakeOf(layout)
-      assert.strictEqual(commitsOf(lake, "ingest.run").length, 24)
-      const log = path.join(lake, "data/ingest/run/_delta_log")
-      yield* Effect.promise(async () => {
-        for (let version = 0; version < 20; version++)
-          await rm(path.join(log, `${String(version).padStart(20, "0")}.json`))
-      })
-      const python = yield* Effect.promise(() => pythonWith("duckdb-polars"))
-      for (const engine of ["deltalake", "polars", "delta"]) {
-        const seen = yield* Effect.promise(() => seenBy(python, engine, lake))
-        assert.strictEqual(seen["ingest.run"]?.rows, 24, engine)
       }
     })
   )

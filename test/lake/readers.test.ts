@@ -1,15 +1,32 @@
-/** Engines that others made read the lake of real programs: after publications, an upgrade, a rollback and a pruning. */
+/**
+ * Engines that others made read the lake of real programs: after publications, an upgrade, a rollback and a pruning; and lakes behind a web
+ * server and with long logs. In one file, which installs the engines once.
+ */
+import { rm } from "node:fs/promises"
 import path from "node:path"
+import { assert } from "@effect/vitest"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { bringLakeUp } from "@larder/warehouse/lake/lake.ts"
+import { recordEnd } from "@larder/warehouse/publishing/record.ts"
+import { ConfigProvider, Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { copyIn, query, removeFolder } from "../end-to-end/ingesting.ts"
+import { staticHost } from "../support/depots/static-host.ts"
+import { itWorks } from "../support/it-works.ts"
+import { commitsOf } from "../support/lake/reading.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { run } from "../support/programs.ts"
+import { everyDataSet, publishPrices } from "../support/warehouse/every-data-set.ts"
+import { aLayout, aRun } from "../support/warehouse/pantry.ts"
 import { pythonWith, type Seen, seenBy, seenInWarehouse } from "./engines.ts"
 
 const preload = new URL("../support/warehouse/another-version.ts", import.meta.url).href
 const lakes = { LARDER_LAKE: "yes" }
 /** The next version of Larder, in which `commodity.series` has a column more, and there is a table `commodity.note`. */
 const upgraded = { ...lakes, NODE_OPTIONS: `--import=${preload}`, TEST_VERSION: "2" }
+
+const up = (layout: Layout, settings: Readonly<Record<string, string>>) =>
+  Effect.provideService(bringLakeUp(layout), ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(settings))
 
 interface Snapshot {
   readonly snapshot: number
@@ -110,4 +127,44 @@ describe("a lake after a rollback and a pruning", () => {
     const before = await seenBy(python, "deltalake", lake(), kept[0]?.delta_versions)
     expect(before[prices]?.rows).toBe(Number(live[prices]?.rows) - 1)
   })
+})
+
+describe("a lake behind a web server", () => {
+  itWorks("is what the warehouse has, read by DuckDB at the address in LARDER_LAKE_URL", () =>
+    Effect.gen(function* () {
+      const { layout } = yield* everyDataSet
+      const lake = `${yield* staticHost(layout.dir)}/lake`
+      yield* up(layout, { ...lakes, LARDER_LAKE_URL: lake })
+      const seen = yield* Effect.promise(() => seenBy(python, "ducklake", lake))
+      assert.deepStrictEqual(seen, yield* Effect.promise(() => seenInWarehouse(layout.home)))
+      const first = yield* Effect.promise(() => seenBy(python, "ducklake", lake, 1))
+      assert.strictEqual(first["commodity.price_version"]?.rows, 2)
+      assert.notProperty(first, "branded_food.food")
+    })
+  )
+})
+
+describe("a log that becomes long", () => {
+  itWorks("gets a checkpoint, from which engines read it without what came before", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishPrices(layout, "milk")
+      for (let at = 2; at <= 14; at++) {
+        const run = aRun({ pipeline: "commodities", outcome: "failed", message: `failure ${at}` })
+        yield* recordEnd(layout, { run, checks: [], leftOut: [] })
+      }
+      yield* up(layout, lakes)
+      const lake = path.join(layout.dir, "lake")
+      assert.strictEqual(commitsOf(lake, "ingest.run").length, 14)
+      const log = path.join(lake, "data/ingest/run/_delta_log")
+      yield* Effect.promise(async () => {
+        for (let version = 0; version < 10; version++)
+          await rm(path.join(log, `${String(version).padStart(20, "0")}.json`))
+      })
+      for (const engine of ["deltalake", "polars", "delta"]) {
+        const seen = yield* Effect.promise(() => seenBy(python, engine, lake))
+        assert.strictEqual(seen["ingest.run"]?.rows, 14, engine)
+      }
+    })
+  )
 })

@@ -23,7 +23,7 @@ export interface Commit {
 }
 
 /** Versions from one checkpoint to the next. */
-export const checkpointEvery = 20
+export const checkpointEvery = 10
 
 export const linesOf = (actions: ReadonlyArray<Action>) =>
   `${actions.map((action) => JSON.stringify(action)).join("\n")}\n`

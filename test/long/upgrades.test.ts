@@ -1,11 +1,11 @@
 /** Programs of several versions over one warehouse: servers follow it, each as far as it knows the tables, while runs publish. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { generationOf, look, query, removeFolder, replay, temporaryFolder } from "../end-to-end/ingesting.ts"
 import { ledgerSettings } from "../support/api/ledger-place.ts"
 import { createKey } from "../support/api/operator.ts"
 import { aLabel, ingestLabels } from "../support/label-releases.ts"
 import { aClose, bodyOf, everyFeed, feedNamed, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
 import { run, type Server, startServer, untilServed } from "../support/programs.ts"
-import { generationOf, look, query, removeFolder, replay, temporaryFolder } from "./ingesting.ts"
 
 const preload = new URL("../support/warehouse/another-version.ts", import.meta.url).href
 const ofVersion = (version: number) =>
