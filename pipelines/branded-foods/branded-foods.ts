@@ -1,8 +1,8 @@
 /** The branded-foods pipeline: packaged-food labels of USDA FoodData Central, whole releases in either form. */
 import { brandedFood } from "@larder/warehouse/tables.ts"
+import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
 import { checks } from "./checks.ts"
-import { readBrandedFoods } from "./read.ts"
 
 export const brandedFoods: Pipeline = {
   name: "branded-foods",
@@ -12,5 +12,9 @@ export const brandedFoods: Pipeline = {
   samples: new URL("./samples/", import.meta.url),
   hosts: ["fdc.nal.usda.gov"],
   files: true,
-  read: readBrandedFoods
+  read: (context) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./read.ts")),
+      (read) => read.readBrandedFoods(context)
+    )
 }

@@ -3,7 +3,7 @@ import { commodity } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
 import { checks } from "./checks.ts"
-import { marsKey, readCommodities } from "./read.ts"
+import { marsKey } from "./mars-key.ts"
 
 const withoutKey =
   "MARS_API_KEY is not set: the reports of My Market News are left out. A key is free at https://mymarketnews.ams.usda.gov."
@@ -19,5 +19,9 @@ export const commodities: Pipeline = {
   hosts: ["marsapi.ams.usda.gov", "mpr.datamart.ams.usda.gov"],
   preflight: ({ kind }) =>
     Effect.map(marsKey, (key) => (kind === "live" && key === undefined ? { lacks: withoutKey } : {})),
-  read: readCommodities
+  read: (context) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./read.ts")),
+      (read) => read.readCommodities(context)
+    )
 }

@@ -2,25 +2,18 @@
  * Reads all feeds of the catalog: fetch into the archive, normalise, stage. Feeds of one service go one after the other,
  * the two services side by side. The first run reads whole histories; later ones look back as far as reports are revised.
  */
-import { Clock, Config, DateTime, Effect, Option, Redacted } from "effect"
+
+import { Clock, DateTime, Effect } from "effect"
 import { reading } from "../run/hand-edited.ts"
 import { Origin } from "../run/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext, reasonLines } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { catalog, type Feed } from "./catalog.ts"
 import { catalogRows } from "./catalog-rows.ts"
+import { marsKey } from "./mars-key.ts"
 import { readPrevious } from "./previous.ts"
 import type { FeedRead } from "./read-feed.ts"
 import { leftOutOf, readService } from "./read-service.ts"
-
-/** Blanks around a key come from copying it; an empty one is none. */
-export const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(
-  Config.map((key) => Option.getOrUndefined(key)),
-  Config.map((key) => {
-    const text = key === undefined ? "" : Redacted.value(key).trim()
-    return text === "" ? undefined : Redacted.make(text)
-  })
-)
 
 const needsKey =
   "It needs a key: set MARS_API_KEY to your key of My Market News, which is free at https://mymarketnews.ams.usda.gov, and run again."

@@ -9,9 +9,7 @@ import { Archive } from "../run/archive.ts"
 import type { LivePolicy } from "../run/live-origin.ts"
 import type { Pipeline } from "../run/pipeline.ts"
 import { storefronts } from "../storefronts/storefronts.ts"
-import { probeBrandedFoods, type SeenZip } from "./branded-foods.ts"
-import { probeCommodities } from "./commodities.ts"
-import { probeStorefronts } from "./storefronts.ts"
+import type { SeenZip } from "./branded-foods.ts"
 import type { FeedVerdict } from "./verdict.ts"
 
 export const pipelines: ReadonlyArray<Pipeline> = [commodities, brandedFoods, storefronts]
@@ -35,8 +33,15 @@ export interface Probed {
 }
 
 const judged = Effect.fnUntraced(function* (pipeline: Pipeline, stores: string | undefined) {
-  if (pipeline === commodities) return { verdicts: yield* probeCommodities(), seen: [] }
-  if (pipeline === brandedFoods) return yield* probeBrandedFoods()
+  if (pipeline === commodities) {
+    const { probeCommodities } = yield* Effect.promise(() => import("./commodities.ts"))
+    return { verdicts: yield* probeCommodities(), seen: [] }
+  }
+  if (pipeline === brandedFoods) {
+    const { probeBrandedFoods } = yield* Effect.promise(() => import("./branded-foods.ts"))
+    return yield* probeBrandedFoods()
+  }
+  const { probeStorefronts } = yield* Effect.promise(() => import("./storefronts.ts"))
   return { verdicts: yield* probeStorefronts(stores), seen: [] }
 })
 

@@ -3,7 +3,7 @@
  * and paths, as they are, percent-encoded, and inside of Base64, wherever a source repeats them.
  */
 import { Effect, Redacted } from "effect"
-import { marsKey } from "../commodities/read.ts"
+import { marsKey } from "../commodities/mars-key.ts"
 import { proxies } from "../run/proxies.ts"
 
 export interface Redaction {

@@ -118,6 +118,7 @@ export interface Pipeline {
   readonly lists?: true
   /** What is wrong or missing is told before anything is fetched. */
   readonly preflight?: PipelinePreflight
+  /** Loads the code that reads when it is called: most commands need none, and others that of one pipeline. */
   readonly read: (
     context: RunContext
   ) => Effect.Effect<

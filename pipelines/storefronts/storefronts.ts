@@ -1,10 +1,9 @@
 /** The storefronts pipeline: stores, products and collections out of the feeds of a list of shops. */
 import { storefront } from "@larder/warehouse/tables.ts"
+import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
 import { checks } from "./checks.ts"
 import { storeRequests } from "./crawl/policy.ts"
-import { preflight } from "./preflight.ts"
-import { readStorefronts } from "./read.ts"
 
 export const storefronts: Pipeline = {
   name: "storefronts",
@@ -17,6 +16,14 @@ export const storefronts: Pipeline = {
   requests: storeRequests,
   lists: true,
   goesOn: true,
-  preflight,
-  read: readStorefronts
+  preflight: (source) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./preflight.ts")),
+      ({ preflight }) => preflight(source)
+    ),
+  read: (context) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./read.ts")),
+      (read) => read.readStorefronts(context)
+    )
 }

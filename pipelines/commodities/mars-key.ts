@@ -1,0 +1,11 @@
+/** The key of My Market News. */
+import { Config, Option, Redacted } from "effect"
+
+/** Blanks around a key come from copying it; an empty one is none. */
+export const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(
+  Config.map((key) => Option.getOrUndefined(key)),
+  Config.map((key) => {
+    const text = key === undefined ? "" : Redacted.value(key).trim()
+    return text === "" ? undefined : Redacted.make(text)
+  })
+)
