@@ -1,9 +1,19 @@
 /** The name of a generation on the command line. */
 import { Schema } from "effect"
+import { Flag } from "effect/cli"
 
-export const GenerationName = Schema.String.check(
+const GenerationName = Schema.String.check(
   Schema.makeFilter((text) => /^(larder-)?\d{1,15}$/.test(text) || "expected a generation, such as 41 or larder-000041")
 )
+
+/** `--to N` */
+export const generationFlag = (description: string) =>
+  Flag.String("to").pipe(
+    Flag.withSchema(GenerationName),
+    Flag.withMetavar("N"),
+    Flag.withDescription(description),
+    Flag.optional
+  )
 
 /** `41` or `larder-000041` */
 export const numberOf = (name: string) => Number(name.replace(/^larder-/, ""))

@@ -8,7 +8,7 @@ import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import { Console, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { homeSetting } from "../run/run.ts"
-import { GenerationName, numberOf } from "./generation-name.ts"
+import { generationFlag, numberOf } from "./generation-name.ts"
 
 /** There is no depot, or nothing in it. */
 export class NothingToPull extends Schema.TaggedError<NothingToPull>()("NothingToPull", { problem: Schema.String }) {
@@ -20,12 +20,7 @@ export class NothingToPull extends Schema.TaggedError<NothingToPull>()("NothingT
 export const pull = Command.make(
   "pull",
   {
-    to: Flag.String("to").pipe(
-      Flag.withSchema(GenerationName),
-      Flag.withMetavar("N"),
-      Flag.withDescription("The generation, such as 41 or larder-000041; the newest without it"),
-      Flag.optional
-    ),
+    to: generationFlag("The generation, such as 41 or larder-000041; the newest without it"),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
   },
   Effect.fn(function* ({ json, to }) {

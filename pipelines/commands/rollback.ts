@@ -8,17 +8,12 @@ import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { homeSetting } from "../run/run.ts"
 import { DataSetName, dataSetNames } from "./data-set-name.ts"
-import { GenerationName } from "./generation-name.ts"
+import { generationFlag } from "./generation-name.ts"
 
 export const rollback = Command.make(
   "rollback",
   {
-    to: Flag.String("to").pipe(
-      Flag.withSchema(GenerationName),
-      Flag.withMetavar("N"),
-      Flag.withDescription("The generation, such as 41 or larder-000041"),
-      Flag.optional
-    ),
+    to: generationFlag("The generation, such as 41 or larder-000041"),
     only: Flag.String("only").pipe(
       Flag.withSchema(DataSetName),
       Flag.withMetavar("DATA-SET"),
