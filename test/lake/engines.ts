@@ -49,7 +49,7 @@ export const seenBy = async <A = Readonly<Record<string, Seen>>>(
 
 const named = (table: string) => table.split(".").map(identifier).join(".")
 
-/** What stands in the files that people open, by table. JSON counts as text, as it is in the lake; `lists`: as empty ones where they are null. */
+/** Rows, values and types of each table in the files that people open. JSON counts as text; `lists` says whether null lists count as empty. */
 export const seenInWarehouse = (
   home: string,
   lists: "as they are" | "never null" = "as they are"

@@ -45,7 +45,7 @@ const cutAfter = (depot: Depot, allowed: number): Depot => {
 }
 
 describe("a program that is killed while it brings the lake up", () => {
-  itWorks("leaves one that can be read whenever that is, and the next run completes it", () =>
+  itWorks("leaves a readable lake, and the next run completes it", () =>
     Effect.gen(function* () {
       const original = yield* withMilk
       yield* up(original)
@@ -74,7 +74,7 @@ describe("a program that is killed while it brings the lake up", () => {
 })
 
 describe("two machines that bring the lake up at once", () => {
-  itWorks("leave one lake, whoever was first", () =>
+  itWorks("leave one consistent lake", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       yield* up(layout)
@@ -90,7 +90,7 @@ describe("two machines that bring the lake up at once", () => {
       }
     })
   )
-  itWorks("take over what the one has put that was faster, whose files stay what they are", () =>
+  itWorks("continue from the state of the faster one, whose files do not change", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       const other = { ...layout, lakeLock: `${layout.lakeLock}.other`, seen: `${layout.seen}-other` }

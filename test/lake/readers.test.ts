@@ -145,7 +145,7 @@ describe("a lake behind a web server", () => {
 })
 
 describe("a log that becomes long", () => {
-  itWorks("gets a checkpoint, from which engines read it without what came before", () =>
+  itWorks("gets a checkpoint, and engines read it without the earlier commits", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishPrices(layout, "milk")

@@ -51,7 +51,7 @@ export interface Depot {
    * without it.
    */
   readonly putHint: (name: string, text: string) => Effect.Effect<void, DepotUnusable>
-  /** Puts a file in the place of the one before, in one step: who reads that one meanwhile gets one of both, whole. */
+  /** Puts a file in the place of the one before, in one step: a reader gets either of them, whole. */
   readonly replaceFile: (name: string, object: ObjectId, file: string) => Effect.Effect<void, DepotUnusable>
   /** Names that begin with `prefix` and come after `after`, in their order. Of a host that cannot list: the last ones. */
   readonly list: (prefix: string, after?: string) => Effect.Effect<ReadonlyArray<string>, DepotUnusable>

@@ -54,7 +54,7 @@ const messageOf = ({ event: { kind, note, outcome, pipeline, went_back_to }, num
 
 const from = ({ file, table }: Source) => `${identifier(file)}.${nameOf(table)}`
 
-/** Defines in the session what readers are to see. Answers with where the rows are. */
+/** Creates the tables, views and comments in the session. Answers with the sources of their rows. */
 const define = Effect.fnUntraced(function* (db: DuckDb["Service"], parts: Parts) {
   const sources = yield* attachParts(db, parts)
   const filled = sources.filter(({ table }) => table === dataSetTable)
@@ -68,7 +68,7 @@ const define = Effect.fnUntraced(function* (db: DuckDb["Service"], parts: Parts)
   return sources
 })
 
-/** Adds the snapshot to the catalogue, and lets those go that are kept no longer. Answers with the new files. */
+/** Adds the snapshot to the catalogue and expires old ones. Answers with the new files, and what follows from the catalogue. */
 export const addGeneration = Effect.fnUntraced(function* (generation: Generation, target: Target) {
   const { databases, manifest, untouched } = generation
   const db = yield* DuckDb.memory

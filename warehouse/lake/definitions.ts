@@ -86,7 +86,7 @@ const macros = `
   where function_type in ('macro', 'table_macro') and not internal and database_name = current_database()
   order by function_oid`
 
-/** Everything that stands in the database of the session. */
+/** All tables, views and macros in the database of the session. */
 export const definitionsIn = Effect.fnUntraced(function* (db: DuckDb["Service"], untouched: ReadonlySet<string>) {
   const tables = new Map<string, TableDefinition & { readonly columns: Array<ColumnDefinition> }>()
   for (const { comment, is_nullable, name, schema, table, table_comment, type } of yield* db.all(Column, columns)) {

@@ -1,6 +1,6 @@
 /**
  * The Delta logs of the lake: one for each table, with a version for each generation that changed it. What a commit says follows from
- * the catalogue alone, so that whoever finishes the snapshot of a killed program writes the same.
+ * the catalogue alone, so that another program that finishes the snapshot of a killed one writes the same.
  */
 import { Effect, Option, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
@@ -18,7 +18,7 @@ export interface Commit {
   readonly table: string
   readonly version: number
   readonly text: string
-  /** Every now and then: all that holds after this version, so that nobody has to read what came before. */
+  /** At some versions: the whole state of the table, so that readers can skip earlier commits. */
   readonly checkpoint: ReadonlyArray<Action> | undefined
 }
 
@@ -36,7 +36,7 @@ const File = Schema.Struct({
   bytes: Schema.BigInt,
   began: Schema.BigInt,
   ended: Schema.NullOr(Schema.BigInt),
-  /** Null where that snapshot is no longer kept. */
+  /** Null where that snapshot has expired. */
   put_at: Schema.NullOr(Schema.BigInt)
 })
 const files = `

@@ -1,6 +1,6 @@
 /**
  * The catalogue of the lake: a DuckLake 1.0 in a DuckDB file, with a snapshot for each generation, of the same number. It is written
- * here and only read elsewhere. What a snapshot no longer has is not removed but ended, so that older ones stay readable.
+ * here and only read elsewhere. Rows that a snapshot drops are ended, not deleted, so that older snapshots stay readable.
  */
 import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"

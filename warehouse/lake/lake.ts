@@ -1,15 +1,14 @@
 /**
- * The lake: every generation also as Parquet files, under two catalogues that other engines read, a DuckLake over all tables and a
- * Delta log for each. It lies in the depot, beside the parts. Its files are there before a catalogue names them; which catalogue is that
- * of a generation is decided by who names it first, and everything else follows from that catalogue. So a program that is killed
- * leaves a lake that can be read, and the next one goes on from there.
+ * The lake: every generation also as Parquet files, described by two catalogues that other engines read, a DuckLake for all tables and a
+ * Delta log for each. It lies in the depot, beside the parts. Files are put before a catalogue names them. The first writer to put the next
+ * state of the lake decides its catalogue, and everything else follows from that catalogue. So a killed program leaves a readable lake,
+ * and the next one continues from there.
  */
 import { randomUUID } from "node:crypto"
-import { chmod, copyFile, mkdir, open, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { chmod, copyFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import path from "node:path"
-import { Effect, Option, Schema, Stream } from "effect"
-import { type Depot, datedObjects, ObjectId } from "../depot/depot.ts"
-import { isDiskFull } from "../disk-full.ts"
+import { Effect, Option } from "effect"
+import { type Depot, datedObjects } from "../depot/depot.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
@@ -50,106 +49,17 @@ import {
 } from "./names.ts"
 import { sweepLake } from "./retention.ts"
 import { lakeSetting } from "./setting.ts"
-
-/** The lake is not one that this warehouse wrote. */
-export class ForeignLake extends Schema.TaggedError<ForeignLake>()("ForeignLake", {
-  location: Schema.String,
-  /** What was found. */
-  fault: Schema.String
-}) {
-  override get message() {
-    return `${this.location}/lake ${this.fault}. Nothing of it was changed. Move that folder aside, and the next run writes a new lake; or set LARDER_DEPOT to another depot.`
-  }
-}
-
-/** A file on its way into the lake cannot be read or written on this machine. */
-export class LakeUnwritable extends Schema.TaggedError<LakeUnwritable>()("LakeUnwritable", {
-  file: Schema.String,
-  cause: Schema.Defect()
-}) {
-  override get message() {
-    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `${this.file} cannot be used: ${reason}.${isDiskFull(reason) ? " The disk is full: make room." : ""}`
-  }
-}
-
-const attempt = <A>(file: string, run: () => Promise<A>) =>
-  Effect.tryPromise({ try: run, catch: (cause) => new LakeUnwritable({ file, cause }) })
-
-/** A state of the lake: up to which generation it is, and the catalogue of that. */
-const State = Schema.Struct({
-  /** Counts the states. */
-  place: Schema.Int,
-  number: Schema.Int,
-  /** Of the manifest. */
-  id: Schema.String,
-  catalogue: ObjectId,
-  written_by: Schema.String,
-  /** Random: tells one's own from that of somebody who was faster. */
-  nonce: Schema.String
-})
-type State = typeof State.Type
-const stateText = Schema.fromJsonString(State)
-const decodeState = Schema.decodeUnknownOption(stateText)
-const encodeState = Schema.encodeSync(stateText)
-
-/** Undefined where it was removed since. */
-const readState = Effect.fnUntraced(function* (depot: Depot, name: string) {
-  const text = yield* depot.text(name)
-  if (Option.isNone(text)) return undefined
-  const state = decodeState(text.value)
-  if (Option.isSome(state)) return state.value
-  return yield* new ForeignLake({ location: depot.location, fault: `has ${name}, which is damaged or not Larder's` })
-})
-
-/** The newest state; undefined where there is no lake yet. */
-const newestState = Effect.fnUntraced(function* (depot: Depot) {
-  for (;;) {
-    const name = (yield* depot.list(statesFolder)).at(-1)
-    if (name === undefined) return undefined
-    const state = yield* readState(depot, name)
-    if (state !== undefined) return state // else another machine has put a newer one meanwhile, and removed this
-  }
-})
-
-/** Fails where somebody else has a lake there. Files of tables may be of a first run that was killed. */
-const requireNone = Effect.fnUntraced(function* (depot: Depot) {
-  const found = [...(yield* depot.dated("lake/")).keys()]
-  const foreign = found.find(
-    (name) => !/^lake\/(data\/[^/]+\/[^/]+|catalogues)\/[0-9a-f]{64}\.(parquet|ducklake)$/.test(name)
-  )
-  if (foreign === undefined) return
-  return yield* new ForeignLake({
-    location: depot.location,
-    fault: `has files that Larder did not write, such as ${foreign}`
-  })
-})
-
-/** Fails where the lake has another generation under this number, or one that was never made. A manifest that is gone was removed since. */
-const requireSame = Effect.fnUntraced(function* (depot: Depot, { id, number }: State) {
-  const manifest = yield* readManifest(depot, number)
-  if (Option.isSome(manifest) && manifest.value.id === id) return
-  const newest = (yield* listNumbers(depot)).at(-1) ?? 0
-  if (Option.isNone(manifest) && number < newest) return
-  return yield* new ForeignLake({
-    location: depot.location,
-    fault: `is that of another warehouse: its ${generationId(number)} is ${Option.isSome(manifest) ? "another one" : "none of this one's"}`
-  })
-})
-
-/** Brings a catalogue to this machine, into a new file: one that was put may be the depot's own, under another name. */
-const fetch = Effect.fnUntraced(function* (depot: Depot, { bytes, sha256 }: ObjectId, folder: string) {
-  const name = catalogueName(sha256)
-  const file = path.join(folder, `${randomUUID()}.ducklake`)
-  const opened = yield* Effect.acquireRelease(
-    attempt(file, () => open(file, "wx")),
-    (handle) => Effect.promise(() => handle.close())
-  )
-  yield* Stream.runForEach(depot.bytes(name, 0), (chunk) => attempt(file, () => opened.appendFile(chunk)))
-  const found = yield* objectIdOf(file)
-  if (found.sha256 === sha256 && found.bytes === bytes) return file
-  return yield* new ForeignLake({ location: depot.location, fault: `has ${name}, which is damaged` })
-}, Effect.scoped)
+import {
+  attempt,
+  encodeState,
+  ForeignLake,
+  fetchCatalogue,
+  newestState,
+  readState,
+  requireNone,
+  requireSame,
+  type State
+} from "./states.ts"
 
 /** A state of the lake, with its catalogue on this machine. */
 interface Known {
@@ -174,7 +84,7 @@ const putCheckpoint = Effect.fnUntraced(function* (
   yield* depot.putHint(lastCheckpointName(schema, table), JSON.stringify({ version, size: actions.length }))
 }, Effect.scoped)
 
-/** Puts what the Delta logs say of the newest snapshot. Who did it before put the same. */
+/** Puts the Delta commits of the newest snapshot. A run that did it before has put the same. */
 const putCommits = Effect.fnUntraced(function* (depot: Depot, { file, read: { commits } }: Known) {
   const put = Effect.fnUntraced(function* (commit: Commit) {
     const { checkpoint, schema, table, text, version } = commit
@@ -213,7 +123,7 @@ const ingestionOf = Effect.fnUntraced(function* (layout: Layout, manifest: Manif
 const loadedIn = ({ data_sets }: Manifest): Readonly<Record<string, DataSetEntry>> =>
   Object.fromEntries(Object.entries(data_sets).filter(([, entry]) => isLoaded(entry)))
 
-/** What the lake takes of a generation, brought to this machine. Undefined where its data is no longer kept. */
+/** The parts of a generation that go into the lake, brought to this machine. Undefined where its data was removed. */
 const generationOf = Effect.fnUntraced(function* (
   layout: Layout,
   manifest: Manifest,
@@ -298,7 +208,7 @@ const show = Effect.fnUntraced(function* (depot: Depot, own: Known, folder: stri
   for (let isShown = false; ; ) {
     const newest = yield* newestState(depot)
     if (newest !== undefined && newest.place > shown.state.place) {
-      const file = yield* fetch(depot, newest.catalogue, folder)
+      const file = yield* fetchCatalogue(depot, newest.catalogue, folder)
       shown = { state: newest, file, read: yield* readCatalogueIn(file) }
     } else if (isShown) return shown
     yield* depot.replaceFile(openedCatalogue, shown.state.catalogue, shown.file)
@@ -340,7 +250,7 @@ const sweep = Effect.fnUntraced(function* (depot: Depot, { read: { files, versio
 const known = Effect.fnUntraced(function* (layout: Layout, state: State, folder: string) {
   const { depot } = layout
   yield* requireSame(depot, state)
-  const file = yield* fetch(depot, state.catalogue, folder)
+  const file = yield* fetchCatalogue(depot, state.catalogue, folder)
   const found: Known = { state, file, read: yield* readCatalogueIn(file) }
   if (!(yield* isFinished(layout, state))) yield* putCommits(depot, found)
   return found
@@ -355,8 +265,7 @@ const takenOf = Effect.fnUntraced(function* (
 ) {
   const manifest = Option.getOrUndefined(yield* readManifest(layout.depot, number))
   const taken = manifest && (yield* generationOf(layout, manifest, objects, folder))
-  if (taken === undefined)
-    yield* Effect.logInfo(`the lake is without ${generationId(number)}, whose data is no longer kept`)
+  if (taken === undefined) yield* Effect.logInfo(`the lake is without ${generationId(number)}, whose data was removed`)
   return taken
 })
 

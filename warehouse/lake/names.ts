@@ -5,7 +5,7 @@ export const openedCatalogue = `${folder}larder.ducklake`
 /** Catalogues under their SHA-256: one for each generation, as long as one is written. */
 export const cataloguesFolder = `${folder}catalogues/`
 export const catalogueName = (sha256: string) => `${cataloguesFolder}${sha256}.ducklake`
-/** States of the lake, in their order: a generation and its catalogue. Of several who add to one state, the first who puts the next wrote it. */
+/** States of the lake, in their order: a generation and its catalogue. The first writer to put the next one decides. */
 export const statesFolder = `${folder}states/`
 export const stateName = (place: number) => `${statesFolder}${String(place).padStart(9, "0")}.json`
 

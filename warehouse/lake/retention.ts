@@ -28,7 +28,7 @@ const following = [
 /** How long a file stays after the last snapshot that named it: a reader may still have an older catalogue open. */
 const spared = "1 day"
 
-/** Ends the snapshots whose databases the depot no longer has. The newest always stays. */
+/** Expires snapshots whose databases were removed from the depot. The newest always stays. */
 export const expireSnapshots = Effect.fnUntraced(function* (db: Db, objects: ReadonlyMap<string, number>) {
   const all = yield* snapshots(db)
   const kept = all.filter(
@@ -77,7 +77,7 @@ const isBehindCheckpoint = (name: string, oldest: ReadonlyMap<string, number>) =
   return logged !== undefined && kept !== undefined && logged.version < kept - (kept % checkpointEvery)
 }
 
-/** Removes from the lake what nothing needs any more: files but those that are `named`, and logs before the `oldest` version of each table. */
+/** Deletes unreferenced files of the lake, all but those in `named`, and commits before the checkpoint of each table's `oldest` version. */
 export const sweepLake = Effect.fnUntraced(function* (
   depot: Depot,
   named: ReadonlySet<string>,

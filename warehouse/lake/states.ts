@@ -1,0 +1,113 @@
+/**
+ * States of the lake, in the depot: up to which generation it is, and the catalogue of that. Several machines may add to one state; the
+ * first to put the next one decides.
+ */
+import { randomUUID } from "node:crypto"
+import { open } from "node:fs/promises"
+import path from "node:path"
+import { Effect, Option, Schema, Stream } from "effect"
+import { type Depot, ObjectId } from "../depot/depot.ts"
+import { isDiskFull } from "../disk-full.ts"
+import { generationId, listNumbers, readManifest } from "../generation/manifest.ts"
+import { objectIdOf } from "../generation/parts.ts"
+import { catalogueName, statesFolder } from "./names.ts"
+
+/** The lake is not one that this warehouse wrote. */
+export class ForeignLake extends Schema.TaggedError<ForeignLake>()("ForeignLake", {
+  location: Schema.String,
+  /** What was found. */
+  fault: Schema.String
+}) {
+  override get message() {
+    return `${this.location}/lake ${this.fault}. Nothing of it was changed. Move that folder aside, and the next run writes a new lake; or set LARDER_DEPOT to another depot.`
+  }
+}
+
+/** A file on its way into the lake cannot be read or written on this machine. */
+export class LakeUnwritable extends Schema.TaggedError<LakeUnwritable>()("LakeUnwritable", {
+  file: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    return `${this.file} cannot be used: ${reason}.${isDiskFull(reason) ? " The disk is full: make room." : ""}`
+  }
+}
+
+export const attempt = <A>(file: string, run: () => Promise<A>) =>
+  Effect.tryPromise({ try: run, catch: (cause) => new LakeUnwritable({ file, cause }) })
+
+/** A state of the lake: up to which generation it is, and the catalogue of that. */
+const State = Schema.Struct({
+  /** Counts the states. */
+  place: Schema.Int,
+  number: Schema.Int,
+  /** Of the manifest. */
+  id: Schema.String,
+  catalogue: ObjectId,
+  written_by: Schema.String,
+  /** Random: tells one's own from that of somebody who was faster. */
+  nonce: Schema.String
+})
+export type State = typeof State.Type
+const stateText = Schema.fromJsonString(State)
+const decodeState = Schema.decodeUnknownOption(stateText)
+export const encodeState = Schema.encodeSync(stateText)
+
+/** Undefined where it was removed since. */
+export const readState = Effect.fnUntraced(function* (depot: Depot, name: string) {
+  const text = yield* depot.text(name)
+  if (Option.isNone(text)) return undefined
+  const state = decodeState(text.value)
+  if (Option.isSome(state)) return state.value
+  return yield* new ForeignLake({ location: depot.location, fault: `has ${name}, which is damaged or not Larder's` })
+})
+
+/** The newest state; undefined where there is no lake yet. */
+export const newestState = Effect.fnUntraced(function* (depot: Depot) {
+  for (;;) {
+    const name = (yield* depot.list(statesFolder)).at(-1)
+    if (name === undefined) return undefined
+    const state = yield* readState(depot, name)
+    if (state !== undefined) return state // else another machine has put a newer one meanwhile, and removed this
+  }
+})
+
+/** Fails where somebody else has a lake there. Files of tables may be of a first run that was killed. */
+export const requireNone = Effect.fnUntraced(function* (depot: Depot) {
+  const found = [...(yield* depot.dated("lake/")).keys()]
+  const foreign = found.find(
+    (name) => !/^lake\/(data\/[^/]+\/[^/]+|catalogues)\/[0-9a-f]{64}\.(parquet|ducklake)$/.test(name)
+  )
+  if (foreign === undefined) return
+  return yield* new ForeignLake({
+    location: depot.location,
+    fault: `has files that Larder did not write, such as ${foreign}`
+  })
+})
+
+/** Fails where the lake has another generation under this number, or one that was never made. A manifest that is gone was removed since. */
+export const requireSame = Effect.fnUntraced(function* (depot: Depot, { id, number }: State) {
+  const manifest = yield* readManifest(depot, number)
+  if (Option.isSome(manifest) && manifest.value.id === id) return
+  const newest = (yield* listNumbers(depot)).at(-1) ?? 0
+  if (Option.isNone(manifest) && number < newest) return
+  return yield* new ForeignLake({
+    location: depot.location,
+    fault: `is that of another warehouse: its ${generationId(number)} is ${Option.isSome(manifest) ? "another one" : "none of this one's"}`
+  })
+})
+
+/** Brings a catalogue to this machine, into a new file: one that was put may be the depot's own, under another name. */
+export const fetchCatalogue = Effect.fnUntraced(function* (depot: Depot, { bytes, sha256 }: ObjectId, folder: string) {
+  const name = catalogueName(sha256)
+  const file = path.join(folder, `${randomUUID()}.ducklake`)
+  const opened = yield* Effect.acquireRelease(
+    attempt(file, () => open(file, "wx")),
+    (handle) => Effect.promise(() => handle.close())
+  )
+  yield* Stream.runForEach(depot.bytes(name, 0), (chunk) => attempt(file, () => opened.appendFile(chunk)))
+  const found = yield* objectIdOf(file)
+  if (found.sha256 === sha256 && found.bytes === bytes) return file
+  return yield* new ForeignLake({ location: depot.location, fault: `has ${name}, which is damaged` })
+}, Effect.scoped)
