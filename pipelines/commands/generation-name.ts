@@ -6,14 +6,12 @@ const GenerationName = Schema.String.check(
   Schema.makeFilter((text) => /^(larder-)?\d{1,15}$/.test(text) || "expected a generation, such as 41 or larder-000041")
 )
 
-/** `--to N` */
+/** `--to N`: a number, or the id of a generation. */
 export const generationFlag = (description: string) =>
   Flag.String("to").pipe(
     Flag.withSchema(GenerationName),
     Flag.withMetavar("N"),
     Flag.withDescription(description),
+    Flag.map((name) => Number(name.replace(/^larder-/, ""))),
     Flag.optional
   )
-
-/** `41` or `larder-000041` */
-export const numberOf = (name: string) => Number(name.replace(/^larder-/, ""))

@@ -1,14 +1,16 @@
 /** `larder-ingest pull`: what is live in a depot comes to this machine, such as an analyst's laptop. */
-import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { type Layout, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { generationId, listNumbers } from "@larder/warehouse/generation/manifest.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { pull as pullGeneration } from "@larder/warehouse/generation/pull.ts"
 import { pruneLocal } from "@larder/warehouse/generation/retention.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
+import { pullAlone } from "@larder/warehouse/opened/pull-alone.ts"
 import { Console, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { homeSetting } from "../run/run.ts"
-import { generationFlag, numberOf } from "./generation-name.ts"
+import { onlyFlag } from "./data-set-name.ts"
+import { generationFlag } from "./generation-name.ts"
 
 /** There is no depot, or nothing in it. */
 export class NothingToPull extends Schema.TaggedError<NothingToPull>()("NothingToPull", { problem: Schema.String }) {
@@ -17,13 +19,23 @@ export class NothingToPull extends Schema.TaggedError<NothingToPull>()("NothingT
   }
 }
 
+/** Brings everything; answers with the newest generation that is here then. */
+const pullAll = Effect.fnUntraced(function* (layout: Layout, to: number | undefined) {
+  const pulled = yield* pullGeneration(layout, "run", to)
+  yield* refreshOpened(layout)
+  yield* pruneLocal(layout)
+  const newest = (yield* listNumbers(layout.local)).at(-1)
+  return newest === undefined ? undefined : { generation: newest, bytes: pulled?.bytes ?? 0 }
+})
+
 export const pull = Command.make(
   "pull",
   {
     to: generationFlag("The generation, such as 41 or larder-000041; the newest without it"),
+    only: onlyFlag,
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
   },
-  Effect.fn(function* ({ json, to }) {
+  Effect.fn(function* ({ json, only, to }) {
     const layout = yield* openLayout(yield* homeSetting)
     const { depot, dir, local } = layout
     if (depot === local) {
@@ -32,19 +44,24 @@ export const pull = Command.make(
       })
     }
     yield* requirePresentForm(layout)
-    const pulled = yield* pullGeneration(layout, "run", Option.getOrUndefined(Option.map(to, numberOf)))
-    yield* refreshOpened(layout)
-    yield* pruneLocal(layout)
-    const newest = (yield* listNumbers(local)).at(-1)
-    if (newest === undefined) return yield* new NothingToPull({ problem: `There is nothing in ${depot.location} yet.` })
-    const told = { generation: generationId(newest), bytes: pulled?.bytes ?? 0, depot: depot.location }
-    const size = `${Math.ceil(told.bytes / 1024).toLocaleString("en-US")} KiB`
-    yield* Console.log(
-      json ? JSON.stringify(told) : `${told.generation} is in ${dir}: ${size} came from ${depot.location}.`
-    )
+    const number = Option.getOrUndefined(to)
+    const data_set = Option.getOrNull(only)
+    const pulled = yield* data_set === null ? pullAll(layout, number) : pullAlone(layout, data_set, number)
+    if (pulled === undefined)
+      return yield* new NothingToPull({
+        problem: `There is nothing in ${depot.location} yet: publish there first, or check LARDER_DEPOT.`
+      })
+    const generation = generationId(pulled.generation)
+    if (json) return yield* Console.log(JSON.stringify({ ...pulled, generation, data_set, depot: depot.location }))
+    const size = `${Math.ceil(pulled.bytes / 1024).toLocaleString("en-US")} KiB`
+    const what =
+      data_set === null
+        ? `${generation} is in ${dir}`
+        : `${data_set} of ${generation} is in ${layout.dataSetFile(data_set)}`
+    yield* Console.log(`${what}: ${size} came from ${depot.location}.`)
   })
 ).pipe(
   Command.withDescription(
-    "Bring what is live in the depot of LARDER_DEPOT to this machine, or a generation that is named"
+    "Bring what is live in the depot of LARDER_DEPOT to this machine, or a generation that is named, whole or one data set"
   )
 )

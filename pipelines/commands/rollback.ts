@@ -7,19 +7,14 @@ import { rollback as goBack } from "@larder/warehouse/publishing/rollback.ts"
 import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { homeSetting } from "../run/run.ts"
-import { DataSetName, dataSetNames } from "./data-set-name.ts"
+import { onlyFlag } from "./data-set-name.ts"
 import { generationFlag } from "./generation-name.ts"
 
 export const rollback = Command.make(
   "rollback",
   {
     to: generationFlag("The generation, such as 41 or larder-000041"),
-    only: Flag.String("only").pipe(
-      Flag.withSchema(DataSetName),
-      Flag.withMetavar("DATA-SET"),
-      Flag.withDescription(`One data set alone: ${dataSetNames.join(", ")}`),
-      Flag.optional
-    ),
+    only: onlyFlag,
     note: Flag.String("note").pipe(Flag.withDescription("Why, for those who look at it later"), Flag.optional),
     json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
   },

@@ -206,7 +206,7 @@ describe("a run whose data set another machine publishes meanwhile", () => {
     Effect.gen(function* () {
       const layout = yield* withApples
       yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "undone" } })
-      const asked = { to: Option.none<string>(), only: Option.none<string>(), note: Option.none<string>() }
+      const asked = { to: Option.none<number>(), only: Option.none<string>(), note: Option.none<string>() }
       const rolledBack = yield* overtakenBy(layout, rollback(elsewhere(layout), asked))
       const error = yield* Effect.flip(runOf(rolledBack, ["plum 3"]))
       assert.match(error.message, /^pantry was rolled back \(larder-000003\) while this run was .* run again\.$/)

@@ -1,19 +1,20 @@
 /**
- * `npm run bench -- [api|fairness|console|foods|storefronts|rounds] [--entries 10000000] [--foods 450000,2000000] [--products
+ * `npm run bench -- [api|fairness|console|foods|storefronts|rounds|shared] [--entries 10000000] [--foods 450000,2000000] [--products
  * 100000,1000000] [--stores 1000]`: measures the bars on this machine and prints them as tables. Each pair runs side by side in one run, in
  * turns, and the medians are compared: ratios count, machines differ. The API takes seven minutes, fairness five, the console ten, branded
- * foods at their full sizes an hour and a half and 30 GB in the temporary folder, storefronts at theirs 8 GB, and rounds of a
- * thousand stores three minutes.
+ * foods at their full sizes an hour and a half and 30 GB in the temporary folder, storefronts at theirs 8 GB, rounds of a
+ * thousand stores three minutes, and what machines share half an hour.
  */
 import { parseArgs } from "node:util"
 import { measureApi } from "./api.ts"
 import { measureConsole } from "./console.ts"
 import { measureFairness } from "./fairness.ts"
 import { measureFoods } from "./foods/measure.ts"
+import { measureShared } from "./shared.ts"
 import { measureStorefronts } from "./storefronts/measure.ts"
 import { measureRounds } from "./storefronts/rounds.ts"
 
-const parts = ["api", "fairness", "console", "foods", "storefronts", "rounds"]
+const parts = ["api", "fairness", "console", "foods", "storefronts", "rounds", "shared"]
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
@@ -33,7 +34,7 @@ if (
   [...entries, ...foods, ...products].some((size) => !Number.isSafeInteger(size) || size < 1000)
 ) {
   console.error(
-    "Give one part or none, api, fairness, console, foods, storefronts or rounds, and sizes of 1,000 or more: foods --foods 450000,2000000"
+    "Give one part or none, api, fairness, console, foods, storefronts, rounds or shared, and sizes of 1,000 or more: foods --foods 450000,2000000"
   )
   process.exit(2)
 }
@@ -44,3 +45,4 @@ if (isAsked("console")) for (const size of entries) await measureConsole(size)
 if (isAsked("foods")) await measureFoods(foods)
 if (isAsked("storefronts")) await measureStorefronts(products)
 if (isAsked("rounds")) await measureRounds(stores)
+if (isAsked("shared")) await measureShared(foods, products)

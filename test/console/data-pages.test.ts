@@ -268,7 +268,7 @@ const rolledBack = (layout: Layout) =>
   Effect.gen(function* () {
     const asked = { to: Option.none(), only: Option.none(), note: Option.none() }
     yield* rollback(layout, { ...asked, only: Option.some("commodities"), note: Option.some("wrong <unit>") })
-    yield* rollback(layout, { ...asked, to: Option.some("2") })
+    yield* rollback(layout, { ...asked, to: Option.some(2) })
   })
 
 layer(dataAfter(rolledBack), { excludeTestServices: true })("over data sets that were rolled back", (it) => {

@@ -2,27 +2,15 @@
 import { readdirSync, statSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { expect } from "vitest"
 import { folderOfTest, query } from "../end-to-end/ingesting.ts"
 import { ask } from "../support/api/client.ts"
-import { s3Service } from "../support/depots/s3-service.ts"
+import { sharedDepot } from "../support/depots/shared-depot.ts"
 import { itWorks } from "../support/it-works.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { newKey, run, startServer, untilServed } from "../support/programs.ts"
 
-const aSharedDepot = Effect.map(s3Service, (service) => {
-  const { accessKeyId, bucket, endpoint, prefix, region, secretAccessKey } = service.settings
-  const environment = {
-    LARDER_DEPOT: `s3://${bucket}/${prefix}`,
-    LARDER_DEPOT_POLL: "100 millis",
-    AWS_ENDPOINT_URL_S3: endpoint,
-    AWS_REGION: region,
-    AWS_ACCESS_KEY_ID: accessKeyId,
-    AWS_SECRET_ACCESS_KEY: Redacted.value(secretAccessKey)
-  }
-  return { service, environment }
-})
 const ingest = (home: string, environment: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
   run("larder-ingest", args, { LARDER_HOME: home, ...environment })
 /** A home whose only generation has one price: little travels. */
@@ -36,7 +24,7 @@ const prices = "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=
 describe("machines that share a depot", () => {
   itWorks("publish into it, and a server follows, goes back with it, and goes on when it is away", () =>
     Effect.gen(function* () {
-      const { environment, service } = yield* aSharedDepot
+      const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
         const publisher = await aSmallHome() // it had a generation before it shared a depot
         const [other, serving] = [folderOfTest(), folderOfTest()]
@@ -73,6 +61,11 @@ describe("machines that share a depot", () => {
           const refused = await ingest(laptop, { LARDER_DEPOT: service.address }, "commodities")
           assert.strictEqual(refused.code, 1)
           assert.match(refused.stderr, /for reading only/)
+          const one = folderOfTest()
+          const alone = await ingest(one, { LARDER_DEPOT: service.address }, "pull", "--only", "commodities", "--json")
+          assert.strictEqual(alone.code, 0, alone.stderr)
+          assert.deepInclude(JSON.parse(alone.stdout), { generation: "larder-000004", data_set: "commodities" })
+          assert.deepStrictEqual(readdirSync(path.join(one, "warehouse")), [".pull.lock", "commodities.duckdb"])
 
           service.plan("GET", { kind: "refuse", status: 403, code: "AccessDenied" }, 1_000_000)
           const stopped = await ingest(other, environment, "commodities")
@@ -96,7 +89,7 @@ describe("machines that share a depot", () => {
     "lose nothing of each other where both publish the same data set at once, through lost answers and cut connections",
     () =>
       Effect.gen(function* () {
-        const { environment, service } = yield* aSharedDepot
+        const { environment, service } = yield* sharedDepot
         yield* Effect.promise(async () => {
           const machines = [await aSmallHome(), folderOfTest()] as const
           const days = [["2026-09-30"], ["2026-10-01"]]
@@ -125,7 +118,7 @@ describe("machines that share a depot", () => {
 
   itWorks("take only what the publisher has signed whose key they were given, and what is live there stays", () =>
     Effect.gen(function* () {
-      const { environment, service } = yield* aSharedDepot
+      const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
         const [publisher, laptop, stranger] = [await aSmallHome(), folderOfTest(), folderOfTest()]
         const keys = await ingest(publisher, environment, "depot", "keys", "--json")

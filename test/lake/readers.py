@@ -2,7 +2,7 @@
 
     readers.py ENGINE LAKE [VERSIONS]
 
-LAKE is the folder or the address. VERSIONS, as JSON, is the snapshot of the DuckLake, or the version of each table's Delta log, to read;
+LAKE is the folder or the address; a bucket is reached with AWS_ENDPOINT_URL_S3, AWS_REGION and the keys. VERSIONS, as JSON, is the snapshot of the DuckLake, or the version of each table's Delta log, to read;
 the newest where it is not given. Values are compared by a hash over all rows, written the same way whichever engine read them.
 """
 
@@ -36,9 +36,23 @@ def summary(source):
     return {"rows": rows, "digest": digest, "types": types}
 
 
+def reach():
+    """Lets DuckDB read where the lake is."""
+    if "://" not in lake:
+        return
+    load("httpfs")
+    if lake.startswith("s3://"):
+        endpoint = os.environ["AWS_ENDPOINT_URL_S3"].removeprefix("http://")
+        session.execute(
+            f"""create secret (type s3, endpoint '{endpoint}', url_style 'path', use_ssl false, region '{os.environ["AWS_REGION"]}',
+                key_id '{os.environ["AWS_ACCESS_KEY_ID"]}', secret '{os.environ["AWS_SECRET_ACCESS_KEY"]}')"""
+        )
+        os.environ["AWS_ALLOW_HTTP"] = "true"  # as deltalake and Polars want it
+
+
 def ducklake():
     load("ducklake")
-    load("httpfs")
+    reach()
     at = "" if versions is None else f", snapshot_version {versions}"
     session.execute(f"attach 'ducklake:{lake}/larder.ducklake' as larder (read_only{at})")
     session.execute("use larder")
@@ -85,8 +99,11 @@ def snapshots():
 
 
 def delta_tables():
-    """Keys of the tables in a folder, with where they are."""
-    return {f"{log.parent.parent.name}.{log.parent.name}": str(log.parent) for log in sorted(Path(lake).glob("data/*/*/_delta_log"))}
+    """Names of the tables, with where they are."""
+    reach()
+    logs = session.execute(f"select distinct parse_dirpath(file) from glob('{lake}/data/*/*/_delta_log/*.json')").fetchall()
+    places = sorted(log.removesuffix("/_delta_log") for (log,) in logs)
+    return {".".join(place.split("/")[-2:]): place for place in places}
 
 
 def version_of(table):

@@ -1,8 +1,10 @@
-/** ClickHouse and Spark read the lake of real programs: the newest generation and the one before. What is missing here is named, and left out. */
+/** ClickHouse and Spark read the lake of real programs, and others read one in a bucket: the newest generation and the one before. What is missing here is named, and left out. */
 import path from "node:path"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { copyIn, removeFolder } from "../end-to-end/ingesting.ts"
+import { startFromGo, versitygw } from "../depots/go.ts"
+import { copyIn, folderOfTest, removeFolder } from "../end-to-end/ingesting.ts"
 import { pythonWith, type Seen, seenBy, seenInWarehouse } from "../lake/engines.ts"
+import { environmentOf } from "../support/depots/shared-depot.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { repository } from "../support/repository.ts"
 import { installOnce, isInstalled } from "../support/tools.ts"
@@ -65,5 +67,27 @@ describe.skipIf(!isInstalled("java") || !isInstalled("mvn"))("Spark, where Java 
     expect(newest["commodity.price_version"]?.generation).toBe("larder-000005")
     const before = await seenBy(python, "spark", lake(), versions, { LAKE_JARS })
     expect(values(before)).toEqual(values(live["4 as they are"] ?? {}))
+  })
+})
+
+describe.skipIf(!isInstalled("go"))("DuckDB, deltalake and Polars, where Go is", () => {
+  it("read from a bucket what the warehouse has, of the newest generation and the one before", async () => {
+    const { settings, stop } = await startFromGo(versitygw)
+    try {
+      const environment = environmentOf({ ...settings, prefix: "larder" }, "1 second")
+      const publisher = copyIn(home, folderOfTest())
+      await addGeneration(publisher, ["2026-10-02"], { ...environment, ...lakes })
+      const newest = values(await seenInWarehouse(publisher))
+      const place = `${environment.LARDER_DEPOT}/lake`
+      const python = await pythonWith("duckdb-polars")
+      for (const engine of ["ducklake", "deltalake", "polars", "delta"]) {
+        expect(values(await seenBy(python, engine, place, undefined, environment)), engine).toEqual(newest)
+      }
+      expect(values(await seenBy(python, "ducklake", place, 5, environment))).toEqual(
+        values(live["5 as they are"] ?? {})
+      )
+    } finally {
+      stop()
+    }
   })
 })

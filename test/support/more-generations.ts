@@ -26,17 +26,22 @@ const payloadOf = (days: ReadonlyArray<string>) => {
   return JSON.stringify({ stats, results: [...results, cheese] })
 }
 
-/** Publishes one more generation. The other reports are not in the folder, so they are left out and the run exits with 4. */
+/** Writes a recording of these days. The other reports are not in it. */
+export const recordDays = (folder: string, days: ReadonlyArray<string>) => {
+  const reports = path.join(folder, "marsapi.ams.usda.gov/services/v1.2/reports")
+  mkdirSync(reports, { recursive: true })
+  writeFileSync(path.join(reports, "1603"), payloadOf(days))
+}
+
+/** Publishes one more generation. The other reports are left out, so the run exits with 4. */
 export const addGeneration = async (
   home: string,
   days: ReadonlyArray<string>,
   environment: Environment = {}
 ): Promise<void> => {
   const folder = mkdtempSync(path.join(tmpdir(), "larder-replay-"))
-  const reports = path.join(folder, "marsapi.ams.usda.gov/services/v1.2/reports")
   try {
-    mkdirSync(reports, { recursive: true })
-    writeFileSync(path.join(reports, "1603"), payloadOf(days))
+    recordDays(folder, days)
     const { code, stderr, stdout } = await run("larder-ingest", ["commodities", "--replay", folder, "--json"], {
       LARDER_HOME: home,
       ...environment

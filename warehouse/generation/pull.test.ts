@@ -107,7 +107,7 @@ describe("machines that share a depot", () => {
       const [first, second] = [yield* aMachine(depot), yield* aMachine(depot)]
       yield* publishOn(first, { prices: [apples] })
       yield* publishOn(first, { prices: [pears] })
-      const asked = { to: Option.some("1"), only: Option.none(), note: Option.none() }
+      const asked = { to: Option.some(1), only: Option.none(), note: Option.none() }
       assert.strictEqual((yield* rollback(second, asked)).generation, "larder-000003")
       assert.deepStrictEqual(yield* items(second, "pantry.price"), ["apple"])
       yield* follow(first)

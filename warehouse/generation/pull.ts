@@ -7,6 +7,7 @@ import path from "node:path"
 import { Effect, Option, Result, Schema, Stream } from "effect"
 import { datedObjects, type ObjectId, objectName, putObject } from "../depot/depot.ts"
 import { isDiskFull } from "../disk-full.ts"
+import { newestAlone, removeAlone } from "./alone.ts"
 import { type Layout, writableDirectory } from "./layout.ts"
 import { patience, withLock } from "./lock.ts"
 import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
@@ -194,20 +195,37 @@ const wantedThere = Effect.fnUntraced(function* (layout: Layout, here: Manifest 
   return yield* new NotInDepot({ location: depot.location, what: generationId(to), kept })
 })
 
+/** The same, where it is no older than what is here, and of the same history. */
+export const wanted = Effect.fnUntraced(function* (layout: Layout, here: Manifest | undefined, to: number | undefined) {
+  const found = yield* wantedThere(layout, here, to)
+  if (found === undefined || here === undefined) return found
+  if (to !== undefined && here.number > found.number) {
+    const [generation, newer] = [generationId(found.number), generationId(here.number)]
+    return yield* new OlderThanHere({ dir: layout.dir, generation, here: newer })
+  }
+  yield* requireSameHistory(layout, found, here)
+  return found
+})
+
 export interface Pulled {
   readonly generation: number
   /** What came over the network. */
   readonly bytes: number
 }
 
-/** Brings a generation; where it was pruned meanwhile, the one that is the newest then. */
-const bringWanted = Effect.fnUntraced(function* (layout: Layout, first: Manifest, to: number | undefined) {
+/** Has a generation brought; where it was pruned meanwhile, the one that is the newest then, unless one was named. */
+export const bringKept = Effect.fnUntraced(function* <E, R>(
+  { depot }: Layout,
+  first: Manifest,
+  to: number | undefined,
+  bringOne: (manifest: Manifest) => Effect.Effect<number, E, R>
+) {
   for (let wanted = first; ; ) {
-    const brought = yield* Effect.result(bring(layout, wanted))
+    const brought = yield* Effect.result(bringOne(wanted))
     if (Result.isSuccess(brought))
       return { generation: wanted.number, bytes: brought.success } satisfies Pulled as Pulled
     if (to !== undefined) return yield* Effect.fail(brought.failure)
-    const found = yield* newestManifest(layout.depot, wanted.number)
+    const found = yield* newestManifest(depot, wanted.number)
     if (Option.isNone(found) || found.value.number === wanted.number) return yield* Effect.fail(brought.failure)
     wanted = found.value
   }
@@ -222,19 +240,16 @@ export const pull = Effect.fn("Generation.pull")(function* (
   by: keyof typeof patience = "run",
   to?: number
 ) {
-  const { depot, dir, local } = layout
+  const { depot, dir, local, pullLock } = layout
   if (depot === local) return undefined
   const here = Option.getOrUndefined(yield* newestManifest(local))
-  const found = yield* wantedThere(layout, here, to)
+  const found = yield* wanted(layout, here ?? (yield* newestAlone(layout)), to)
   yield* writableDirectory(dir)
   if (found === undefined) {
-    if (here !== undefined) yield* withLock(layout.pullLock, copyAll(layout), patience[by])
+    if (here !== undefined) yield* withLock(pullLock, copyAll(layout), patience[by])
     return undefined
   }
-  if (here !== undefined && to !== undefined && here.number > found.number) {
-    return yield* new OlderThanHere({ dir, generation: generationId(found.number), here: generationId(here.number) })
-  }
-  if (here !== undefined) yield* requireSameHistory(layout, found, here)
   if (found.number === here?.number) return undefined
-  return yield* withLock(layout.pullLock, bringWanted(layout, found, to), patience[by])
+  const bringing = bringKept(layout, found, to, (manifest) => bring(layout, manifest))
+  return yield* withLock(pullLock, Effect.tap(bringing, removeAlone(layout)), patience[by])
 })

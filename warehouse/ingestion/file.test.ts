@@ -179,7 +179,7 @@ describe("ingestion.duckdb", () => {
         yield* fs.remove(layout.ingestion)
         yield* refreshOpened(layout)
         assert.deepStrictEqual(yield* everything, before)
-        yield* rollback(layout, { to: Option.some("1"), only: Option.none(), note: Option.none() })
+        yield* rollback(layout, { to: Option.some(1), only: Option.none(), note: Option.none() })
         assert.deepStrictEqual(yield* reasons, [{ reason: "as first read", run_id }])
       })
   )

@@ -21,7 +21,7 @@ const settings = (given: Readonly<Record<string, string>>) =>
   Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({ LARDER_LAKE: "yes", ...given }))
 const up = (layout: Layout, given: Readonly<Record<string, string>> = {}) => bringLakeUp(layout).pipe(settings(given))
 
-const goBack = (layout: Layout, to: string) =>
+const goBack = (layout: Layout, to: number) =>
   rollback(layout, { to: Option.some(to), only: Option.some("commodities"), note: Option.some("a wrong unit") })
 
 const lakeOf = ({ dir }: Layout) => path.join(dir, "lake")
@@ -35,7 +35,7 @@ const withHistory = copied(
     yield* publishPrices(layout, "milk")
     yield* publishPrices(layout, "butter")
     yield* up(layout)
-    yield* goBack(layout, "1")
+    yield* goBack(layout, 1)
     yield* up(layout)
     return layout
   })

@@ -69,7 +69,7 @@ const databaseOf = Effect.fnUntraced(function* (layout: Layout, number: number) 
   return layout.objectFile(manifest.data_sets.pantry?.parts[0]?.sha256 ?? "")
 })
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
-const back = (layout: Layout, to?: string) =>
+const back = (layout: Layout, to?: number) =>
   rollback(layout, { to: Option.fromNullishOr(to), only: Option.none(), note: Option.none() })
 
 /** In a generation of day n there are n deliveries, and the price is n. */
@@ -109,7 +109,7 @@ describe("what is live", () => {
       yield* until(() => live.swaps() === 1)
       assert.deepStrictEqual([live.current().id, live.current().model.days], ["larder-000002", 2])
       assert.strictEqual(yield* inPantry(live, countDays), 2)
-      yield* back(layout, "1")
+      yield* back(layout, 1)
       yield* until(() => live.swaps() === 2)
       assert.deepStrictEqual([live.current().id, live.current().model.days], ["larder-000003", 1])
       assert.strictEqual(live.current().entries.pantry?.changed_in, 3)
@@ -260,7 +260,7 @@ describe("a new generation that cannot be served", () => {
       assert.strictEqual(yield* inPantry(live, countDays), 1)
       yield* Effect.sleep("600 millis")
       assert.strictEqual(complaints().length, 1)
-      yield* Effect.exit(back(layout, "1")) // what runs told in that generation is lost, and told so
+      yield* Effect.exit(back(layout, 1)) // what runs told in that generation is lost, and told so
       yield* until(() => live.fault() === undefined)
       assert.strictEqual(yield* inPantry(live, countDays), 1)
     })
@@ -321,7 +321,7 @@ describe("a new generation that cannot be served", () => {
       const live = yield* watch(layout, load)
       yield* fs.remove(layout.ingestion)
       yield* fs.makeDirectory(`${layout.ingestion}/not a database`, { recursive: true })
-      yield* back(layout, "1")
+      yield* back(layout, 1)
       yield* until(() => live.swaps() === 1)
       yield* Effect.sleep("600 millis")
       assert.deepStrictEqual([live.current().id, live.current().model], ["larder-000003", { days: 1, runs: 2 }])

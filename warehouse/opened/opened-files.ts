@@ -41,7 +41,7 @@ const inodeOf = (file: string) =>
   )
 
 /** Another name for an object. Replaced in one step, so that the name always leads to a whole file. */
-const showAs = (object: string, file: string) =>
+export const showAs = (object: string, file: string) =>
   attempt(file, async () => {
     if ((await inodeOf(file)) === (await inodeOf(object))) return
     const next = `${file}.${randomUUID()}.part`

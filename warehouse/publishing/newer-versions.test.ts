@@ -53,7 +53,7 @@ const sentenceOf = (what: string) =>
 const messageOf = <A, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), ({ message }) => message)
 const liveOf = (layout: Layout) => Effect.map(newestManifest(layout.depot), Option.getOrThrow)
-const back = (to: string) => ({ to: Option.some(to), only: Option.none(), note: Option.none() })
+const back = (to: number) => ({ to: Option.some(to), only: Option.none(), note: Option.none() })
 describe("a program that is older than what is live", () => {
   itWorks("is refused before it fetches anything, and again where it publishes", () =>
     Effect.gen(function* () {
@@ -80,9 +80,9 @@ describe("a program that is older than what is live", () => {
   itWorks("goes back to what it knows, and not forward to what it does not know", () =>
     Effect.gen(function* () {
       const layout = yield* upgraded
-      yield* rollback(layout, back("1"))
+      yield* rollback(layout, back(1))
       assert.strictEqual((yield* liveOf(layout)).data_sets.commodities?.schema, 1)
-      assert.strictEqual(yield* messageOf(rollback(layout, back("2"))), sentenceOf("commodities"))
+      assert.strictEqual(yield* messageOf(rollback(layout, back(2))), sentenceOf("commodities"))
       assert.strictEqual((yield* liveOf(layout)).number, 3)
     })
   )
@@ -94,7 +94,7 @@ describe("a program that is older than what is live", () => {
       assert.strictEqual(yield* messageOf(requirePublishable(layout, commodity)), sentence)
       assert.strictEqual(yield* messageOf(publishSeries(layout, commodity, "milk")), sentence)
       assert.strictEqual(yield* messageOf(recordEnd(layout, told)), sentence)
-      assert.strictEqual(yield* messageOf(rollback(layout, back("1"))), sentence)
+      assert.strictEqual(yield* messageOf(rollback(layout, back(1))), sentence)
       assert.strictEqual((yield* liveOf(layout)).number, 2)
     })
   )

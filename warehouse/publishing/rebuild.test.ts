@@ -7,7 +7,7 @@ import { Effect, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { rollback } from "./rollback.ts"
 
-const back = (layout: Layout, to?: string) =>
+const back = (layout: Layout, to?: number) =>
   rollback(layout, { to: Option.fromNullishOr(to), only: Option.none(), note: Option.none() })
 const runs = (layout: Layout) =>
   Effect.map(
@@ -72,7 +72,7 @@ describe("a rebuild", () => {
       )
       yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "two" } }) // into the other of the two files
       assert.deepStrictEqual(yield* reasons(layout, "live_reject"), ["as first read"])
-      yield* back(layout, "2")
+      yield* back(layout, 2)
       assert.deepStrictEqual(
         [yield* reasons(layout), yield* reasons(layout, "live_reject")],
         [["as read again"], ["as read again"]]

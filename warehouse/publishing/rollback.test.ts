@@ -12,7 +12,7 @@ import { keptManifestsOf, readManifest } from "../generation/manifest.ts"
 import { recordEnd } from "./record.ts"
 import { rollback } from "./rollback.ts"
 
-const back = (layout: Layout, asked: { readonly to?: string; readonly only?: string; readonly note?: string } = {}) =>
+const back = (layout: Layout, asked: { readonly to?: number; readonly only?: string; readonly note?: string } = {}) =>
   rollback(layout, {
     to: Option.fromNullishOr(asked.to),
     only: Option.fromNullishOr(asked.only),
@@ -66,19 +66,19 @@ describe("rollback", () => {
   itWorks("goes to a generation by its id or its number, also forwards", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
-      yield* back(layout, { to: "larder-000001" })
+      yield* back(layout, { to: 1 })
       assert.deepStrictEqual(yield* items(layout), ["day 1"])
-      yield* back(layout, { to: "3" })
+      yield* back(layout, { to: 3 })
       assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2", "day 3"])
       assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3*"])
-      yield* back(layout, { to: "4" }) // itself a rollback: its data
+      yield* back(layout, { to: 4 }) // itself a rollback: its data
       assert.deepStrictEqual(yield* items(layout), ["day 1"])
     })
   )
   itWorks("tells who went back, why and from what, and keeps the history of runs", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
-      yield* back(layout, { to: "1", note: "the shop was closed" })
+      yield* back(layout, { to: 1, note: "the shop was closed" })
       assert.deepStrictEqual(
         yield* ask(
           layout,
@@ -103,7 +103,7 @@ describe("rollback", () => {
           { generation: "larder-000003", rolled_back_by: "larder-000004" }
         ]
       )
-      yield* back(layout, { to: "3" })
+      yield* back(layout, { to: 3 })
       assert.deepStrictEqual(yield* ask(layout, "from ingest.run where rolled_back_by is not null"), [])
     })
   )
@@ -116,10 +116,10 @@ describe("rollback", () => {
       assert.deepStrictEqual(done, { generation: "larder-000006", data_sets: { pantry: "larder-000002" } })
       const price = ask(layout, "select price from cellar.price")
       assert.deepStrictEqual(yield* price, [{ price: "11.0000" }])
-      assert.deepStrictEqual((yield* back(layout, { only: "cellar", to: "3" })).data_sets, { cellar: null })
+      assert.deepStrictEqual((yield* back(layout, { only: "cellar", to: 3 })).data_sets, { cellar: null })
       assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2"])
       yield* Effect.flip(price)
-      assert.deepStrictEqual((yield* back(layout, { to: "5" })).data_sets, {
+      assert.deepStrictEqual((yield* back(layout, { to: 5 })).data_sets, {
         pantry: "larder-000003",
         cellar: "larder-000005"
       })
@@ -166,15 +166,15 @@ describe("rollback", () => {
     Effect.gen(function* () {
       const layout = yield* threeDays
       assert.strictEqual(
-        (yield* Effect.flip(back(layout, { to: "9" }))).message,
+        (yield* Effect.flip(back(layout, { to: 9 }))).message,
         "There is no generation larder-000009. Kept are: larder-000001, larder-000002, larder-000003."
       )
-      for (const to of ["3", "2"]) {
+      for (const to of [3, 2]) {
         const { message } = yield* Effect.flip(back(layout, { to, only: "attic" }))
         assert.strictEqual(message, "There is no data set attic: there are pantry.")
       }
       assert.strictEqual(
-        (yield* Effect.flip(back(layout, { to: "3" }))).message,
+        (yield* Effect.flip(back(layout, { to: 3 }))).message,
         "What is live is that of larder-000003 already."
       )
       assert.strictEqual((yield* keptManifestsOf(layout.depot)).length, 3)
@@ -251,7 +251,7 @@ describe("a data set that was rolled back to before its first run", () => {
       yield* back(layout, { only: "cellar" })
       for (const price of ["2", "3", "4", "5"]) yield* publishWine(price)
       assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3*", "(4)", "6", "7", "8", "9*"])
-      yield* back(layout, { to: "4", only: "cellar" })
+      yield* back(layout, { to: 4, only: "cellar" })
     })
   )
 })
@@ -264,10 +264,10 @@ describe("what is kept", () => {
         yield* publishFound(layout, { prices: [{ item: "wine", price }] }, { of: cellar })
       }
       assert.deepStrictEqual(yield* kept(layout), ["1", "2", "3*", "5", "6", "7", "8", "9*"])
-      yield* back(layout, { to: "1", only: "pantry" })
+      yield* back(layout, { to: 1, only: "pantry" })
       for (const day of [4, 5, 6, 7, 8]) yield* publishDay(layout, day)
       assert.deepStrictEqual(yield* kept(layout), ["5", "6", "7", "8", "9*", "11", "12", "13", "14", "15*"])
-      const error = yield* Effect.flip(back(layout, { to: "1", only: "pantry" }))
+      const error = yield* Effect.flip(back(layout, { to: 1, only: "pantry" }))
       assert.match(error.message, /^The data of pantry in larder-000001 is no longer kept\./)
     })
   )

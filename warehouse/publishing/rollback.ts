@@ -47,12 +47,9 @@ export class NothingToGoBackTo extends Schema.TaggedError<NothingToGoBackTo>()("
   }
 }
 
-/** `3` or `larder-000003`, as people name a generation. */
-const numberOf = (text: string) => Number(text.replace(/^larder-/, ""))
-
 export interface Asked {
-  /** A number or an id; without it, what the newest data was built from. */
-  readonly to: Option.Option<string>
+  /** The number of a generation; without it, what the newest data was built from. */
+  readonly to: Option.Option<number>
   /** The pipeline of the one data set that is to go back. */
   readonly only: Option.Option<string>
   readonly note: Option.Option<string>
@@ -107,8 +104,7 @@ const keptIds = (layout: Layout) =>
   Effect.map(keptManifestsOf(layout.depot), (all) => all.map(({ number }) => generationId(number)))
 
 /** What the data sets were in a generation. */
-const planTo = Effect.fnUntraced(function* (layout: Layout, base: Manifest, to: string, only: string | undefined) {
-  const number = numberOf(to)
+const planTo = Effect.fnUntraced(function* (layout: Layout, base: Manifest, number: number, only: string | undefined) {
   const found = yield* readManifest(layout.depot, number)
   if (Option.isNone(found)) {
     return yield* new NoSuchGeneration({ wanted: generationId(number), kept: yield* keptIds(layout) })

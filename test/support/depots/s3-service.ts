@@ -73,6 +73,8 @@ const makeService = () => {
     pageLength: 1000,
     /** Not every service encodes as it is asked to. */
     listsEncoded: true,
+    /** Requests that are told to nobody and never answered: a program that made one waits there until it is killed. */
+    holds: () => false,
     /** Of each listing only so much is sent, or all but so much. */
     listingEndsAt: Number.POSITIVE_INFINITY
   }
@@ -167,6 +169,7 @@ const makeService = () => {
     const [, named, ...rest] = url.pathname.split("/").map(decodeURIComponent)
     const key = rest.join("/")
     seen.push(`${method} ${key}`)
+    if (state.holds()) return undefined
     const mayReadOnly = request.headers.authorization === undefined && ["GET", "HEAD"].includes(method) && key !== ""
     const fault = mayReadOnly ? undefined : faultOf(request, url)
     if (fault !== undefined) return refuse(response, statusOf(fault), fault, { "x-amz-bucket-region": region })

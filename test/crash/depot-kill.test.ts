@@ -1,0 +1,3 @@
+import { depotKills } from "./depot-kills.ts"
+
+depotKills(25)

@@ -1,0 +1,126 @@
+/**
+ * Kills real programs in the middle of a request to the bucket that machines share: who publishes, and who pulls. The request is never
+ * answered, so that the program is killed exactly there. What is in the bucket is a whole generation each time, and the next run completes.
+ */
+import { readdirSync } from "node:fs"
+import path from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { copyIn, folderOfTest, removeFolder } from "../end-to-end/ingesting.ts"
+import { sharedDepot } from "../support/depots/shared-depot.ts"
+import { itWorks } from "../support/it-works.ts"
+import { addGeneration, recordDays } from "../support/more-generations.ts"
+import { type Ended, type Environment, ended, run, start } from "../support/programs.ts"
+import { queryFiles } from "./killed-runs.ts"
+
+type Shared = Effect.Success<typeof sharedDepot>
+
+/** Runs a command that is killed in its request with this number, the first being 0. One that makes fewer ends by itself. */
+const killedAt = async (
+  { state }: Shared["service"],
+  args: ReadonlyArray<string>,
+  environment: Environment,
+  at: number
+): Promise<Ended> => {
+  const child = start("larder-ingest", args, environment)
+  let requests = 0
+  state.holds = () => {
+    if (requests++ !== at) return false
+    child.kill("SIGKILL")
+    return true
+  }
+  const end = await ended(child)
+  state.holds = () => false
+  return end
+}
+
+const priceDays =
+  "select observed_on::varchar as day from commodity.price where metric_name = 'butter_exch_spot_close_daily' and observed_on > '2026-09-29' order by day"
+const daysIn = async (home: string) => ((await queryFiles(home, priceDays))[0] ?? []).map(({ day }) => day)
+const [first, second] = ["2026-09-30", "2026-10-01"] as const
+
+/** A bucket with a generation that has the first day, the machine that published it, and a recording with one day more. */
+const published = Effect.gen(function* () {
+  const { environment, service } = yield* sharedDepot
+  const publisher = folderOfTest()
+  const recorded = folderOfTest()
+  recordDays(recorded, [first, second])
+  yield* Effect.promise(() => addGeneration(publisher, [first], environment))
+  const kept = new Map(service.kept)
+  /** Has the bucket as it was. */
+  const restore = () => {
+    service.kept.clear()
+    for (const [key, object] of kept) service.kept.set(key, object)
+  }
+  return { environment, service, publisher, recorded, restore }
+})
+
+const pull = async (home: string, environment: Environment) => {
+  const { code, stderr } = await run("larder-ingest", ["pull"], { LARDER_HOME: home, ...environment })
+  assert.strictEqual(code, 0, stderr)
+}
+
+const isUnfinished = (name: string) => /\.(part|building|next)$/.test(name)
+
+/** Each request of a program is one moment; `every` says of how many one is tried. */
+export const depotKills = (every: number) => {
+  describe("a program that is killed in the middle of a request to the bucket", () => {
+    itWorks("has published a generation or none, and the next run completes", () =>
+      Effect.gen(function* () {
+        const { environment, publisher, recorded, restore, service } = yield* published
+        yield* Effect.promise(async () => {
+          const args = ["commodities", "--replay", recorded]
+          const found = new Set<string>()
+          for (let at = 0, isKilled = true; isKilled; at += every) {
+            restore()
+            const home = copyIn(publisher)
+            const settings = { LARDER_HOME: home, ...environment }
+            const { code, signal, stderr } = await killedAt(service, args, settings, at)
+            isKilled = signal === "SIGKILL"
+            if (!isKilled) assert.strictEqual(code, 4, stderr)
+            const laptop = folderOfTest()
+            await pull(laptop, environment)
+            const days = await daysIn(laptop)
+            found.add(days.join())
+            assert.include([first, `${first},${second}`], days.join(), `request ${at}`)
+
+            const next = await run("larder-ingest", args, settings)
+            assert.strictEqual(next.code, 4, next.stderr)
+            await pull(laptop, environment)
+            assert.deepStrictEqual(await daysIn(laptop), [first, second], `request ${at}`)
+            const [runs] = await queryFiles(
+              laptop,
+              "select count(distinct run_id)::integer as ids, count(*)::integer as runs from ingest.run"
+            )
+            assert.deepStrictEqual(runs, [{ ids: runs?.[0]?.runs, runs: runs?.[0]?.runs }])
+            removeFolder(home)
+          }
+          assert.deepStrictEqual([...found].sort(), [first, `${first},${second}`])
+        })
+      })
+    )
+    itWorks("has pulled a generation or none, and the next pull completes", () =>
+      Effect.gen(function* () {
+        const { environment, publisher, service } = yield* published
+        yield* Effect.promise(async () => {
+          const laptop = folderOfTest()
+          await pull(laptop, environment)
+          await addGeneration(publisher, [first, second], environment)
+          for (let at = 0, isKilled = true; isKilled; at += every) {
+            const home = copyIn(laptop)
+            const settings = { LARDER_HOME: home, ...environment }
+            const { signal } = await killedAt(service, ["pull"], settings, at)
+            isKilled = signal === "SIGKILL"
+            assert.deepStrictEqual(await daysIn(home), isKilled ? [first] : [first, second], `request ${at}`)
+            await pull(home, environment)
+            assert.deepStrictEqual(await daysIn(home), [first, second])
+            const warehouse = path.join(home, "warehouse")
+            assert.deepStrictEqual(readdirSync(warehouse).filter(isUnfinished), [])
+            assert.deepStrictEqual(readdirSync(path.join(warehouse, "incoming")), [])
+            removeFolder(home)
+          }
+        })
+      })
+    )
+  })
+}

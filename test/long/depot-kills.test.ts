@@ -1,0 +1,3 @@
+import { depotKills } from "../crash/depot-kills.ts"
+
+depotKills(1)

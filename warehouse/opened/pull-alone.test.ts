@@ -1,0 +1,141 @@
+/** A laptop that takes one data set of a shared depot, which is a folder here. */
+import { chmodSync, existsSync, readdirSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import { aLayout, apples, ask, pantryIn, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
+import { analysing } from "@larder/test/support/warehouse/seen.ts"
+import { Effect, FileSystem } from "effect"
+import { folderDepot } from "../depot/folder.ts"
+import { type Layout, layoutOf } from "../generation/layout.ts"
+import { pull } from "../generation/pull.ts"
+import { refreshOpened } from "./opened-files.ts"
+import { pullAlone } from "./pull-alone.ts"
+
+const cellar = pantryIn("cellar")
+
+const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-depot-" }))
+const publishIn = Effect.fnUntraced(function* (
+  folder: string,
+  ...args: Parameters<typeof publishFound> extends [Layout, ...infer A] ? A : never
+) {
+  const machine = yield* layoutOf((yield* aLayout).home, folderDepot(folder))
+  yield* pull(machine)
+  yield* refreshOpened(machine)
+  yield* publishFound(machine, ...args)
+})
+
+const original = onceForFile(
+  Effect.gen(function* () {
+    const folder = yield* aFolder
+    yield* publishIn(folder, { prices: [apples] })
+    yield* publishIn(folder, { prices: [{ item: "wine" }] }, { of: cellar })
+    return folder
+  })
+)
+/** A depot with two generations, and a laptop that has nothing of it. */
+const published = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* aFolder
+  yield* fs.copy(yield* original, folder)
+  return { folder, laptop: yield* layoutOf((yield* aLayout).home, folderDepot(folder)) }
+})
+const items = (laptop: Layout, pipeline: string) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const db = yield* analysing(laptop.dataSetFile(pipeline))
+      return (yield* db.rows(`select item from ${pipeline}.price order by item`)).map(({ item }) => item)
+    })
+  )
+const message = <A, E extends { readonly message: string }, R>(failing: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.flip(failing), (error) => error.message)
+
+describe("a data set that is pulled alone", () => {
+  itWorks("comes without the others, and follows what is published", () =>
+    Effect.gen(function* () {
+      const { folder, laptop } = yield* published
+      assert.deepInclude(yield* pullAlone(laptop, "pantry"), { generation: 2 })
+      assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple"])
+      assert.deepStrictEqual(
+        readdirSync(laptop.dir).filter((name) => !name.startsWith(".")),
+        ["pantry.duckdb"]
+      )
+      assert.deepStrictEqual(yield* pullAlone(laptop, "pantry"), { generation: 2, bytes: 0 })
+
+      yield* publishIn(folder, { prices: [pears] })
+      yield* pullAlone(laptop, "pantry")
+      assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple", "pear"])
+      const kept = path.join(laptop.home, "alone/pantry/warehouse")
+      assert.deepStrictEqual(readdirSync(path.join(kept, "generations")), ["000000003.json"])
+      const objects = readdirSync(path.join(kept, "objects"), { recursive: true, withFileTypes: true })
+      assert.lengthOf(
+        objects.filter((entry) => entry.isFile()),
+        1
+      )
+      assert.deepInclude(yield* pullAlone(laptop, "cellar"), { generation: 3 })
+      assert.deepStrictEqual(yield* items(laptop, "cellar"), ["wine"])
+    })
+  )
+  itWorks("is brought again where somebody changed its file", () =>
+    Effect.gen(function* () {
+      const { laptop } = yield* published
+      yield* pullAlone(laptop, "pantry")
+      const file = laptop.dataSetFile("pantry")
+      chmodSync(file, 0o644)
+      writeFileSync(file, "changed")
+      yield* pullAlone(laptop, "pantry")
+      assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple"])
+    })
+  )
+  itWorks("never goes back below a generation that the laptop has seen, nor to another history", () =>
+    Effect.gen(function* () {
+      const { folder, laptop } = yield* published
+      yield* pullAlone(laptop, "pantry")
+      const older = `${laptop.dir} has larder-000002 already, and never goes back. Pull larder-000001 into another folder, with LARDER_HOME.`
+      assert.strictEqual(yield* message(pullAlone(laptop, "pantry", 1)), older)
+      assert.strictEqual(yield* message(pullAlone(laptop, "cellar", 1)), older)
+      assert.strictEqual(yield* message(pull(laptop, "run", 1)), older)
+
+      const other = yield* aFolder
+      yield* publishIn(other, { prices: [pears] })
+      const stranger = yield* layoutOf(laptop.home, folderDepot(other))
+      assert.include(yield* message(pullAlone(stranger, "pantry")), "is newer than larder-000001, the newest there")
+      yield* publishIn(other, { prices: [apples] })
+      assert.include(
+        yield* message(pullAlone(stranger, "pantry")),
+        "larder-000002, which this machine has, is another one"
+      )
+      assert.include(yield* message(pull(stranger)), "larder-000002, which this machine has, is another one")
+      assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple"])
+      assert.isFalse(existsSync(path.join(folder, "alone")))
+    })
+  )
+  itWorks("gives way to a whole generation, and does not come into a folder that has one", () =>
+    Effect.gen(function* () {
+      const { laptop } = yield* published
+      yield* pullAlone(laptop, "pantry")
+      yield* pull(laptop)
+      yield* refreshOpened(laptop)
+      assert.isFalse(existsSync(path.join(laptop.home, "alone")))
+      assert.deepStrictEqual(
+        yield* ask(laptop, "select item from pantry.price union from cellar.price select item order by 1"),
+        [{ item: "apple" }, { item: "wine" }]
+      )
+      assert.strictEqual(
+        yield* message(pullAlone(laptop, "pantry")),
+        `${laptop.dir} has all data sets, as of larder-000002. Pull without --only, or into another folder, with LARDER_HOME.`
+      )
+    })
+  )
+  itWorks("has to be in the generation", () =>
+    Effect.gen(function* () {
+      const { folder, laptop } = yield* published
+      assert.strictEqual(
+        yield* message(pullAlone(laptop, "cellar", 1)),
+        `There is no cellar of larder-000001 in ${folder}. There is: pantry.`
+      )
+      assert.isUndefined(yield* pullAlone(yield* layoutOf(laptop.home, folderDepot(yield* aFolder)), "pantry"))
+    })
+  )
+})

@@ -1,0 +1,67 @@
+/** Pulling one data set without the others: its file is brought up to a generation of a shared depot, and nothing else comes. */
+import { Effect, Option, Schema } from "effect"
+import { datedObjects, objectName } from "../depot/depot.ts"
+import { aloneLayout, newestAlone } from "../generation/alone.ts"
+import { type Layout, writableDirectory } from "../generation/layout.ts"
+import { withLock } from "../generation/lock.ts"
+import {
+  generationId,
+  isLoaded,
+  listNumbers,
+  type Manifest,
+  manifestName,
+  newestManifest
+} from "../generation/manifest.ts"
+import { bringKept, bringParts, NotInDepot, wanted } from "../generation/pull.ts"
+import { showAs } from "./opened-files.ts"
+
+/** This machine has whole generations, of which a data set cannot be newer than the others. */
+export class WholeHere extends Schema.TaggedError<WholeHere>()("WholeHere", {
+  dir: Schema.String,
+  generation: Schema.String
+}) {
+  override get message() {
+    return `${this.dir} has all data sets, as of ${this.generation}. Pull without --only, or into another folder, with LARDER_HOME.`
+  }
+}
+
+/** Removes what was there before. */
+const keepOnly = Effect.fnUntraced(function* ({ local }: Layout, number: number, sha256: string) {
+  const objects = [...(yield* datedObjects(local)).keys()].filter((other) => other !== sha256)
+  const earlier = (yield* listNumbers(local)).filter((other) => other < number)
+  yield* local.remove([...earlier.map(manifestName), ...objects.map(objectName)])
+})
+
+/** Brings a data set as a generation has it. Answers with the bytes that came. */
+const bringDataSet = Effect.fnUntraced(function* (layout: Layout, pipeline: string, { data_sets, number }: Manifest) {
+  const { depot } = layout
+  const [database] = data_sets[pipeline]?.parts ?? []
+  if (database === undefined) {
+    const kept = Object.keys(data_sets).filter((name) => isLoaded(data_sets[name]))
+    return yield* new NotInDepot({ location: depot.location, what: `${pipeline} of ${generationId(number)}`, kept })
+  }
+  const alone = yield* aloneLayout(layout, pipeline)
+  const bytes = yield* bringParts(alone, generationId(number), [database])
+  const text = yield* depot.text(manifestName(number))
+  if (Option.isSome(text)) yield* alone.local.putText(manifestName(number), text.value)
+  yield* showAs(alone.objectFile(database.sha256), layout.dataSetFile(pipeline))
+  yield* keepOnly(alone, number, database.sha256)
+  return bytes
+})
+
+/**
+ * Brings the file of one data set up to the newest generation of a shared depot, or that of a number. Undefined where the depot has none.
+ * Fails where this machine has whole generations, or has seen a newer one.
+ */
+export const pullAlone = Effect.fn("Generation.pullAlone")(function* (layout: Layout, pipeline: string, to?: number) {
+  const { dir, local, pullLock } = layout
+  const whole = yield* newestManifest(local)
+  if (Option.isSome(whole)) return yield* new WholeHere({ dir, generation: generationId(whole.value.number) })
+  const found = yield* wanted(layout, yield* newestAlone(layout), to)
+  if (found === undefined) return undefined
+  yield* writableDirectory(dir)
+  return yield* withLock(
+    pullLock,
+    bringKept(layout, found, to, (manifest) => bringDataSet(layout, pipeline, manifest))
+  )
+})
