@@ -8,7 +8,16 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/larder-tests", import.meta.url))
 
 /** The slowest suites first: a long file that begins last would be waited for by an idle core. */
-const slowest = ["/test/ci/", "/test/crash/", "/test/console-database/", "/test/payments/", "/test/cli/", "/test/"]
+const slowest = [
+  "/test/ci/",
+  "/test/lake/",
+  "/test/generated-clients/",
+  "/test/crash/",
+  "/test/console-database/",
+  "/test/payments/",
+  "/test/cli/",
+  "/test/"
+]
 const rankOf = ({ moduleId }: TestSpecification) => {
   const rank = slowest.findIndex((folder) => moduleId.includes(folder))
   return rank === -1 ? slowest.length : rank

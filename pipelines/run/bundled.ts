@@ -7,30 +7,44 @@ import { fileURLToPath } from "node:url"
 import { gunzipSync } from "node:zlib"
 import { literal } from "@larder/warehouse/duckdb.ts"
 import type { Staging } from "@larder/warehouse/staging.ts"
-import { Effect, FileSystem, Path, Schema } from "effect"
+import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import type { Pipeline } from "./pipeline.ts"
 
 /** A shorter payload, such as an empty page or a robots.txt, may be the same anywhere. */
 const tellingBytes = 1000
+/** None is larger. */
+const mostBytes = 2 ** 31 - 1
 
-/** SHA-256 of each bundled payload of a pipeline, unpacked. Takes 0.1 s at most. None where they were removed. */
+/** Length of a file's payload. A gzip file of one member, as these are, ends with it (RFC 1952). */
+const payloadBytes = Effect.fnUntraced(function* (file: string, size: number) {
+  if (!file.endsWith(".gz")) return size
+  const fs = yield* FileSystem.FileSystem
+  const open = yield* fs.open(file)
+  yield* open.seek(BigInt(size - 4), "start")
+  const end = yield* open.readAlloc(4)
+  return Option.match(end, { onNone: () => 0, onSome: (bytes) => Buffer.from(bytes).readUInt32LE() })
+}, Effect.scoped)
+
+/** SHA-256 of the bundled payloads of a pipeline that have one of these lengths: to unpack all takes 0.1 s. None where they were removed. */
 const bundledPayloads = Effect.fnUntraced(
-  function* (samples: URL) {
+  function* (samples: URL, lengths: ReadonlySet<number>) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const folder = fileURLToPath(samples)
     const hashOf = Effect.fnUntraced(function* (name: string) {
       const file = path.join(folder, name)
-      if ((yield* fs.stat(file)).type !== "File") return []
+      const { size, type } = yield* fs.stat(file)
+      if (type !== "File" || !lengths.has(yield* payloadBytes(file, Number(size)))) return []
       const bytes = yield* fs.readFile(file)
       const payload = name.endsWith(".gz") ? gunzipSync(bytes) : bytes
-      return payload.length < tellingBytes ? [] : [createHash("sha256").update(payload).digest("hex")]
+      return [createHash("sha256").update(payload).digest("hex")]
     })
     return (yield* Effect.forEach(yield* fs.readDirectory(folder, { recursive: true }), hashOf)).flat()
   },
   Effect.catchTag("PlatformError", () => Effect.succeed([]))
 )
 
+const Length = Schema.Struct({ bytes: Schema.Int })
 const Marked = Schema.Struct({ raw_sha256: Schema.String })
 
 /** Marks staged payloads that are bundled ones as samples. Succeeds with whether there were any. */
@@ -38,7 +52,11 @@ export const markBundled = Effect.fn("Pipeline.markBundled")(function* (
   { samples }: Pick<Pipeline, "samples">,
   { db }: Pick<Staging, "db">
 ) {
-  const bundled = yield* bundledPayloads(samples)
+  const lengths = yield* db.all(
+    Length,
+    `select distinct bytes::integer as bytes from ingest.raw_file where bytes between ${tellingBytes} and ${mostBytes}`
+  )
+  const bundled = yield* bundledPayloads(samples, new Set(lengths.map(({ bytes }) => bytes)))
   if (bundled.length === 0) return false
   const marked = yield* db.all(
     Marked,

@@ -62,7 +62,7 @@ describe("bundled samples that are read by hand", () => {
 
   it("keep their mark in a data set that is rebuilt", async () => {
     const home = folderOfTest()
-    await run("larder-ingest", ["branded-foods", "--file", aZip], { LARDER_HOME: home })
+    await run("larder-ingest", ["storefronts", "--stores", ownList()], { LARDER_HOME: home })
     const again = await run("larder-ingest", ["rebuild"], { LARDER_HOME: home })
     assert.strictEqual(again.code, 0, again.stderr)
     const [runs, files, [dataSet] = []] = await query(home, marks[1] ?? "", marks[0] ?? "", marks[2] ?? "")

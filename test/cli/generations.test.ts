@@ -7,7 +7,9 @@ import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { Effect } from "effect"
 import { inject, onTestFinished } from "vitest"
-import { copyOf, folderOfTest, query } from "../end-to-end/ingesting.ts"
+import { folderOfTest, query } from "../end-to-end/ingesting.ts"
+import { goodZip, load } from "../end-to-end/small-releases.ts"
+import { addGeneration } from "../support/more-generations.ts"
 import { run } from "../support/programs.ts"
 import { copyHome } from "../support/sample-home.ts"
 
@@ -222,36 +224,38 @@ const partOf = (home: string, number: number, pipeline: string) =>
 
 describe("a part that is damaged", () => {
   it("stops the run that builds on it, which is in SQL at once, and no other; a rebuild repairs it", async () => {
-    const home = copyOf(inject("sampleHome"))
-    const call = (...args: ReadonlyArray<string>) => run("larder-ingest", args, { LARDER_HOME: home })
-    const damaged = [...partsOf(home, 2, "branded-foods").values()]
+    const home = folderOfTest()
+    const release = path.join(home, "release.zip")
+    writeFileSync(release, goodZip())
+    assert.strictEqual((await load(home, release)).code, 0)
+    const damaged = [...partsOf(home, 1, "branded-foods").values()]
+    assert.isAbove(damaged.length, 5) // with the search's files
     for (const part of damaged) {
       chmodSync(part, 0o644)
       writeFileSync(part, "damaged")
     }
-    const stopped = await call("branded-foods")
+    const stopped = await load(home, release)
     assert.strictEqual(stopped.code, 1)
     assert.match(
       stopped.stderr,
       /branded-foods\.duckdb of branded-foods \(.+\) has 7 bytes, .+ larder-ingest rebuild branded-foods; or .+ rollback --only branded-foods$/m
     )
     assert.notInclude(stopped.stderr, "the record of this run is lost")
-    assert.strictEqual((await call("storefronts")).code, 0)
-    const told =
-      "select pipeline, outcome, generation from ingest.run where run_id > (select max(run_id) from ingest.run where generation = 'larder-000003') order by run_id"
-    const file = path.join(home, "warehouse/ingestion.duckdb")
-    assert.deepStrictEqual(await rowsOf(file, told), [
+    await addGeneration(home, ["2026-09-30"])
+    const told = "select pipeline, outcome, generation from ingest.run order by run_id"
+    assert.deepStrictEqual(await rowsOf(path.join(home, "warehouse/ingestion.duckdb"), told), [
+      { pipeline: "branded-foods", outcome: "published", generation: "larder-000001" },
       { pipeline: "branded-foods", outcome: "failed", generation: null },
-      { pipeline: "storefronts", outcome: "unchanged", generation: null }
+      { pipeline: "commodities", outcome: "partial", generation: "larder-000003" }
     ])
-    const rebuilt = await call("rebuild", "branded-foods")
+    const rebuilt = await run("larder-ingest", ["rebuild", "branded-foods"], { LARDER_HOME: home })
     assert.strictEqual(rebuilt.code, 0, rebuilt.stderr)
-    assert.match(rebuilt.stdout, /^branded-foods: rebuilt from 1 run, live in larder-000006$/m)
-    for (const part of partsOf(home, 6, "branded-foods").values()) {
+    assert.match(rebuilt.stdout, /^branded-foods: rebuilt from 1 run, live in larder-000004$/m)
+    for (const part of partsOf(home, 4, "branded-foods").values()) {
       assert.notStrictEqual(readFileSync(part, "latin1"), "damaged", "also where the same bytes are made again")
     }
-    const labels = "select count(*)::integer as labels from branded_food.food"
-    assert.deepStrictEqual(await query(home, labels), await query(inject("sampleHome"), labels))
+    const [labels] = await query(home, "select count(*)::integer as labels from branded_food.food")
+    assert.deepStrictEqual(labels, [{ labels: 3 }])
   })
 })
 
@@ -338,26 +342,27 @@ describe("larder-ingest snapshot", () => {
 
 describe("larder-ingest prune", () => {
   it("removes runs behind which nobody can go back, names them, and says what that costs", async () => {
-    const { call, home, json } = aHome()
+    const home = folderOfTest()
     const environment = { LARDER_HOME: home, LARDER_KEPT_GENERATIONS: "1" }
-    for (const _ of ["undone", "live"]) {
-      await json("rollback", "--only", "storefronts")
-      assert.strictEqual((await run("larder-ingest", ["storefronts"], environment)).code, 0)
-    }
+    const call = (...args: ReadonlyArray<string>) => run("larder-ingest", args, environment)
+    await addGeneration(home, ["2026-09-30"])
+    await addGeneration(home, ["2026-09-30", "2026-10-01"])
+    await run("larder-ingest", ["rollback"], { LARDER_HOME: home })
+    await addGeneration(home, ["2026-09-30", "2026-10-02"], environment)
     const lists = path.join(home, "raw/fetches")
-    const [first = ""] = readdirSync(lists).sort()
-    assert.strictEqual((await call("prune", "--keep", "1 day")).stdout, "Nothing to remove: 2 runs stay.\n")
+    const [, undone = ""] = readdirSync(lists).sort()
+    assert.strictEqual((await call("prune", "--keep", "1 day")).stdout, "Nothing to remove: 3 runs stay.\n")
     for (const name of readdirSync(lists)) utimesSync(path.join(lists, name), 0, 0)
-    const run_id = first.replace(".ndjson", "")
-    const { bytes, ...would } = await json("prune", "--keep", "1 run", "--dry-run")
-    assert.isAbove(bytes, 1000)
+    const run_id = undone.replace(".ndjson", "")
+    const { bytes, ...would } = JSON.parse((await call("prune", "--keep", "1 run", "--dry-run", "--json")).stdout)
+    assert.isAbove(bytes, 100)
     assert.deepStrictEqual(would, {
       dry_run: true,
-      runs: [{ run_id, pipeline: "storefronts", outcome: "published", rolled_back: true }],
-      payloads: 0, // the run that counts fetched the same
-      kept: 1
+      runs: [{ run_id, pipeline: "commodities", outcome: "partial", rolled_back: true }],
+      payloads: 1,
+      kept: 2
     })
-    assert.include(readdirSync(lists), first)
+    assert.include(readdirSync(lists), undone)
     const { code, stdout } = await call("prune", "--keep", "1 run")
     assert.deepStrictEqual(
       [
@@ -367,9 +372,9 @@ describe("larder-ingest prune", () => {
           .split("\n")
           .slice(0, 2)
       ],
-      [0, ["Removed 0 payloads of 1 run, … KiB; 1 run stays:", `  ${run_id}  storefronts: rolled back`]]
+      [0, ["Removed 1 payload of 1 run, … KiB; 2 runs stay:", `  ${run_id}  commodities: rolled back`]]
     )
-    assert.notInclude(readdirSync(lists), first)
+    assert.notInclude(readdirSync(lists), undone)
   })
 
   it("needs --keep with days or runs", async () => {

@@ -58,11 +58,13 @@ export interface Command {
   readonly environment: Environment
 }
 
-/** Settings that say where sources, homes and listeners are, and who calls. With any other a program may behave otherwise, or load other code. */
+/** Settings that say where sources, homes, depots and listeners are, and who calls. With any other a program may behave otherwise, or load other code. */
 const places = new Set([
   ...["LARDER_HOME", "LARDER_SOURCES", "LARDER_LEDGER_URL"],
   ...["LARDER_STORES", "LARDER_STORE_FILES", "LARDER_PRIVATE_HOSTS"],
-  ...["LARDER_CONSOLE_URL", "LARDER_HOST", "LARDER_PORT", "LARDER_CONSOLE_PORT", "LARDER_API_KEY"]
+  ...["LARDER_CONSOLE_URL", "LARDER_HOST", "LARDER_PORT", "LARDER_CONSOLE_PORT", "LARDER_API_KEY"],
+  ...["LARDER_DEPOT", "LARDER_DEPOT_POLL", "LARDER_DEPOT_PUBLIC_KEY", "LARDER_KEPT_GENERATIONS", "LARDER_LAKE"],
+  ...["AWS_ENDPOINT_URL_S3", "AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
 ])
 /** A command that ends, and that does not pipe a file to its output. */
 const canShare = ({ args, environment, program }: Command) =>

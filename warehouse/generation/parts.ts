@@ -30,7 +30,9 @@ export const objectIdOf = (file: string) =>
   Effect.tryPromise(async (): Promise<ObjectId> => {
     const hash = createHash("sha256")
     let bytes = 0
-    for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 })) {
+    const { size } = await stat(file)
+    const highWaterMark = Math.min(Math.max(size, 1), 1 << 20) // all of it is allocated, also for a small file
+    for await (const chunk of createReadStream(file, { highWaterMark })) {
       hash.update(chunk)
       bytes += chunk.length
     }

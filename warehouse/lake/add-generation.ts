@@ -5,7 +5,7 @@ import { nameOf } from "../columns-by-name.ts"
 import type { ObjectId } from "../depot/depot.ts"
 import { DuckDb, identifier, literal } from "../duckdb.ts"
 import { generationId, type Manifest } from "../generation/manifest.ts"
-import { attachParts, describing, type Parts, rowsOf, type Source } from "../opened/parts.ts"
+import { attachParts, describing, type Parts, rowsOf, type Source, sourcesOf } from "../opened/parts.ts"
 import { markAllSamples } from "../sample-marks.ts"
 import { dataSetTable } from "../tables.ts"
 import { definitionsIn } from "./definitions.ts"
@@ -56,7 +56,8 @@ const from = ({ file, table }: Source) => `${identifier(file)}.${nameOf(table)}`
 
 /** Creates the tables, views and comments in the session. Answers with the sources of their rows. */
 const define = Effect.fnUntraced(function* (db: DuckDb["Service"], parts: Parts) {
-  const sources = yield* attachParts(db, parts)
+  yield* attachParts(db, parts)
+  const sources = yield* sourcesOf(db, parts)
   const filled = sources.filter(({ table }) => table === dataSetTable)
   yield* db.run(
     [

@@ -14,11 +14,21 @@ import { nameOf } from "../columns-by-name.ts"
 import { definitionHash } from "../dictionary.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
-import { isLoaded, type Manifest } from "../generation/manifest.ts"
+import { type DataSetEntry, isLoaded, type Manifest } from "../generation/manifest.ts"
 import { stampOf } from "../generation/parts.ts"
 import { markAllSamples } from "../sample-marks.ts"
 import { dataSets, ingestTables, ingestViews, viewsOf } from "../tables.ts"
-import { attachParts, createSchemas, describing, detachParts, type Parts, rowsOf, type Source } from "./parts.ts"
+import {
+  attachParts,
+  createSchemas,
+  definedOtherwise,
+  describing,
+  detachParts,
+  type Parts,
+  rowsOf,
+  type Source,
+  sourcesOf
+} from "./parts.ts"
 import { wholeFile } from "./whole-file.ts"
 
 export interface Catalogue extends Parts {
@@ -33,9 +43,11 @@ const viewOf = (source: Source) => `create view ${nameOf(source.table)} as ${row
 
 const fill = Effect.fnUntraced(function* (part: string, parts: Parts) {
   const db = yield* DuckDb.memory
-  const sources = yield* attachParts(db, parts)
+  const compared = definedOtherwise(parts)
+  yield* attachParts(db, compared)
+  const sources = yield* sourcesOf(db, parts)
   // DuckDB 1.5.5 fails where `read_duckdb` reads an attached file twice in one transaction.
-  yield* db.run([...detachParts(sources), `attach ${literal(part)} as made`, "use made"].join(";\n"))
+  yield* db.run([...detachParts(compared), `attach ${literal(part)} as made`, "use made"].join(";\n"))
   const definitions = [...createSchemas(parts), ...sources.map(viewOf), ...describing(parts, sources, "view")]
   yield* db.run(["begin", ...definitions, "commit"].join("\n;\n"))
   yield* markAllSamples(db)
@@ -47,18 +59,24 @@ export const writeCatalogue = Effect.fn("writeCatalogue")(function* ({ file, ing
   const path = yield* Path.Path
   const absolute = {
     ingestion: path.resolve(ingestion),
-    parts: parts.map(({ dataSet, file }) => ({ dataSet, file: path.resolve(file) }))
+    parts: parts.map((part) => ({ ...part, file: path.resolve(part.file) }))
   }
   yield* wholeFile(file, (part) => fill(part, absolute))
 })
 
 type DataSets = Manifest["data_sets"]
 
+const definitionOf = (entry: DataSetEntry | undefined) =>
+  entry?.definition === undefined ? {} : { definition: entry.definition }
+
 /** The files that it shows: those under the names that stay, so that it need not follow each publication. */
 const shownBy = (layout: Layout, data_sets: DataSets): Parts => ({
   parts: dataSets
     .filter(({ about: { pipeline } }) => isLoaded(data_sets[pipeline]))
-    .map((dataSet) => ({ dataSet, file: layout.dataSetFile(dataSet.about.pipeline) })),
+    .map((dataSet) => ({
+      ...{ dataSet, file: layout.dataSetFile(dataSet.about.pipeline) },
+      ...definitionOf(data_sets[dataSet.about.pipeline])
+    })),
   ingestion: layout.ingestion
 })
 

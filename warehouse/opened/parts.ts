@@ -4,16 +4,30 @@
  * wrote the file of a data set. `ingestion.duckdb` is always this version's.
  */
 import { Effect } from "effect"
-import { type AddedColumn, columnsOfOwn, columnsToAdd, selectedOf, tablesIn } from "../columns-by-name.ts"
+import {
+  type AddedColumn,
+  columnsOfOwn,
+  columnsToAdd,
+  isDefinedOtherwise,
+  selectedOf,
+  tablesIn
+} from "../columns-by-name.ts"
 import { commentsOf } from "../dictionary.ts"
 import { type DuckDb, identifier, literal, openError } from "../duckdb.ts"
 import { type DataSet, ingestTables, ingestViews, type Table, viewsOf } from "../tables.ts"
 
 type Db = DuckDb["Service"]
 
+export interface PartFile {
+  readonly dataSet: DataSet
+  readonly file: string
+  /** Hash of the tables, views and comments in it, where it is known. */
+  readonly definition?: string
+}
+
 export interface Parts {
   /** Those data sets that were published so far. */
-  readonly parts: ReadonlyArray<{ readonly dataSet: DataSet; readonly file: string }>
+  readonly parts: ReadonlyArray<PartFile>
   /** The file with the schema `ingest`. */
   readonly ingestion: string
 }
@@ -34,26 +48,43 @@ const tablesOf = ({ ingestion, parts }: Parts) => [
 const schemasOf = ({ parts }: Parts) => ["ingest", ...parts.map(({ dataSet }) => dataSet.schema)]
 export const createSchemas = (parts: Parts) => schemasOf(parts).map((schema) => `create schema ${identifier(schema)}`)
 
+const filesOf = ({ ingestion, parts }: Parts) => [ingestion, ...parts.map(({ file }) => file)]
+
 /**
  * Attaches the files to a session, each under its own path as its name: a schema of that name there is not, which would make
- * names of two parts ambiguous. Answers what to read of them.
+ * names of two parts ambiguous.
  */
-export const attachParts = Effect.fnUntraced(function* (db: Db, parts: Parts) {
+export const attachParts = (db: Db, parts: Parts) =>
+  Effect.forEach(
+    filesOf(parts),
+    (file) =>
+      db.run(`attach ${literal(file)} as ${identifier(file)} (read_only)`).pipe(Effect.mapError(openError(file))),
+    { discard: true }
+  )
+
+export const detachParts = (parts: Parts) => filesOf(parts).map((file) => `detach ${identifier(file)}`)
+
+/** Without the data sets that this version defined itself: what their files have needs no look. */
+export const definedOtherwise = ({ ingestion, parts }: Parts): Parts => ({
+  ingestion,
+  parts: parts.filter((part) => isDefinedOtherwise(part.dataSet, part))
+})
+
+/** Creates the tables in a session to which the files are attached, or those that were defined otherwise. Answers what to read of them. */
+export const sourcesOf = Effect.fnUntraced(function* (db: Db, parts: Parts) {
   const tables = tablesOf(parts)
-  for (const file of new Set(tables.map(({ file }) => file))) {
-    yield* db.run(`attach ${literal(file)} as ${identifier(file)} (read_only)`).pipe(Effect.mapError(openError(file)))
-  }
   yield* db.run([...createSchemas(parts), ...tables.map(({ table }) => table.ddl)].join(";\n"))
   const added = new Map<string, ReadonlyArray<AddedColumn>>()
-  for (const { dataSet, file } of parts.parts) added.set(file, yield* columnsToAdd(db, dataSet, file))
   const there = new Map<string, ReadonlySet<string>>()
-  for (const { file, table } of tables) {
-    if (!there.has(file)) there.set(file, yield* tablesIn(db, file, table.schema)) // a file has one schema
+  there.set(parts.ingestion, yield* tablesIn(db, parts.ingestion, "ingest"))
+  for (const { dataSet, file } of definedOtherwise(parts).parts) {
+    added.set(file, yield* columnsToAdd(db, dataSet, file))
+    there.set(file, yield* tablesIn(db, file, dataSet.schema))
   }
   return yield* Effect.forEach(
     tables,
     Effect.fnUntraced(function* ({ file, table }) {
-      const isThere = there.get(file)?.has(table.name) ?? false
+      const isThere = there.get(file)?.has(table.name) ?? true
       const lacking = isThere ? (added.get(file) ?? []) : yield* columnsOfOwn(db, table)
       return { table, file, isThere, columns: selectedOf(table, lacking) } satisfies Source as Source
     })
@@ -63,9 +94,6 @@ export const attachParts = Effect.fnUntraced(function* (db: Db, parts: Parts) {
 /** The rows of a table, where `from` is what reads it. */
 export const rowsOf = ({ columns, isThere }: Source, from: string) =>
   `select ${columns} ${isThere ? `from ${from}` : "where false"}`
-
-export const detachParts = (sources: ReadonlyArray<Source>) =>
-  [...new Set(sources.map(({ file }) => file))].map((file) => `detach ${identifier(file)}`)
 
 /** The views and macros of the data sets, also those that read the schema `ingest`, and the comments on everything. */
 export const describing = ({ parts }: Parts, sources: ReadonlyArray<Source>, kind: "table" | "view") => {

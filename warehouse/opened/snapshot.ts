@@ -8,7 +8,7 @@ import { nameOf } from "../columns-by-name.ts"
 import { isDiskFull } from "../disk-full.ts"
 import { DuckDb, type DuckDbError, identifier, literal } from "../duckdb.ts"
 import { markAllSamples } from "../sample-marks.ts"
-import { attachParts, createSchemas, describing, type Parts, rowsOf, type Source } from "./parts.ts"
+import { attachParts, createSchemas, describing, type Parts, rowsOf, type Source, sourcesOf } from "./parts.ts"
 import { wholeFile } from "./whole-file.ts"
 
 /** The oldest version of DuckDB that may read a snapshot. */
@@ -46,7 +46,8 @@ const copyOf = (source: Source) => {
 
 const fill = Effect.fnUntraced(function* (part: string, parts: Parts) {
   const db = yield* DuckDb.memory
-  const sources = yield* attachParts(db, parts)
+  yield* attachParts(db, parts)
+  const sources = yield* sourcesOf(db, parts)
   yield* db.run(
     [
       `set memory_limit = ${literal(memory)}`,

@@ -90,11 +90,10 @@ const compare = Effect.fnUntraced(function* (publication: Publication, live: Liv
   return { reduced, ...(yield* recordUnchanged(publication, counted, db)) } satisfies Compared as Compared
 }, Effect.scoped)
 
-const putParts = Effect.fnUntraced(function* (layout: Layout, { files }: Built) {
-  const parts: Array<Part> = []
-  for (const { file, name } of files) parts.push({ name, ...(yield* putFile(layout, file)) })
-  return parts
-})
+const putParts = (layout: Layout, { files }: Built) =>
+  Effect.forEach(files, ({ file, name }) => Effect.map(putFile(layout, file), (object) => ({ name, ...object })), {
+    concurrency: 4
+  })
 
 /** The data set with new parts, built on what was live. */
 const entryOf = (

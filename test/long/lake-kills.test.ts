@@ -1,0 +1,3 @@
+import { lakeKills } from "../lake/lake-kills.ts"
+
+lakeKills(1)
