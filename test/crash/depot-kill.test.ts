@@ -1,3 +1,3 @@
 import { depotKills } from "./depot-kills.ts"
 
-depotKills(25)
+depotKills({ publishing: 6, pulling: 3 })

@@ -62,8 +62,8 @@ const pull = async (home: string, environment: Environment) => {
 
 const isUnfinished = (name: string) => /\.(part|building|next)$/.test(name)
 
-/** Each request of a program is one moment; `every` says of how many one is tried. */
-export const depotKills = (every: number) => {
+/** Each request of a program is one moment: the first is tried, and then each that comes so many behind the one before. */
+export const depotKills = (steps: { readonly publishing: number; readonly pulling: number }) => {
   describe("a program that is killed in the middle of a request to the bucket", () => {
     itWorks("has published a generation or none, and the next run completes", () =>
       Effect.gen(function* () {
@@ -71,12 +71,14 @@ export const depotKills = (every: number) => {
         yield* Effect.promise(async () => {
           const args = ["commodities", "--replay", recorded]
           const found = new Set<string>()
-          for (let at = 0, isKilled = true; isKilled; at += every) {
+          let kills = 0
+          for (let at = 0, isKilled = true; isKilled; at += steps.publishing) {
             restore()
             const home = copyIn(publisher)
             const settings = { LARDER_HOME: home, ...environment }
             const { code, signal, stderr } = await killedAt(service, args, settings, at)
             isKilled = signal === "SIGKILL"
+            if (isKilled) kills += 1
             if (!isKilled) assert.strictEqual(code, 4, stderr)
             const laptop = folderOfTest()
             await pull(laptop, environment)
@@ -95,6 +97,7 @@ export const depotKills = (every: number) => {
             assert.deepStrictEqual(runs, [{ ids: runs?.[0]?.runs, runs: runs?.[0]?.runs }])
             removeFolder(home)
           }
+          assert.isAbove(kills, 2)
           assert.deepStrictEqual([...found].sort(), [first, `${first},${second}`])
         })
       })
@@ -106,7 +109,7 @@ export const depotKills = (every: number) => {
           const laptop = folderOfTest()
           await pull(laptop, environment)
           await addGeneration(publisher, [first, second], environment)
-          for (let at = 0, isKilled = true; isKilled; at += every) {
+          for (let at = 0, isKilled = true; isKilled; at += steps.pulling) {
             const home = copyIn(laptop)
             const settings = { LARDER_HOME: home, ...environment }
             const { signal } = await killedAt(service, ["pull"], settings, at)

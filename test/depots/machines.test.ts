@@ -65,7 +65,12 @@ describe("machines that share a depot", () => {
           const alone = await ingest(one, { LARDER_DEPOT: service.address }, "pull", "--only", "commodities", "--json")
           assert.strictEqual(alone.code, 0, alone.stderr)
           assert.deepInclude(JSON.parse(alone.stdout), { generation: "larder-000004", data_set: "commodities" })
-          assert.deepStrictEqual(readdirSync(path.join(one, "warehouse")), [".pull.lock", "commodities.duckdb"])
+          assert.deepStrictEqual(readdirSync(path.join(one, "warehouse")), [
+            ".opened.lock",
+            ".pull.lock",
+            "alone",
+            "commodities.duckdb"
+          ])
 
           service.plan("GET", { kind: "refuse", status: 403, code: "AccessDenied" }, 1_000_000)
           const stopped = await ingest(other, environment, "commodities")

@@ -66,7 +66,7 @@ export const lakeKills = (step: number) => {
             assert.strictEqual((yield* rowsIn(lake, table)).length, count, table)
           }
         }
-        assert.includeMembers([...states], ["1 1", "2 2"])
+        assert.includeMembers([...states], step === 1 ? ["1 1", "1 2", "2 2"] : ["1 1", "2 2"])
       })
     )
   })

@@ -1,3 +1,3 @@
 import { depotKills } from "../crash/depot-kills.ts"
 
-depotKills(1)
+depotKills({ publishing: 1, pulling: 1 })

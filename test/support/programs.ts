@@ -58,8 +58,8 @@ export interface Command {
   readonly environment: Environment
 }
 
-/** Settings that say where sources, homes, depots and listeners are, and who calls. With any other a program may behave otherwise, or load other code. */
-const places = new Set([
+/** Settings that a program reads anew for each command. With any other it may load other code, or be of another version. */
+const readEachTime = new Set([
   ...["LARDER_HOME", "LARDER_SOURCES", "LARDER_LEDGER_URL"],
   ...["LARDER_STORES", "LARDER_STORE_FILES", "LARDER_PRIVATE_HOSTS"],
   ...["LARDER_CONSOLE_URL", "LARDER_HOST", "LARDER_PORT", "LARDER_CONSOLE_PORT", "LARDER_API_KEY"],
@@ -68,7 +68,7 @@ const places = new Set([
 ])
 /** A command that ends, and that does not pipe a file to its output. */
 const canShare = ({ args, environment, program }: Command) =>
-  Object.keys(environment).every((name) => places.has(name)) &&
+  Object.keys(environment).every((name) => readEachTime.has(name)) &&
   !(program === "larder-serve" && args[0] === "start") &&
   !args.some((arg) => arg === "--csv" || arg === "--parquet")
 

@@ -1,30 +1,74 @@
 /**
  * Data sets that were pulled without the others, for people who need no more. That is no generation of this machine: the part, and the
- * manifest that names it as it was published, lie in a home of their own below this one, and are removed when a whole generation comes.
+ * manifest that names it as it was published, lie in a folder of their own, and are removed when a whole generation comes.
  */
-import { Effect, FileSystem, Option, Path } from "effect"
-import { ifMissing, type Layout, layoutOf } from "./layout.ts"
-import { newestManifest } from "./manifest.ts"
+import { readdir } from "node:fs/promises"
+import path from "node:path"
+import { Effect, FileSystem, Option, Schema } from "effect"
+import { datedObjects, putObject } from "../depot/depot.ts"
+import { type Layout, layoutOf } from "./layout.ts"
+import { generationId, type Manifest, ManifestUnusable, newestManifest } from "./manifest.ts"
 
-const folderOf = ({ home }: Layout) => Effect.map(Path.Path, (path) => path.join(home, "alone"))
+/** A machine that publishes for itself would have two histories. */
+export class DataSetAlone extends Schema.TaggedError<DataSetAlone>()("DataSetAlone", {
+  dir: Schema.String,
+  generation: Schema.String
+}) {
+  override get message() {
+    return `${this.dir} has a data set alone that was pulled from a depot, of ${this.generation}. Nothing was changed. Set LARDER_DEPOT, or set LARDER_HOME to another folder.`
+  }
+}
+
+const folderOf = ({ dir }: Layout) => path.join(dir, "alone")
 
 /** Where a data set lies that is pulled alone. */
-export const aloneLayout = Effect.fnUntraced(function* (layout: Layout, pipeline: string) {
-  const path = yield* Path.Path
-  return yield* layoutOf(path.join(yield* folderOf(layout), pipeline), layout.depot)
+export const aloneLayout = (layout: Layout, pipeline: string) =>
+  layoutOf(path.join(folderOf(layout), pipeline), layout.depot)
+
+/** Those that are there. A folder that cannot be read has none: whoever needs it fails. */
+const allAlone = Effect.fnUntraced(function* (layout: Layout) {
+  const entries = yield* Effect.promise(() => readdir(folderOf(layout), { withFileTypes: true }).catch(() => []))
+  const pipelines = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  return yield* Effect.forEach(pipelines, (pipeline) => aloneLayout(layout, pipeline))
 })
 
 /** The newest generation of which this machine has a data set alone. */
 export const newestAlone = Effect.fnUntraced(function* (layout: Layout) {
-  const fs = yield* FileSystem.FileSystem
-  const pipelines = yield* fs.readDirectory(yield* folderOf(layout)).pipe(ifMissing<ReadonlyArray<string>>([]))
-  const found = yield* Effect.forEach(pipelines, (pipeline) =>
-    Effect.flatMap(aloneLayout(layout, pipeline), ({ local }) => newestManifest(local))
+  const found = yield* Effect.forEach(yield* allAlone(layout), ({ home, local }) =>
+    newestManifest(local).pipe(
+      Effect.catchTag("ManifestUnusable", ({ fault, location, name }) =>
+        Effect.fail(new ManifestUnusable({ location, name, fault, advice: `Remove ${home}, and pull again.` }))
+      )
+    )
   )
   return found.flatMap(Option.toArray).sort((a, b) => b.number - a.number)[0]
 })
 
+/** Fails where a machine that publishes for itself has a data set alone. */
+export const requireNoneAlone = Effect.fnUntraced(function* (layout: Layout) {
+  const alone = yield* newestAlone(layout)
+  if (alone === undefined) return
+  return yield* new DataSetAlone({ dir: layout.dir, generation: generationId(alone.number) })
+})
+
+/** Gives a generation that is to be pulled the parts of it that are here alone: they need not travel again. */
+export const takeFromAlone = Effect.fnUntraced(function* (layout: Layout, { data_sets }: Manifest) {
+  for (const { local, objectFile } of yield* allAlone(layout)) {
+    const there = yield* datedObjects(local)
+    for (const part of Object.values(data_sets).flatMap(({ parts }) => parts)) {
+      if (there.has(part.sha256)) yield* putObject(layout.local, part, objectFile(part.sha256))
+    }
+  }
+})
+
 export const removeAlone = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
-  yield* fs.remove(yield* folderOf(layout), { recursive: true, force: true })
+  const folder = folderOf(layout)
+  yield* fs
+    .remove(folder, { recursive: true, force: true })
+    .pipe(
+      Effect.catch((error) =>
+        Effect.logWarning(`${folder} is no longer needed: the next pull removes it, ${error.message}`)
+      )
+    )
 })

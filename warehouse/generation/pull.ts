@@ -7,7 +7,7 @@ import path from "node:path"
 import { Effect, Option, Result, Schema, Stream } from "effect"
 import { datedObjects, type ObjectId, objectName, putObject } from "../depot/depot.ts"
 import { isDiskFull } from "../disk-full.ts"
-import { newestAlone, removeAlone } from "./alone.ts"
+import { newestAlone, removeAlone, requireNoneAlone, takeFromAlone } from "./alone.ts"
 import { type Layout, writableDirectory } from "./layout.ts"
 import { patience, withLock } from "./lock.ts"
 import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
@@ -141,12 +141,18 @@ export const bringParts = (layout: Layout, generation: string, parts: ReadonlyAr
         (came) => came.reduce((sum, bytes) => sum + bytes, 0)
       )
 
+/** The text of a manifest, as it was published. One that was pruned meanwhile is not there. */
+export const textOf = Effect.fnUntraced(function* ({ depot }: Layout, number: number) {
+  const text = yield* depot.text(manifestName(number))
+  if (Option.isSome(text)) return text.value
+  return yield* new NotInDepot({ location: depot.location, what: generationId(number), kept: [] })
+})
+
 /** Brings a generation of the depot, its parts first. Answers with the bytes that came. */
 export const bring = Effect.fn("Generation.bring")(function* (layout: Layout, manifest: Manifest) {
   const name = manifestName(manifest.number)
   const came = yield* bringParts(layout, generationId(manifest.number), objectsOf(manifest))
-  const text = yield* layout.depot.text(name)
-  if (Option.isSome(text)) yield* layout.local.putText(name, text.value)
+  yield* layout.local.putText(name, yield* textOf(layout, manifest.number))
   return came
 })
 
@@ -163,20 +169,20 @@ const copyAll = Effect.fnUntraced(function* ({ depot, local, objectFile }: Layou
   }
 })
 
+const anotherHistory = ({ depot, local }: Layout, here: Manifest, fault: string) =>
+  new AnotherHistory({ location: depot.location, dir: local.location, generation: generationId(here.number), fault })
+
 /** Fails where the depot has not had the generation that is the newest of this machine. One that is not signed there may be older than the key. */
-const requireSameHistory = Effect.fnUntraced(function* ({ depot, local }: Layout, newest: Manifest, here: Manifest) {
+const requireSameHistory = Effect.fnUntraced(function* (layout: Layout, newest: Manifest, here: Manifest) {
+  const { depot } = layout
   const there =
     newest.number === here.number
       ? Option.some(newest)
       : yield* readManifest(depot, here.number).pipe(Effect.catchTag("DepotUnusable", () => Effect.succeedNone))
   const isOther = Option.isSome(there) && there.value.id !== here.id
   if (newest.number >= here.number && !isOther) return // one that is gone there was pruned
-  return yield* new AnotherHistory({
-    location: depot.location,
-    dir: local.location,
-    generation: generationId(here.number),
-    fault: isOther ? "is another one there" : `is newer than ${generationId(newest.number)}, the newest there`
-  })
+  const fault = isOther ? "is another one there" : `is newer than ${generationId(newest.number)}, the newest there`
+  return yield* anotherHistory(layout, here, fault)
 })
 
 /** The newest generation of the depot. That of a depot which is behind this machine is found, too. */
@@ -195,8 +201,12 @@ const wantedThere = Effect.fnUntraced(function* (layout: Layout, here: Manifest 
   return yield* new NotInDepot({ location: depot.location, what: generationId(to), kept })
 })
 
-/** The same, where it is no older than what is here, and of the same history. */
-export const wanted = Effect.fnUntraced(function* (layout: Layout, here: Manifest | undefined, to: number | undefined) {
+/** The generation to pull, where this machine has seen `here`: it is of the same history, and no older. Undefined where the depot has none at all. */
+export const findWanted = Effect.fnUntraced(function* (
+  layout: Layout,
+  here: Manifest | undefined,
+  to: number | undefined
+) {
   const found = yield* wantedThere(layout, here, to)
   if (found === undefined || here === undefined) return found
   if (to !== undefined && here.number > found.number) {
@@ -213,21 +223,20 @@ export interface Pulled {
   readonly bytes: number
 }
 
-/** Has a generation brought; where it was pruned meanwhile, the one that is the newest then, unless one was named. */
-export const bringKept = Effect.fnUntraced(function* <E, R>(
+/** Has a generation brought, or the newest one then where that was pruned meanwhile and none was named. */
+export const bringOrNewer = Effect.fnUntraced(function* <E, R>(
   { depot }: Layout,
-  first: Manifest,
+  found: Manifest,
   to: number | undefined,
   bringOne: (manifest: Manifest) => Effect.Effect<number, E, R>
 ) {
-  for (let wanted = first; ; ) {
-    const brought = yield* Effect.result(bringOne(wanted))
-    if (Result.isSuccess(brought))
-      return { generation: wanted.number, bytes: brought.success } satisfies Pulled as Pulled
+  for (let next = found; ; ) {
+    const brought = yield* Effect.result(bringOne(next))
+    if (Result.isSuccess(brought)) return { generation: next.number, bytes: brought.success } satisfies Pulled as Pulled
     if (to !== undefined) return yield* Effect.fail(brought.failure)
-    const found = yield* newestManifest(depot, wanted.number)
-    if (Option.isNone(found) || found.value.number === wanted.number) return yield* Effect.fail(brought.failure)
-    wanted = found.value
+    const newest = yield* newestManifest(depot, next.number)
+    if (Option.isNone(newest) || newest.value.number === next.number) return yield* Effect.fail(brought.failure)
+    next = newest.value
   }
 })
 
@@ -241,15 +250,19 @@ export const pull = Effect.fn("Generation.pull")(function* (
   to?: number
 ) {
   const { depot, dir, local, pullLock } = layout
-  if (depot === local) return undefined
+  if (depot === local) return yield* Effect.as(requireNoneAlone(layout), undefined)
   const here = Option.getOrUndefined(yield* newestManifest(local))
-  const found = yield* wanted(layout, here ?? (yield* newestAlone(layout)), to)
+  const alone = here === undefined ? yield* newestAlone(layout) : undefined
+  const found = yield* findWanted(layout, here ?? alone, to)
   yield* writableDirectory(dir)
   if (found === undefined) {
+    if (alone !== undefined) return yield* anotherHistory(layout, alone, "is not there, nor any other one")
     if (here !== undefined) yield* withLock(pullLock, copyAll(layout), patience[by])
     return undefined
   }
-  if (found.number === here?.number) return undefined
-  const bringing = bringKept(layout, found, to, (manifest) => bring(layout, manifest))
+  if (found.number === here?.number) return yield* Effect.as(removeAlone(layout), undefined)
+  const bringing = bringOrNewer(layout, found, to, (manifest) =>
+    Effect.andThen(takeFromAlone(layout, manifest), bring(layout, manifest))
+  )
   return yield* withLock(pullLock, Effect.tap(bringing, removeAlone(layout)), patience[by])
 })

@@ -74,7 +74,8 @@ const shownBy = (layout: Layout, data_sets: DataSets): Parts => ({
   parts: dataSets
     .filter(({ about: { pipeline } }) => isLoaded(data_sets[pipeline]))
     .map((dataSet) => ({
-      ...{ dataSet, file: layout.dataSetFile(dataSet.about.pipeline) },
+      dataSet,
+      file: layout.dataSetFile(dataSet.about.pipeline),
       ...definitionOf(data_sets[dataSet.about.pipeline])
     })),
   ingestion: layout.ingestion

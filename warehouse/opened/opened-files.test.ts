@@ -1,5 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { everyDataSet, publishPrices } from "@larder/test/support/warehouse/every-data-set.ts"
 import { analysing } from "@larder/test/support/warehouse/seen.ts"
 import { Effect, FileSystem } from "effect"
@@ -11,11 +12,15 @@ const prices = (file: string) =>
     Effect.flatMap(analysing(file), (db) => db.rows("select count(*)::integer as prices from commodity.price"))
   )
 
+const everything = Effect.tap(copied(Effect.map(everyDataSet, ({ layout }) => layout)), (layout) =>
+  refreshOpened(layout)
+)
+
 describe("the files that people open", () => {
   itWorks("lead to their own folder after it was moved", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const { layout } = yield* everyDataSet
+      const layout = yield* everything
       const before = yield* prices(layout.catalogue)
       const moved = yield* layoutOf(`${layout.home}-moved`)
       yield* Effect.acquireRelease(fs.rename(layout.home, moved.home), () =>
@@ -29,7 +34,7 @@ describe("the files that people open", () => {
   )
   itWorks("show an open session what is live, and within a transaction what it read first", () =>
     Effect.gen(function* () {
-      const { layout } = yield* everyDataSet
+      const layout = yield* everything
       const db = yield* analysing(layout.catalogue)
       const prices = () =>
         Effect.map(db.rows("select metric_name from commodity.price order by all"), (rows) => rows.length)
@@ -45,7 +50,7 @@ describe("the files that people open", () => {
   itWorks("are brought up where a run was killed before it wrote the catalogue", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
-      const { layout } = yield* everyDataSet
+      const layout = yield* everything
       const before = yield* prices(layout.catalogue)
       yield* fs.remove(layout.catalogue)
       yield* fs.copy(layout.dataSetFile("storefronts"), layout.catalogue) // of whatever came before

@@ -41,7 +41,7 @@ const inodeOf = (file: string) =>
   )
 
 /** Another name for an object. Replaced in one step, so that the name always leads to a whole file. */
-export const showAs = (object: string, file: string) =>
+const showAs = (object: string, file: string) =>
   attempt(file, async () => {
     if ((await inodeOf(file)) === (await inodeOf(object))) return
     const next = `${file}.${randomUUID()}.part`
@@ -103,6 +103,10 @@ const showBeside = (layout: Layout, [database, ...beside]: DataSetEntry["parts"]
       await rm(building, { recursive: true, force: true })
     }
   })
+
+/** Shows a part of a data set that was pulled alone. */
+export const showAlone = (layout: Layout, part: string, file: string) =>
+  withLock(layout.openedLock, Effect.andThen(sweep(layout), showAs(part, file)), patience.run)
 
 /** The data sets without those whose database is damaged, which keep none of the others from being shown. */
 const withoutDamaged = Effect.fnUntraced(function* (layout: Layout, { data_sets }: Manifest) {

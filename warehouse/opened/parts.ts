@@ -70,7 +70,10 @@ export const definedOtherwise = ({ ingestion, parts }: Parts): Parts => ({
   parts: parts.filter((part) => isDefinedOtherwise(part.dataSet, part))
 })
 
-/** Creates the tables in a session to which the files are attached, or those that were defined otherwise. Answers what to read of them. */
+/**
+ * Creates this version's tables in a session, and answers what to read of each file for them. The files that were defined otherwise must be
+ * attached; the others have all tables and columns.
+ */
 export const sourcesOf = Effect.fnUntraced(function* (db: Db, parts: Parts) {
   const tables = tablesOf(parts)
   yield* db.run([...createSchemas(parts), ...tables.map(({ table }) => table.ddl)].join(";\n"))

@@ -1,14 +1,16 @@
 /** A laptop that takes one data set of a shared depot, which is a folder here. */
-import { chmodSync, existsSync, readdirSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aLayout, apples, ask, pantryIn, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { analysing } from "@larder/test/support/warehouse/seen.ts"
-import { Effect, FileSystem } from "effect"
+import { Effect, Fiber, FileSystem } from "effect"
 import { folderDepot } from "../depot/folder.ts"
+import { newKey, publicKeyFrom, trustedDepot } from "../depot/signed.ts"
 import { type Layout, layoutOf } from "../generation/layout.ts"
+import { withLock } from "../generation/lock.ts"
 import { pull } from "../generation/pull.ts"
 import { refreshOpened } from "./opened-files.ts"
 import { pullAlone } from "./pull-alone.ts"
@@ -59,14 +61,14 @@ describe("a data set that is pulled alone", () => {
       assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple"])
       assert.deepStrictEqual(
         readdirSync(laptop.dir).filter((name) => !name.startsWith(".")),
-        ["pantry.duckdb"]
+        ["alone", "pantry.duckdb"]
       )
       assert.deepStrictEqual(yield* pullAlone(laptop, "pantry"), { generation: 2, bytes: 0 })
 
       yield* publishIn(folder, { prices: [pears] })
       yield* pullAlone(laptop, "pantry")
       assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple", "pear"])
-      const kept = path.join(laptop.home, "alone/pantry/warehouse")
+      const kept = path.join(laptop.dir, "alone/pantry/warehouse")
       assert.deepStrictEqual(readdirSync(path.join(kept, "generations")), ["000000003.json"])
       const objects = readdirSync(path.join(kept, "objects"), { recursive: true, withFileTypes: true })
       assert.lengthOf(
@@ -90,7 +92,7 @@ describe("a data set that is pulled alone", () => {
   )
   itWorks("never goes back below a generation that the laptop has seen, nor to another history", () =>
     Effect.gen(function* () {
-      const { folder, laptop } = yield* published
+      const { laptop } = yield* published
       yield* pullAlone(laptop, "pantry")
       const older = `${laptop.dir} has larder-000002 already, and never goes back. Pull larder-000001 into another folder, with LARDER_HOME.`
       assert.strictEqual(yield* message(pullAlone(laptop, "pantry", 1)), older)
@@ -107,8 +109,12 @@ describe("a data set that is pulled alone", () => {
         "larder-000002, which this machine has, is another one"
       )
       assert.include(yield* message(pull(stranger)), "larder-000002, which this machine has, is another one")
+      const emptied = yield* layoutOf(laptop.home, folderDepot(yield* aFolder))
+      assert.include(
+        yield* message(pull(emptied)),
+        "larder-000002, which this machine has, is not there, nor any other one"
+      )
       assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple"])
-      assert.isFalse(existsSync(path.join(folder, "alone")))
     })
   )
   itWorks("gives way to a whole generation, and does not come into a folder that has one", () =>
@@ -117,15 +123,69 @@ describe("a data set that is pulled alone", () => {
       yield* pullAlone(laptop, "pantry")
       yield* pull(laptop)
       yield* refreshOpened(laptop)
-      assert.isFalse(existsSync(path.join(laptop.home, "alone")))
+      assert.isFalse(existsSync(path.join(laptop.dir, "alone")))
       assert.deepStrictEqual(
         yield* ask(laptop, "select item from pantry.price union from cellar.price select item order by 1"),
         [{ item: "apple" }, { item: "wine" }]
       )
       assert.strictEqual(
         yield* message(pullAlone(laptop, "pantry")),
-        `${laptop.dir} has all data sets, as of larder-000002. Pull without --only, or into another folder, with LARDER_HOME.`
+        `${laptop.dir} has whole generations, the newest being larder-000002. Pull without --only, or into another folder, with LARDER_HOME.`
       )
+    })
+  )
+  itWorks("does not go back where another pull was faster", () =>
+    Effect.gen(function* () {
+      const { folder, laptop } = yield* published
+      mkdirSync(laptop.dir)
+      const waiting = yield* withLock(
+        laptop.pullLock,
+        Effect.gen(function* () {
+          const older = yield* Effect.forkChild(Effect.flip(pullAlone(laptop, "pantry", 1)))
+          yield* publishIn(folder, { prices: [pears] })
+          yield* pullAlone({ ...laptop, pullLock: `${laptop.pullLock}.other` }, "pantry")
+          return older
+        })
+      )
+      assert.include((yield* Fiber.join(waiting)).message, "has larder-000003 already, and never goes back")
+      assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple", "pear"])
+    })
+  )
+  itWorks("leaves nothing of a pull that was cut off, and minds no stray files", () =>
+    Effect.gen(function* () {
+      const { laptop } = yield* published
+      const kept = path.join(laptop.dir, "alone/pantry/warehouse")
+      mkdirSync(path.join(kept, "incoming"), { recursive: true })
+      writeFileSync(path.join(kept, "incoming", "0".repeat(64)), "half")
+      writeFileSync(path.join(laptop.dir, "alone/.DS_Store"), "of a desktop")
+      yield* pullAlone(laptop, "pantry")
+      assert.deepStrictEqual(readdirSync(kept).sort(), ["generations", "objects"])
+      const bytes = yield* Effect.map(pull(laptop), (pulled) => pulled?.bytes ?? 0)
+      assert.isBelow(
+        bytes,
+        1.5 * statSync(laptop.dataSetFile("pantry")).size,
+        "what was here alone does not travel again"
+      )
+      assert.isFalse(existsSync(path.join(laptop.dir, "alone")))
+    })
+  )
+  itWorks("is not mixed with what a machine publishes for itself", () =>
+    Effect.gen(function* () {
+      const { laptop } = yield* published
+      yield* pullAlone(laptop, "pantry")
+      assert.strictEqual(
+        yield* message(pull(yield* layoutOf(laptop.home))),
+        `${laptop.dir} has a data set alone that was pulled from a depot, of larder-000002. Nothing was changed. Set LARDER_DEPOT, or set LARDER_HOME to another folder.`
+      )
+    })
+  )
+  itWorks("is taken only where its generation is signed with the key that was given", () =>
+    Effect.gen(function* () {
+      const { folder, laptop } = yield* published
+      const { publicKey } = newKey()
+      const trusting = yield* layoutOf(laptop.home, trustedDepot(folderDepot(folder), publicKeyFrom(publicKey)))
+      assert.include(yield* message(pullAlone(trusting, "pantry")), "it has no signature. Nothing of it was taken.")
+      assert.isFalse(existsSync(laptop.dataSetFile("pantry")))
     })
   )
   itWorks("has to be in the generation", () =>

@@ -1,4 +1,5 @@
 /** Pulling one data set without the others: its file is brought up to a generation of a shared depot, and nothing else comes. */
+import { rm } from "node:fs/promises"
 import { Effect, Option, Schema } from "effect"
 import { datedObjects, objectName } from "../depot/depot.ts"
 import { aloneLayout, newestAlone } from "../generation/alone.ts"
@@ -12,8 +13,8 @@ import {
   manifestName,
   newestManifest
 } from "../generation/manifest.ts"
-import { bringKept, bringParts, NotInDepot, wanted } from "../generation/pull.ts"
-import { showAs } from "./opened-files.ts"
+import { bringOrNewer, bringParts, findWanted, NotInDepot, textOf } from "../generation/pull.ts"
+import { showAlone } from "./opened-files.ts"
 
 /** This machine has whole generations, of which a data set cannot be newer than the others. */
 export class WholeHere extends Schema.TaggedError<WholeHere>()("WholeHere", {
@@ -21,18 +22,20 @@ export class WholeHere extends Schema.TaggedError<WholeHere>()("WholeHere", {
   generation: Schema.String
 }) {
   override get message() {
-    return `${this.dir} has all data sets, as of ${this.generation}. Pull without --only, or into another folder, with LARDER_HOME.`
+    return `${this.dir} has whole generations, the newest being ${this.generation}. Pull without --only, or into another folder, with LARDER_HOME.`
   }
 }
 
-/** Removes what was there before. */
-const keepOnly = Effect.fnUntraced(function* ({ local }: Layout, number: number, sha256: string) {
+/** Removes what earlier pulls left, also those that were cut off. */
+const keepOnly = Effect.fnUntraced(function* ({ incoming, local }: Layout, number: number, sha256: string) {
   const objects = [...(yield* datedObjects(local)).keys()].filter((other) => other !== sha256)
   const earlier = (yield* listNumbers(local)).filter((other) => other < number)
   yield* local.remove([...earlier.map(manifestName), ...objects.map(objectName)])
+  yield* local.sweep(Number.POSITIVE_INFINITY)
+  yield* Effect.promise(() => rm(incoming, { recursive: true, force: true }))
 })
 
-/** Brings a data set as a generation has it. Answers with the bytes that came. */
+/** Brings a data set as a generation has it. Its number is kept before its file is shown. Answers with the bytes that came. */
 const bringDataSet = Effect.fnUntraced(function* (layout: Layout, pipeline: string, { data_sets, number }: Manifest) {
   const { depot } = layout
   const [database] = data_sets[pipeline]?.parts ?? []
@@ -42,9 +45,8 @@ const bringDataSet = Effect.fnUntraced(function* (layout: Layout, pipeline: stri
   }
   const alone = yield* aloneLayout(layout, pipeline)
   const bytes = yield* bringParts(alone, generationId(number), [database])
-  const text = yield* depot.text(manifestName(number))
-  if (Option.isSome(text)) yield* alone.local.putText(manifestName(number), text.value)
-  yield* showAs(alone.objectFile(database.sha256), layout.dataSetFile(pipeline))
+  yield* alone.local.putText(manifestName(number), yield* textOf(layout, number))
+  yield* showAlone(layout, alone.objectFile(database.sha256), layout.dataSetFile(pipeline))
   yield* keepOnly(alone, number, database.sha256)
   return bytes
 })
@@ -55,13 +57,13 @@ const bringDataSet = Effect.fnUntraced(function* (layout: Layout, pipeline: stri
  */
 export const pullAlone = Effect.fn("Generation.pullAlone")(function* (layout: Layout, pipeline: string, to?: number) {
   const { dir, local, pullLock } = layout
-  const whole = yield* newestManifest(local)
-  if (Option.isSome(whole)) return yield* new WholeHere({ dir, generation: generationId(whole.value.number) })
-  const found = yield* wanted(layout, yield* newestAlone(layout), to)
-  if (found === undefined) return undefined
+  const pulling = Effect.gen(function* () {
+    const whole = yield* newestManifest(local)
+    if (Option.isSome(whole)) return yield* new WholeHere({ dir, generation: generationId(whole.value.number) })
+    const found = yield* findWanted(layout, yield* newestAlone(layout), to)
+    if (found === undefined) return undefined
+    return yield* bringOrNewer(layout, found, to, (manifest) => bringDataSet(layout, pipeline, manifest))
+  })
   yield* writableDirectory(dir)
-  return yield* withLock(
-    pullLock,
-    bringKept(layout, found, to, (manifest) => bringDataSet(layout, pipeline, manifest))
-  )
+  return yield* withLock(pullLock, pulling)
 })

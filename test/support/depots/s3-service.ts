@@ -73,7 +73,7 @@ const makeService = () => {
     pageLength: 1000,
     /** Not every service encodes as it is asked to. */
     listsEncoded: true,
-    /** Requests that are told to nobody and never answered: a program that made one waits there until it is killed. */
+    /** Requests that nothing comes of, not even an answer: a program that made one waits there until it is killed. */
     holds: () => false,
     /** Of each listing only so much is sent, or all but so much. */
     listingEndsAt: Number.POSITIVE_INFINITY

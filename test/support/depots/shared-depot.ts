@@ -3,7 +3,7 @@ import type { Bucket } from "@larder/warehouse/depot/s3.ts"
 import { Effect, Redacted } from "effect"
 import { s3Service } from "./s3-service.ts"
 
-/** Without credentials that end. */
+/** With credentials that do not end. */
 export const environmentOf = (of: Omit<Bucket, "sessionToken">, poll: string) => ({
   LARDER_DEPOT: `s3://${of.bucket}/${of.prefix}`,
   LARDER_DEPOT_POLL: poll,

@@ -1,4 +1,5 @@
 /** A warehouse with something of everything, for tests of what people open. */
+import { definitionHash } from "@larder/warehouse/dictionary.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import type { Parts } from "@larder/warehouse/opened/parts.ts"
 import { stage } from "@larder/warehouse/staging.ts"
@@ -57,11 +58,15 @@ export const everyDataSet = Effect.gen(function* () {
   yield* publishPrices(layout, "milk", "butter")
   yield* publishLabels(layout, labels, withoutFiles)
   yield* publishReads(layout, stores)
-  const parts = dataSets.map((dataSet) => ({ dataSet, file: layout.dataSetFile(dataSet.about.pipeline) }))
+  const parts = dataSets.map((dataSet) => ({
+    dataSet,
+    file: layout.dataSetFile(dataSet.about.pipeline),
+    definition: definitionHash(dataSet)
+  }))
   return { layout, parts: { parts, ingestion: layout.ingestion } satisfies Parts as Parts }
 })
 
-/** Copies of them in another folder, which can be changed. */
+/** Copies of them in another folder, which can be changed: what defined them is not known any more. */
 export const copiedParts = Effect.fnUntraced(function* ({ ingestion, parts }: Parts, folder: string) {
   const path = yield* Path.Path
   const fs = yield* FileSystem.FileSystem

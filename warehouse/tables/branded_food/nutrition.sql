@@ -7,7 +7,7 @@ with stated as (
   from branded_food.food
   where serving_size is not null
 ),
--- In a list, since DuckDB works out the macro once then, and not in each place.
+-- In a list, so that the macro stands here once: written fifteen times, DuckDB took 50 ms to understand the view.
 served as (
   select
     *,
