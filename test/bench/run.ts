@@ -3,7 +3,7 @@
  * 100000,1000000] [--stores 1000]`: measures the bars on this machine and prints them as tables. Each pair runs side by side in one run, in
  * turns, and the medians are compared: ratios count, machines differ. The API takes seven minutes, fairness five, the console ten, branded
  * foods at their full sizes an hour and a half and 30 GB in the temporary folder, storefronts at theirs 8 GB, rounds of a
- * thousand stores three minutes, and what machines share half an hour.
+ * thousand stores three minutes, and what machines share at the full sizes an hour.
  */
 import { parseArgs } from "node:util"
 import { measureApi } from "./api.ts"

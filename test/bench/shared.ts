@@ -48,11 +48,11 @@ const measureOne = async (folder: string, name: string, args: ReadonlyArray<stri
       "published, s": rounded(published.seconds),
       "pulled, MB": megabytes(first),
       "read again, s": rounded(idle.seconds),
-      "pulled then, MB": megabytes(next),
+      "pulled then, kB": Math.round(next / 1000),
       "lake made, s": rounded(made.seconds - idle.seconds),
       "lake, MB": megabytes(lakeBytes),
       "lake then, s": rounded(again.seconds - idle.seconds),
-      "more of it, MB": megabytes(bytesIn(lake) - lakeBytes)
+      "more of it, kB": Math.round((bytesIn(lake) - lakeBytes) / 1000)
     }
   } finally {
     for (const left of [home, depot, follower]) rmSync(left, { recursive: true, force: true })
