@@ -2,6 +2,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect } from "effect"
+import { requireNoneAlone } from "./alone.ts"
 import type { Layout } from "./layout.ts"
 import { pull } from "./pull.ts"
 
@@ -20,9 +21,9 @@ const requireProven = Effect.fnUntraced(function* ({ depot, seen }: Layout) {
   )
 })
 
-/** Brings what others published, where machines share a depot. */
+/** Brings what others published, where machines share a depot. Elsewhere a data set that was pulled alone would get a second history. */
 export const catchUp = Effect.fn("Generation.catchUp")(function* (layout: Layout) {
-  if (layout.depot === layout.local) return
+  if (layout.depot === layout.local) return yield* requireNoneAlone(layout)
   yield* requireProven(layout)
   yield* pull(layout)
 })

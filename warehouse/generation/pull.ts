@@ -7,7 +7,7 @@ import path from "node:path"
 import { Effect, Option, Result, Schema, Stream } from "effect"
 import { datedObjects, type ObjectId, objectName, putObject } from "../depot/depot.ts"
 import { isDiskFull } from "../disk-full.ts"
-import { newestAlone, removeAlone, requireNoneAlone, takeFromAlone } from "./alone.ts"
+import { newestAlone, removeAlone, takeFromAlone } from "./alone.ts"
 import { type Layout, writableDirectory } from "./layout.ts"
 import { patience, withLock } from "./lock.ts"
 import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
@@ -250,7 +250,7 @@ export const pull = Effect.fn("Generation.pull")(function* (
   to?: number
 ) {
   const { depot, dir, local, pullLock } = layout
-  if (depot === local) return yield* Effect.as(requireNoneAlone(layout), undefined)
+  if (depot === local) return undefined
   const here = Option.getOrUndefined(yield* newestManifest(local))
   const alone = here === undefined ? yield* newestAlone(layout) : undefined
   const found = yield* findWanted(layout, here ?? alone, to)

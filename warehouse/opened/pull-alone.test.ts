@@ -9,6 +9,7 @@ import { analysing } from "@larder/test/support/warehouse/seen.ts"
 import { Effect, Fiber, FileSystem } from "effect"
 import { folderDepot } from "../depot/folder.ts"
 import { newKey, publicKeyFrom, trustedDepot } from "../depot/signed.ts"
+import { catchUp } from "../generation/catch-up.ts"
 import { type Layout, layoutOf } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { pull } from "../generation/pull.ts"
@@ -174,7 +175,7 @@ describe("a data set that is pulled alone", () => {
       const { laptop } = yield* published
       yield* pullAlone(laptop, "pantry")
       assert.strictEqual(
-        yield* message(pull(yield* layoutOf(laptop.home))),
+        yield* message(catchUp(yield* layoutOf(laptop.home))),
         `${laptop.dir} has a data set alone that was pulled from a depot, of larder-000002. Nothing was changed. Set LARDER_DEPOT, or set LARDER_HOME to another folder.`
       )
     })
