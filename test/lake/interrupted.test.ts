@@ -8,12 +8,10 @@ import { objectIdOf } from "@larder/warehouse/generation/parts.ts"
 import { recordEnd } from "@larder/warehouse/publishing/record.ts"
 import { Effect } from "effect"
 import { itWorks } from "../support/it-works.ts"
-import { deltaRows, deltaVersions, snapshotRows, snapshotsOf } from "../support/lake/reading.ts"
+import { deltaVersions, snapshotRows, snapshotsOf } from "../support/lake/reading.ts"
 import { publishPrices } from "../support/warehouse/every-data-set.ts"
 import { aRun } from "../support/warehouse/pantry.ts"
-import { lakeKills, lakeOf, price, up, withMilk } from "./lake-kills.ts"
-
-const rowsIn = (lake: string, table: string) => Effect.promise(() => deltaRows(lake, table))
+import { lakeKills, lakeOf, price, rowsIn, up, withMilk } from "./lake-kills.ts"
 
 lakeKills(11)
 

@@ -19,7 +19,7 @@ export const up = (layout: Layout) =>
     ConfigProvider.fromUnknown({ LARDER_LAKE: "yes" })
   )
 export const lakeOf = ({ dir }: Layout) => path.join(dir, "lake")
-const rowsIn = (lake: string, table: string) => Effect.promise(() => deltaRows(lake, table))
+export const rowsIn = (lake: string, table: string) => Effect.promise(() => deltaRows(lake, table))
 const metrics = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => rows.map((row) => row.metric_name).sort()
 export const price = "commodity.price_version"
 

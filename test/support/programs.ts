@@ -58,7 +58,7 @@ export interface Command {
   readonly environment: Environment
 }
 
-/** Settings that a program reads anew for each command. With any other it may load other code, or be of another version. */
+/** Settings that a program reads for each command. With any other setting it may load other code. */
 const readEachTime = new Set([
   ...["LARDER_HOME", "LARDER_SOURCES", "LARDER_LEDGER_URL"],
   ...["LARDER_STORES", "LARDER_STORE_FILES", "LARDER_PRIVATE_HOSTS"],

@@ -2,11 +2,12 @@
  * Data sets that were pulled without the others, for people who need no more. That is no generation of this machine: the part, and the
  * manifest that names it as it was published, lie in a folder of their own, and are removed when a whole generation comes.
  */
+import { existsSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import path from "node:path"
 import { Effect, FileSystem, Option, Schema } from "effect"
 import { datedObjects, putObject } from "../depot/depot.ts"
-import { type Layout, layoutOf } from "./layout.ts"
+import { HomeUnwritable, type Layout, layoutOf } from "./layout.ts"
 import { generationId, type Manifest, ManifestUnusable, newestManifest } from "./manifest.ts"
 
 /** A machine that publishes for itself would have two histories. */
@@ -25,9 +26,13 @@ const folderOf = ({ dir }: Layout) => path.join(dir, "alone")
 export const aloneLayout = (layout: Layout, pipeline: string) =>
   layoutOf(path.join(folderOf(layout), pipeline), layout.depot)
 
-/** Those that are there. A folder that cannot be read has none: whoever needs it fails. */
+/** Where data sets lie that were pulled alone. A folder that cannot be read is a failure: what this machine has seen would be forgotten. */
 const allAlone = Effect.fnUntraced(function* (layout: Layout) {
-  const entries = yield* Effect.promise(() => readdir(folderOf(layout), { withFileTypes: true }).catch(() => []))
+  const folder = folderOf(layout)
+  const entries = yield* Effect.tryPromise({
+    try: () => (existsSync(folder) ? readdir(folder, { withFileTypes: true }) : Promise.resolve([])),
+    catch: (cause) => new HomeUnwritable({ path: folder, cause })
+  })
   const pipelines = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
   return yield* Effect.forEach(pipelines, (pipeline) => aloneLayout(layout, pipeline))
 })

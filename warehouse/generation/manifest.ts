@@ -67,7 +67,7 @@ export type Event = typeof Event.Type
 export const Manifest = Schema.Struct({
   format: Schema.Literal(format),
   number: Schema.Int,
-  /** Random: tells one's own manifest from that of somebody who was faster. */
+  /** Random: tells a program whether it or a faster one put the manifest. */
   id: Schema.String,
   made_at: Schema.String,
   /** Person, machine and version. */

@@ -88,7 +88,7 @@ export const reconcileTables = Effect.fnUntraced(function* (
   return tables
 })
 
-/** Views or macros: one whose definition differs is ended, and made anew. */
+/** Views or macros: where a definition differs, the old one ends and a new one begins. */
 const reconcileOthers = <A extends { readonly schema: string; readonly name: string }>(
   found: ReadonlyArray<typeof LiveObject.Type>,
   wanted: ReadonlyArray<A>,

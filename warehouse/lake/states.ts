@@ -46,7 +46,7 @@ const State = Schema.Struct({
   id: Schema.String,
   catalogue: ObjectId,
   written_by: Schema.String,
-  /** Random: tells one's own from that of somebody who was faster. */
+  /** Random: tells a program whether it or a faster one put the state. */
   nonce: Schema.String
 })
 export type State = typeof State.Type
@@ -73,7 +73,7 @@ export const newestState = Effect.fnUntraced(function* (depot: Depot) {
   }
 })
 
-/** Fails where somebody else has a lake there. Files of tables may be of a first run that was killed. */
+/** Fails where the lake of another warehouse is there. Files of tables may be of a first run that was killed. */
 export const requireNone = Effect.fnUntraced(function* (depot: Depot) {
   const found = [...(yield* depot.dated("lake/")).keys()]
   const foreign = found.find(

@@ -80,7 +80,7 @@ describe("a data set that is pulled alone", () => {
       assert.deepStrictEqual(yield* items(laptop, "cellar"), ["wine"])
     })
   )
-  itWorks("is brought again where somebody changed its file", () =>
+  itWorks("is brought again where its file was changed", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
       yield* pullAlone(laptop, "pantry")
