@@ -54,10 +54,15 @@ export const otherReport = (feed: Feed, rows: ReadonlyArray<PayloadRow>): string
   }
   for (const { field, isNumber, values } of stating(feed, fieldsOf(rows))) {
     const accepted = new Set(values.map(wordsOf))
+    const seen = new Set<string>() // most rows state the same
     const place = rows.findIndex((row) => {
       const cell = row[field]
       const isText = typeof cell === "string" || (isNumber && cell instanceof PublishedNumber)
-      return isText && isStated(cell) && !accepted.has(wordsOf(textOf(cell) ?? ""))
+      if (!isText || !isStated(cell)) return false
+      const text = textOf(cell) ?? ""
+      if (seen.has(text)) return false
+      seen.add(text)
+      return !accepted.has(wordsOf(text))
     })
     if (place === -1) continue
     return `row ${place + 1} states ${field} ${quoted(rows[place]?.[field])}, where ${values.join(" or ")} was asked for`

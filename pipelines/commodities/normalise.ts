@@ -125,7 +125,8 @@ const rowReader = (
     const publication = publicationOf(row, period.day)
     if ("fault" in publication) return rejected(publication.fault)
     const published_on = publication.moment.slice(0, 10)
-    if (period.day > daysBefore(published_on, -furthestAhead)) {
+    const isAhead = period.day > published_on // what is not needs no calendar
+    if (isAhead && period.day > daysBefore(published_on, -furthestAhead)) {
       return rejected(
         `it is of ${period.day}, more than ${furthestAhead} days after it was published on ${published_on}`
       )

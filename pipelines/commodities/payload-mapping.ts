@@ -15,8 +15,21 @@ export interface MappedMetric {
   readonly selected: number
 }
 
-const sameText = (a: string, b: string) =>
-  a.replaceAll(/\s+/g, " ").toLowerCase() === b.replaceAll(/\s+/g, " ").toLowerCase()
+/** Texts that differ in case or in their spaces only are one. */
+const folded = (text: string) => text.replaceAll(/\s+/g, " ").toLowerCase()
+
+/** Whether a cell has one of these texts. A column holds few different ones, so each is folded once. */
+const isAnyOf = (values: ReadonlyArray<string>) => {
+  const wanted = new Set(values.map(folded))
+  const known = new Map<string, boolean>()
+  return (cell: unknown) => {
+    const text = textOf(cell)
+    if (text === undefined) return false
+    const found = known.get(text) ?? wanted.has(folded(text))
+    known.set(text, found)
+    return found
+  }
+}
 
 /**
  * Finds a metric's selector fields once. A field that no row has matters where rows meet the other conditions: then
@@ -25,13 +38,9 @@ const sameText = (a: string, b: string) =>
 const selectorOf = (metric: Metric, fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
   const conditions = metric.where.map((condition) => ({ ...condition, found: findField(fields, condition.field) }))
   const known = conditions.flatMap(({ found, values }) =>
-    found !== undefined && "field" in found ? [{ field: found.field, values }] : []
+    found !== undefined && "field" in found ? [{ field: found.field, isWanted: isAnyOf(values) }] : []
   )
-  const selects = (row: PayloadRow) =>
-    known.every(({ field, values }) => {
-      const text = textOf(row[field])
-      return text !== undefined && values.some((value) => sameText(value, text))
-    })
+  const selects = (row: PayloadRow) => known.every(({ field, isWanted }) => isWanted(row[field]))
   const unknown = conditions.filter(({ found }) => found === undefined || "ambiguous" in found)
   const [first] = unknown
   if (first === undefined) return selects

@@ -1,3 +1,3 @@
 import { depotKills } from "./depot-kills.ts"
 
-depotKills({ publishing: 6, pulling: 3 })
+depotKills({ publishing: 12, pulling: 4 })

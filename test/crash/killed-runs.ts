@@ -3,15 +3,13 @@ import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import type { Row } from "@larder/warehouse/duckdb.ts"
+import { DuckDb, literal, type Row } from "@larder/warehouse/duckdb.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { writeCatalogue } from "@larder/warehouse/opened/catalogue.ts"
 import { dataSets } from "@larder/warehouse/tables.ts"
-import { Effect, FileSystem } from "effect"
+import { Effect } from "effect"
 import { expect } from "vitest"
 import { query, temporaryFolder } from "../end-to-end/ingesting.ts"
 import { type Ended, ended, start } from "../support/programs.ts"
-import { analysing } from "../support/warehouse/seen.ts"
 import { unswept } from "../support/warehouse/unswept.ts"
 
 export const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
@@ -26,21 +24,14 @@ export const objectsIn = (home: string) =>
     namesIn(path.join(warehouse(home), "objects", group)).filter((name) => !name.startsWith("."))
   )
 
-/**
- * Rows in the files that people open in a home, each as it lies there, while whatever made them may have been killed. The
- * catalogue of a copied home would lead to the files of the original.
- */
+/** Rows in the files that people open in a home, each as it lies there, while whatever made them may have been killed. */
 export const queryFiles = (home: string, ...queries: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const fs = yield* FileSystem.FileSystem
-    const layout = yield* layoutOf(home)
-    const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-opened-" })
-    const parts = dataSets
-      .map((dataSet) => ({ dataSet, file: layout.dataSetFile(dataSet.about.pipeline) }))
-      .filter(({ file }) => existsSync(file))
-    const file = path.join(folder, "larder.duckdb")
-    yield* writeCatalogue({ file, parts, ingestion: layout.ingestion })
-    const db = yield* analysing(file)
+    const { dataSetFile, ingestion } = yield* layoutOf(home)
+    const files = [...dataSets.map(({ about }) => dataSetFile(about.pipeline)), ingestion].filter(existsSync)
+    const db = yield* DuckDb.memory
+    yield* db.run(files.map((file, at) => `attach ${literal(file)} as file_${at} (read_only)`).join(";\n"))
+    yield* db.run(`set search_path = '${files.map((_, at) => `file_${at}.main`).join()}'`)
     return yield* Effect.forEach(queries, (sql) => db.rows(sql))
   }).pipe(Effect.scoped, Effect.provide(NodeServices.layer), Effect.runPromise)
 

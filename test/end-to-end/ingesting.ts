@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { onTestFinished } from "vitest"
 import { type Bodies, writeRecordings } from "../support/pipelines/commodity-payloads.ts"
 import { run } from "../support/programs.ts"
-import { analysing } from "../support/warehouse/seen.ts"
+import { rowsIn } from "../support/warehouse/seen.ts"
 
 export const temporaryFolder = () => mkdtempSync(path.join(tmpdir(), "larder-end-to-end-"))
 export const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true })
@@ -65,11 +65,7 @@ export const catalogue = (home: string) => path.join(home, "warehouse/larder.duc
 
 /** Rows of what is live, one query after the other. */
 export const query = (home: string, ...queries: ReadonlyArray<string>) =>
-  analysing(catalogue(home)).pipe(
-    Effect.flatMap((db) => Effect.forEach(queries, (sql) => db.rows(sql))),
-    Effect.scoped,
-    Effect.runPromise
-  )
+  Effect.runPromise(rowsIn(catalogue(home), ...queries))
 
 /** A home that was rebuilt from the raw archive of another one, and has nothing else of it; it is removed when the test is over. */
 export const rebuiltFrom = async (home: string) => {

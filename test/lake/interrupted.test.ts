@@ -13,7 +13,7 @@ import { publishPrices } from "../support/warehouse/every-data-set.ts"
 import { aRun } from "../support/warehouse/pantry.ts"
 import { lakeKills, lakeOf, price, rowsIn, up, withMilk } from "./lake-kills.ts"
 
-lakeKills(11)
+lakeKills(22)
 
 describe("two machines that bring the lake up at once", () => {
   itWorks("leave one consistent lake", () =>

@@ -4,12 +4,13 @@
  */
 import { rm } from "node:fs/promises"
 import path from "node:path"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert } from "@effect/vitest"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { bringLakeUp } from "@larder/warehouse/lake/lake.ts"
 import { recordEnd } from "@larder/warehouse/publishing/record.ts"
 import { ConfigProvider, Effect } from "effect"
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { copyIn, query, removeFolder } from "../end-to-end/ingesting.ts"
 import { staticHost } from "../support/depots/static-host.ts"
 import { itWorks } from "../support/it-works.ts"
@@ -55,8 +56,14 @@ const comments = (tables: Tables) =>
 let fourth: Tables = {}
 let fifth: Tables = {}
 
+const withEveryDataSet = everyDataSet.pipe(
+  Effect.map(({ layout }) => copyIn(layout.home)),
+  Effect.scoped,
+  Effect.provide(NodeServices.layer)
+)
+
 beforeAll(async () => {
-  home = copyIn(inject("sampleHome"))
+  home = await Effect.runPromise(withEveryDataSet)
   python = await pythonWith("duckdb-polars")
   await addGeneration(home, ["2026-09-30"], lakes)
   fourth = await seenInWarehouse(home)

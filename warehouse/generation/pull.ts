@@ -240,6 +240,25 @@ export const bringOrNewer = Effect.fnUntraced(function* <E, R>(
   }
 })
 
+/** Brings what is wanted. The caller holds the lock, so that what this machine has seen stays what it is meanwhile. */
+const pullWanted = Effect.fnUntraced(function* (layout: Layout, to: number | undefined) {
+  const here = Option.getOrUndefined(yield* newestManifest(layout.local))
+  const alone = here === undefined ? yield* newestAlone(layout) : undefined
+  const found = yield* findWanted(layout, here ?? alone, to)
+  if (found === undefined && alone !== undefined) {
+    return yield* anotherHistory(layout, alone, "is not there, nor any other one")
+  }
+  if (found === undefined) return here === undefined ? undefined : yield* copyAll(layout)
+  const pulled =
+    found.number === here?.number
+      ? undefined
+      : yield* bringOrNewer(layout, found, to, (manifest) =>
+          Effect.andThen(takeFromAlone(layout, manifest), bring(layout, manifest))
+        )
+  yield* removeAlone(layout)
+  return pulled
+})
+
 /**
  * Brings the newest generation of a shared depot to this machine, or that of a number. Undefined where there was nothing to bring. Where
  * the depot has nothing and this machine has, the depot gets that.
@@ -251,18 +270,6 @@ export const pull = Effect.fn("Generation.pull")(function* (
 ) {
   const { depot, dir, local, pullLock } = layout
   if (depot === local) return undefined
-  const here = Option.getOrUndefined(yield* newestManifest(local))
-  const alone = here === undefined ? yield* newestAlone(layout) : undefined
-  const found = yield* findWanted(layout, here ?? alone, to)
   yield* writableDirectory(dir)
-  if (found === undefined) {
-    if (alone !== undefined) return yield* anotherHistory(layout, alone, "is not there, nor any other one")
-    if (here !== undefined) yield* withLock(pullLock, copyAll(layout), patience[by])
-    return undefined
-  }
-  if (found.number === here?.number) return yield* Effect.as(removeAlone(layout), undefined)
-  const bringing = bringOrNewer(layout, found, to, (manifest) =>
-    Effect.andThen(takeFromAlone(layout, manifest), bring(layout, manifest))
-  )
-  return yield* withLock(pullLock, Effect.tap(bringing, removeAlone(layout)), patience[by])
+  return yield* withLock(pullLock, pullWanted(layout, to), patience[by])
 })

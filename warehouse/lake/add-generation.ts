@@ -17,7 +17,7 @@ import { expireSnapshots } from "./retention.ts"
 import { beginSnapshot, endSnapshot, setFiles } from "./snapshot.ts"
 
 /** What a generation is made of, on this machine. */
-export interface Generation extends Parts {
+export interface GenerationParts extends Parts {
   readonly manifest: Manifest
   /** The SHA-256 of the database of each data set, by its schema. */
   readonly databases: Readonly<Record<string, string>>
@@ -70,7 +70,7 @@ const define = Effect.fnUntraced(function* (db: DuckDb["Service"], parts: Parts)
 })
 
 /** Adds the snapshot to the catalogue and expires old ones. Answers with the new files, and what follows from the catalogue. */
-export const addGeneration = Effect.fnUntraced(function* (generation: Generation, target: Target) {
+export const addGeneration = Effect.fnUntraced(function* (generation: GenerationParts, target: Target) {
   const { databases, manifest, untouched } = generation
   const db = yield* DuckDb.memory
   yield* db.run(`set temp_directory = ${literal(path.join(target.folder, "tmp"))}`)

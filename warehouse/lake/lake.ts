@@ -31,7 +31,7 @@ import { ownFolder } from "../staging.ts"
 import { dataSets } from "../tables.ts"
 import {
   addGeneration,
-  type Generation,
+  type GenerationParts,
   type NamedFile,
   type ReadCatalogue,
   readCatalogueIn
@@ -62,7 +62,7 @@ import {
 } from "./states.ts"
 
 /** A state of the lake, with its catalogue on this machine. */
-interface Known {
+interface LocalState {
   readonly state: State
   readonly file: string
   readonly read: ReadCatalogue
@@ -85,7 +85,7 @@ const putCheckpoint = Effect.fnUntraced(function* (
 }, Effect.scoped)
 
 /** Puts the Delta commits of the newest snapshot. A run that did it before has put the same. */
-const putCommits = Effect.fnUntraced(function* (depot: Depot, { file, read: { commits } }: Known) {
+const putCommits = Effect.fnUntraced(function* (depot: Depot, { file, read: { commits } }: LocalState) {
   const put = Effect.fnUntraced(function* (commit: Commit) {
     const { checkpoint, schema, table, text, version } = commit
     const name = commitName(schema, table, version)
@@ -124,7 +124,7 @@ const loadedIn = ({ data_sets }: Manifest): Readonly<Record<string, DataSetEntry
   Object.fromEntries(Object.entries(data_sets).filter(([, entry]) => isLoaded(entry)))
 
 /** The parts of a generation that go into the lake, brought to this machine. Undefined where its data was removed. */
-const generationOf = Effect.fnUntraced(function* (
+const partsOf = Effect.fnUntraced(function* (
   layout: Layout,
   manifest: Manifest,
   objects: ReadonlyMap<string, number>,
@@ -148,7 +148,7 @@ const generationOf = Effect.fnUntraced(function* (
     ingestion: yield* ingestionOf(layout, manifest, path.join(folder, String(manifest.number))),
     databases: Object.fromEntries(parts.map(({ dataSet, sha256 }) => [dataSet.schema, sha256])),
     untouched: new Set(untouched.map(({ schema }) => schema))
-  } satisfies Generation as Generation
+  } satisfies GenerationParts as GenerationParts
 })
 
 const putFiles = (depot: Depot, files: ReadonlyArray<NamedFile>) =>
@@ -160,8 +160,8 @@ const putFiles = (depot: Depot, files: ReadonlyArray<NamedFile>) =>
 /** Puts a generation into the lake. Where another machine was faster, its state is the answer. */
 const putGeneration = Effect.fnUntraced(function* (
   layout: Layout,
-  generation: Generation,
-  before: Known | undefined,
+  generation: GenerationParts,
+  before: LocalState | undefined,
   objects: ReadonlyMap<string, number>,
   target: { readonly folder: string; readonly address: string }
 ) {
@@ -190,10 +190,10 @@ const putGeneration = Effect.fnUntraced(function* (
   const state: State = { place, number, id, catalogue, written_by: madeBy(), nonce: randomUUID() }
   if (!(yield* depot.putText(stateName(place), encodeState(state)))) {
     const faster = yield* newestState(depot)
-    return faster === undefined ? undefined : yield* known(layout, faster, target.folder)
+    return faster === undefined ? undefined : yield* bringState(layout, faster, target.folder)
   }
   yield* putFiles(depot, added) // one that was there already may have been removed before it was named
-  const put: Known = { state, file, read }
+  const put: LocalState = { state, file, read }
   yield* putCommits(depot, put)
   const bytes = added.reduce((sum, { object }) => sum + object.bytes, 0)
   yield* Effect.logInfo(
@@ -203,7 +203,7 @@ const putGeneration = Effect.fnUntraced(function* (
 })
 
 /** Shows readers the newest catalogue. Another machine may have put a newer one, whose place this one's must not take. Answers with what is shown. */
-const show = Effect.fnUntraced(function* (depot: Depot, own: Known, folder: string) {
+const show = Effect.fnUntraced(function* (depot: Depot, own: LocalState, folder: string) {
   let shown = own
   for (let isShown = false; ; ) {
     const newest = yield* newestState(depot)
@@ -237,7 +237,7 @@ const noteFinished = (layout: Layout, state: State) =>
 /** The newest states stay: a machine may just be reading one. */
 const keptStates = 10
 
-const sweep = Effect.fnUntraced(function* (depot: Depot, { read: { files, versions }, state }: Known) {
+const sweep = Effect.fnUntraced(function* (depot: Depot, { read: { files, versions }, state }: LocalState) {
   const names = files.map(({ path: of, schema, table }) => fileName(schema, table, of))
   const states = (yield* depot.list(statesFolder)).slice(-keptStates)
   if (states.at(-1) !== stateName(state.place)) return // another machine knows better what is needed
@@ -247,11 +247,11 @@ const sweep = Effect.fnUntraced(function* (depot: Depot, { read: { files, versio
 })
 
 /** A state of the lake on this machine, and finished. */
-const known = Effect.fnUntraced(function* (layout: Layout, state: State, folder: string) {
+const bringState = Effect.fnUntraced(function* (layout: Layout, state: State, folder: string) {
   const { depot } = layout
   yield* requireSame(depot, state)
   const file = yield* fetchCatalogue(depot, state.catalogue, folder)
-  const found: Known = { state, file, read: yield* readCatalogueIn(file) }
+  const found: LocalState = { state, file, read: yield* readCatalogueIn(file) }
   if (!(yield* isFinished(layout, state))) yield* putCommits(depot, found)
   return found
 })
@@ -264,7 +264,7 @@ const takenOf = Effect.fnUntraced(function* (
   folder: string
 ) {
   const manifest = Option.getOrUndefined(yield* readManifest(layout.depot, number))
-  const taken = manifest && (yield* generationOf(layout, manifest, objects, folder))
+  const taken = manifest && (yield* partsOf(layout, manifest, objects, folder))
   if (taken === undefined) yield* Effect.logInfo(`the lake is without ${generationId(number)}, whose data was removed`)
   return taken
 })
@@ -279,7 +279,7 @@ const bringUp = Effect.fnUntraced(function* (layout: Layout, address: string) {
   if (state !== undefined && state.number >= newest.number && (yield* isFinished(layout, state))) return
   const folder = yield* ownFolder(layout, `lake-${randomUUID()}`)
   if (state === undefined) yield* requireNone(depot)
-  let lake = state === undefined ? undefined : yield* known(layout, state, folder)
+  let lake = state === undefined ? undefined : yield* bringState(layout, state, folder)
   for (const number of (yield* listNumbers(depot, state?.number)).filter((one) => one <= newest.number)) {
     const objects = yield* datedObjects(depot)
     const taking = takenOf(layout, number, objects, folder)

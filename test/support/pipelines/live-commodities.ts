@@ -17,7 +17,7 @@ import { publish } from "@larder/warehouse/publishing/publish.ts"
 import { stage } from "@larder/warehouse/staging.ts"
 import { commodity } from "@larder/warehouse/tables.ts"
 import { ConfigProvider, Effect, FileSystem, Layer, Logger } from "effect"
-import { analysing } from "../warehouse/seen.ts"
+import { rowsIn as rowsInFile } from "../warehouse/seen.ts"
 import { type Bodies, everyFeed, recordingOf } from "./commodity-payloads.ts"
 import type { Upstream } from "./upstream.ts"
 
@@ -130,4 +130,4 @@ export const temporaryHome = Effect.flatMap(FileSystem.FileSystem, (fs) =>
 )
 
 export const rowsIn = (home: string, sql: string) =>
-  Effect.scoped(Effect.flatMap(analysing(path.join(home, "warehouse/larder.duckdb")), (db) => db.rows(sql)))
+  Effect.map(rowsInFile(path.join(home, "warehouse/larder.duckdb"), sql), ([rows = []]) => rows)

@@ -1,8 +1,5 @@
 /** A small data set with a table of each kind of merging, in a warehouse of its own, for the tests of this room. */
 import { randomUUID } from "node:crypto"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import type { RunRecord } from "@larder/schemas/ingest.ts"
 import type { Depot } from "@larder/warehouse/depot/depot.ts"
 import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
@@ -12,7 +9,8 @@ import { publish } from "@larder/warehouse/publishing/publish.ts"
 import { PublishedMeanwhile } from "@larder/warehouse/publishing/record.ts"
 import { type Staging, stage } from "@larder/warehouse/staging.ts"
 import { type DataSet, dataSets, type Records, rejectTable, type Table } from "@larder/warehouse/tables.ts"
-import { Effect, FileSystem, Path, Schema, Scope } from "effect"
+import { Effect, FileSystem, Path, Schema } from "effect"
+import { analyst } from "./seen.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
 
@@ -200,20 +198,6 @@ export const aLayout = Effect.gen(function* () {
 
 /** The same warehouse, on a depot that behaves in another way. */
 export const publishingInto = (layout: Layout, depot: Depot): Layout => ({ ...layout, depot, local: depot })
-
-/** The analyst's own DuckDB, one for all questions: an instance for each would take 20 ms of CPU. It ends with the process. */
-const analyst = Effect.runSync(
-  Effect.cached(
-    Effect.suspend(() => {
-      const folder = mkdtempSync(join(tmpdir(), "larder-analyst-"))
-      const opened = Scope.provide(DuckDb.readWrite(join(folder, "own.duckdb")), Scope.makeUnsafe())
-      return Effect.ensuring(
-        opened,
-        Effect.sync(() => rmSync(folder, { recursive: true }))
-      )
-    })
-  )
-)
 
 /** The catalogue of a warehouse, and the files of data sets that it does not know, such as the pantry. */
 const opened = (layout: Layout) =>

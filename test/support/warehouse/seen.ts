@@ -1,6 +1,9 @@
 /** Everything that an analyst sees of a database file: columns, rows and comments. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
 import { DuckDb, identifier, literal } from "@larder/warehouse/duckdb.ts"
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Scope, Semaphore } from "effect"
 
 const Named = Schema.Struct({ name: Schema.String })
 
@@ -10,6 +13,34 @@ export const analysing = Effect.fnUntraced(function* (file: string) {
   yield* db.run(`attach ${literal(file)} as larder (read_only); use larder`)
   return db
 })
+
+/** The analyst's own DuckDB, one for all questions: an instance for each would take 30 ms of CPU. It ends with the process. */
+export const analyst = Effect.runSync(
+  Effect.cached(
+    Effect.suspend(() => {
+      const folder = mkdtempSync(path.join(tmpdir(), "larder-analyst-"))
+      const opened = Scope.provide(DuckDb.readWrite(path.join(folder, "own.duckdb")), Scope.makeUnsafe())
+      return Effect.ensuring(
+        opened,
+        Effect.sync(() => rmSync(folder, { recursive: true }))
+      )
+    })
+  )
+)
+const turns = Semaphore.makeUnsafe(1)
+
+/** Rows of a database file, which is attached as `larder` and used: one query after the other. */
+export const rowsIn = (file: string, ...queries: ReadonlyArray<string>) =>
+  turns.withPermit(
+    Effect.gen(function* () {
+      const db = yield* analyst
+      yield* db.run(`attach ${literal(file)} as larder (read_only); use larder`)
+      return yield* Effect.ensuring(
+        Effect.forEach(queries, (sql) => db.rows(sql)),
+        Effect.orDie(db.run("use own; detach larder"))
+      )
+    })
+  )
 
 const relations = `
   select schema_name || '.' || table_name as name from duckdb_tables() where database_name = 'larder'
