@@ -3,13 +3,14 @@ import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { DuckDb, literal, type Row } from "@larder/warehouse/duckdb.ts"
+import type { Row } from "@larder/warehouse/duckdb.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { dataSets } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import { expect } from "vitest"
 import { query, temporaryFolder } from "../end-to-end/ingesting.ts"
 import { type Ended, ended, start } from "../support/programs.ts"
+import { rowsInAll } from "../support/warehouse/seen.ts"
 import { unswept } from "../support/warehouse/unswept.ts"
 
 export const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : [])
@@ -26,14 +27,14 @@ export const objectsIn = (home: string) =>
 
 /** Rows in the files that people open in a home, each as it lies there, while whatever made them may have been killed. */
 export const queryFiles = (home: string, ...queries: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const { dataSetFile, ingestion } = yield* layoutOf(home)
-    const files = [...dataSets.map(({ about }) => dataSetFile(about.pipeline)), ingestion].filter(existsSync)
-    const db = yield* DuckDb.memory
-    yield* db.run(files.map((file, at) => `attach ${literal(file)} as file_${at} (read_only)`).join(";\n"))
-    yield* db.run(`set search_path = '${files.map((_, at) => `file_${at}.main`).join()}'`)
-    return yield* Effect.forEach(queries, (sql) => db.rows(sql))
-  }).pipe(Effect.scoped, Effect.provide(NodeServices.layer), Effect.runPromise)
+  layoutOf(home).pipe(
+    Effect.map(({ dataSetFile, ingestion }) =>
+      [...dataSets.map(({ about }) => dataSetFile(about.pipeline)), ingestion].filter(existsSync)
+    ),
+    Effect.flatMap((files) => rowsInAll(files, ...queries)),
+    Effect.provide(NodeServices.layer),
+    Effect.runPromise
+  )
 
 /**
  * No temporary file of a run is left, and each run is recorded once. Only objects that a killed run had put stay for a

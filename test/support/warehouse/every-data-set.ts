@@ -55,7 +55,7 @@ const withoutFiles: DataSet = { ...labelsAlone, views: brandedFood.views }
 /** A warehouse with rows of every data set, those of prices being samples, and its files. */
 export const everyDataSet = Effect.gen(function* () {
   const layout = yield* aLayout
-  yield* publishPrices(layout, "milk", "butter")
+  yield* publishPrices(layout, "butter_exch_spot_close_daily", "milk_class_iii_price_monthly")
   yield* publishLabels(layout, labels, withoutFiles)
   yield* publishReads(layout, stores)
   const parts = dataSets.map((dataSet) => ({

@@ -10,7 +10,7 @@ import { PublishedMeanwhile } from "@larder/warehouse/publishing/record.ts"
 import { type Staging, stage } from "@larder/warehouse/staging.ts"
 import { type DataSet, dataSets, type Records, rejectTable, type Table } from "@larder/warehouse/tables.ts"
 import { Effect, FileSystem, Path, Schema } from "effect"
-import { analyst } from "./seen.ts"
+import { rowsInAll } from "./seen.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
 
@@ -213,20 +213,10 @@ const opened = (layout: Layout) =>
 
 /** Rows that an analyst sees in the files that people open. */
 export const ask = (layout: Layout, sql: string) =>
-  Effect.gen(function* () {
-    const files = yield* opened(layout)
-    const db = yield* analyst
-    const names = files.map((_, index) => `asked_${index}`)
-    yield* db.run(files.map((file, index) => `attach ${literal(file)} as ${names[index]} (read_only)`).join("; "))
-    const schemas = yield* db.rows(
-      "select database_name || '.' || schema_name as name from duckdb_schemas() where starts_with(database_name, 'asked_')"
-    )
-    yield* db.run(`set search_path = '${schemas.map(({ name }) => name).join(",")}'`)
-    return yield* Effect.ensuring(
-      db.rows(sql),
-      Effect.orDie(db.run(["use own", ...names.map((name) => `detach ${name}`)].join("; ")))
-    )
-  })
+  opened(layout).pipe(
+    Effect.flatMap((files) => rowsInAll(files, sql)),
+    Effect.map(([rows = []]) => rows)
+  )
 
 /** Changes a generation behind Larder's back. */
 export const tamper = (file: string, sql: string) =>

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { DuckDb, identifier, literal } from "@larder/warehouse/duckdb.ts"
+import { DuckDb, type DuckDbError, identifier, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema, Scope, Semaphore } from "effect"
 
 const Named = Schema.Struct({ name: Schema.String })
@@ -15,7 +15,7 @@ export const analysing = Effect.fnUntraced(function* (file: string) {
 })
 
 /** The analyst's own DuckDB, one for all questions: an instance for each would take 30 ms of CPU. It ends with the process. */
-export const analyst = Effect.runSync(
+const analyst = Effect.runSync(
   Effect.cached(
     Effect.suspend(() => {
       const folder = mkdtempSync(path.join(tmpdir(), "larder-analyst-"))
@@ -29,17 +29,40 @@ export const analyst = Effect.runSync(
 )
 const turns = Semaphore.makeUnsafe(1)
 
-/** Rows of a database file, which is attached as `larder` and used: one query after the other. */
-export const rowsIn = (file: string, ...queries: ReadonlyArray<string>) =>
+/** Rows of queries in the analyst's session, to which `attach` attaches files under these names. Afterwards none of them is open. */
+const rowsWith = (
+  names: ReadonlyArray<string>,
+  attach: (db: DuckDb["Service"]) => Effect.Effect<void, DuckDbError>,
+  queries: ReadonlyArray<string>
+) =>
   turns.withPermit(
     Effect.gen(function* () {
       const db = yield* analyst
-      yield* db.run(`attach ${literal(file)} as larder (read_only); use larder`)
-      return yield* Effect.ensuring(
-        Effect.forEach(queries, (sql) => db.rows(sql)),
-        Effect.orDie(db.run("use own; detach larder"))
+      const detach = ["use own", ...names.map((name) => `detach database if exists ${name}`)].join("; ")
+      const asked = Effect.andThen(
+        attach(db),
+        Effect.forEach(queries, (sql) => db.rows(sql))
       )
+      return yield* Effect.ensuring(asked, Effect.orDie(db.run(detach)))
     })
+  )
+
+/** Rows of a database file, which is attached as `larder` and used: one query after the other. */
+export const rowsIn = (file: string, ...queries: ReadonlyArray<string>) =>
+  rowsWith(["larder"], (db) => db.run(`attach ${literal(file)} as larder (read_only); use larder`), queries)
+
+/** Rows of files whose schemas are found without the name of a database. */
+export const rowsInAll = (files: ReadonlyArray<string>, ...queries: ReadonlyArray<string>) =>
+  rowsWith(
+    files.map((_, at) => `asked_${at}`),
+    Effect.fnUntraced(function* (db) {
+      yield* db.run(files.map((file, at) => `attach ${literal(file)} as asked_${at} (read_only)`).join("; "))
+      const schemas = yield* db.rows(
+        "select database_name || '.' || schema_name as name from duckdb_schemas() where starts_with(database_name, 'asked_')"
+      )
+      yield* db.run(`set search_path = '${schemas.map(({ name }) => name).join(",")}'`)
+    }),
+    queries
   )
 
 const relations = `
