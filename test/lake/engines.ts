@@ -32,28 +32,32 @@ export const pythonWith = async (list: string) => {
   return path.join(folder, "venv/bin/python")
 }
 
-/** What an engine sees in the lake at a place. */
-export const seenBy = async <A = Readonly<Record<string, Seen>>>(
+export interface Snapshot {
+  readonly snapshot: number
+  readonly message: string
+  readonly delta_versions: Readonly<Record<string, number>>
+}
+export type Tables = Readonly<Record<string, Seen>>
+
+/** What engines see in the lake at a place, each by its name; `snapshots` lists those of the DuckLake. */
+export const seenBy = async <Engine extends string>(
   python: string,
-  engine: string,
+  engines: ReadonlyArray<Engine>,
   lake: string,
   versions?: unknown,
   environment: Environment = {}
-): Promise<A> => {
-  const args = [readers, engine, lake, ...(versions === undefined ? [] : [JSON.stringify(versions)])]
+): Promise<{ readonly [Name in Engine]: Name extends "snapshots" ? ReadonlyArray<Snapshot> : Tables }> => {
+  const args = [readers, engines.join(), lake, ...(versions === undefined ? [] : [JSON.stringify(versions)])]
   const child = spawn(python, args, { env: clean(environment), stdio: ["ignore", "pipe", "pipe"], timeout: 600_000 })
   const { code, stderr, stdout } = await ended(child)
-  if (code !== 0) throw new Error(`${engine} cannot read ${lake}:\n${stderr}`)
-  return JSON.parse(stdout) as A
+  if (code !== 0) throw new Error(`${engines.join(" and ")} cannot read ${lake}:\n${stderr}`)
+  return JSON.parse(stdout)
 }
 
 const named = (table: string) => table.split(".").map(identifier).join(".")
 
 /** Rows, values and types of each table in the files that people open. JSON counts as text; `lists` says whether null lists count as empty. */
-export const seenInWarehouse = (
-  home: string,
-  lists: "as they are" | "never null" = "as they are"
-): Promise<Readonly<Record<string, Seen>>> =>
+export const seenInWarehouse = (home: string, lists: "as they are" | "never null" = "as they are"): Promise<Tables> =>
   Effect.gen(function* () {
     const db = yield* DuckDb.memory
     const seen: Record<string, Seen> = {}

@@ -1,6 +1,6 @@
-"""Reads a lake with one engine of those that read it, and prints what that saw of each table as JSON.
+"""Reads a lake with engines that read it, and prints what each saw of each table as JSON: an object by the name of the engine.
 
-    readers.py ENGINE LAKE [VERSIONS]
+    readers.py ENGINE,ENGINE LAKE [VERSIONS]
 
 LAKE is the folder or the address; a bucket is reached with AWS_ENDPOINT_URL_S3, AWS_REGION and the keys. VERSIONS, as JSON, is the snapshot of the DuckLake, or the version of each table's Delta log, to read;
 the newest where it is not given. Values are compared by a hash over all rows, written the same way whichever engine read them.
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import duckdb
 
-engine, lake = sys.argv[1:3]
+asked_engines, lake = sys.argv[1:3]
 versions = json.loads(sys.argv[3]) if len(sys.argv) > 3 else None
 
 session = duckdb.connect(config={"allow_unsigned_extensions": "true"})
@@ -44,18 +44,22 @@ def reach():
     if lake.startswith("s3://"):
         endpoint = os.environ["AWS_ENDPOINT_URL_S3"].removeprefix("http://")
         session.execute(
-            f"""create secret (type s3, endpoint '{endpoint}', url_style 'path', use_ssl false, region '{os.environ["AWS_REGION"]}',
+            f"""create or replace secret (type s3, endpoint '{endpoint}', url_style 'path', use_ssl false, region '{os.environ["AWS_REGION"]}',
                 key_id '{os.environ["AWS_ACCESS_KEY_ID"]}', secret '{os.environ["AWS_SECRET_ACCESS_KEY"]}')"""
         )
         os.environ["AWS_ALLOW_HTTP"] = "true"  # as deltalake and Polars want it
 
 
-def ducklake():
+def attach():
     load("ducklake")
     reach()
     at = "" if versions is None else f", snapshot_version {versions}"
-    session.execute(f"attach 'ducklake:{lake}/larder.ducklake' as larder (read_only{at})")
+    session.execute(f"attach if not exists 'ducklake:{lake}/larder.ducklake' as larder (read_only{at})")
     session.execute("use larder")
+
+
+def ducklake():
+    attach()
     tables = session.execute(
         "select schema_name, table_name, comment from duckdb_tables() where database_name = 'larder'"
     ).fetchall()
@@ -75,9 +79,7 @@ def ducklake():
 
 def views():
     """Every view of the DuckLake, as far as it can be read."""
-    load("ducklake")
-    session.execute(f"attach 'ducklake:{lake}/larder.ducklake' as larder (read_only)")
-    session.execute("use larder")
+    attach()
     found = session.execute(
         "select schema_name, view_name, comment from duckdb_views() where database_name = 'larder' and not internal"
     ).fetchall()
@@ -87,8 +89,7 @@ def views():
 
 
 def snapshots():
-    load("ducklake")
-    session.execute(f"attach 'ducklake:{lake}/larder.ducklake' as larder (read_only)")
+    attach()
     rows = session.execute(
         "select snapshot_id, commit_message, commit_extra_info from larder.snapshots() order by 1"
     ).fetchall()
@@ -203,4 +204,5 @@ def spark():
 
 
 engines = [ducklake, views, snapshots, deltalake, polars, delta, clickhouse, spark]
-print(json.dumps({run.__name__: run for run in engines}[engine]()))
+by_name = {run.__name__: run for run in engines}
+print(json.dumps({name: by_name[name]() for name in asked_engines.split(",")}))

@@ -3,7 +3,7 @@ import path from "node:path"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { startFromGo, versitygw } from "../depots/go.ts"
 import { copyIn, folderOfTest, removeFolder } from "../end-to-end/ingesting.ts"
-import { pythonWith, type Seen, seenBy, seenInWarehouse } from "../lake/engines.ts"
+import { pythonWith, type Snapshot, seenBy, seenInWarehouse, type Tables } from "../lake/engines.ts"
 import { environmentOf } from "../support/depots/shared-depot.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { repository } from "../support/repository.ts"
@@ -22,11 +22,6 @@ const sparksJars = async () => {
   return jars.map((jar) => path.join(folder, `${jar.split(":").slice(1).join("-")}.jar`)).join(",")
 }
 
-interface Snapshot {
-  readonly snapshot: number
-  readonly delta_versions: Readonly<Record<string, number>>
-}
-type Tables = Readonly<Record<string, Seen>>
 const values = (tables: Tables) =>
   Object.fromEntries(Object.entries(tables).map(([name, { digest, rows, types }]) => [name, { digest, rows, types }]))
 const comments = (tables: Tables) =>
@@ -45,7 +40,7 @@ beforeAll(async () => {
   await addGeneration(home, ["2026-09-30", "2026-10-01"], lakes)
   for (const kind of kinds) live[`5 ${kind}`] = await seenInWarehouse(home, kind)
   const python = await pythonWith("duckdb-polars")
-  const snapshots = await seenBy<ReadonlyArray<Snapshot>>(python, "snapshots", lake())
+  const { snapshots } = await seenBy(python, ["snapshots"], lake())
   versions = snapshots.find(({ snapshot }) => snapshot === 4)?.delta_versions
 })
 afterAll(() => removeFolder(home))
@@ -53,19 +48,21 @@ afterAll(() => removeFolder(home))
 describe("ClickHouse", () => {
   it("reads what the warehouse has, of the newest generation and the one before", async () => {
     const python = await pythonWith("clickhouse")
-    expect(values(await seenBy(python, "clickhouse", lake()))).toEqual(values(live["5 never null"] ?? {}))
-    expect(values(await seenBy(python, "clickhouse", lake(), versions))).toEqual(values(live["4 never null"] ?? {}))
+    const newest = await seenBy(python, ["clickhouse"], lake())
+    expect(values(newest.clickhouse)).toEqual(values(live["5 never null"] ?? {}))
+    const before = await seenBy(python, ["clickhouse"], lake(), versions)
+    expect(values(before.clickhouse)).toEqual(values(live["4 never null"] ?? {}))
   })
 })
 
 describe.skipIf(!isInstalled("java") || !isInstalled("mvn"))("Spark, where Java and Maven are", () => {
   it("reads what the warehouse has, with its comments, of the newest generation and the one before", async () => {
     const [python, LAKE_JARS] = [await pythonWith("spark"), await sparksJars()]
-    const newest = await seenBy(python, "spark", lake(), undefined, { LAKE_JARS })
+    const { spark: newest } = await seenBy(python, ["spark"], lake(), undefined, { LAKE_JARS })
     expect(values(newest)).toEqual(values(live["5 as they are"] ?? {}))
     expect(comments(newest)).toEqual(comments(live["5 as they are"] ?? {}))
     expect(newest["commodity.price_version"]?.generation).toBe("larder-000005")
-    const before = await seenBy(python, "spark", lake(), versions, { LAKE_JARS })
+    const { spark: before } = await seenBy(python, ["spark"], lake(), versions, { LAKE_JARS })
     expect(values(before)).toEqual(values(live["4 as they are"] ?? {}))
   })
 })
@@ -80,12 +77,11 @@ describe.skipIf(!isInstalled("go"))("DuckDB, deltalake and Polars, where Go is",
       const newest = values(await seenInWarehouse(publisher))
       const place = `${environment.LARDER_DEPOT}/lake`
       const python = await pythonWith("duckdb-polars")
-      for (const engine of ["ducklake", "deltalake", "polars", "delta"]) {
-        expect(values(await seenBy(python, engine, place, undefined, environment)), engine).toEqual(newest)
-      }
-      expect(values(await seenBy(python, "ducklake", place, 5, environment))).toEqual(
-        values(live["5 as they are"] ?? {})
-      )
+      const engines = ["ducklake", "deltalake", "polars", "delta"] as const
+      const seen = await seenBy(python, engines, place, undefined, environment)
+      for (const engine of engines) expect(values(seen[engine]), engine).toEqual(newest)
+      const { ducklake: before } = await seenBy(python, ["ducklake"], place, 5, environment)
+      expect(values(before)).toEqual(values(live["5 as they are"] ?? {}))
     } finally {
       stop()
     }
