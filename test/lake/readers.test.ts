@@ -1,24 +1,20 @@
 /**
- * Engines that others made read the lake of real programs: after publications, an upgrade, a rollback and a pruning; and lakes behind a web
- * server and with long logs. In one file, which installs the engines once.
+ * Engines that others made read the lake of real programs, after publications, an upgrade, a rollback and a pruning, and a lake behind a
+ * web server. In one file, which installs the engines once.
  */
-import { rm } from "node:fs/promises"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert } from "@effect/vitest"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { bringLakeUp } from "@larder/warehouse/lake/lake.ts"
-import { recordEnd } from "@larder/warehouse/publishing/record.ts"
 import { ConfigProvider, Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { copyIn, query, removeFolder } from "../end-to-end/ingesting.ts"
 import { staticHost } from "../support/depots/static-host.ts"
 import { itWorks } from "../support/it-works.ts"
-import { commitsOf } from "../support/lake/reading.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { run } from "../support/programs.ts"
-import { everyDataSet, publishPrices } from "../support/warehouse/every-data-set.ts"
-import { aLayout, aRun } from "../support/warehouse/pantry.ts"
+import { everyDataSet } from "../support/warehouse/every-data-set.ts"
 import { pythonWith, seenBy, seenInWarehouse, type Tables } from "./engines.ts"
 
 const preload = new URL("../support/warehouse/another-version.ts", import.meta.url).href
@@ -142,29 +138,6 @@ describe("a lake behind a web server", () => {
       const first = yield* Effect.promise(() => seenBy(python, ["ducklake"], lake, 1))
       assert.strictEqual(first.ducklake[prices]?.rows, 2)
       assert.notProperty(first.ducklake, "branded_food.food")
-    })
-  )
-})
-
-describe("a log that becomes long", () => {
-  itWorks("gets a checkpoint, and engines read it without the earlier commits", () =>
-    Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishPrices(layout, "milk")
-      for (let at = 2; at <= 12; at++) {
-        const run = aRun({ pipeline: "commodities", outcome: "failed", message: `failure ${at}` })
-        yield* recordEnd(layout, { run, checks: [], leftOut: [] })
-      }
-      yield* up(layout, lakes)
-      const lake = path.join(layout.dir, "lake")
-      assert.strictEqual(commitsOf(lake, "ingest.run").length, 12)
-      const log = path.join(lake, "data/ingest/run/_delta_log")
-      yield* Effect.promise(async () => {
-        for (let version = 0; version < 10; version++)
-          await rm(path.join(log, `${String(version).padStart(20, "0")}.json`))
-      })
-      const byEngine = yield* Effect.promise(() => seenBy(python, ["deltalake", "polars", "delta"], lake))
-      for (const [engine, seen] of Object.entries(byEngine)) assert.strictEqual(seen["ingest.run"]?.rows, 12, engine)
     })
   )
 })

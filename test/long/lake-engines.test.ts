@@ -1,13 +1,25 @@
-/** ClickHouse and Spark read the lake of real programs, and others read one in a bucket: the newest generation and the one before. What is missing here is named, and left out. */
+/**
+ * ClickHouse and Spark read the lake of real programs, and others read one in a bucket: the newest generation and the one before. The engines
+ * of `test:all` read a log that has become long. What is missing here is named, and left out.
+ */
+import { rm } from "node:fs/promises"
 import path from "node:path"
+import { assert } from "@effect/vitest"
+import { recordEnd } from "@larder/warehouse/publishing/record.ts"
+import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { startFromGo, versitygw } from "../depots/go.ts"
 import { copyIn, folderOfTest, removeFolder } from "../end-to-end/ingesting.ts"
 import { pythonWith, type Snapshot, seenBy, seenInWarehouse, type Tables } from "../lake/engines.ts"
+import { lakeOf, up } from "../lake/lake-kills.ts"
 import { environmentOf } from "../support/depots/shared-depot.ts"
+import { itWorks } from "../support/it-works.ts"
+import { commitsOf } from "../support/lake/reading.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { repository } from "../support/repository.ts"
 import { installOnce, isInstalled } from "../support/tools.ts"
+import { publishPrices } from "../support/warehouse/every-data-set.ts"
+import { aLayout, aRun } from "../support/warehouse/pantry.ts"
 
 const lakes = { LARDER_LAKE: "yes" }
 /** From Maven's repository. */
@@ -86,4 +98,27 @@ describe.skipIf(!isInstalled("go"))("DuckDB, deltalake and Polars, where Go is",
       stop()
     }
   })
+})
+
+describe("a log that becomes long", () => {
+  itWorks("gets a checkpoint, and engines read it without the earlier commits", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishPrices(layout, "milk")
+      for (let at = 2; at <= 14; at++) {
+        const run = aRun({ pipeline: "commodities", outcome: "failed", message: `failure ${at}` })
+        yield* recordEnd(layout, { run, checks: [], leftOut: [] })
+      }
+      yield* up(layout)
+      const lake = lakeOf(layout)
+      assert.strictEqual(commitsOf(lake, "ingest.run").length, 14)
+      const log = path.join(lake, "data/ingest/run/_delta_log")
+      const byEngine = yield* Effect.promise(async () => {
+        for (let version = 0; version < 10; version++)
+          await rm(path.join(log, `${String(version).padStart(20, "0")}.json`))
+        return seenBy(await pythonWith("duckdb-polars"), ["deltalake", "polars", "delta"], lake)
+      })
+      for (const [engine, seen] of Object.entries(byEngine)) assert.strictEqual(seen["ingest.run"]?.rows, 14, engine)
+    })
+  )
 })
