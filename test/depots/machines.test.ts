@@ -2,13 +2,14 @@
 import { readdirSync, statSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
+import { objectName } from "@larder/warehouse/depot/depot.ts"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { folderOfTest, query } from "../end-to-end/ingesting.ts"
+import { folderOfTest, newestManifest, query } from "../end-to-end/ingesting.ts"
 import { ask } from "../support/api/client.ts"
 import { sharedDepot } from "../support/depots/shared-depot.ts"
 import { itWorks } from "../support/it-works.ts"
-import { addGeneration } from "../support/more-generations.ts"
+import { addGeneration, recordDays } from "../support/more-generations.ts"
 import { newKey, run, startServer, untilServed } from "../support/programs.ts"
 
 const ingest = (home: string, environment: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
@@ -152,6 +153,50 @@ describe("machines that share a depot", () => {
         const wrong = await ingest(laptop, { ...trusting, LARDER_DEPOT_PUBLIC_KEY: "abc" }, "pull")
         assert.strictEqual(wrong.code, 2)
         assert.match(wrong.stderr, /LARDER_DEPOT_PUBLIC_KEY is no public key/)
+      })
+    })
+  )
+
+  itWorks("say what to do about a full bucket, credentials that ended and an object that is damaged there", () =>
+    Effect.gen(function* () {
+      const { environment, service } = yield* sharedDepot
+      yield* Effect.promise(async () => {
+        const [publisher, recorded, laptop] = [await aSmallHome(), folderOfTest(), folderOfTest()]
+        recordDays(recorded, ["2026-09-30"])
+        const pull = (home: string) => ingest(home, environment, "pull")
+        const publish = () => ingest(publisher, environment, "commodities", "--replay", recorded)
+        const live = async (home: string) => {
+          const [rows] = await query(home, "select max(observed_on)::varchar as newest from commodity.price")
+          return rows?.[0]?.newest
+        }
+        for (const home of [publisher, laptop]) assert.strictEqual((await pull(home)).code, 0)
+        for (const [status, code, advice] of [
+          [507, "XMinioStorageFull", "The bucket is full: make room in it"],
+          [400, "ExpiredToken", "Get new credentials, set them in AWS_ACCESS_KEY_ID"]
+        ] as const) {
+          service.plan("PUT", { kind: "refuse", status, code }, 1_000)
+          const stopped = await publish()
+          assert.strictEqual(stopped.code, 1, stopped.stderr)
+          assert.include(stopped.stderr, advice)
+          service.recover()
+          assert.strictEqual((await pull(laptop)).code, 0)
+          for (const home of [publisher, laptop]) assert.strictEqual(await live(home), "2026-09-29")
+        }
+        const published = await publish()
+        assert.strictEqual(published.code, 4, published.stderr)
+
+        const { data_sets } = newestManifest(publisher)
+        const key = service.keyOf(objectName(data_sets.commodities?.parts[0]?.sha256 ?? ""))
+        const object = service.kept.get(key)
+        assert.isDefined(object)
+        service.kept.set(key, { ...object, bytes: Buffer.from(object.bytes).fill(1, 5_000, 5_001) })
+        const refused = await pull(laptop)
+        assert.strictEqual(refused.code, 1)
+        assert.match(refused.stderr, /is damaged: what came has another size or SHA-256\..* Put the object there again/)
+        assert.strictEqual(await live(laptop), "2026-09-29")
+        service.kept.set(key, object)
+        assert.strictEqual((await pull(laptop)).code, 0)
+        assert.strictEqual(await live(laptop), "2026-09-30")
       })
     })
   )

@@ -191,14 +191,16 @@ const makeService = () => {
     kept,
     seen,
     handle,
-    plan: (method: string, mishap: Mishap, times = 1) => plans.push({ method, mishap, times })
+    plan: (method: string, mishap: Mishap, times = 1) => plans.push({ method, mishap, times }),
+    /** Forgets the mishaps that are planned. */
+    recover: () => plans.splice(0)
   }
 }
 
 /** Closed with the scope. */
 export const s3Service = Effect.acquireRelease(
   Effect.promise(async () => {
-    const { handle, kept, plan, seen, state } = makeService()
+    const { handle, kept, plan, recover, seen, state } = makeService()
     const server = createServer((request, response) => void handle(request, response).catch(() => response.destroy()))
     await once(server.listen(0, "127.0.0.1"), "listening")
     const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -213,7 +215,7 @@ export const s3Service = Effect.acquireRelease(
     const keyOf = (name: string) => `${prefix}/${name}`
     /** Names of the depot that are there. */
     const names = () => [...kept.keys()].map((key) => key.slice(prefix.length + 1)).sort()
-    return { server, endpoint, settings, address, keyOf, names, kept, plan, seen, state }
+    return { server, endpoint, settings, address, keyOf, names, kept, plan, recover, seen, state }
   }),
   ({ server }) =>
     Effect.promise(async () => {
