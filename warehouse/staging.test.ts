@@ -27,12 +27,11 @@ describe("a staging file", () => {
       const layout = yield* aLayout
       yield* Effect.scoped(
         Effect.gen(function* () {
-          const { file, filled } = yield* stage(layout, aRun({ run_id: "run" }), pantry.dataSet, (staging) =>
+          const { filled, staged } = yield* stage(layout, aRun({ run_id: "run" }), pantry.dataSet, (staging) =>
             Effect.as(staging.add(pantry.price, [price, { ...price, item: "pear" }]), "filled")
           )
           assert.strictEqual(filled, "filled")
-          const db = yield* DuckDb.readOnly(file)
-          assert.deepStrictEqual(yield* db.rows("select item, price from pantry.price"), [
+          assert.deepStrictEqual(yield* staged.db.rows("select item, price from pantry.price"), [
             { item: "apple", price: "1.2500" },
             { item: "pear", price: "1.2500" }
           ])
@@ -94,7 +93,7 @@ describe("files of killed runs", () => {
   itWorks("do not include those of a run of this process that waits to be published", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
-      const first = yield* stage(layout, aRun({ run_id: "first" }), pantry.dataSet, (staging) =>
+      const { staged } = yield* stage(layout, aRun({ run_id: "first" }), pantry.dataSet, (staging) =>
         staging.add(pantry.price, [price])
       )
       assert.deepStrictEqual(yield* removed(layout), [])
@@ -102,8 +101,7 @@ describe("files of killed runs", () => {
         Effect.scoped(stage(layout, aRun({ run_id: "second" }), pantry.dataSet, () => Effect.void))
       )
       assert.isTrue(Exit.isSuccess(second))
-      const db = yield* DuckDb.readOnly(first.file)
-      assert.strictEqual((yield* db.rows("from pantry.price")).length, 1)
+      assert.strictEqual((yield* staged.db.rows("from pantry.price")).length, 1)
     })
   )
 })

@@ -1,10 +1,10 @@
 /**
  * A run's rows on their way into the warehouse: a DuckDB file in a folder of the run's own, with the tables of one data
- * set and of `ingest`. It is filled without holding up anybody, and removed when the run ends.
+ * set and of `ingest`. It is filled without holding up anybody, stays open until it is published, and is removed when the run ends.
  */
 import { join } from "node:path"
 import { RunRecord } from "@larder/schemas/ingest.ts"
-import { Effect, FileSystem, Path, Schema, Scope } from "effect"
+import { Effect, Exit, FileSystem, Path, Schema, Scope } from "effect"
 import { createTables } from "./dictionary.ts"
 import { isDiskFull } from "./disk-full.ts"
 import { DuckDb, type DuckDbError } from "./duckdb.ts"
@@ -18,6 +18,14 @@ export interface Staging {
   readonly add: (table: Table, records: Records) => Effect.Effect<void, DuckDbError>
   /** For loads that DuckDB does by itself, such as `insert … from read_csv(…)`. */
   readonly db: DuckDb["Service"]
+}
+
+/** What a run staged. */
+export interface Staged {
+  readonly file: string
+  readonly db: DuckDb["Service"]
+  /** Closes the file, which the scope does at the latest: no other session opens it before. */
+  readonly close: Effect.Effect<void>
 }
 
 /** The database refused rows on their way, most often for want of room. */
@@ -164,9 +172,12 @@ export const whileNobodyRuns = Effect.fnUntraced(function* <A, E, R>(layout: Lay
   return yield* withLock(layout.stagingLock, alone)
 })
 
+/** Most staging files go with the run: what is only in the log of one is written to its tables where a checkpoint is asked for. */
+const settings = "set checkpoint_threshold = '1TB'; pragma disable_checkpoint_on_shutdown"
+
 /**
- * Opens a staging file, hands it to `fill`, and closes it again. The file is there until the scope ends. Records that
- * leave out their `origin` get that of the run.
+ * Opens a staging file and hands it to `fill`. The file is open and there until the scope ends. Records that leave out their
+ * `origin` get that of the run.
  */
 export const stage = Effect.fnUntraced(function* <A, E, R>(
   layout: Layout,
@@ -178,19 +189,21 @@ export const stage = Effect.fnUntraced(function* <A, E, R>(
   const folder = yield* ownFolder(layout, run.run_id)
   yield* fs.writeFileString(runOf(folder), encodeRun(run))
   const file = stagedFileIn(folder)
-  const filled = yield* Effect.scoped(
-    Effect.gen(function* () {
-      const db = yield* DuckDb.readWrite(file)
-      yield* db.run("set checkpoint_threshold = '1TB'") // one at the end: each on the way would write half-full row groups again
-      yield* createTables(db, [...stagedIngestTables, ...dataSet.tables])
-      const add: Staging["add"] = (table, records) =>
-        records.length === 0
-          ? Effect.void
-          : db.append(table.schema, table.name, cellsOf(table, records, { origin: run.origin }))
-      const result = yield* fill({ file, add, db })
-      yield* db.run("checkpoint")
-      return result
-    })
+  const opened = yield* Scope.fork(yield* Effect.scope)
+  const close = Scope.close(opened, Exit.void)
+  const filling = Effect.gen(function* () {
+    const db = yield* DuckDb.readWrite(file)
+    yield* db.run(settings)
+    yield* createTables(db, [...stagedIngestTables, ...dataSet.tables])
+    const add: Staging["add"] = (table, records) =>
+      records.length === 0
+        ? Effect.void
+        : db.append(table.schema, table.name, cellsOf(table, records, { origin: run.origin }))
+    const filled = yield* Effect.scoped(fill({ file, add, db }))
+    return { staged: { file, db, close } satisfies Staged as Staged, filled }
+  })
+  return yield* filling.pipe(
+    Scope.provide(opened),
+    Effect.onError(() => close)
   )
-  return { file, filled }
 })

@@ -133,7 +133,7 @@ const attempt = Effect.fnUntraced(function* (
   const { run_id, started_at } = started
   yield* requirePublishable(layout, pipeline.dataSet) // before anything is fetched
   yield* Progress.use((progress) => progress.start(pipeline.name))
-  const { file, filled } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
+  const { filled, staged } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
     readInto(pipeline, started, { run_id, started_at, layout, staging, days, stores, acceptShrinkage }, isRepeated)
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
   const { all_failed = false, feeds, left_out, origin, rows_read, rows_rejected, rows_silent, stores: asked } = filled
@@ -149,11 +149,11 @@ const attempt = Effect.fnUntraced(function* (
   known.run = run
   known.left_out = left_out
   yield* Progress.use((progress) => progress.phase(dryRun ? "merging and checking" : "publishing", rows_read))
-  if (!dryRun) yield* Archive.use((archive) => archive.settled)
-  const published = yield* publish({
+  const settled = dryRun ? Effect.void : Archive.use((archive) => archive.settled)
+  const publishing = publish({
     layout,
     dataSet: pipeline.dataSet,
-    stagedFile: file,
+    staged,
     since,
     run,
     leftOut: left_out,
@@ -165,6 +165,7 @@ const attempt = Effect.fnUntraced(function* (
     },
     dryRun
   })
+  const published = yield* Effect.andThen(settled, publishing).pipe(Effect.ensuring(staged.close)) // who tells a failure reads the file
   return { ...published, feeds, left_out, all_failed, ...(asked === undefined ? {} : { stores: asked }) }
 })
 export type IngestResult = Effect.Success<ReturnType<typeof attempt>>

@@ -86,10 +86,11 @@ const beginningOf = (names: ReadonlyArray<string>, from: RowsFrom) =>
     .map(([name, value]) => `"${name}":${JSON.stringify(value)},`)
     .join("")
 
-/** Nobody reads this file after the run, so nothing is written that only serves to find it whole again. */
-const attach = (file: string) => `
-  pragma disable_checkpoint_on_shutdown;
-  attach ${literal(file)} as feed (recovery_mode no_wal_writes)`
+/** Attaches a new file as `feed`, until the scope ends. Nobody reads it after that, so nothing is written that only serves to find it whole again. */
+const attachFeed = (db: DuckDb["Service"], file: string) =>
+  Effect.acquireRelease(db.run(`attach ${literal(file)} as feed (recovery_mode no_wal_writes)`), () =>
+    Effect.ignore(db.run("detach feed"))
+  )
 
 /**
  * Rows of a million products are more than this: DuckDB keeps as much of them in memory as it may, and moves the others out to disk.
@@ -99,13 +100,16 @@ const mostMemory = "768MiB"
 const Memory = Schema.Struct({ limit: Schema.String })
 const holdLess = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
   const [memory] = yield* db.all(Memory, "select current_setting('memory_limit') as limit")
-  if (memory?.limit.endsWith(" GiB")) yield* db.run(`set memory_limit = ${literal(mostMemory)}`) // small machines have less
+  if (!memory?.limit.endsWith(" GiB")) return // small machines have less
+  const set = (limit: string) => db.run(`set memory_limit = ${literal(limit)}`)
+  yield* Effect.acquireRelease(set(mostMemory), () => Effect.ignore(set(memory.limit)))
 })
 
 /** Makes the tables of rows in a file of the run's own folder, attached as `feed`, and answers with what fills them. */
 export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, most = mostOfStore) {
   yield* holdLess(db)
-  yield* db.run(`${attach(join(folder, "feed.duckdb"))}; ${rowsSql}`)
+  yield* attachFeed(db, join(folder, "feed.duckdb"))
+  yield* db.run(rowsSql)
   const columns = yield* db.all(Column, columnsOfTables)
   const columnsOf = (table: TableName) => columns.filter((column) => column.table === table)
   const scope = yield* Effect.scope

@@ -178,13 +178,13 @@ export const publishReads = (home: string, reads: Reads): Promise<string | null>
   const run_id = `run-${randomUUID()}`
   const published = Effect.gen(function* () {
     const layout = yield* layoutOf(home)
-    const { file, filled } = yield* stage(layout, aRun({ run_id }), storefront, fill(run_id, reads))
+    const { filled, staged } = yield* stage(layout, aRun({ run_id }), storefront, fill(run_id, reads))
     const { read_at = firstRead } = reads
     const times = { started_at: read_at, finished_at: read_at }
     return yield* publishStaged(
       layout,
       storefront,
-      file,
+      staged,
       aRun({ run_id, pipeline: "storefronts", ...times, rows_read: filled })
     )
   })

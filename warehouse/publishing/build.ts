@@ -11,7 +11,7 @@ import type { Layout } from "../generation/layout.ts"
 import { stagedIn, writeRecordsOfRun } from "../ingestion/records.ts"
 import { attachLiveData, showLive } from "../live/live-tables.ts"
 import { markSamples } from "../sample-marks.ts"
-import { builtFileIn } from "../staging.ts"
+import { builtFileIn, type Staged } from "../staging.ts"
 import { type DataSet, stagedIngestTables } from "../tables.ts"
 import { type Check, ChecksFailed, runChecks } from "./check.ts"
 import { derive, moveTable, type Reduced } from "./merge.ts"
@@ -23,7 +23,7 @@ type Db = DuckDb["Service"]
 export interface Building {
   readonly layout: Layout
   readonly dataSet: DataSet
-  readonly stagedFile: string
+  readonly staged: Staged
   readonly folder: string
   /** The live database of the data set; undefined before the first. */
   readonly live: string | undefined
@@ -52,7 +52,17 @@ const copy = (from: string, to: string) =>
     Effect.uninterruptible // it would go on after the interrupt, and leave its file behind
   )
 
-const merge = Effect.fnUntraced(function* (db: Db, { dataSet, live, stagedFile }: Building, reduced: Reduced) {
+/** The database to build in. Where that is a copy of the live one, the staging file is written and closed, to be read beside it. */
+const open = Effect.fnUntraced(function* ({ folder, live, staged }: Building) {
+  if (live === undefined) return staged
+  const file = builtFileIn(folder)
+  yield* staged.db.run("checkpoint").pipe(during("writing the staged rows"))
+  yield* staged.close
+  yield* copy(live, file).pipe(during("copying what is live"))
+  return { db: yield* DuckDb.readWrite(file).pipe(during("opening it")), file }
+})
+
+const merge = Effect.fnUntraced(function* (db: Db, { dataSet, live, staged }: Building, reduced: Reduced) {
   for (const { column, table, type } of reduced.added) {
     yield* db.run(
       `alter table ${identifier(dataSet.schema)}.${identifier(table)} add column ${identifier(column)} ${type}`
@@ -60,7 +70,7 @@ const merge = Effect.fnUntraced(function* (db: Db, { dataSet, live, stagedFile }
   }
   if (live === undefined || reduced.redefined) yield* define(db, dataSet) // takes longer than moving a few rows
   if (live !== undefined) {
-    yield* db.run(`attach ${literal(stagedFile)} as staged (read_only)`)
+    yield* db.run(`attach ${literal(staged.file)} as staged (read_only)`)
     yield* Effect.forEach(reduced.changed.flatMap(moveTable), (sql) => db.run(sql), { discard: true })
   }
   yield* Effect.forEach(derive(dataSet), (sql) => db.run(sql), { discard: true })
@@ -115,25 +125,23 @@ const buildBeside = Effect.fnUntraced(function* (db: Db, { files }: DataSet, fol
 
 /** Builds the database, runs the checks, writes the records of the run, and closes the files. */
 export const build = Effect.fn("Generation.build")(function* (building: Building, run: RunRecord, reduced: Reduced) {
-  const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const { dataSet, folder, isSample, leftOut, live, stagedFile } = building
-  const file = builtFileIn(folder)
-  yield* (live === undefined ? fs.rename(stagedFile, file) : copy(live, file)).pipe(during("copying what is live"))
-  const db = yield* DuckDb.readWrite(file).pipe(during("opening it"))
+  const { dataSet, folder, isSample, leftOut, live, staged } = building
+  const { db, file } = yield* open(building)
   yield* merge(db, building, reduced).pipe(during("merging the staged rows"))
   const records = path.join(folder, "records.gz")
   const finished = yield* Effect.gen(function* () {
     if (isSample) yield* markSamples(db, dataSet.schema)
     const checks = yield* check(db, building, run, reduced)
-    const staged = stagedIn(db, live === undefined ? undefined : "staged")
-    yield* writeRecordsOfRun(records, { run, checks, leftOut, hasChangedData: true }, staged)
+    const told = stagedIn(db, live === undefined ? undefined : "staged")
+    yield* writeRecordsOfRun(records, { run, checks, leftOut, hasChangedData: true }, told)
     yield* db.run(live === undefined ? "drop schema ingest cascade" : "detach staged")
     const newest_on = yield* newestIn(db, dataSet)
     yield* db.run("checkpoint").pipe(during("writing it")) // no .wal is left after this and the close
     return { checks, newest_on }
   }).pipe(during("checking it and recording the run"))
   const beside = yield* buildBeside(db, dataSet, folder).pipe(during("writing the files beside it"))
+  yield* staged.close
   const database = { name: `${dataSet.about.pipeline}.duckdb`, file }
   return { ...finished, records, files: [database, ...beside] } satisfies Built as Built
 }, Effect.scoped)

@@ -96,8 +96,8 @@ describe("a version whose tables differ otherwise", () => {
         const layout = yield* withApples
         const early = yield* Effect.flip(requirePublishable(layout, of.dataSet))
         const run = aRun()
-        const { file } = yield* stage(layout, run, of.dataSet, () => Effect.void)
-        const error = yield* Effect.flip(publishStaged(layout, of.dataSet, file, run))
+        const { staged } = yield* stage(layout, run, of.dataSet, () => Effect.void)
+        const error = yield* Effect.flip(publishStaged(layout, of.dataSet, staged, run))
         assert.include(error.message, "What is live of pantry was published by another version of Larder: ")
         assert.include(error.message, difference)
         assert.strictEqual(early.message, error.message) // known before anything is fetched

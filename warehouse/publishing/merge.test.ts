@@ -119,10 +119,10 @@ const words: DataSet = {
 
 const publishMeanings = Effect.fnUntraced(function* (layout: Layout, meanings: ReadonlyArray<string>) {
   const run = aRun({ rows_read: meanings.length })
-  const { file } = yield* stage(layout, run, words, ({ db }) =>
+  const { staged } = yield* stage(layout, run, words, ({ db }) =>
     db.run(`insert into pantry.word values ${meanings.map((list, word) => `('${word}', ${list})`).join(", ")}`)
   )
-  return yield* publishStaged(layout, words, file, run)
+  return yield* publishStaged(layout, words, staged, run)
 }, Effect.scoped)
 
 /** What a run tells of payloads, by feed and SHA-256, and the rejects of each: positions by feed. */
@@ -135,7 +135,7 @@ type Payloads = ReadonlyArray<{
 const publishRejects = Effect.fnUntraced(function* (layout: Layout, payloads: Payloads) {
   const run = aRun()
   const about = { pipeline: "pantry", run_id: run.run_id }
-  const { file } = yield* stage(layout, run, pantry.dataSet, (staging) =>
+  const { staged } = yield* stage(layout, run, pantry.dataSet, (staging) =>
     Effect.andThen(
       staging.add(
         rawFileTable,
@@ -168,7 +168,7 @@ const publishRejects = Effect.fnUntraced(function* (layout: Layout, payloads: Pa
       )
     )
   )
-  return yield* publishStaged(layout, pantry.dataSet, file, run)
+  return yield* publishStaged(layout, pantry.dataSet, staged, run)
 }, Effect.scoped)
 
 const rejected = (layout: Layout) =>

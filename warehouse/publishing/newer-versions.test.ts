@@ -21,12 +21,12 @@ const newer = withColumn(commodity, "series", "colour")
 /** A run of the version that has this data set: the series of one commodity. */
 const publishSeries = Effect.fnUntraced(function* (layout: Layout, dataSet: DataSet, slug: string) {
   const run = aRun({ pipeline: "commodities" })
-  const { file } = yield* stage(layout, run, dataSet, ({ db }) =>
+  const { staged } = yield* stage(layout, run, dataSet, ({ db }) =>
     db.run(`insert into commodity.series by name select * from (values
       ('${slug}', '${butter.metric_name}', '${butter.commodity}', '${butter.market}', '${butter.unit}', 1))
       t (slug, metric_name, commodity, market, unit, position)`)
   )
-  return yield* publishStaged(layout, dataSet, file, run)
+  return yield* publishStaged(layout, dataSet, staged, run)
 }, Effect.scoped)
 
 /** This version published first, then a newer one. */

@@ -203,10 +203,10 @@ describe("checks", () => {
     Effect.gen(function* () {
       const layout = yield* aLayout
       const run = aRun({ rows_read: 3 })
-      const { file } = yield* stage(layout, run, pantry.dataSet, (staging) =>
+      const { staged } = yield* stage(layout, run, pantry.dataSet, (staging) =>
         staging.add(pantry.delivery, [{ item: "a", delivered_on: "2026-01-05", quantity: 1, run_id: run.run_id }])
       )
-      const lost = yield* Effect.flip(publishStaged(layout, pantry.dataSet, file, run))
+      const lost = yield* Effect.flip(publishStaged(layout, pantry.dataSet, staged, run))
       assert.match(lost.message, /rows_accounted_for: 1 bad rows/)
     })
   )
@@ -245,9 +245,9 @@ describe("a run during which its data set was rolled back", () => {
       yield* publishFound(layout, { prices: [pears] })
       const since = yield* newest(layout)
       const run = aRun()
-      const { file } = yield* stage(layout, run, pantry.dataSet, () => Effect.void)
+      const { staged } = yield* stage(layout, run, pantry.dataSet, () => Effect.void)
       yield* rollback(layout, { to: Option.none(), only: Option.none(), note: Option.none() })
-      const publication = { layout, dataSet: pantry.dataSet, stagedFile: file, since, run, leftOut: [], silentRows: 0 }
+      const publication = { layout, dataSet: pantry.dataSet, staged, since, run, leftOut: [], silentRows: 0 }
       const error = yield* Effect.flip(publish({ ...publication, checks: [], dryRun: false }))
       assert.match(
         error.message,

@@ -6,7 +6,6 @@
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, Path } from "effect"
 import { definitionHash } from "../dictionary.ts"
-import { DuckDb } from "../duckdb.ts"
 import { type Layout, writableDirectory } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { type DataSetEntry, generationId, isLoaded, type Manifest, type Part } from "../generation/manifest.ts"
@@ -14,6 +13,7 @@ import { prune } from "../generation/retention.ts"
 import { stagedIn, writeRecordsOfRun } from "../ingestion/records.ts"
 import { type Live, liveOf } from "../live/previous.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
+import type { Staged } from "../staging.ts"
 import type { DataSet } from "../tables.ts"
 import { type Built, build } from "./build.ts"
 import type { Check } from "./check.ts"
@@ -24,7 +24,7 @@ import { putFile, recordRun, requireStillKnown } from "./record.ts"
 export interface Publication {
   readonly layout: Layout
   readonly dataSet: DataSet
-  readonly stagedFile: string
+  readonly staged: Staged
   /** What was live when the run began to read; undefined where nothing was. */
   readonly since?: Manifest | undefined
   /** The run so far. Outcome, generation and the loaded and unchanged rows are decided here. */
@@ -56,16 +56,12 @@ const withRows = (publication: Publication, { loaded_rows, stated_rows }: Reduce
 })
 
 /** A run that brought no new row: its records are all that it leaves. */
-const recordUnchanged = Effect.fnUntraced(function* (
-  { leftOut, stagedFile }: Publication,
-  counted: RunRecord,
-  db: DuckDb["Service"]
-) {
+const recordUnchanged = Effect.fnUntraced(function* ({ leftOut, staged }: Publication, counted: RunRecord) {
   const path = yield* Path.Path
   const outcome = counted.outcome === "partial" ? ("partial" as const) : ("unchanged" as const)
   const run: RunRecord = { ...counted, outcome }
-  const records = path.join(path.dirname(stagedFile), "records.gz")
-  yield* writeRecordsOfRun(records, { run, checks: [], leftOut, hasChangedData: false }, stagedIn(db))
+  const records = path.join(path.dirname(staged.file), "records.gz")
+  yield* writeRecordsOfRun(records, { run, checks: [], leftOut, hasChangedData: false }, stagedIn(staged.db))
   return { run, records }
 })
 
@@ -79,16 +75,15 @@ interface Compared {
 
 /** Leaves in the staging file what is new beside what is live. */
 const compare = Effect.fnUntraced(function* (publication: Publication, live: Live) {
-  const { dataSet, layout, stagedFile } = publication
-  const db = yield* DuckDb.readWrite(stagedFile)
-  const reduced = yield* reduceToNew(db, layout, dataSet, live)
+  const { dataSet, layout, staged } = publication
+  const reduced = yield* reduceToNew(staged.db, layout, dataSet, live)
   const counted = withRows(publication, reduced)
   const hasOldTables = isLoaded(live.entry) && live.entry.schema < dataSet.version
   if (reduced.changed.length > 0 || hasOldTables) {
     return { reduced, run: counted, records: undefined } satisfies Compared as Compared
   }
-  return { reduced, ...(yield* recordUnchanged(publication, counted, db)) } satisfies Compared as Compared
-}, Effect.scoped)
+  return { reduced, ...(yield* recordUnchanged(publication, counted)) } satisfies Compared as Compared
+})
 
 const putParts = (layout: Layout, { files }: Built) =>
   Effect.forEach(files, ({ file, name }) => Effect.map(putFile(layout, file), (object) => ({ name, ...object })), {
@@ -133,8 +128,8 @@ const publishNew = Effect.fnUntraced(function* (
   live: Live
 ) {
   const path = yield* Path.Path
-  const { acceptShrinkage = false, dryRun, layout, stagedFile } = publication
-  const folder = path.dirname(stagedFile)
+  const { acceptShrinkage = false, dryRun, layout, staged } = publication
+  const folder = path.dirname(staged.file)
   const hasNewRows = reduced.loaded_rows > 0
   const wasSample = live.entry?.origins.includes("sample") ?? false
   const isSample = wasSample || counted.origin === "sample"
@@ -160,13 +155,13 @@ const publishNew = Effect.fnUntraced(function* (
 
 const publishWith = Effect.fnUntraced(function* (publication: Publication) {
   const path = yield* Path.Path
-  const { dataSet, dryRun, layout, since, stagedFile } = publication
+  const { dataSet, dryRun, layout, since, staged } = publication
   const live = yield* liveOf(layout, dataSet).pipe(during("finding what is live"))
   yield* requireStillKnown(dataSet.about.pipeline, since, live.entry)
   const comparing = during(`comparing with ${live.file ?? "an empty warehouse"}`)
   const { records, reduced, run } = yield* compare(publication, live).pipe(comparing)
   if (records === undefined) return yield* publishNew(publication, run, reduced, live)
-  const recording = recordRun(layout, run, records, path.dirname(stagedFile), { since, base: live.entry }).pipe(
+  const recording = recordRun(layout, run, records, path.dirname(staged.file), { since, base: live.entry }).pipe(
     during("recording the run"),
     Effect.tap(() => finish(layout)),
     Effect.uninterruptible

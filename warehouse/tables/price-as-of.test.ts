@@ -143,8 +143,8 @@ describe("prices as of a moment, in sessions of any time zone", () => {
       const layout = yield* aLayout
       const publishButter = Effect.fnUntraced(function* (dataSet: DataSet) {
         const run = aRun({ pipeline: "commodities" })
-        const { file } = yield* stage(layout, run, dataSet, (staging) => staging.add(seriesTable, [butter]))
-        return yield* publishStaged(layout, dataSet, file, run)
+        const { staged } = yield* stage(layout, run, dataSet, (staging) => staging.add(seriesTable, [butter]))
+        return yield* publishStaged(layout, dataSet, staged, run)
       }, Effect.scoped)
       const ddl = `create or replace macro commodity.price_as_of(moment) as table
         from commodity.price_version where published_at <= moment::timestamp`

@@ -103,13 +103,13 @@ export const runLive = ({
       rows_rejected: null,
       message: null
     }
-    const { file, filled } = yield* stage(layout, started, commodity, (staging) =>
+    const { filled, staged } = yield* stage(layout, started, commodity, (staging) =>
       readCommodities({ run_id: id, started_at: at, layout, staging, days, acceptShrinkage: false })
     )
     const { run } = yield* publish({
       layout,
       dataSet: commodity,
-      stagedFile: file,
+      staged,
       run: { ...started, rows_read: filled.rows_read, rows_rejected: filled.rows_rejected },
       leftOut: [],
       silentRows: filled.rows_silent,

@@ -23,13 +23,13 @@ const price = {
 /** One price of each. */
 export const publishPrices = Effect.fnUntraced(function* (layout: Layout, ...metrics: ReadonlyArray<string>) {
   const run = aRun({ pipeline: "commodities", origin: "sample" })
-  const { file } = yield* stage(layout, run, commodity, (staging) =>
+  const { staged } = yield* stage(layout, run, commodity, (staging) =>
     staging.add(
       priceVersionTable,
       metrics.map((metric_name) => ({ ...price, metric_name, value: "1.5", run_id: run.run_id }))
     )
   )
-  yield* publishStaged(layout, commodity, file, run)
+  yield* publishStaged(layout, commodity, staged, run)
 }, Effect.scoped)
 
 const images = [{ src: "https://shop.example/oat.jpg", width: 640, height: null }]

@@ -58,12 +58,12 @@ export const publishLabels = Effect.fnUntraced(function* (
   dataSet = brandedFood
 ) {
   const begun = aRun({ pipeline: "branded-foods" })
-  const { file, filled } = yield* stage(layout, begun, dataSet, (staging) =>
+  const { filled, staged } = yield* stage(layout, begun, dataSet, (staging) =>
     Effect.andThen(
       insertLabels(staging, labels),
       staging.db.rows("select sum(source_rows)::integer as rows from branded_food.food")
     )
   )
   const run = { ...begun, rows_read: Number(filled[0]?.rows) }
-  return yield* publishStaged(layout, dataSet, file, run)
+  return yield* publishStaged(layout, dataSet, staged, run)
 }, Effect.scoped)

@@ -7,7 +7,7 @@ import { type Layout, layoutOf } from "@larder/warehouse/generation/layout.ts"
 import type { Check } from "@larder/warehouse/publishing/check.ts"
 import { publish } from "@larder/warehouse/publishing/publish.ts"
 import { PublishedMeanwhile } from "@larder/warehouse/publishing/record.ts"
-import { type Staging, stage } from "@larder/warehouse/staging.ts"
+import { type Staged, type Staging, stage } from "@larder/warehouse/staging.ts"
 import { type DataSet, dataSets, type Records, rejectTable, type Table } from "@larder/warehouse/tables.ts"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { rowsInAll } from "./seen.ts"
@@ -151,8 +151,8 @@ const fill = (of: Pantry, run_id: string, found: Found) =>
   })
 
 /** Publishes what a run has staged, without checks. */
-export const publishStaged = (layout: Layout, dataSet: DataSet, stagedFile: string, run: RunRecord) =>
-  publish({ layout, dataSet, stagedFile, run, leftOut: [], silentRows: 0, checks: noChecks, dryRun: false })
+export const publishStaged = (layout: Layout, dataSet: DataSet, staged: Staged, run: RunRecord) =>
+  publish({ layout, dataSet, staged, run, leftOut: [], silentRows: 0, checks: noChecks, dryRun: false })
 
 interface Publishing {
   readonly of?: Pantry
@@ -168,11 +168,11 @@ const stageAndPublish = Effect.fnUntraced(function* (
   { acceptShrinkage, checks = noChecks, dryRun = false, of = pantry }: Publishing,
   run: RunRecord
 ) {
-  const { file, filled } = yield* stage(layout, run, of.dataSet, fill(of, run.run_id, found))
+  const { filled, staged } = yield* stage(layout, run, of.dataSet, fill(of, run.run_id, found))
   return yield* publish({
     layout,
     dataSet: of.dataSet,
-    stagedFile: file,
+    staged,
     run: { ...run, rows_read: filled, rows_rejected: found.rejects?.length ?? 0 },
     leftOut: [],
     silentRows: 0,

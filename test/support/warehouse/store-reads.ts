@@ -141,12 +141,12 @@ const rowsOf = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
 export const publishReads = Effect.fnUntraced(function* (layout: Layout, ...reads: ReadonlyArray<StoreRead>) {
   const run_id = `run-${reads[0]?.day}`
   const rows = reads.flatMap((read) => rowsOf(read, run_id))
-  const { file } = yield* stage(layout, aRun({ run_id }), storefront, ({ db }) =>
+  const { staged } = yield* stage(layout, aRun({ run_id }), storefront, ({ db }) =>
     db.run(["begin", ...rows, "commit"].join(";\n"))
   )
   const found = reads.flatMap(({ collections = [], products = [] }) => [...products, ...collections])
   const run = aRun({ run_id, pipeline: "storefronts", rows_read: found.length })
-  return yield* publishStaged(layout, storefront, file, run)
+  return yield* publishStaged(layout, storefront, staged, run)
 }, Effect.scoped)
 
 const inStore = (store: string | undefined) => (store === undefined ? "" : `where store_id = ${literal(store)}`)

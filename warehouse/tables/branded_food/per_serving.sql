@@ -1,7 +1,7 @@
 create or replace macro branded_food.millionths(number) as round(number::double * 1000000)::bigint
 ;
 create or replace macro branded_food.rounded_half_even(whole, unit) as
-  whole // unit + (2 * (whole % unit) + (whole // unit) % 2 > unit)::int
+  (whole + (unit - 1 + (whole // unit) % 2) // 2) // unit
 ;
 create or replace macro branded_food.without_digits(whole, dropped) as
   if(dropped <= 14, whole / pow(10, 14 - dropped), whole * pow(10, dropped - 14))
@@ -10,21 +10,26 @@ create or replace macro branded_food.digits_beyond_three(product) as greatest(fl
 ;
 create or replace macro branded_food.per_serving(amount, serving_size) as case
   when amount = 0 or serving_size = 0 then 0::double
-  -- Whole millionths on both sides: their product is exact, in units of 10^-14 of the result; 64 bits hold it up to here.
-  when abs(amount::double) * serving_size::double < 9000000 then sign(amount) * branded_food.without_digits(
-    branded_food.rounded_half_even(
-      abs(branded_food.millionths(amount)) * branded_food.millionths(serving_size),
-      pow(10, branded_food.digits_beyond_three(abs(amount::double) * serving_size::double))::bigint
-    ),
-    branded_food.digits_beyond_three(abs(amount::double) * serving_size::double)
-  )
-  else sign(amount) * branded_food.without_digits(
-    branded_food.rounded_half_even(
-      abs(branded_food.millionths(amount))::hugeint * branded_food.millionths(serving_size)::hugeint,
-      pow(10, branded_food.digits_beyond_three(abs(amount::double) * serving_size::double))::hugeint
-    ),
-    branded_food.digits_beyond_three(abs(amount::double) * serving_size::double)
-  )
+  -- Whole millionths on both sides: their product is exact, in units of 10^-14 of the result. 64 bits hold it below a million. A
+  -- list of one names what is used several times: a macro repeats its arguments, and a query would be planned twice as long.
+  else sign(amount) * list_transform(
+    [{
+      'amount': abs(branded_food.millionths(amount)),
+      'serving_size': branded_food.millionths(serving_size),
+      'dropped': branded_food.digits_beyond_three(abs(amount::double) * serving_size::double)
+    }],
+    lambda exact: branded_food.without_digits(
+      if(
+        exact.dropped < 16,
+        branded_food.rounded_half_even(exact.amount * exact.serving_size, pow(10, exact.dropped)::bigint),
+        branded_food.rounded_half_even(
+          exact.amount::hugeint * exact.serving_size::hugeint,
+          pow(10, exact.dropped)::hugeint
+        )
+      ),
+      exact.dropped
+    )
+  )[1]
 end
 ;
 comment on macro branded_food.millionths is
