@@ -106,7 +106,6 @@ const expectRecovered = async (copy: string) => {
   await expectTidy(copy, isPublished ? 3 : 2 + killed)
 }
 
-const isBuilding = (home: string) => staged(home).includes("built.duckdb")
 const inSearch = (home: string) =>
   namesIn(path.join(home, "staging")).flatMap((run) => namesIn(path.join(home, "staging", run, "beside"))).length
 
@@ -114,7 +113,7 @@ const inSearch = (home: string) =>
 const moments = {
   "it unpacks": appears((home) => staged(home).includes("food.csv")),
   "it stages": appears((home) => staged(home).includes("release.duckdb")),
-  "it begins to build": appears(isBuilding),
+  "it begins to build": appears((home) => staged(home).includes("built.duckdb")),
   "it begins the folder of the search": appears((home) => staged(home).includes("beside")),
   "that folder holds some files": appears((home) => inSearch(home) > 4),
   "its database is in the depot": objectsAppear(),
@@ -160,9 +159,9 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
         await killed(copy, moments[name], delay)
         await expectRecovered(copy)
       })
-      it(`lets the next run make the warehouse of a home that was empty, ${delay} ms after it began to build`, async () => {
+      it(`lets the next run make the warehouse of a home that was empty, ${delay} ms after it began the folder of the search`, async () => {
         const empty = folderOfTest()
-        await killed(empty, appears(isBuilding), delay)
+        await killed(empty, moments["it begins the folder of the search"], delay)
         const isPublished = hasManifest(empty, 1)
         const runs = isPublished ? 1 : untold(empty, isPublished)
         const { code, stderr } = await load(empty, large())

@@ -168,7 +168,10 @@ export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
 
     it("leaves no generation in an empty home, and the next run makes one", async () => {
       const empty = folderOfTest()
-      await replayKilled(empty, appears(isBuilding))
+      await replayKilled(
+        empty,
+        appears((home) => staged(home).includes("rows.duckdb.wal"))
+      )
       expect(hasManifest(empty, 1)).toBe(false)
       expect(existsSync(path.join(empty, "warehouse/larder.duckdb"))).toBe(false)
       await expectComplete(empty, untold(empty, false))
