@@ -29,12 +29,20 @@ const ofEndpoint = "($5 is null or endpoint = $5)"
 const askedAhead = `${ahead} and account_id = $1 and ${dayOfEntry} between $2 and $3
     and ($4 is null or key_id = $4) and ${ofEndpoint}`
 
-/** A key has a row or none on each day, so the days are looked up one by one. */
+const dayOfAccount = (which: "min" | "max") => `(select ${which}(day) from sums.usage_of_day where account_id = $1)`
+
+/** A key has a row or none on each day, so the days are looked up one by one: those from the first to the last that its account has. */
 const daysOfKey = `
   select usage.day, usage.key_id, usage.endpoint, usage.calls, usage.credits
   from (
-    with recursive asked(day) as (select $2 union all select date(day, '+1 day') from asked where day < $3)
-    select day from asked where $2 <= $3
+    with recursive
+      known(first, last) as (select max($2, ${dayOfAccount("min")}), min($3, ${dayOfAccount("max")})),
+      asked(day) as (
+        select first from known where first <= last
+        union all
+        select date(day, '+1 day') from asked, known where day < last
+      )
+    select day from asked
   ) as asked
   cross join sums.usage_of_day as usage
     on usage.account_id = $1 and usage.day = asked.day and usage.key_id = $4
