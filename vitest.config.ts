@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
+import { nodeFlags } from "./test/support/node-flags.ts"
 
 // Many test files start programs: what one has compiled, the next ones load.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL("node_modules/.cache/larder-tests", import.meta.url))
@@ -50,8 +51,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } }, // a second, where nothing is said
     maxWorkers: Math.max(5, availableParallelism()), // on two cores five: tests also wait for processes and disks
-    // Most code runs only a few times in a test: optimising it, and frequent garbage collection, would take a fifth more CPU.
-    execArgv: ["--no-opt", "--min-semi-space-size=32", "--max-semi-space-size=64"],
+    execArgv: nodeFlags,
     experimental: { viteModuleRunner: false }, // Node itself loads the files, as it does for the programs: less work
     isolate: false, // no file leaves anything behind in its process, and a new process for each takes a tenth of the time
     sequence: { sequencer: SlowestFirst },

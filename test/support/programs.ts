@@ -7,6 +7,7 @@ import { once } from "node:events"
 import path from "node:path"
 import { createInterface } from "node:readline"
 import { setTimeout } from "node:timers/promises"
+import { nodeFlags } from "./node-flags.ts"
 import { repository } from "./repository.ts"
 
 export type Environment = Readonly<Record<string, string>>
@@ -78,7 +79,7 @@ let isBusy = false
 const startShared = () =>
   fork(path.join(repository, "test/support/commands.ts"), {
     env: clean({ UV_THREADPOOL_SIZE: "16" }), // as `launch.mjs` sets it
-    execArgv: ["--no-opt", "--min-semi-space-size=32", "--max-semi-space-size=64"], // as for the tests: a tenth less CPU
+    execArgv: nodeFlags,
     stdio: ["ignore", "inherit", "inherit", "ipc"]
   })
 
