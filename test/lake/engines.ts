@@ -32,6 +32,19 @@ export const pythonWith = async (list: string) => {
   return path.join(folder, "venv/bin/python")
 }
 
+/** From Maven's repository. */
+const jars = ["io.delta:delta-spark_2.13:4.0.0", "io.delta:delta-storage:4.0.0", "org.antlr:antlr4-runtime:4.13.1"]
+
+/** What Spark needs to read a Delta log; Maven fetches it once. */
+export const sparksJars = async () => {
+  const folder = path.join(repository, "node_modules/.cache/lake/jars")
+  const copies = jars.map(
+    (jar) => ["mvn", "-q", "dependency:copy", `-Dartifact=${jar}`, `-DoutputDirectory=${folder}`] as const
+  )
+  await installOnce(folder, copies, undefined, {})
+  return jars.map((jar) => path.join(folder, `${jar.split(":").slice(1).join("-")}.jar`)).join(",")
+}
+
 export interface Snapshot {
   readonly snapshot: number
   readonly message: string

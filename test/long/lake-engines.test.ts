@@ -10,30 +10,17 @@ import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { startFromGo, versitygw } from "../depots/go.ts"
 import { copyIn, folderOfTest, removeFolder } from "../end-to-end/ingesting.ts"
-import { pythonWith, type Snapshot, seenBy, seenInWarehouse, type Tables } from "../lake/engines.ts"
+import { pythonWith, type Snapshot, seenBy, seenInWarehouse, sparksJars, type Tables } from "../lake/engines.ts"
 import { lakeOf, up } from "../lake/lake-kills.ts"
 import { environmentOf } from "../support/depots/shared-depot.ts"
 import { itWorks } from "../support/it-works.ts"
 import { commitsOf } from "../support/lake/reading.ts"
 import { addGeneration } from "../support/more-generations.ts"
-import { repository } from "../support/repository.ts"
-import { installOnce, isInstalled } from "../support/tools.ts"
+import { isInstalled } from "../support/tools.ts"
 import { publishPrices } from "../support/warehouse/every-data-set.ts"
 import { aLayout, aRun } from "../support/warehouse/pantry.ts"
 
 const lakes = { LARDER_LAKE: "yes" }
-/** From Maven's repository. */
-const jars = ["io.delta:delta-spark_2.13:4.0.0", "io.delta:delta-storage:4.0.0", "org.antlr:antlr4-runtime:4.13.1"]
-
-const sparksJars = async () => {
-  const folder = path.join(repository, "node_modules/.cache/lake/jars")
-  const copies = jars.map(
-    (jar) => ["mvn", "-q", "dependency:copy", `-Dartifact=${jar}`, `-DoutputDirectory=${folder}`] as const
-  )
-  await installOnce(folder, copies, undefined, {})
-  return jars.map((jar) => path.join(folder, `${jar.split(":").slice(1).join("-")}.jar`)).join(",")
-}
-
 const values = (tables: Tables) =>
   Object.fromEntries(Object.entries(tables).map(([name, { digest, rows, types }]) => [name, { digest, rows, types }]))
 const comments = (tables: Tables) =>
