@@ -24,7 +24,7 @@ export interface Staging {
 export interface Staged {
   readonly file: string
   readonly db: DuckDb["Service"]
-  /** Closes the file, which the scope does at the latest: no other session opens it before. */
+  /** Closes the file, so that another session can open it. The scope closes it at the latest. */
   readonly close: Effect.Effect<void>
 }
 
@@ -54,9 +54,9 @@ const isHeld = Effect.fnUntraced(function* (folder: string) {
 
 /** Where a run keeps its files until it ends. */
 export const folderOf = ({ staging }: Layout, run_id: string) => join(staging, run_id)
-/** In that folder: what was staged. A first load makes it the database. */
+/** In that folder: what was staged. For a first load it becomes the database. */
 export const stagedFileIn = (folder: string) => join(folder, "rows.duckdb")
-/** In that folder: the database that is built. */
+/** In that folder: the copy of the live database that what is new goes into. */
 export const builtFileIn = (folder: string) => join(folder, "built.duckdb")
 
 /** Beside the rows: which run they are of. */
@@ -172,7 +172,10 @@ export const whileNobodyRuns = Effect.fnUntraced(function* <A, E, R>(layout: Lay
   return yield* withLock(layout.stagingLock, alone)
 })
 
-/** Most staging files go with the run: what is only in the log of one is written to its tables where a checkpoint is asked for. */
+/**
+ * Only an explicit `checkpoint` moves rows from the log of the file into its tables: most staging files are removed with their run, and
+ * one on the way would write half-full row groups twice.
+ */
 const settings = "set checkpoint_threshold = '1TB'; pragma disable_checkpoint_on_shutdown"
 
 /**

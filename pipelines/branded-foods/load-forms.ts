@@ -16,7 +16,7 @@ import { loadForm } from "./load-release.ts"
 import { normalising } from "./mapping.ts"
 import { completeWithJson, setJsonAside } from "./merge-forms.ts"
 
-export type Staged = Loaded & Omit<FormToLoad, "form"> & { readonly form: Form }
+export type StagedForm = Loaded & Omit<FormToLoad, "form"> & { readonly form: Form }
 
 /** Errors of a payload that cannot be trusted. Others, such as a full disk, fail the run. */
 const untrusted = [
@@ -29,6 +29,12 @@ const untrusted = [
   "RecordsMissing",
   "FormUnlikely"
 ] as const
+
+/** Attaches a new file as `release`, until the scope ends: the session goes on, and needs its memory for what comes then. */
+const attachRelease = (db: DuckDb["Service"], file: string) =>
+  Effect.acquireRelease(db.run(`attach ${literal(file)} as release`), () =>
+    Effect.ignore(db.run("detach release; drop table if exists temp.chunk"))
+  )
 
 /** Takes back what a form has staged. */
 const takeBack = (db: DuckDb["Service"], feed: string) =>
@@ -48,11 +54,11 @@ export const loadForms = Effect.fnUntraced(function* (
   const path = yield* Path.Path
   const progress = yield* Progress
   const { db } = staging
-  const staged: Array<Staged> = []
+  const staged: Array<StagedForm> = []
   const left_out: Array<FeedLeftOut> = []
   if (forms.length === 0) return { staged, left_out }
   const folder = path.dirname(staging.file)
-  yield* db.run(`attach ${literal(path.join(folder, "release.duckdb"))} as release`)
+  yield* attachRelease(db, path.join(folder, "release.duckdb"))
   yield* db.run(normalising)
   yield* stageDictionaries(staging, numbers)
   const advance = (rows: number) => progress.advance({ rows })

@@ -10,7 +10,7 @@ import { Progress } from "../run/progress.ts"
 import { soundDictionaries } from "./dictionaries.ts"
 import { type Form, feedOf, fetchRelease, type Recognised } from "./fetch-release.ts"
 import { rowsReadOf } from "./load.ts"
-import { loadForms, type Staged } from "./load-forms.ts"
+import { loadForms, type StagedForm } from "./load-forms.ts"
 import { mappingHash } from "./mapping.ts"
 import { newestRelease } from "./newest-release.ts"
 import { readPrevious } from "./previous.ts"
@@ -48,7 +48,7 @@ const rejectedOf = `
 /** What the run leaves behind beside the foods. */
 const tell = Effect.fnUntraced(function* (
   run: RunContext,
-  staged: ReadonlyArray<Staged>,
+  staged: ReadonlyArray<StagedForm>,
   knownFields: ReadonlyArray<string>
 ) {
   const { run_id, staging } = run

@@ -21,7 +21,7 @@ export class NothingToPull extends Schema.TaggedError<NothingToPull>()("NothingT
 
 /** Brings everything; answers with the newest generation that is here then. */
 const pullAll = Effect.fnUntraced(function* (layout: Layout, to: number | undefined) {
-  const pulled = yield* pullGeneration(layout, "run", to)
+  const pulled = yield* pullGeneration(layout, "run", { to })
   yield* refreshOpened(layout)
   yield* pruneLocal(layout)
   const newest = (yield* listNumbers(layout.local)).at(-1)

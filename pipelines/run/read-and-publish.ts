@@ -13,7 +13,7 @@ import { ChecksFailed } from "@larder/warehouse/publishing/check.ts"
 import { requirePublishable } from "@larder/warehouse/publishing/definitions.ts"
 import { publish } from "@larder/warehouse/publishing/publish.ts"
 import { PublishedMeanwhile, recordEnd, requireStillKnown } from "@larder/warehouse/publishing/record.ts"
-import { folderOf, StagingFailed, stage } from "@larder/warehouse/staging.ts"
+import { folderOf, type Staged, StagingFailed, stage } from "@larder/warehouse/staging.ts"
 import { Cause, Clock, Effect, Exit, Option, Path } from "effect"
 import { Archive } from "./archive.ts"
 import { archiveToRepeat, fetchesOf, repeated, unpackingFolder } from "./archived-runs.ts"
@@ -123,20 +123,16 @@ const readInto = Effect.fnUntraced(function* (
   return { ...read, origin: "sample" as const }
 })
 
-/** `since` is what is live when it begins, and `known` is kept up to how far it came. */
-const attempt = Effect.fnUntraced(function* (
+/** Publishes what was read, and keeps `known` up to how far it came. */
+const publishRead = Effect.fnUntraced(function* (
   { layout, options, pipeline, started }: Reading,
   since: Manifest | undefined,
-  known: Known
+  known: Known,
+  read: Effect.Success<ReturnType<typeof readInto>>,
+  staged: Staged
 ) {
-  const { acceptShrinkage = false, days, dryRun, isRepeated = false, stores } = options
-  const { run_id, started_at } = started
-  yield* requirePublishable(layout, pipeline.dataSet) // before anything is fetched
-  yield* Progress.use((progress) => progress.start(pipeline.name))
-  const { filled, staged } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
-    readInto(pipeline, started, { run_id, started_at, layout, staging, days, stores, acceptShrinkage }, isRepeated)
-  ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
-  const { all_failed = false, feeds, left_out, origin, rows_read, rows_rejected, rows_silent, stores: asked } = filled
+  const { acceptShrinkage = false, dryRun, isRepeated = false } = options
+  const { all_failed = false, feeds, left_out, origin, rows_read, rows_rejected, rows_silent, stores } = read
   const run: RunRecord = {
     ...started,
     origin,
@@ -149,8 +145,8 @@ const attempt = Effect.fnUntraced(function* (
   known.run = run
   known.left_out = left_out
   yield* Progress.use((progress) => progress.phase(dryRun ? "merging and checking" : "publishing", rows_read))
-  const settled = dryRun ? Effect.void : Archive.use((archive) => archive.settled)
-  const publishing = publish({
+  if (!dryRun) yield* Archive.use((archive) => archive.settled)
+  const published = yield* publish({
     layout,
     dataSet: pipeline.dataSet,
     staged,
@@ -165,8 +161,21 @@ const attempt = Effect.fnUntraced(function* (
     },
     dryRun
   })
-  const published = yield* Effect.andThen(settled, publishing).pipe(Effect.ensuring(staged.close)) // who tells a failure reads the file
-  return { ...published, feeds, left_out, all_failed, ...(asked === undefined ? {} : { stores: asked }) }
+  return { ...published, feeds, left_out, all_failed, ...(stores === undefined ? {} : { stores }) }
+})
+
+/** `since` is what is live when it begins. */
+const attempt = Effect.fnUntraced(function* (reading: Reading, since: Manifest | undefined, known: Known) {
+  const { layout, options, pipeline, started } = reading
+  const { acceptShrinkage = false, days, isRepeated = false, stores } = options
+  const { run_id, started_at } = started
+  yield* requirePublishable(layout, pipeline.dataSet) // before anything is fetched
+  yield* Progress.use((progress) => progress.start(pipeline.name))
+  const { filled, staged } = yield* stage(layout, started, pipeline.dataSet, (staging) =>
+    readInto(pipeline, started, { run_id, started_at, layout, staging, days, stores, acceptShrinkage }, isRepeated)
+  ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
+  const published = publishRead(reading, since, known, filled, staged)
+  return yield* Effect.ensuring(published, staged.close) // recording a failure opens its file
 })
 export type IngestResult = Effect.Success<ReturnType<typeof attempt>>
 

@@ -184,6 +184,20 @@ describe("larder-ingest rollback", () => {
     assert.lengthOf(readdirSync(path.join(home, "warehouse/generations")), 3)
   })
 
+  it("has the same payload read again whose run was rolled back", async () => {
+    const { call, home } = aHome()
+    const readings = async () => {
+      const butter = "metric_name = 'butter_exch_spot_close_daily' and observed_on = '2026-09-30'"
+      const [rows] = await query(home, `select count(*)::integer as readings from commodity.price where ${butter}`)
+      return rows?.[0]?.readings
+    }
+    await addGeneration(home, ["2026-09-30"])
+    assert.strictEqual((await call("rollback")).code, 0)
+    assert.strictEqual(await readings(), 0)
+    await addGeneration(home, ["2026-09-30"])
+    assert.strictEqual(await readings(), 1)
+  })
+
   it("says where there is nothing yet", async () => {
     const { code, stderr } = await run("larder-ingest", ["rollback"], { LARDER_HOME: folderOfTest() })
     assert.strictEqual(code, 1)

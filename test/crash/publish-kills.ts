@@ -89,7 +89,7 @@ const moments = {
   "its staging folder appears": appears(isStaging),
   "its staging file appears": appears((home) => staged(home).includes("rows.duckdb")),
   "it has fetched a payload": appears((home) => fetched(home) > 1),
-  "it has staged everything": goes((home) => staged(home).includes("rows.duckdb.wal")),
+  "what is new has been written": goes((home) => staged(home).includes("rows.duckdb.wal")),
   "the copy of what is live appears": appears(isBuilding),
   "it writes to the copy": appears(isWriting),
   "the copy has been written": goes(isWriting),
@@ -166,11 +166,14 @@ export const publishKills = (names: ReadonlyArray<Name>, rounds: number) => {
       })
     }
 
-    it("leaves no generation in an empty home, and the next run makes one", async () => {
+    it.each([
+      ["it stages", "rows.duckdb.wal"],
+      ["its rows have passed the checks", "records.gz"]
+    ])("leaves no generation in an empty home when %s, and the next run makes one", async (_, file) => {
       const empty = folderOfTest()
       await replayKilled(
         empty,
-        appears((home) => staged(home).includes("rows.duckdb.wal"))
+        appears((home) => staged(home).includes(file))
       )
       expect(hasManifest(empty, 1)).toBe(false)
       expect(existsSync(path.join(empty, "warehouse/larder.duckdb"))).toBe(false)

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs"
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
@@ -61,6 +61,25 @@ describe("the files of branded foods", () => {
         const modes = readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777)
         assert.deepStrictEqual([...new Set(modes)], [0o444])
       })
+  )
+  itWorks("are made again where any byte of a large one was changed, and once", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const long = { ingredients: "repeat('WATER' || fdc_id, 200)" }
+      yield* publishLabels(layout, [{ fdc_id: 1, up_to: 1_000, set: long }], labelsWithFiles)
+      const { folder, open } = yield* liveFoods(layout)
+      const file = join(folder, "ingredients.texts")
+      const published = readFileSync(file)
+      const changed = Buffer.from(published)
+      changed[7_000] = (changed[7_000] ?? 0) ^ 1 // between the pieces that are compared when it is opened
+      chmodSync(file, 0o644)
+      writeFileSync(file, changed)
+      for (let opened = 0; opened < 2; opened++) {
+        yield* open
+        assert.isTrue(readFileSync(file).equals(published))
+        assert.strictEqual(logs.filter((log) => log.includes("They are made again")).length, 1)
+      }
+    })
   )
   itWorks("are made again where one of them is damaged", (logs) =>
     Effect.gen(function* () {

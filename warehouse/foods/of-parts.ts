@@ -1,14 +1,17 @@
 /**
  * The branded foods of a published data set. The files beside its database are parts, too; a folder of hard links gives them their
- * names. They are made again from the database where they are missing, damaged or of another version of Larder: a data set is
+ * names. They are made again from the database where they are missing, changed or of another version of Larder: a data set is
  * worth serving as long as its database is whole.
  */
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
 import { Effect, Exit, FileSystem, Path, Scope } from "effect"
 import { openForFiles } from "../columns-by-name.ts"
 import type { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import type { DataSetEntry } from "../generation/manifest.ts"
+import { faultOf, stampOf } from "../generation/parts.ts"
 import { brandedFood } from "../tables.ts"
 import { buildFoods, runOf } from "./build.ts"
 import { FoodFilesDamaged, openFoods } from "./open.ts"
@@ -21,6 +24,32 @@ const replace = Effect.fnUntraced(function* (building: string, folder: string) {
 })
 
 const buildingOf = (folder: string) => `${folder}.building`
+
+/** Files that were made again here are no parts: what tells that they were not written to since lies beside their folder. */
+const madeOf = (folder: string) => `${folder}.made`
+const stampsIn = (folder: string) =>
+  Effect.tryPromise(async () => {
+    const names = (await readdir(folder)).sort()
+    const stamps = await Promise.all(names.map((name) => stampOf(join(folder, name))))
+    return names.map((name, at) => `${name} ${stamps[at]}\n`).join("")
+  })
+
+/** Fails where a file is neither the part of its name nor as it was made again here. */
+const requireUnchanged = Effect.fnUntraced(function* (
+  layout: Layout,
+  { parts: [, ...beside] }: DataSetEntry,
+  folder: string
+) {
+  const fs = yield* FileSystem.FileSystem
+  const [made, found] = yield* Effect.all([fs.readFileString(madeOf(folder)), stampsIn(folder)]).pipe(
+    Effect.orElseSucceed(() => [undefined, undefined] as const)
+  )
+  if (made !== undefined && made === found) return
+  for (const part of beside) {
+    const fault = yield* faultOf(layout, part, join(folder, part.name))
+    if (fault !== undefined) return yield* new FoodFilesDamaged({ file: part.name, reason: fault })
+  }
+})
 const emptied = Effect.fnUntraced(function* (building: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -42,6 +71,7 @@ const buildAgain = Effect.fnUntraced(function* (file: string, folder: string, en
   yield* buildFoods(db, building, { requestsWait: true })
   for (const name of yield* fs.readDirectory(building)) yield* fs.chmod(path.join(building, name), 0o444) // as published
   yield* replace(building, folder)
+  yield* fs.writeFileString(madeOf(folder), yield* stampsIn(folder))
 }, Effect.scoped)
 
 /** Gives the parts their names. */
@@ -82,7 +112,8 @@ export const foodsOf = Effect.fn("Foods.ofParts")(function* (
   const sha256 = entry.parts[0]?.sha256 ?? ""
   const file = layout.objectFile(sha256)
   const folder = path.join(layout.beside, sha256)
-  const opened = openOwn(db, folder, yield* Effect.scope) // not in the scope of the lock
+  const own = openOwn(db, folder, yield* Effect.scope) // not in the scope of the lock
+  const opened = Effect.andThen(requireUnchanged(layout, entry, folder), own)
   const linked = Effect.andThen(linkParts(layout, entry, folder), opened)
   const built = (damage: FoodFilesDamaged) =>
     Effect.logWarning(`${damage.message} They are made again from ${file}.`).pipe(

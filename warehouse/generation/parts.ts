@@ -18,10 +18,14 @@ export class PartDamaged extends Schema.TaggedError<PartDamaged>()("PartDamaged"
   part: Schema.String,
   file: Schema.String,
   /** What is wrong with it, after its name. */
-  fault: Schema.String
+  fault: Schema.String,
+  /** Whether a depot that machines share may have it. */
+  isShared: Schema.Boolean
 }) {
   override get message() {
-    return `${this.part} of ${this.pipeline} (${this.file}) ${this.fault}. Nothing of it is used. Rebuild it from the raw archive with: npx larder-ingest rebuild ${this.pipeline}; or go back with: npx larder-ingest rollback --only ${this.pipeline}`
+    const { fault, file, isShared, part, pipeline } = this
+    const again = isShared ? "Bring it again with: npx larder-ingest pull; or rebuild it" : "Rebuild it"
+    return `${part} of ${pipeline} (${file}) ${fault}. Nothing of it is used. ${again} from the raw archive with: npx larder-ingest rebuild ${pipeline}; or go back with: npx larder-ingest rollback --only ${pipeline}`
   }
 }
 
@@ -74,9 +78,12 @@ const unreadable = (cause: unknown) =>
     ? "is missing"
     : `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`
 
-/** What is wrong with the file of an object, after its name; undefined where it is what was put. */
-export const faultOf = Effect.fnUntraced(function* (layout: Layout, { bytes, sha256 }: ObjectId) {
-  const file = layout.objectFile(sha256)
+/** What is wrong with a file of an object, after its name; undefined where it is what was put. */
+export const faultOf = Effect.fnUntraced(function* (
+  layout: Layout,
+  { bytes, sha256 }: ObjectId,
+  file = layout.objectFile(sha256)
+) {
   const found = yield* Effect.result(Effect.tryPromise(() => stat(file)))
   if (found._tag === "Failure") return unreadable(found.failure.cause)
   const { size } = found.success
@@ -93,7 +100,8 @@ export const faultOf = Effect.fnUntraced(function* (layout: Layout, { bytes, sha
 export const verifiedPart = Effect.fnUntraced(function* (layout: Layout, pipeline: string, part: Part) {
   const fault = yield* faultOf(layout, part)
   const file = layout.objectFile(part.sha256)
-  if (fault !== undefined) return yield* new PartDamaged({ pipeline, part: part.name, file, fault })
+  const isShared = layout.depot !== layout.local
+  if (fault !== undefined) return yield* new PartDamaged({ pipeline, part: part.name, file, fault, isShared })
   return file
 })
 

@@ -11,7 +11,7 @@ import { newestAlone, removeAlone, takeFromAlone } from "./alone.ts"
 import { type Layout, writableDirectory } from "./layout.ts"
 import { patience, withLock } from "./lock.ts"
 import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
-import { faultOf, objectIdOf } from "./parts.ts"
+import { faultOf, noteSeen, stampedId } from "./parts.ts"
 
 /** An object cannot be written on this machine. */
 export class PullFailed extends Schema.TaggedError<PullFailed>()("PullFailed", {
@@ -95,10 +95,11 @@ const receive = Effect.fnUntraced(function* ({ depot }: Layout, { bytes, sha256 
   return (yield* sizeOf(file)) - from
 }, Effect.scoped)
 
-const isWhole = (file: string, { bytes, sha256 }: ObjectId) =>
-  objectIdOf(file).pipe(
+/** The stamp of a file that is the whole object; undefined where it is not. */
+const stampOfWhole = (file: string, { bytes, sha256 }: ObjectId) =>
+  stampedId(file).pipe(
     Effect.mapError(({ cause }) => new PullFailed({ file, cause })),
-    Effect.map((found) => found.bytes === bytes && found.sha256 === sha256)
+    Effect.map(({ id, stamp }) => (id.bytes === bytes && id.sha256 === sha256 ? stamp : undefined))
   )
 
 /** Brings one object. What was left of an earlier attempt may be damaged, so it is tried twice. Answers with the bytes that came. */
@@ -110,13 +111,14 @@ const bringObject = Effect.fnUntraced(function* (layout: Layout, generation: str
   yield* attempt(file, () => mkdir(layout.incoming, { recursive: true }))
   for (let attempts = 0; attempts < 2; attempts++) {
     came += yield* receive(layout, object, file)
-    const whole = yield* isWhole(file, object)
-    if (whole) {
+    const stamp = yield* stampOfWhole(file, object)
+    if (stamp !== undefined) {
       yield* layout.local.remove([objectName(sha256)]) // one that was damaged here
       yield* putObject(layout.local, object, file)
+      yield* noteSeen(layout, sha256, stamp) // the file is another name of the object
     }
     yield* attempt(file, () => rm(file))
-    if (whole) return came
+    if (stamp !== undefined) return came
   }
   return yield* new ObjectDamaged({ location: layout.depot.location, sha256, generation })
 })
@@ -240,8 +242,21 @@ export const bringOrNewer = Effect.fnUntraced(function* <E, R>(
   }
 })
 
+interface Pulling {
+  /** The number of the generation; the newest where it is not given. */
+  readonly to?: number | undefined
+  /** Whether parts that are damaged or missing here come again, also where no generation is newer. */
+  readonly mends?: boolean
+}
+
+/** Brings again what is damaged or missing of a generation that is here. */
+const mend = Effect.fnUntraced(function* (layout: Layout, here: Manifest) {
+  const bytes = yield* bringParts(layout, generationId(here.number), objectsOf(here))
+  return bytes === 0 ? undefined : ({ generation: here.number, bytes } satisfies Pulled as Pulled)
+})
+
 /** Brings what is wanted. The caller holds the lock, so that what this machine has seen stays what it is meanwhile. */
-const pullWanted = Effect.fnUntraced(function* (layout: Layout, to: number | undefined) {
+const pullWanted = Effect.fnUntraced(function* (layout: Layout, { mends = true, to }: Pulling) {
   const here = Option.getOrUndefined(yield* newestManifest(layout.local))
   const alone = here === undefined ? yield* newestAlone(layout) : undefined
   const found = yield* findWanted(layout, here ?? alone, to)
@@ -251,7 +266,7 @@ const pullWanted = Effect.fnUntraced(function* (layout: Layout, to: number | und
   if (found === undefined) return here === undefined ? undefined : yield* copyAll(layout)
   const pulled =
     found.number === here?.number
-      ? undefined
+      ? yield* mends ? mend(layout, here) : Effect.undefined
       : yield* bringOrNewer(layout, found, to, (manifest) =>
           Effect.andThen(takeFromAlone(layout, manifest), bring(layout, manifest))
         )
@@ -261,15 +276,16 @@ const pullWanted = Effect.fnUntraced(function* (layout: Layout, to: number | und
 
 /**
  * Brings the newest generation of a shared depot to this machine, or that of a number. Undefined where there was nothing to bring. Where
- * the depot has nothing and this machine has, the depot gets that.
+ * the depot has nothing and this machine has, the depot gets that. Looking whether parts are damaged takes some milliseconds for a
+ * hundred of them.
  */
 export const pull = Effect.fn("Generation.pull")(function* (
   layout: Layout,
   by: keyof typeof patience = "run",
-  to?: number
+  pulling: Pulling = {}
 ) {
   const { depot, dir, local, pullLock } = layout
   if (depot === local) return undefined
   yield* writableDirectory(dir)
-  return yield* withLock(pullLock, pullWanted(layout, to), patience[by])
+  return yield* withLock(pullLock, pullWanted(layout, pulling), patience[by])
 })

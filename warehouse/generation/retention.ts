@@ -101,8 +101,8 @@ export const pruneLocal = Effect.fnUntraced(function* (layout: Layout) {
   if (pruned === undefined) return
   for (const sha256 of pruned.old) {
     yield* fs.remove(path.join(layout.seen, sha256), { force: true })
-    for (const folder of [sha256, `${sha256}.building`]) {
-      yield* fs.remove(path.join(layout.beside, folder), { recursive: true, force: true })
+    for (const name of [sha256, `${sha256}.building`, `${sha256}.made`]) {
+      yield* fs.remove(path.join(layout.beside, name), { recursive: true, force: true })
     }
   }
   // of programs that were killed while they wrote a lock

@@ -27,8 +27,12 @@ export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout) 
   const poll = yield* pollSetting
   const reports = makeUnserved()
   const away = `nothing newer comes from ${layout.depot.location}`
+  let mends = true // once: what is damaged is told where it is opened
   const look = Effect.gen(function* () {
-    const pulled = yield* pull(layout, "server").pipe(Effect.catchTag("WarehouseBusy", () => Effect.undefined)) // another program pulls
+    const pulled = yield* pull(layout, "server", { mends }).pipe(
+      Effect.catchTag("WarehouseBusy", () => Effect.undefined) // another program pulls
+    )
+    mends = false
     fault = undefined
     if (pulled === undefined) return
     yield* refreshOpened(layout, "server")

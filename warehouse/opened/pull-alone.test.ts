@@ -98,7 +98,7 @@ describe("a data set that is pulled alone", () => {
       const older = `${laptop.dir} has larder-000002 already, and never goes back. Pull larder-000001 into another folder, with LARDER_HOME.`
       assert.strictEqual(yield* message(pullAlone(laptop, "pantry", 1)), older)
       assert.strictEqual(yield* message(pullAlone(laptop, "cellar", 1)), older)
-      assert.strictEqual(yield* message(pull(laptop, "run", 1)), older)
+      assert.strictEqual(yield* message(pull(laptop, "run", { to: 1 })), older)
 
       const other = yield* aFolder
       yield* publishIn(other, { prices: [pears] })
@@ -144,7 +144,7 @@ describe("a data set that is pulled alone", () => {
         Effect.gen(function* () {
           const older = [
             yield* Effect.forkChild(message(pullAlone(laptop, "pantry", 1))),
-            yield* Effect.forkChild(message(pull(laptop, "run", 1)))
+            yield* Effect.forkChild(message(pull(laptop, "run", { to: 1 })))
           ]
           yield* publishIn(folder, { prices: [pears] })
           yield* pullAlone({ ...laptop, pullLock: `${laptop.pullLock}.other` }, "pantry")
@@ -165,7 +165,7 @@ describe("a data set that is pulled alone", () => {
       writeFileSync(path.join(kept, "incoming", "0".repeat(64)), "half")
       writeFileSync(path.join(laptop.dir, "alone/.DS_Store"), "of a desktop")
       yield* pullAlone(laptop, "pantry")
-      assert.deepStrictEqual(readdirSync(kept).sort(), ["generations", "objects"])
+      assert.deepStrictEqual(readdirSync(kept).sort(), ["generations", "objects", "seen"])
       const bytes = yield* Effect.map(pull(laptop), (pulled) => pulled?.bytes ?? 0)
       assert.isBelow(
         bytes,

@@ -52,7 +52,10 @@ const copy = (from: string, to: string) =>
     Effect.uninterruptible // it would go on after the interrupt, and leave its file behind
   )
 
-/** The database to build in. Where that is a copy of the live one, the staging file is written and closed, to be read beside it. */
+/**
+ * The database to build in: the staging file itself for a first load, or else a copy of the live one. Beside that the staging file is
+ * attached: it is written and closed before.
+ */
 const open = Effect.fnUntraced(function* ({ folder, live, staged }: Building) {
   if (live === undefined) return staged
   const file = builtFileIn(folder)
@@ -133,11 +136,11 @@ export const build = Effect.fn("Generation.build")(function* (building: Building
   const finished = yield* Effect.gen(function* () {
     if (isSample) yield* markSamples(db, dataSet.schema)
     const checks = yield* check(db, building, run, reduced)
-    const told = stagedIn(db, live === undefined ? undefined : "staged")
-    yield* writeRecordsOfRun(records, { run, checks, leftOut, hasChangedData: true }, told)
+    const stagedRecords = stagedIn(db, live === undefined ? undefined : "staged")
+    yield* writeRecordsOfRun(records, { run, checks, leftOut, hasChangedData: true }, stagedRecords)
     yield* db.run(live === undefined ? "drop schema ingest cascade" : "detach staged")
     const newest_on = yield* newestIn(db, dataSet)
-    yield* db.run("checkpoint").pipe(during("writing it")) // no .wal is left after this and the close
+    yield* db.run("checkpoint").pipe(during("writing it")) // nothing writes after it: a log would not go with the file
     return { checks, newest_on }
   }).pipe(during("checking it and recording the run"))
   const beside = yield* buildBeside(db, dataSet, folder).pipe(during("writing the files beside it"))

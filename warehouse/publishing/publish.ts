@@ -161,6 +161,7 @@ const publishWith = Effect.fnUntraced(function* (publication: Publication) {
   const comparing = during(`comparing with ${live.file ?? "an empty warehouse"}`)
   const { records, reduced, run } = yield* compare(publication, live).pipe(comparing)
   if (records === undefined) return yield* publishNew(publication, run, reduced, live)
+  yield* staged.close
   const recording = recordRun(layout, run, records, path.dirname(staged.file), { since, base: live.entry }).pipe(
     during("recording the run"),
     Effect.tap(() => finish(layout)),

@@ -20,7 +20,7 @@ import { mergeIngestParts } from "../ingestion/part.ts"
 import { eventOf, type RecordsOfRun, stagedByFailed, writeRecordsOfRun } from "../ingestion/records.ts"
 import { requireKnownIngest } from "../newer-versions.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import { builtFileIn, ownFolder, stagedFileIn } from "../staging.ts"
+import { ownFolder, stagedFileIn } from "../staging.ts"
 import { ingestVersion } from "../tables.ts"
 
 /** Parts of so many runs become one. */
@@ -167,11 +167,11 @@ const hasIngest = "select 1 from duckdb_tables() where schema_name = 'ingest' an
 
 /** Writes the part of a run that failed, with what it staged, where a file in its folder still has that. */
 const writeRecordsOfFailed = Effect.fnUntraced(function* (file: string, records: RecordsOfRun, folder: string) {
-  for (const source of [stagedFileIn(folder), builtFileIn(folder)].filter(existsSync)) {
-    const db = yield* DuckDb.readingAndWritingFiles(source)
-    if ((yield* db.rows(hasIngest)).length > 0) return yield* writeRecordsOfRun(file, records, stagedByFailed(db))
-  }
-  yield* writeRecordsOfRun(file, records)
+  const source = stagedFileIn(folder)
+  if (!existsSync(source)) return yield* writeRecordsOfRun(file, records)
+  const db = yield* DuckDb.readingAndWritingFiles(source)
+  const isThere = (yield* db.rows(hasIngest)).length > 0
+  yield* writeRecordsOfRun(file, records, isThere ? stagedByFailed(db) : undefined)
 }, Effect.scoped)
 
 /** Records a run that failed, so that it is in SQL at once: also what it staged in its folder, where it came that far. */

@@ -127,17 +127,11 @@ export const pipelineName = (name: string): Html => html`<span class="nowrap">${
 /** Rows of a run; those of one that failed are not known. */
 export const rowsOf = (rows: number | null): Part => (rows === null ? html`<small>not known</small>` : count(rows))
 
-/** Rows that were refused stand in generations: of a run that published nothing only their number is kept. */
-/** Every run that read its source to the end records the rows that it refused. */
-export const keepsRejects = ({ outcome }: RunRecord): boolean =>
-  outcome === "published" || outcome === "unchanged" || outcome === "partial"
-
-export const rejectedOf = (run: RunRecord): Part => {
-  const { rows_rejected, run_id } = run
-  if (rows_rejected === null || rows_rejected === 0) return rowsOf(rows_rejected)
-  if (!keepsRejects(run)) return html`${count(rows_rejected)} <small class="nowrap">not kept</small>`
-  return html`<a href="${pathWith("/data/rejects", { run: run_id })}">${count(rows_rejected)}</a>`
-}
+/** With a link to the rows that were refused: all of them, or the first ten thousand of a run that failed. */
+export const rejectedOf = ({ rows_rejected, run_id }: RunRecord): Part =>
+  rows_rejected === null || rows_rejected === 0
+    ? rowsOf(rows_rejected)
+    : html`<a href="${pathWith("/data/rejects", { run: run_id })}">${count(rows_rejected)}</a>`
 
 export const runTable = (caption: string, runs: ReadonlyArray<RunRecord>): Html =>
   table({

@@ -91,10 +91,10 @@ const rowTable = (rows: ReadonlyArray<ShownReject>) =>
 
 const noRows = (filters: Filters) =>
   Object.values(filters).every((value) => value === undefined)
-    ? empty("No rejects", "No row was refused. Rows are not kept where their run failed.")
+    ? empty("No rejects", "No row was refused.")
     : empty(
         "No such rejects",
-        "No row that was refused matches. Rows are not kept where their run failed; those of a payload that was read again are listed with the run that read it first.",
+        "No row that was refused matches. Those of a payload that was read again are listed with the run that read it first, and of a run that failed the first 10,000 are kept.",
         linkButton(path, "Show all")
       )
 

@@ -13,7 +13,6 @@ import {
   askedOneOf,
   askedPipeline,
   dataNavigation,
-  keepsRejects,
   outcomeBadge,
   outcomeNames,
   outcomeWords,
@@ -98,10 +97,7 @@ ${run.message !== null && notice(isBad ? "bad" : "warning", html`<pre class="mes
           ["Rows read", rowsOf(run.rows_read)],
           ["New", rowsOf(run.rows_loaded)],
           ["Nothing new", rowsOf(run.rows_unchanged)],
-          [
-            "Rejected",
-            html`${rejectedOf(run)}${(run.rows_rejected ?? 0) > 0 && !keepsRejects(run) && ", as this run failed"}`
-          ],
+          ["Rejected", rejectedOf(run)],
           ["Run id", html`<code>${run.run_id}</code>`]
         ])}</div>
 ${section("Checks", checks.length === 0 ? empty("No checks", "This run did not come to its checks, or had nothing new to check.") : html`<div class="checks">${checkTable("Checks of this run", checks)}</div>`)}`

@@ -136,7 +136,9 @@ describe("usage", () => {
       const error = yield* Effect.flip(administration.usage(october))
       assert.strictEqual(error._tag, "UnknownAccount")
       const { id } = yield* administration.createAccount({ name: "A" })
-      assert.deepStrictEqual(yield* administration.usage({ ...everything, account_id: id }), [])
+      for (const part of [{}, { key_id: "key_none" }]) {
+        assert.deepStrictEqual(yield* administration.usage({ ...everything, account_id: id, ...part }), [])
+      }
     }).pipe(Effect.scoped)
   )
 })
