@@ -7,10 +7,10 @@
 -- `select table_name, column_name, comment from duckdb_columns()` is the data dictionary.
 
 
--- 1. How fresh is this file? The last run of each pipeline that published something.
+-- 1. How fresh is this file? The last run of each pipeline that published something, and was not rolled back.
 select pipeline, generation, finished_at, rows_loaded, rows_rejected
-from ingest.run
-where outcome = 'published'
+from ingest.live_run
+where rows_loaded > 0
 qualify row_number() over (partition by pipeline order by finished_at desc) = 1
 order by pipeline;
 
@@ -171,9 +171,10 @@ where metric_name = 'butter_sales_price_weekly'
 order by observed_on desc, published_at desc, is_final desc, source_row desc, url
 limit 1;
 
--- 12. What could not be read, and why? Nothing is dropped silently: read = loaded + unchanged + rejected, for every run.
+-- 12. What could not be read, and why? Nothing is dropped silently: read = loaded + unchanged + rejected, for every run. What
+--     failed and rolled-back runs refused is in `ingest.reject`, too.
 select pipeline, feed, position, reason, left(payload, 60) as payload
-from ingest.reject
+from ingest.live_reject
 order by pipeline, feed, position, reason;
 
 -- 13. What was checked before this went live? A check of severity `error` that finds a row keeps everything from going live;
@@ -181,5 +182,6 @@ order by pipeline, feed, position, reason;
 select pipeline, severity, count(*) as checks, coalesce(sum(bad_rows), 0)::bigint as rows_found,
   list(name order by name) filter (bad_rows > 0) as found_by
 from ingest.check_result
+semi join ingest.live_run using (run_id)
 group by pipeline, severity
 order by pipeline, severity;
