@@ -7,7 +7,7 @@ import { aLayout, aRun, pantry, pantryIn, publishFound } from "@larder/test/supp
 import { Deferred, Effect, Exit, Fiber, FileSystem, Option, Schema, Scope } from "effect"
 import type { DuckDb } from "../duckdb.ts"
 import { type Layout, NoWarehouse } from "../generation/layout.ts"
-import { manifestName, readManifest } from "../generation/manifest.ts"
+import { makeGeneration, manifestName, readManifest } from "../generation/manifest.ts"
 import { writeRecordsOfRun } from "../ingestion/records.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { recordRun } from "../publishing/record.ts"
@@ -327,6 +327,22 @@ describe("a new generation that cannot be served", () => {
       assert.deepStrictEqual([live.current().id, live.current().model], ["larder-000003", { days: 1, runs: 2 }])
       assert.deepStrictEqual(count, { opened: 2, open: 1 })
       const warnings = logs.filter((line) => line.includes("the records of larder-000003 cannot be opened"))
+      assert.strictEqual(warnings.length, 1)
+    })
+  )
+  itWorks("is served with the records that are open where a newer version wrote its own, with one warning", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* oneDay
+      let models = 0
+      const live = yield* watch(layout, undefined, () => ++models > 0)
+      yield* makeGeneration(layout.depot, (base) => {
+        const { data_sets, event, ingest } = base ?? assert.fail()
+        return Effect.succeed({ event, data_sets, ingest: { ...ingest, schema: ingest.schema + 1 } })
+      })
+      yield* until(() => live.current().id === "larder-000002")
+      yield* Effect.sleep("600 millis")
+      assert.strictEqual(models, 2)
+      const warnings = logs.filter((line) => line.includes("schema ingest was published with tables of version 2"))
       assert.strictEqual(warnings.length, 1)
     })
   )

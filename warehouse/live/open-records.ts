@@ -1,9 +1,10 @@
 /** `ingestion.duckdb`, as a server has it open. */
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Option, Scope } from "effect"
 import type { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
-import { generationId } from "../generation/manifest.ts"
+import { generationId, newestManifest } from "../generation/manifest.ts"
 import { isPresent, isUpTo, openIngestion } from "../ingestion/file.ts"
+import { requireKnownIngest } from "../newer-versions.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import type { Shared } from "./shared.ts"
 import type { Unserved } from "./unserved.ts"
@@ -43,7 +44,9 @@ export const openRecords = Effect.fnUntraced(function* (
   unserved: Unserved,
   before: OpenRecords | undefined
 ) {
+  const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
   yield* refreshOpened(layout, "server").pipe(
+    Effect.andThen(requireKnownIngest(manifest)), // else they would be looked at again all the time
     Effect.catch(({ message }) =>
       unserved.report(
         writing,
