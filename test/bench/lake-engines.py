@@ -15,10 +15,10 @@ engine, lake = sys.argv[1:3]
 place = f"{lake}/data/branded_food/food"
 
 queries = {
-    "owners": "select brand_owner, count(*) as labels from {food} group by brand_owner order by labels desc, brand_owner limit 20",
+    "owners": "select brand_owner, count(*) as labels from {food} group by brand_owner order by labels desc, coalesce(brand_owner, '') limit 20",
     "chocolate": """select category, count(*) as labels from {food}
         where lower(description) like '%chocolate%' or lower(ingredients) like '%chocolate%'
-        group by category order by labels desc, category limit 20""",
+        group by category order by labels desc, coalesce(category, '') limit 20""",
 }
 
 

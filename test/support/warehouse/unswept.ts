@@ -35,7 +35,8 @@ export const unswept = (home: string): ReadonlyArray<string> => {
     ...named.flatMap((sha256) => [objectName(sha256), `seen/${sha256}`]),
     ...[...opened, spare].map((name) => `seen/${name}`)
   ])
-  const besideOfNamed = (name: string) => named.some((sha256) => name.startsWith(`beside/${sha256}/`))
+  const besideOfNamed = (name: string) =>
+    named.some((sha256) => name.startsWith(`beside/${sha256}/`) || name === `beside/${sha256}.made`)
   return [
     ...filesBelow(warehouse).filter((name) => !needed.has(name) && !besideOfNamed(name)),
     ...(existsSync(home) ? readdirSync(home).filter((name) => name.startsWith("rebuilding-")) : [])
