@@ -86,7 +86,7 @@ const beginningOf = (names: ReadonlyArray<string>, from: RowsFrom) =>
     .map(([name, value]) => `"${name}":${JSON.stringify(value)},`)
     .join("")
 
-/** Attaches a new file as `feed`, until the scope ends. Nobody reads it after that, so nothing is written that only serves to find it whole again. */
+/** Attaches a new file as `feed`, until the scope ends. It is not read after that, so it needs no log to recover it from. */
 const attachFeed = (db: DuckDb["Service"], file: string) =>
   Effect.acquireRelease(db.run(`attach ${literal(file)} as feed (recovery_mode no_wal_writes)`), () =>
     Effect.ignore(db.run("detach feed"))

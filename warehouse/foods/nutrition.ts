@@ -1,6 +1,6 @@
 /**
- * Label nutrition per serving, as the view `branded_food.nutrition` defines it, for one label at a time. The view takes a
- * second for every 100 000 labels, so the numbers are worked out when a record is asked for; a test compares both.
+ * Label nutrition per serving, as the view `branded_food.nutrition` defines it, for one label at a time. The view takes more
+ * than half a second for every 100 000 labels, so the numbers are worked out when a record is asked for; a test compares both.
  */
 import { Nutrition } from "@larder/schemas/branded-food/records.ts"
 
