@@ -1,5 +1,5 @@
 /** `examples/analysis.sql`, question by question, against the warehouse of the bundled samples. */
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -9,17 +9,9 @@ import { snapshot } from "@larder/warehouse/opened/snapshot.ts"
 import { dataSets } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { repository } from "../support/repository.ts"
+import { questions } from "../support/notebook.ts"
 import { inEachZone } from "../support/warehouse/sessions.ts"
 
-const text = readFileSync(path.join(repository, "examples/analysis.sql"), "utf8")
-/** Statements by the number of their question. */
-const questions = new Map(
-  [...text.matchAll(/^-- (\d+)\. [\s\S]*?(?=^-- \d+\. |(?![\s\S]))/gm)].map(([block, number]) => [
-    Number(number),
-    block.replace(/--.*$/gm, "").trim()
-  ])
-)
 const asked = [...questions].map(([number, sql]) => [number, sql.replace(/;$/, "")] as const)
 const answers = new Map<number, ReadonlyArray<Row>>()
 /** By the time zone of the session; the questions in their order. */

@@ -6,6 +6,7 @@ import { spawn, spawnSync } from "node:child_process"
 import { mkdirSync, rmSync } from "node:fs"
 import path from "node:path"
 import { rounded } from "../statistics.ts"
+import { measureNotebook } from "./notebook.ts"
 import { csvRelease, jsonRelease } from "./releases.ts"
 import { bytesOf, megabytes, sizesOf } from "./sizes.ts"
 import { middleOf, type Timed, timed, timedIngest, timedScript } from "./timed.ts"
@@ -87,7 +88,8 @@ export const measureCsv = async (folder: string, labels: number) => {
         "peak memory, MB": ingest.peak_mb,
         "from the zip, s": rounded(fromZip.seconds, 2)
       },
-      sizes: { labels: release.foods, "plain tables, MB": megabytes(tablesBytes), ...sizesOf(home) }
+      sizes: { labels: release.foods, "plain tables, MB": megabytes(tablesBytes), ...sizesOf(home) },
+      notebook: await measureNotebook(home)
     }
   } finally {
     for (const left of [release.unpacked, release.zip, home]) rmSync(left, { recursive: true, force: true })

@@ -5,6 +5,7 @@
 import { cpus } from "node:os"
 import { inTemporaryFolder } from "../temporary-folder.ts"
 import { measureCsv, measureJson, unzipper } from "./loading.ts"
+import { printNotebook } from "./notebook.ts"
 import { measureServing } from "./serving.ts"
 
 const told = (text: string) => console.log(`\n${text}`)
@@ -36,6 +37,7 @@ const measureLoading = async (folder: string, sizes: ReadonlyArray<number>) => {
   console.table({ "B5 ingest ÷ DuckDB (≤ 2.5)": { measured: releases.at(-1)?.times["ingest ÷ DuckDB"] } })
   told("What the generation takes on the disk")
   console.table(releases.map(({ sizes }) => sizes))
+  for (const { notebook, times } of releases) printNotebook(times.labels, notebook)
 }
 
 /** Each size in turn; the bars are held against the largest. */
