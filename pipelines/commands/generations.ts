@@ -15,7 +15,7 @@ const whatOf = ({ kind, outcome, pipeline, went_back_to }: ListedGeneration) => 
   return kind === "rollback" ? `rollback of ${of} to ${went_back_to ?? "before its first run"}` : `rebuild of ${of}`
 }
 const lineOf = (listed: ListedGeneration) => {
-  const { bytes, generation, kept, live, made_at, note, rolled_back_by, rows } = listed
+  const { bytes, generation, kept, kind, live, made_at, made_by, note, rolled_back_by, rows } = listed
   const facts = [
     whatOf(listed),
     ...(rows === null ? [] : [`${rows.toLocaleString("en-US")} new rows`]),
@@ -23,7 +23,8 @@ const lineOf = (listed: ListedGeneration) => {
     ...(rolled_back_by === null ? [] : [`rolled back by ${rolled_back_by}`]),
     ...(note === null ? [] : [note])
   ]
-  return `${live ? "*" : " "} ${generation}  ${moment(made_at)}  ${facts.join(", ")}`
+  const by = kind === "run" ? "" : ` (${made_by})`
+  return `${live ? "*" : " "} ${generation}  ${moment(made_at)}  ${facts.join(", ")}${by}`
 }
 
 export const generations = Command.make(

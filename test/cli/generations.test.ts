@@ -1,37 +1,25 @@
-/** What an operator does with generations: lists them, goes back to one, and takes all that is live along as one file. */
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+/** What an operator does with generations: lists them, goes back to one, and repairs a part that is damaged. */
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { Effect } from "effect"
-import { inject, onTestFinished } from "vitest"
+import { inject } from "vitest"
 import { folderOfTest, query } from "../end-to-end/ingesting.ts"
 import { goodZip, load } from "../end-to-end/small-releases.ts"
 import { addGeneration } from "../support/more-generations.ts"
 import { run } from "../support/programs.ts"
-import { copyHome } from "../support/sample-home.ts"
-
-/** The bundled samples: commodities, foods and stores are the generations 1 to 3. */
-const aHome = () => {
-  const home = copyHome(inject("sampleHome"))
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-  const call = (...args: ReadonlyArray<string>) => run("larder-ingest", args, { LARDER_HOME: home })
-  const json = async (...args: ReadonlyArray<string>) => {
-    const { code, stderr, stdout } = await call(...args, "--json")
-    assert.strictEqual(code, 0, stderr)
-    return JSON.parse(stdout)
-  }
-  return { home, call, json }
-}
+import { aHome, partOf, partsOf, rowsOf } from "./published.ts"
 
 /** Moments and sizes differ from run to run. */
 const withoutFigures = (stdout: string) =>
   stdout
     .trimEnd()
     .split("\n")
-    .map((line) => line.replace(/ {2}\d{4}-\d\d-\d\d \d\d:\d\d UTC/, "").replace(/, [\d,]+ KiB/, ", … KiB"))
+    .map((line) =>
+      line
+        .replace(/ {2}\d{4}-\d\d-\d\d \d\d:\d\d UTC/, "")
+        .replace(/, [\d,]+ KiB/, ", … KiB")
+        .replace(/ \(\S+@\S+, Larder \d+\.\d+\.\d+\)$/, " (somebody)")
+    )
 
 const published = [
   "* larder-000001  commodities: published, 40,188 new rows, … KiB",
@@ -90,7 +78,7 @@ describe("larder-ingest rollback", () => {
     assert.deepStrictEqual(withoutFigures((await call("generations")).stdout), [
       ...published.slice(0, 2),
       "  larder-000003  storefronts: published, 233 new rows, … KiB, rolled back by larder-000004",
-      "  larder-000004  rollback of storefronts to before its first run, wrong currency"
+      "  larder-000004  rollback of storefronts to before its first run, wrong currency (somebody)"
     ])
     const [runs, [rollback] = [], tables] = await query(
       home,
@@ -155,7 +143,7 @@ describe("larder-ingest rollback", () => {
     assert.deepStrictEqual(withoutFigures((await call("generations")).stdout), [
       ...published.slice(0, 2),
       "  larder-000003  storefronts: published, 233 new rows, … KiB, rolled back by larder-000004",
-      "  larder-000004  rollback of storefronts to before its first run",
+      "  larder-000004  rollback of storefronts to before its first run (somebody)",
       "* larder-000005  storefronts: published, 233 new rows, … KiB"
     ])
     const [counts] = await query(
@@ -224,17 +212,18 @@ describe("larder-ingest rollback", () => {
   })
 })
 
-/** The parts of a data set as a generation has it, by their names. */
-const partsOf = (home: string, number: number, pipeline: string) => {
-  const layout = Effect.runSync(Effect.provide(layoutOf(home), NodeServices.layer))
-  const name = `generations/${String(number).padStart(9, "0")}.json`
-  const manifest = JSON.parse(readFileSync(path.join(layout.dir, name), "utf8"))
-  const parts: ReadonlyArray<{ readonly name: string; readonly sha256: string }> = manifest.data_sets[pipeline].parts
-  return new Map(parts.map((part) => [part.name, layout.objectFile(part.sha256)]))
-}
-/** Its database. */
-const partOf = (home: string, number: number, pipeline: string) =>
-  partsOf(home, number, pipeline).get(`${pipeline}.duckdb`) ?? ""
+describe("the file of a data set", () => {
+  it.each([
+    [1, "commodities"],
+    [2, "branded-foods"],
+    [3, "storefronts"]
+  ])("that people open is another name of the part that generation %i made of %s", (number, pipeline) => {
+    const home = inject("sampleHome")
+    const opened = statSync(path.join(home, "warehouse", `${pipeline}.duckdb`))
+    const part = statSync(partOf(home, number, pipeline))
+    assert.deepStrictEqual([opened.dev, opened.ino], [part.dev, part.ino])
+  })
+})
 
 describe("a part that is damaged", () => {
   it("stops the run that builds on it, which is in SQL at once, and no other; a rebuild repairs it", async () => {
@@ -270,132 +259,5 @@ describe("a part that is damaged", () => {
     }
     const [labels] = await query(home, "select count(*)::integer as labels from branded_food.food")
     assert.deepStrictEqual(labels, [{ labels: 3 }])
-  })
-})
-
-/** Rows of a file that is opened as it is. */
-const rowsOf = (file: string, sql: string) =>
-  Effect.runPromise(Effect.scoped(Effect.flatMap(DuckDb.readOnly(file), (db) => db.rows(sql))))
-
-describe("larder-ingest snapshot", () => {
-  const counts = `
-    select (select count(*) from commodity.price)::integer as prices, (select count(*) from storefront.last_seen)::integer as seen,
-      (select count(*) from branded_food.food)::integer as foods, (select count(*) from ingest.run)::integer as runs`
-
-  it("writes one file that holds all data sets, with the views over ingest", async () => {
-    const { call, home } = aHome()
-    const to = path.join(folderOfTest(), "all.duckdb")
-    const { code, stderr, stdout } = await call("snapshot", "--to", to)
-    assert.deepStrictEqual([code, stderr], [0, ""])
-    assert.match(stdout, /^\S+all\.duckdb: [\d,]+ KiB, commodities, branded-foods, storefronts of larder-000003\n$/)
-    const [live] = await query(home, counts)
-    rmSync(home, { recursive: true })
-    assert.deepStrictEqual(await rowsOf(to, counts), live)
-  })
-
-  it("prints one JSON object with --json, and has what is live after a rollback", async () => {
-    const { json } = aHome()
-    await json("rollback", "--only", "branded-foods")
-    const to = path.join(folderOfTest(), "some.duckdb")
-    const { bytes, ...taken } = await json("snapshot", "--to", to)
-    assert.isAbove(bytes, 1_000_000)
-    assert.deepStrictEqual(taken, {
-      file: to,
-      generation: "larder-000004",
-      data_sets: ["commodities", "storefronts"]
-    })
-    const schemas = await rowsOf(
-      to,
-      "select schema_name from duckdb_schemas() where database_name = current_database() and not internal and schema_name <> 'main' order by all"
-    )
-    assert.deepStrictEqual(
-      schemas.map(({ schema_name }) => schema_name),
-      ["commodity", "ingest", "storefront"]
-    )
-  })
-
-  it("replaces no file, and leaves nothing where it cannot write", async () => {
-    const { call } = aHome()
-    const folder = folderOfTest()
-    const there = path.join(folder, "notes.txt")
-    writeFileSync(there, "mine")
-    const refused = await call("snapshot", "--to", there)
-    assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
-    assert.match(refused.stderr, /notes\.txt is there already, and a snapshot replaces no file\./)
-    const nowhere = await call("snapshot", "--to", path.join(folder, "no/such/folder.duckdb"))
-    assert.strictEqual(nowhere.code, 1)
-    assert.match(nowhere.stderr, /No snapshot was written to .+Name a file in a folder that is there/)
-    assert.deepStrictEqual(readdirSync(folder), ["notes.txt"])
-    assert.strictEqual(readFileSync(there, "utf8"), "mine")
-  })
-
-  it("is refused where nothing is live, and needs --to", async () => {
-    const home = folderOfTest()
-    const to = path.join(folderOfTest(), "none.duckdb")
-    const empty = await run("larder-ingest", ["snapshot", "--to", to], { LARDER_HOME: home })
-    assert.deepStrictEqual([empty.code, empty.stdout], [1, ""])
-    assert.match(empty.stderr, /There is no data in .+ yet\. Run: npx larder-ingest$/m)
-    assert.isFalse(existsSync(to))
-    const unnamed = await run("larder-ingest", ["snapshot"], { LARDER_HOME: home })
-    assert.strictEqual(unnamed.code, 2)
-    assert.match(unnamed.stderr, /--to/)
-  })
-
-  it("takes nothing along that was changed after it was published", async () => {
-    const { call, home } = aHome()
-    const part = partOf(home, 3, "commodities")
-    chmodSync(part, 0o644)
-    const bytes = readFileSync(part)
-    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
-    writeFileSync(part, bytes)
-    const { code, stderr } = await call("snapshot", "--to", path.join(folderOfTest(), "all.duckdb"))
-    assert.strictEqual(code, 1)
-    assert.match(stderr, /commodities\.duckdb of commodities .+ was changed after it was published/)
-  })
-})
-
-describe("larder-ingest prune", () => {
-  it("removes runs behind which nobody can go back, names them, and says what that costs", async () => {
-    const home = folderOfTest()
-    const environment = { LARDER_HOME: home, LARDER_KEPT_GENERATIONS: "1" }
-    const call = (...args: ReadonlyArray<string>) => run("larder-ingest", args, environment)
-    await addGeneration(home, ["2026-09-30"])
-    await addGeneration(home, ["2026-09-30", "2026-10-01"])
-    await run("larder-ingest", ["rollback"], { LARDER_HOME: home })
-    await addGeneration(home, ["2026-09-30", "2026-10-02"], environment)
-    const lists = path.join(home, "raw/fetches")
-    const [, undone = ""] = readdirSync(lists).sort()
-    assert.strictEqual((await call("prune", "--keep", "1 day")).stdout, "Nothing to remove: 3 runs stay.\n")
-    for (const name of readdirSync(lists)) utimesSync(path.join(lists, name), 0, 0)
-    const run_id = undone.replace(".ndjson", "")
-    const { bytes, ...would } = JSON.parse((await call("prune", "--keep", "1 run", "--dry-run", "--json")).stdout)
-    assert.isAbove(bytes, 100)
-    assert.deepStrictEqual(would, {
-      dry_run: true,
-      runs: [{ run_id, pipeline: "commodities", outcome: "partial", rolled_back: true }],
-      payloads: 1,
-      kept: 2
-    })
-    assert.include(readdirSync(lists), undone)
-    const { code, stdout } = await call("prune", "--keep", "1 run")
-    assert.deepStrictEqual(
-      [
-        code,
-        stdout
-          .replace(/[\d,]+ KiB/, "… KiB")
-          .split("\n")
-          .slice(0, 2)
-      ],
-      [0, ["Removed 1 payload of 1 run, … KiB; 2 runs stay:", `  ${run_id}  commodities: rolled back`]]
-    )
-    assert.notInclude(readdirSync(lists), undone)
-  })
-
-  it("needs --keep with days or runs", async () => {
-    for (const args of [[], ["--keep", "90"]]) {
-      const { code, stderr } = await run("larder-ingest", ["prune", ...args], { LARDER_HOME: folderOfTest() })
-      assert.strictEqual(code, 2)
-      assert.match(stderr, /--keep/)
-    }
   })
 })

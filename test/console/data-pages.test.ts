@@ -290,12 +290,12 @@ layer(dataAfter(rolledBack), { excludeTestServices: true })("over data sets that
       assert.deepStrictEqual(
         rows
           .filter(([generation]) => generation?.startsWith("larder-"))
-          .map(([generation, , what, added]) => [generation, what, added]),
+          .map(([generation, , what, added]) => [generation, what?.replace(/by \S+@\S+, Larder .+$/, "by …"), added]),
         [
-          ["larder-000005", "All data sets, back to larder-000002", ""],
+          ["larder-000005", "All data sets, back to larder-000002 by …", ""],
           [
             "larder-000004 rolled back by larder-000005",
-            "Commodities, back to before its first run wrong &lt;unit&gt;",
+            "Commodities, back to before its first run wrong &lt;unit&gt; by …",
             ""
           ],
           ["larder-000003 rolled back by larder-000005", "Storefronts", "233"],

@@ -95,6 +95,12 @@ const whatOf = ({ kind, pipeline, went_back_to }: ListedGeneration): Part => {
   return kind === "rebuild" ? `${name}, rebuilt` : `${name}, back to ${went_back_to ?? "before its first run"}`
 }
 
+/** Why a person made it, and who. */
+const remarksOf = ({ kind, made_by, note }: ListedGeneration): ReadonlyArray<Part> => [
+  note !== null && html` <small>${note}</small>`,
+  kind !== "run" && html` <small class="muted">by ${made_by}</small>`
+]
+
 /** Runs that changed nothing are in the list of runs. */
 const isShown = ({ kept, kind, live }: ListedGeneration) => kept || live || kind === "rollback"
 
@@ -115,7 +121,7 @@ const generationTable = (generations: ReadonlyArray<ListedGeneration>) =>
         listed.run_id === null
           ? moment(listed.made_at)
           : html`<a href="${runPath(listed.run_id)}">${moment(listed.made_at)}</a>`,
-        html`${whatOf(listed)}${listed.note !== null && html` <small>${listed.note}</small>`}`,
+        html`${whatOf(listed)}${remarksOf(listed)}`,
         listed.kind === "run" && rowsOf(listed.rows),
         bytesText(listed.bytes)
       ])

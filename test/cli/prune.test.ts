@@ -1,0 +1,50 @@
+/** What an operator removes from the raw archive. */
+import { readdirSync, utimesSync } from "node:fs"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { folderOfTest } from "../end-to-end/ingesting.ts"
+import { addGeneration } from "../support/more-generations.ts"
+import { run } from "../support/programs.ts"
+
+describe("larder-ingest prune", () => {
+  it("removes runs behind which nobody can go back, names them, and says what that costs", async () => {
+    const home = folderOfTest()
+    const environment = { LARDER_HOME: home, LARDER_KEPT_GENERATIONS: "1" }
+    const call = (...args: ReadonlyArray<string>) => run("larder-ingest", args, environment)
+    await addGeneration(home, ["2026-09-30"])
+    await addGeneration(home, ["2026-09-30", "2026-10-01"])
+    await run("larder-ingest", ["rollback"], { LARDER_HOME: home })
+    await addGeneration(home, ["2026-09-30", "2026-10-02"], environment)
+    const lists = path.join(home, "raw/fetches")
+    const [, undone = ""] = readdirSync(lists).sort()
+    assert.strictEqual((await call("prune", "--keep", "1 day")).stdout, "Nothing to remove: 3 runs stay.\n")
+    for (const name of readdirSync(lists)) utimesSync(path.join(lists, name), 0, 0)
+    const run_id = undone.replace(".ndjson", "")
+    const { bytes, ...would } = JSON.parse((await call("prune", "--keep", "1 run", "--dry-run", "--json")).stdout)
+    assert.isAbove(bytes, 100)
+    assert.deepStrictEqual(would, {
+      dry_run: true,
+      runs: [{ run_id, pipeline: "commodities", outcome: "partial", rolled_back: true }],
+      payloads: 1,
+      kept: 2
+    })
+    assert.include(readdirSync(lists), undone)
+    const { code, stdout } = await call("prune", "--keep", "1 run")
+    assert.strictEqual(code, 0)
+    assert.deepStrictEqual(stdout.replace(/[\d,]+ KiB/, "… KiB").split("\n"), [
+      "Removed 1 payload of 1 run, … KiB; 2 runs stay:",
+      `  ${run_id}  commodities: rolled back`,
+      "Nobody can look at what only these runs fetched any more. A rebuild gives the same rows as before: it repeats no run that failed, was killed or was rolled back.",
+      ""
+    ])
+    assert.notInclude(readdirSync(lists), undone)
+  })
+
+  it("needs --keep with days or runs", async () => {
+    for (const args of [[], ["--keep", "90"]]) {
+      const { code, stderr } = await run("larder-ingest", ["prune", ...args], { LARDER_HOME: folderOfTest() })
+      assert.strictEqual(code, 2)
+      assert.match(stderr, /--keep/)
+    }
+  })
+})

@@ -1,0 +1,84 @@
+/** What an operator takes along: all that is live, as one file. */
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { folderOfTest, query } from "../end-to-end/ingesting.ts"
+import { run } from "../support/programs.ts"
+import { aHome, partOf, rowsOf } from "./published.ts"
+
+describe("larder-ingest snapshot", () => {
+  const counts = `
+    select (select count(*) from commodity.price)::integer as prices, (select count(*) from storefront.last_seen)::integer as seen,
+      (select count(*) from branded_food.food)::integer as foods, (select count(*) from ingest.run)::integer as runs`
+
+  it("writes one file that holds all data sets, with the views over ingest", async () => {
+    const { call, home } = aHome()
+    const to = path.join(folderOfTest(), "all.duckdb")
+    const { code, stderr, stdout } = await call("snapshot", "--to", to)
+    assert.deepStrictEqual([code, stderr], [0, ""])
+    assert.match(stdout, /^\S+all\.duckdb: [\d,]+ KiB, commodities, branded-foods, storefronts of larder-000003\n$/)
+    const [live] = await query(home, counts)
+    rmSync(home, { recursive: true })
+    assert.deepStrictEqual(await rowsOf(to, counts), live)
+  })
+
+  it("prints one JSON object with --json, and has what is live after a rollback", async () => {
+    const { json } = aHome()
+    await json("rollback", "--only", "branded-foods")
+    const to = path.join(folderOfTest(), "some.duckdb")
+    const { bytes, ...taken } = await json("snapshot", "--to", to)
+    assert.isAbove(bytes, 1_000_000)
+    assert.deepStrictEqual(taken, {
+      file: to,
+      generation: "larder-000004",
+      data_sets: ["commodities", "storefronts"]
+    })
+    const schemas = await rowsOf(
+      to,
+      "select schema_name from duckdb_schemas() where database_name = current_database() and not internal and schema_name <> 'main' order by all"
+    )
+    assert.deepStrictEqual(
+      schemas.map(({ schema_name }) => schema_name),
+      ["commodity", "ingest", "storefront"]
+    )
+  })
+
+  it("replaces no file, and leaves nothing where it cannot write", async () => {
+    const { call } = aHome()
+    const folder = folderOfTest()
+    const there = path.join(folder, "notes.txt")
+    writeFileSync(there, "mine")
+    const refused = await call("snapshot", "--to", there)
+    assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
+    assert.match(refused.stderr, /notes\.txt is there already, and a snapshot replaces no file\./)
+    const nowhere = await call("snapshot", "--to", path.join(folder, "no/such/folder.duckdb"))
+    assert.strictEqual(nowhere.code, 1)
+    assert.match(nowhere.stderr, /No snapshot was written to .+Name a file in a folder that is there/)
+    assert.deepStrictEqual(readdirSync(folder), ["notes.txt"])
+    assert.strictEqual(readFileSync(there, "utf8"), "mine")
+  })
+
+  it("is refused where nothing is live, and needs --to", async () => {
+    const home = folderOfTest()
+    const to = path.join(folderOfTest(), "none.duckdb")
+    const empty = await run("larder-ingest", ["snapshot", "--to", to], { LARDER_HOME: home })
+    assert.deepStrictEqual([empty.code, empty.stdout], [1, ""])
+    assert.match(empty.stderr, /There is no data in .+ yet\. Run: npx larder-ingest$/m)
+    assert.isFalse(existsSync(to))
+    const unnamed = await run("larder-ingest", ["snapshot"], { LARDER_HOME: home })
+    assert.strictEqual(unnamed.code, 2)
+    assert.match(unnamed.stderr, /--to/)
+  })
+
+  it("takes nothing along that was changed after it was published", async () => {
+    const { call, home } = aHome()
+    const part = partOf(home, 3, "commodities")
+    chmodSync(part, 0o644)
+    const bytes = readFileSync(part)
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
+    writeFileSync(part, bytes)
+    const { code, stderr } = await call("snapshot", "--to", path.join(folderOfTest(), "all.duckdb"))
+    assert.strictEqual(code, 1)
+    assert.match(stderr, /commodities\.duckdb of commodities .+ was changed after it was published/)
+  })
+})
