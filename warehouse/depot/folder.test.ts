@@ -14,6 +14,32 @@ const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ p
   Effect.orDie
 )
 
+/** What another process says that cannot put a manifest there: `shell` prepares it, and `before` is done in it. */
+const refusedIn = (
+  folder: string,
+  {
+    before = "",
+    setting = "LARDER_DEPOT",
+    shell = ":"
+  }: { readonly before?: string; readonly setting?: string; readonly shell?: string }
+) => {
+  const script = `
+    import fs from "node:fs/promises"
+    import { syncBuiltinESMExports } from "node:module"
+    import { Effect } from "effect"
+    import { folderDepot } from "./folder.ts"
+    ${before}
+    const put = folderDepot(process.argv[1], "${setting}").putText("generations/000000001.json", "{}".repeat(2000))
+    console.log((await Effect.runPromise(Effect.flip(put))).message)`
+  const { stderr, stdout } = spawnSync(
+    "sh",
+    ["-c", `${shell}; exec "$@"`, "sh", process.execPath, "--input-type=module", "-e", script, folder],
+    { cwd: import.meta.dirname, encoding: "utf8" }
+  )
+  assert.strictEqual(stderr, "")
+  return stdout
+}
+
 describe("a depot in a folder", () => {
   isDepot(Effect.map(aFolder, (folder) => folderDepot(path.join(folder, "not there yet"))))
 
@@ -66,26 +92,33 @@ describe("a depot in a folder", () => {
   itWorks("leaves nothing of what a full disk has no room for, and says so", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
-      const script = `
-        import { Effect } from "effect"
-        import { folderDepot } from "./folder.ts"
-        const put = folderDepot(process.argv[1]).putText("generations/000000001.json", "{}".repeat(2000))
-        console.log((await Effect.runPromise(Effect.flip(put))).message)`
-      const { stderr, stdout } = spawnSync(
-        "sh",
-        [
-          "-c",
-          `trap '' XFSZ; ulimit -f 1; exec "$@"`,
-          "sh",
-          process.execPath,
-          "--input-type=module",
-          "-e",
-          script,
-          folder
-        ],
-        { cwd: import.meta.dirname, encoding: "utf8" }
+      const said = refusedIn(folder, { shell: "trap '' XFSZ; ulimit -f 1" })
+      assert.match(said, /EFBIG.*The disk is full: make room, and run again\./)
+      assert.deepStrictEqual(readdirSync(path.join(folder, "generations")), [])
+    })
+  )
+  itWorks("says what to do where this user may not write, and leaves nothing", () =>
+    Effect.gen(function* () {
+      const folder = yield* aFolder
+      yield* FileSystem.FileSystem.use((fs) => fs.chmod(folder, 0o555))
+      const said = refusedIn(folder, { before: "if (process.getuid?.() === 0) process.setuid(65534)" })
+      assert.match(
+        said,
+        /EACCES.*The folder cannot be written: give this user the right to, or set LARDER_DEPOT to another folder\./
       )
-      assert.match(stdout, /EFBIG.*The disk is full: make room, and run again\./, stderr)
+      assert.deepStrictEqual(readdirSync(folder), [])
+    })
+  )
+  itWorks("says what to do where the file system has no hard links, and leaves nothing", () =>
+    Effect.gen(function* () {
+      const folder = yield* aFolder
+      const before = `
+        fs.link = async () => { throw Object.assign(new Error("EPERM: operation not permitted, link"), { code: "EPERM" }) }
+        syncBuiltinESMExports()` // as FAT answers
+      assert.match(
+        refusedIn(folder, { before, setting: "LARDER_HOME" }),
+        /EPERM.*The folder must lie on a file system with hard links: set LARDER_HOME to a folder on one\./
+      )
       assert.deepStrictEqual(readdirSync(path.join(folder, "generations")), [])
     })
   )

@@ -11,7 +11,10 @@ import { type Depot, DepotUnusable } from "./depot.ts"
 
 const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "")
 
-const adviceFor = (cause: unknown) => {
+/** By which setting the folder is chosen. */
+type Setting = "LARDER_DEPOT" | "LARDER_HOME"
+
+const adviceFor = (cause: unknown, setting: Setting) => {
   switch (codeOf(cause)) {
     case "ENOSPC":
     case "EDQUOT":
@@ -19,11 +22,12 @@ const adviceFor = (cause: unknown) => {
       return "The disk is full: make room, and run again."
     case "EACCES":
     case "EROFS":
-      return "The folder cannot be written: give this user the right to, or set LARDER_HOME to another folder."
+      return `The folder cannot be written: give this user the right to, or set ${setting} to another folder.`
     case "EPERM":
+    case "ENOSYS":
     case "ENOTSUP":
     case "EOPNOTSUPP":
-      return "The folder must lie on a file system with hard links: set LARDER_HOME to a folder on one."
+      return `The folder must lie on a file system with hard links: set ${setting} to a folder on one.`
     default:
       return "Check the folder, and run again."
   }
@@ -95,12 +99,13 @@ const putOnce = async (target: string, write: (part: string) => Promise<void>) =
 /** Files that were being put when their program was killed. */
 const isPart = (name: string) => name.endsWith(".part")
 
-export const folderDepot = (location: string): Depot => {
+export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT"): Depot => {
   const at = (name: string) => path.join(location, name)
   const attempt = <A>(what: string, run: () => Promise<A>) =>
     Effect.tryPromise({
       try: run,
-      catch: (cause) => new DepotUnusable({ attempt: `${what} in ${location}`, cause, advice: adviceFor(cause) })
+      catch: (cause) =>
+        new DepotUnusable({ attempt: `${what} in ${location}`, cause, advice: adviceFor(cause, setting) })
     }).pipe(Effect.uninterruptible)
 
   const putText: Depot["putText"] = (name, text) =>

@@ -48,7 +48,7 @@ export const layoutOf = (home: string, shared?: Depot): Effect.Effect<Layout, ne
   Effect.map(Path.Path, (path) => {
     const absolute = path.resolve(home)
     const dir = path.join(absolute, "warehouse")
-    const local = folderDepot(dir)
+    const local = folderDepot(dir, "LARDER_HOME")
     return {
       home: absolute,
       dir,
