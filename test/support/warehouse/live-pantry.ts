@@ -1,0 +1,86 @@
+/** What a server holds of the pantry: how it is watched and read, and the days that are published into it. */
+import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { readManifest } from "@larder/warehouse/generation/manifest.ts"
+import { type LiveData, watchLive } from "@larder/warehouse/live/live.ts"
+import { rollback } from "@larder/warehouse/publishing/rollback.ts"
+import { Effect, FileSystem, Option, Schema, type Scope } from "effect"
+import { onceForFile } from "../once-for-file.ts"
+import { copied } from "./copied-home.ts"
+import { otherProcess } from "./other-process.ts"
+import { aLayout, pantry, publishFound } from "./pantry.ts"
+
+const Days = Schema.Struct({ days: Schema.Int })
+export const countDays = (db: DuckDb["Service"]) =>
+  Effect.map(db.all(Days, "select count(*)::integer as days from pantry.delivery"), ([row]) => row?.days ?? 0)
+export const priceOfDay = (db: DuckDb["Service"]) =>
+  Effect.map(
+    db.all(Days, "select price::integer as days from pantry.price where item = $item", { item: "day" }),
+    ([row]) => row?.days
+  )
+const countRuns = (ingest: DuckDb["Service"]) =>
+  Effect.map(ingest.all(Days, "select count(*)::integer as days from ingest.run"), ([row]) => row?.days ?? 0)
+
+interface Model {
+  readonly days: number
+  readonly runs: number
+}
+
+/** The model is the number of days, loaded when the data changes, and that of runs, of which every generation has one more. */
+export const watch = (
+  layout: Layout,
+  load: (data: LiveData) => Effect.Effect<number, unknown, Scope.Scope> = ({ db }) => countDays(db),
+  isModel: (days: number) => boolean = () => true
+) =>
+  watchLive(layout, {
+    dataSets: { pantry: { of: pantry.dataSet, load } },
+    assemble: ({ pantry: days = 0 }: { readonly pantry?: number }, _, ingest) =>
+      isModel(days)
+        ? Effect.map(countRuns(ingest), (runs): Model => ({ days, runs }))
+        : Effect.fail(`${days} days make no model`)
+  })
+type Watched = Effect.Success<ReturnType<typeof watch>>
+export const inPantry = <A, E>(
+  live: Watched,
+  read: (db: DuckDb["Service"], days: number, id: string) => Effect.Effect<A, E>
+) =>
+  live.use(({ dataSet, id, model }) => {
+    const db = dataSet("pantry")
+    return db === undefined ? Effect.die("not loaded") : read(db, model.days, id)
+  })
+
+/** The file of what a generation made. */
+export const databaseOf = Effect.fnUntraced(function* (layout: Layout, number: number) {
+  const manifest = Option.getOrThrow(yield* readManifest(layout.depot, number))
+  return layout.objectFile(manifest.data_sets.pantry?.parts[0]?.sha256 ?? "")
+})
+export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+export const back = (layout: Layout, to?: number) =>
+  rollback(layout, { to: Option.fromNullishOr(to), only: Option.none(), note: Option.none() })
+
+/** In a generation of day n there are n deliveries, and the price is n. */
+export const dayOf = (day: number) => ({
+  deliveries: [{ item: `day ${day}` }],
+  prices: [{ item: "day", price: `${day}` }]
+})
+export const publishDay = (layout: Layout, day: number) => publishFound(layout, dayOf(day))
+export const oneDay = copied(Effect.tap(aLayout, (layout) => publishDay(layout, 1)))
+/**
+ * By another process, as in life. One that closes a file gives up all its locks on it, also those of other instances: after
+ * a publication in this process, nobody could tell any more whether the server holds the generation.
+ */
+export const elsewhere = onceForFile(otherProcess({ do: "obey" }))
+export const publishElsewhere = (layout: Layout, day: number) =>
+  Effect.flatMap(elsewhere, ({ order }) => order({ do: "publish", home: layout.home, found: dayOf(day) }))
+
+export const until = (holds: () => boolean) =>
+  Effect.gen(function* () {
+    while (!holds()) yield* Effect.sleep("10 millis")
+  })
+
+/** Whether this process has closed a generation: only then another one may open it for writing. */
+export const isClosed = Effect.fnUntraced(function* (file: string) {
+  yield* FileSystem.FileSystem.use((fs) => fs.chmod(file, 0o644))
+  const { order } = yield* elsewhere
+  return (yield* order({ do: "try", file })) === "free"
+})
