@@ -9,7 +9,7 @@ import { itWorks } from "../support/it-works.ts"
 import { onceForFile } from "../support/once-for-file.ts"
 import { otherProcess } from "../support/warehouse/other-process.ts"
 import { aLayout, ask, pantryIn, publishFound } from "../support/warehouse/pantry.ts"
-import { publishersRace } from "./publishers-race.ts"
+import { publishersKilled, publishersRace } from "./publishers-race.ts"
 
 const items = (name: string, count: number) => Array.from({ length: count }, (_, i) => ({ item: `${name} ${i + 1}` }))
 
@@ -43,6 +43,7 @@ describe("publishers at the same time", () => {
     })
   )
   itWorks("of different data sets lose no rows and no runs of each other", () => publishersRace(10))
+  itWorks("leave whole publications or nothing of them where they are killed", () => publishersKilled(6))
   itWorks("of different data sets do not wait for each other", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout

@@ -1,11 +1,29 @@
 /** Three programs that publish data sets of their own at the same time, round after round: each generation has one winner. */
+import { mkdirSync } from "node:fs"
 import { assert } from "@effect/vitest"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { generationId, keptManifestsOf } from "@larder/warehouse/generation/manifest.ts"
-import { Effect } from "effect"
+import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
+import { Effect, Exit, Fiber } from "effect"
+import { chanceFrom, newSeed } from "../crash/chance.ts"
 import { otherProcess } from "../support/warehouse/other-process.ts"
 import { aLayout, ask } from "../support/warehouse/pantry.ts"
 
 const names = ["attic", "cellar", "shed"]
+
+const publication = ({ home }: Layout, schema: string, round: number) => ({
+  do: "publish" as const,
+  home,
+  found: { deliveries: [{ item: `${schema} ${round}` }] },
+  schema,
+  run_id: `${schema}-${String(round).padStart(3, "0")}`
+})
+/** Each of the kept generations was made from the one before it. */
+const assertChain = Effect.fnUntraced(function* ({ depot }: Layout) {
+  for (const { number, replaces } of yield* keptManifestsOf(depot)) {
+    assert.strictEqual(replaces, number === 1 ? null : number - 1)
+  }
+})
 
 export const publishersRace = (rounds: number) =>
   Effect.gen(function* () {
@@ -16,10 +34,8 @@ export const publishersRace = (rounds: number) =>
         const publisher = yield* otherProcess({ do: "obey" })
         const runs: Array<{ readonly run_id: string; readonly pipeline: string; readonly generation: string }> = []
         for (let round = 1; round <= rounds; round++) {
-          const run_id = `${schema}-${String(round).padStart(3, "0")}`
-          const found = { deliveries: [{ item: `${schema} ${round}` }] }
-          const generation = yield* publisher.order({ do: "publish", home: layout.home, found, schema, run_id })
-          runs.push({ run_id, pipeline: schema, generation })
+          const next = publication(layout, schema, round)
+          runs.push({ run_id: next.run_id, pipeline: schema, generation: yield* publisher.order(next) })
         }
         return runs
       }),
@@ -40,7 +56,64 @@ export const publishersRace = (rounds: number) =>
       all.map(({ generation }) => generation).toSorted(),
       all.map((_, index) => generationId(index + 1))
     )
-    for (const { number, replaces } of yield* keptManifestsOf(layout.depot)) {
-      assert.strictEqual(replaces, number === 1 ? null : number - 1)
+    yield* assertChain(layout)
+  })
+
+/** Milliseconds. A publication of one row takes less, also beside two others. */
+const longest = 400
+
+/**
+ * The same, each publisher killed with -9 in about every other round, at some moment after it began: what was published is whole, with its
+ * run and its row, and of anything else there is neither. `LARDER_CRASH_SEED` repeats the moments.
+ */
+export const publishersKilled = (rounds: number) =>
+  Effect.gen(function* () {
+    const layout = yield* aLayout
+    yield* Effect.sync(() => mkdirSync(layout.dir, { recursive: true })) // for the locks
+    const seed = newSeed()
+    const told = yield* Effect.forEach(
+      names,
+      Effect.fnUntraced(function* (schema, at) {
+        const chance = chanceFrom(seed + at)
+        const aPublisher = Effect.gen(function* () {
+          const started = yield* otherProcess({ do: "obey" })
+          assert.strictEqual(yield* started.order({ do: "try", file: layout.lockOf(schema) }), "free")
+          return started
+        })
+        let publisher = yield* aPublisher
+        const ended: Array<{ readonly run_id: string; readonly generation: string | undefined }> = []
+        for (let round = 1; round <= rounds; round++) {
+          const next = publication(layout, schema, round)
+          const answer = yield* Effect.forkChild(Effect.exit(publisher.order(next)))
+          const isKilled = chance.oneOf([true, false])
+          if (isKilled) {
+            yield* Effect.sleep(chance.between(0, longest))
+            yield* publisher.kill("SIGKILL")
+            publisher = yield* aPublisher
+          }
+          const exit = yield* Fiber.join(answer)
+          if (!isKilled) assert.isTrue(Exit.isSuccess(exit), `seed ${seed}: ${exit}`)
+          ended.push({ run_id: next.run_id, generation: Exit.isSuccess(exit) ? exit.value : undefined })
+        }
+        return ended
+      }),
+      { concurrency: "unbounded" }
+    )
+    yield* refreshOpened(layout)
+    const runs = yield* ask(layout, "select run_id, generation from ingest.run order by generation")
+    const deliveries = names.map((schema) => `select run_id from ${schema}.delivery`).join(" union all ")
+    assert.deepStrictEqual(
+      yield* ask(layout, `from (${deliveries}) order by run_id`),
+      runs.map(({ run_id }) => ({ run_id })).sort((a, b) => (String(a.run_id) < String(b.run_id) ? -1 : 1)),
+      `seed ${seed}`
+    )
+    for (const { generation, run_id } of told.flat()) {
+      if (generation !== undefined) assert.deepInclude(runs, { run_id, generation }, `seed ${seed}`)
     }
+    assert.deepStrictEqual(
+      runs.map(({ generation }) => generation),
+      runs.map((_, index) => generationId(index + 1)),
+      `seed ${seed}`
+    )
+    yield* assertChain(layout)
   })
