@@ -11,6 +11,10 @@ import sys
 import time
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+sys.path.append(str(Path(__file__).parents[1] / "lake"))
+from opened import extension, spark_session
+
 engine, lake = sys.argv[1:3]
 place = f"{lake}/data/branded_food/food"
 
@@ -36,11 +40,7 @@ def file():
 
 
 def ducklake():
-    import duckdb_extension_ducklake
-
-    folders = duckdb_extension_ducklake.__path__
-    extension = next(path for folder in folders for path in Path(folder).rglob("*.duckdb_extension"))
-    opening = [f"load '{extension}'", f"attach 'ducklake:{lake}/larder.ducklake' as larder (read_only)"]
+    opening = [f"load '{extension('ducklake')}'", f"attach 'ducklake:{lake}/larder.ducklake' as larder (read_only)"]
     return duckdb_over(opening, "larder.branded_food.food")
 
 
@@ -64,19 +64,7 @@ def clickhouse():
 
 
 def spark():
-    from pyspark.sql import SparkSession
-
-    opened = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", os.environ["LAKE_JARS"])
-        .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
-        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .getOrCreate()
-    )
+    opened = spark_session()
     return lambda sql: [list(row) for row in opened.sql(sql.format(food=f"delta.`{place}`")).collect()]
 
 

@@ -9,9 +9,11 @@ the newest where it is not given. Values are compared by a hash over all rows, w
 import json
 import os
 import sys
-from pathlib import Path
 
 import duckdb
+
+sys.dont_write_bytecode = True
+from opened import extension, spark_session
 
 asked_engines, lake = sys.argv[1:3]
 versions = json.loads(sys.argv[3]) if len(sys.argv) > 3 else None
@@ -20,10 +22,8 @@ session = duckdb.connect(config={"allow_unsigned_extensions": "true"})
 session.execute("set timezone = 'UTC'")
 
 
-def load(extension):
-    module = __import__(f"duckdb_extension_{extension}")
-    found = next(path for folder in module.__path__ for path in Path(folder).rglob("*.duckdb_extension"))
-    session.execute(f"load '{found}'")
+def load(name):
+    session.execute(f"load '{extension(name)}'")
 
 
 def summary(source):
@@ -171,21 +171,7 @@ def clickhouse():
 
 
 def spark():
-    from pyspark.sql import SparkSession
-
-    opened = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.jars", os.environ["LAKE_JARS"])
-        .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
-        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.databricks.delta.snapshotPartitions", "2")
-        .getOrCreate()
-    )
+    opened = spark_session()
     seen = {}
     for table, place in asked().items():
         reader = opened.read.format("delta")

@@ -1,0 +1,28 @@
+"""How engines are opened to read a lake: the extensions of DuckDB from PyPI, and a session of Spark with the jars of `LAKE_JARS`."""
+
+import os
+from pathlib import Path
+
+
+def extension(name):
+    """The file of an extension, which needs a session with `allow_unsigned_extensions`."""
+    folders = __import__(f"duckdb_extension_{name}").__path__
+    return next(path for folder in folders for path in Path(folder).rglob("*.duckdb_extension"))
+
+
+def spark_session():
+    from pyspark.sql import SparkSession
+
+    return (
+        SparkSession.builder.master("local[2]")
+        .config("spark.jars", os.environ["LAKE_JARS"])
+        .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
+        .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.databricks.delta.snapshotPartitions", "2")
+        .getOrCreate()
+    )
