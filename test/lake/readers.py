@@ -6,9 +6,13 @@ LAKE is the folder or the address; a bucket is reached with AWS_ENDPOINT_URL_S3,
 the newest where it is not given. Values are compared by a hash over all rows, written the same way whichever engine read them.
 """
 
+import atexit
+import functools
 import json
 import os
+import shutil
 import sys
+import tempfile
 
 import duckdb
 
@@ -38,8 +42,6 @@ def summary(source):
 
 def reach():
     """Lets DuckDB read where the lake is."""
-    if "://" not in lake:
-        return
     load("httpfs")
     if lake.startswith("s3://"):
         endpoint = os.environ["AWS_ENDPOINT_URL_S3"].removeprefix("http://")
@@ -50,11 +52,19 @@ def reach():
         os.environ["AWS_ALLOW_HTTP"] = "true"  # as deltalake and Polars want it
 
 
+@functools.cache
 def attach():
+    """Once. Over a network the catalogue is copied first, as `docs/scale-out.md` says."""
     load("ducklake")
     reach()
+    place = f"{lake}/larder.ducklake"
+    if "://" in lake:
+        copy = f"{tempfile.mkdtemp(prefix='larder-lake-')}/larder.ducklake"
+        atexit.register(shutil.rmtree, os.path.dirname(copy))
+        session.execute(f"copy (select content from read_blob('{place}')) to '{copy}' (format blob)")
+        place = copy
     at = "" if versions is None else f", snapshot_version {versions}"
-    session.execute(f"attach if not exists 'ducklake:{lake}/larder.ducklake' as larder (read_only{at})")
+    session.execute(f"attach 'ducklake:{place}' as larder (read_only{at})")
     session.execute("use larder")
 
 

@@ -2,19 +2,22 @@
  * Engines that others made read the lake of real programs, after publications, an upgrade, a rollback and a pruning, and a lake behind a
  * web server. In one file, which installs the engines once.
  */
+import { cpSync } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert } from "@effect/vitest"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { bringLakeUp } from "@larder/warehouse/lake/lake.ts"
-import { ConfigProvider, Effect } from "effect"
+import { rollback as goBack } from "@larder/warehouse/publishing/rollback.ts"
+import { ConfigProvider, Effect, Option } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { copyIn, query, removeFolder } from "../end-to-end/ingesting.ts"
+import { copyIn, folderOfTest, query, removeFolder } from "../end-to-end/ingesting.ts"
 import { staticHost } from "../support/depots/static-host.ts"
 import { itWorks } from "../support/it-works.ts"
 import { addGeneration } from "../support/more-generations.ts"
+import { onceForFile } from "../support/once-for-file.ts"
 import { run } from "../support/programs.ts"
-import { everyDataSet } from "../support/warehouse/every-data-set.ts"
+import { everyDataSet, publishPrices } from "../support/warehouse/every-data-set.ts"
 import { pythonWith, seenBy, seenInWarehouse, type Tables } from "./engines.ts"
 
 const preload = new URL("../support/warehouse/another-version.ts", import.meta.url).href
@@ -128,16 +131,38 @@ describe("a lake after a rollback and a pruning", () => {
 })
 
 describe("a lake behind a web server", () => {
-  itWorks("is what the warehouse has, read by DuckDB at the address in LARDER_LAKE_URL", () =>
+  const hosted = onceForFile(
     Effect.gen(function* () {
       const { layout } = yield* everyDataSet
       const lake = `${yield* staticHost(layout.dir)}/lake`
-      yield* up(layout, { ...lakes, LARDER_LAKE_URL: lake })
-      const seen = yield* Effect.promise(() => seenBy(python, ["ducklake"], lake))
+      const bringUp = up(layout, { ...lakes, LARDER_LAKE_URL: lake })
+      yield* bringUp
+      return { layout, lake, bringUp, seen: yield* Effect.promise(() => seenBy(python, ["ducklake"], lake)) }
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+  itWorks("is what the warehouse has, read by DuckDB at the address in LARDER_LAKE_URL", () =>
+    Effect.gen(function* () {
+      const { lake, layout, seen } = yield* hosted
       assert.deepStrictEqual(seen.ducklake, yield* Effect.promise(() => seenInWarehouse(layout.home)))
       const first = yield* Effect.promise(() => seenBy(python, ["ducklake"], lake, 1))
       assert.strictEqual(first.ducklake[prices]?.rows, 2)
       assert.notProperty(first.ducklake, "branded_food.food")
+    })
+  )
+  itWorks("stays as it was for who copied its catalogue, whatever is published and rolled back meanwhile", () =>
+    Effect.gen(function* () {
+      const { bringUp, lake, layout, seen } = yield* hosted
+      const own = folderOfTest()
+      cpSync(path.join(layout.dir, "lake/larder.ducklake"), path.join(own, "larder.ducklake"))
+      yield* publishPrices(layout, "cheese")
+      yield* bringUp
+      yield* goBack(layout, { to: Option.none(), only: Option.some("commodities"), note: Option.none() })
+      yield* bringUp
+      const [held, newest] = yield* Effect.promise(() =>
+        Promise.all([own, lake].map((place) => seenBy(python, ["ducklake"], place)))
+      )
+      assert.deepStrictEqual(held, seen)
+      assert.notDeepEqual(newest?.ducklake["ingest.run"], seen.ducklake["ingest.run"])
     })
   )
 })
