@@ -26,6 +26,7 @@ import { objectIdOf, verifiedDatabase } from "../generation/parts.ts"
 import { bringParts } from "../generation/pull.ts"
 import { recordsUpTo, refreshIngestion } from "../ingestion/file.ts"
 import { newerIn } from "../newer-versions.ts"
+import { partFileOf } from "../opened/parts.ts"
 import { readableOf } from "../opened/readable.ts"
 import { ownFolder } from "../staging.ts"
 import { dataSets } from "../tables.ts"
@@ -144,7 +145,9 @@ const partsOf = Effect.fnUntraced(function* (
   const untouched = dataSets.filter(({ about: { pipeline } }) => pipeline in loaded && !(pipeline in readable))
   return {
     manifest,
-    parts: parts.map(({ dataSet, sha256 }) => ({ dataSet, file: layout.objectFile(sha256) })),
+    parts: parts.map(({ dataSet, sha256 }) =>
+      partFileOf(dataSet, layout.objectFile(sha256), loaded[dataSet.about.pipeline])
+    ),
     ingestion: yield* ingestionOf(layout, manifest, path.join(folder, String(manifest.number))),
     databases: Object.fromEntries(parts.map(({ dataSet, sha256 }) => [dataSet.schema, sha256])),
     untouched: new Set(untouched.map(({ schema }) => schema))

@@ -14,7 +14,7 @@ import { nameOf } from "../columns-by-name.ts"
 import { definitionHash } from "../dictionary.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
-import { type DataSetEntry, isLoaded, type Manifest } from "../generation/manifest.ts"
+import { isLoaded, type Manifest } from "../generation/manifest.ts"
 import { stampOf } from "../generation/parts.ts"
 import { markAllSamples } from "../sample-marks.ts"
 import { dataSets, ingestTables, ingestViews, viewsOf } from "../tables.ts"
@@ -25,6 +25,7 @@ import {
   describing,
   detachParts,
   type Parts,
+  partFileOf,
   rowsOf,
   type Source,
   sourcesOf
@@ -66,18 +67,14 @@ export const writeCatalogue = Effect.fn("writeCatalogue")(function* ({ file, ing
 
 type DataSets = Manifest["data_sets"]
 
-const definitionOf = (entry: DataSetEntry | undefined) =>
-  entry?.definition === undefined ? {} : { definition: entry.definition }
-
 /** The files that it shows: those under the names that stay, so that it need not follow each publication. */
 const shownBy = (layout: Layout, data_sets: DataSets): Parts => ({
   parts: dataSets
     .filter(({ about: { pipeline } }) => isLoaded(data_sets[pipeline]))
-    .map((dataSet) => ({
-      dataSet,
-      file: layout.dataSetFile(dataSet.about.pipeline),
-      ...definitionOf(data_sets[dataSet.about.pipeline])
-    })),
+    .map((dataSet) => {
+      const { pipeline } = dataSet.about
+      return partFileOf(dataSet, layout.dataSetFile(pipeline), data_sets[pipeline])
+    }),
   ingestion: layout.ingestion
 })
 

@@ -14,6 +14,7 @@ import {
 } from "../columns-by-name.ts"
 import { commentsOf } from "../dictionary.ts"
 import { type DuckDb, identifier, literal, openError } from "../duckdb.ts"
+import type { DataSetEntry } from "../generation/manifest.ts"
 import { type DataSet, ingestTables, ingestViews, type Table, viewsOf } from "../tables.ts"
 
 type Db = DuckDb["Service"]
@@ -24,6 +25,13 @@ export interface PartFile {
   /** Hash of the tables, views and comments in it, where it is known. */
   readonly definition?: string
 }
+
+/** A file of a data set with what a manifest says of how it is defined. */
+export const partFileOf = (dataSet: DataSet, file: string, entry: DataSetEntry | undefined): PartFile => ({
+  dataSet,
+  file,
+  ...(entry?.definition === undefined ? {} : { definition: entry.definition })
+})
 
 export interface Parts {
   /** Those data sets that were published so far. */
