@@ -56,10 +56,12 @@ const flags = {
   )
 }
 
-/** In place of a flag that is for other pipelines: it is not told of, and refused in words whatever its value. */
+/**
+ * Stands in for a flag of other pipelines: hidden from the help, accepts any value, and is refused with an explanation.
+ */
 const elsewhere = (name: string) => Flag.withHidden(Flag.optional(Flag.String(name)))
 
-/** Of several pipelines, days are for those whose sources can be asked for some. */
+/** With several pipelines, the days apply only to those whose sources can be queried by day. */
 const daysOf = (which: ReadonlyArray<Pipeline>) => {
   const readers = which.filter(({ days }) => days).map(({ name }) => name)
   if (readers.length === 0) return { from: elsewhere("from"), to: elsewhere("to") }

@@ -1,7 +1,7 @@
 /**
- * What the API answers when it does not answer with data: one shape, `{ error: { type, message } }`, on every endpoint.
- * `type` is stable and for machines; so is the finer `code`, which is in a header. `message` is for people, its wording may
- * change. An error costs nothing.
+ * The error answers of the API. Every endpoint uses one shape, `{ error: { type, message } }`. `type` is stable and
+ * meant for machines. So is the more specific `code`, which is sent in a header. `message` is meant for people, and its
+ * wording may change. Errors are not charged.
  */
 import { Schema } from "effect"
 import { type ErrorCode, errorCodes } from "./error-codes.ts"
@@ -15,7 +15,7 @@ export interface ApiError {
 
 export type ErrorType = (typeof errorTypes)[number]["type"]
 
-/** Every status an endpoint can answer beside 200, in the order in which a request meets them. */
+/** Every error type with its usual status, in the order in which a request can meet them. */
 export const errorTypes = [
   {
     status: 401,
@@ -60,7 +60,7 @@ const apiError = (code: ErrorCode, message: string): ApiError => {
   return { status, type, code, message }
 }
 
-/** What is wrong with the parameters of a call: the message of a 400, and its code. */
+/** The message and code of a 400: what is wrong with the parameters of a call. */
 export interface Invalid {
   readonly invalid: string
   readonly code: ErrorCode
@@ -89,11 +89,11 @@ export const spendCapReached = apiError("monthly_spend_cap_reached", "Monthly sp
 const unexpected = "An unexpected error occurred"
 export const internal = apiError("internal", unexpected)
 export const overloaded = apiError("overloaded", unexpected)
-/** The call waited as long as a call waits for its turn. */
+/** The call reached the time limit while it waited for its turn. */
 export const tooManyInFlight = apiError("too_many_in_flight", unexpected)
-/** No key can be looked up, or no charge written. */
+/** The server cannot look up keys, or cannot record charges. */
 export const ledgerUnavailable = apiError("ledger_unavailable", unexpected)
-/** A batch of calls is answered at once, so together its answers are bounded. */
+/** All calls of a batch are answered in one response, so the total size of their answers is limited. */
 export const tooLargeTogether = apiError(
   "answers_too_large",
   "The answers of one request take at most 8 MiB together: ask for fewer names or days, or in a request of its own"
@@ -104,7 +104,7 @@ const unknownRecords = {
   store: "unknown_store",
   product: "unknown_product"
 } as const satisfies Readonly<Record<string, ErrorCode>>
-/** What the id in a path can name. */
+/** The kinds of record that the id in a path can name. */
 export type RecordName = keyof typeof unknownRecords
 /** The 404 of paths with an id. */
 export const unknownRecord = (record: RecordName, id: string): ApiError =>

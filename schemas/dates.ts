@@ -1,6 +1,6 @@
 /**
- * Calendar days as text, `YYYY-MM-DD`, years 0001 to 9999. Days compare as text. No clock is read here, and no time zone
- * exists: a day is what a report prints.
+ * Calendar days as text, `YYYY-MM-DD`, years 0001 to 9999. Days can be compared as text. This module reads no clock and
+ * knows no time zone: a day is the date that a report prints.
  */
 import { Schema } from "effect"
 
@@ -10,7 +10,7 @@ const lengthOfMonth = (year: number, month: number) =>
   month === 2 && isLeapYear(year) ? 29 : (daysInMonth[month - 1] ?? 0)
 const pad = (n: number, width: number) => String(n).padStart(width, "0")
 
-/** The day as text, or undefined where the calendar has no such day. */
+/** The day as text; undefined if the calendar has no such day. */
 export const dayOf = (year: number, month: number, day: number): string | undefined =>
   [year, month, day].every(Number.isInteger) &&
   year >= 1 &&
@@ -35,11 +35,11 @@ export const yearsBefore = (day: string, years: number): string => {
   return `${pad(earlier, 4)}-${pad(month, 2)}-${pad(Math.min(date, lengthOfMonth(earlier, month)), 2)}`
 }
 
-/** The day some days earlier. Counts in UTC; used for windows, whose ends are days of this century. */
+/** The day that many days earlier. Counts in UTC; used for windows, whose ends are days of this century. */
 export const daysBefore = (day: string, days: number): string =>
   new Date(Date.parse(`${day}T00:00:00Z`) - days * 86_400_000).toISOString().slice(0, 10)
 
-// One check each, which also says what JSON Schema can: several checks would split pattern, format and description there.
+// One check that also gives the JSON Schema: several checks would split pattern, format and description there.
 const pattern = (source: string, format: string) => () => [{ pattern: source, format }, true] as const
 
 /** A calendar day, checked to exist. */

@@ -1,11 +1,12 @@
 /**
- * Published numbers as text. A price never passes through binary floating point between source and response: it is read
- * as the digits that were printed, kept as that text, and written as a JSON number token of the same digits.
+ * Published numbers as text. A price never passes through binary floating point between source and response. It is read
+ * with the printed digits, stored as that text, and written as a JSON number token with the same digits.
  */
 
 /**
- * The JSON number token of a published number, with its digits as printed: thousands commas go, trailing zeros stay.
- * `"1.6140"` → `1.6140`, `"13,594,473"` → `13594473`, `".5"` → `0.5`. Undefined for whatever is not a number.
+ * The JSON number token of a published number, with its digits as printed: thousands separators are removed, trailing
+ * zeros are kept. `"1.6140"` → `1.6140`, `"13,594,473"` → `13594473`, `".5"` → `0.5`. Undefined if the text is not a
+ * number.
  */
 export const numberToken = (text: string): string | undefined => {
   const match = /^([+-]?)(\d{1,3}(?:,\d{3})+|\d*)(\.\d+)?([eE][+-]?\d+)?$/.exec(text.trim())
@@ -16,13 +17,13 @@ export const numberToken = (text: string): string | undefined => {
   return `${sign === "-" ? "-" : ""}${digits}${fraction}${exponent}`
 }
 
-/** Reads JSON with every number as the text that stands in the source, so that no digit is lost. */
+/** Parses JSON and keeps every number as its source text, so that no digit is lost. */
 export const parseJsonKeepingNumbers = (text: string): unknown =>
   JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) =>
     typeof value === "number" && context?.source !== undefined ? new PublishedNumber(context.source) : value
   )
 
-/** A JSON number as it was printed, told apart from a JSON string that looks like one. */
+/** A JSON number as printed. The class distinguishes it from a JSON string that looks like a number. */
 export class PublishedNumber {
   readonly token: string
   constructor(token: string) {

@@ -1,28 +1,28 @@
 /**
  * An endpoint as a value: path, scope, price, parameters and response. Routes, the OpenAPI document and error texts are
- * derived from these values; the list of all of them is `endpoints.ts`, and there is no second one.
+ * derived from these values. `endpoints.ts` is the only list of them.
  */
 import { Schema } from "effect"
 import { type Invalid, invalid, type RecordName } from "./api-errors.ts"
 import { type Parameters, type Read, readQuery, type Values } from "./parameters.ts"
 import type { Scope } from "./scopes.ts"
 
-/** A call as it can be made over the bundled samples, and its answer. */
+/** A call that works with the bundled samples, and its answer. */
 export interface Example {
   /** What it shows, in a few words. */
   readonly summary: string
   /** Path and query as they are sent. */
   readonly target: string
-  /** The body of the 200. The moments of a load (`fetched_at`, `first_seen_at`) differ from load to load. */
+  /** The body of the 200. The times of a load (`fetched_at`, `first_seen_at`) differ from load to load. */
   readonly body: unknown
 }
 export type Examples = Readonly<Record<string, Example>>
 
-/** What an endpoint is declared with. */
+/** The declaration of an endpoint. */
 export interface Declaration<P extends Parameters, R extends Schema.Constraint = Schema.Constraint> {
   /** Name of the operation, also in OpenAPI. */
   readonly id: string
-  /** `/v1/stores/:id/products`: exact, a trailing slash is another path. */
+  /** `/v1/stores/:id/products`. Matched exactly: a trailing slash makes another path. */
   readonly path: string
   readonly scope: Scope
   /** Price of a successful call in credits; 1,000 credits are 1.00 USD. */
@@ -31,29 +31,31 @@ export interface Declaration<P extends Parameters, R extends Schema.Constraint =
   readonly summary: string
   readonly description: string
   readonly parameters: P
-  /** What holds between parameters: undefined, or what is wrong. `given` holds the names that were sent. */
+  /** Checks parameters against each other: undefined, or what is wrong. `given` has the names that were sent. */
   readonly rule?: (values: Values<P>, given: ReadonlySet<string>) => Invalid | undefined
   readonly response: R
-  /** How the OpenAPI document describes the response, where generators of clients fail on what it is. It takes every response. */
+  /**
+   * How the OpenAPI document describes the response, if client generators fail on `response`. It accepts all responses.
+   */
   readonly documented?: Schema.Constraint
-  /** One answer of each shape, for documents. */
+  /** One answer of each shape, for the documentation. */
   readonly examples: Examples
-  /** What a 400 says that is known beforehand, for documents. */
+  /** Messages of a 400 that are known in advance, for the documentation. */
   readonly refusals: ReadonlyArray<Invalid>
-  /** What the id in the path names: `Unknown store: <id>` is the 404. */
+  /** The kind of record that the id in the path names; the 404 says `Unknown store: <id>`. */
   readonly record?: RecordName
-  /** Columns that a page is ordered by: what a cursor holds. */
+  /** Columns that a page is ordered by. A cursor holds their values. */
   readonly order?: ReadonlyArray<string>
 }
 
-/** The rule is inside `read`, so that endpoints with different parameters fit into one list. */
+/** The rule is part of `read`, so that endpoints with different parameters fit into one list. */
 export interface Endpoint<P extends Parameters = Parameters, R extends Schema.Constraint = Schema.Constraint>
   extends Omit<Declaration<P, R>, "rule"> {
-  /** Reads and judges the query of one request. */
+  /** Reads and checks the query of one request. */
   readonly read: (query: URLSearchParams) => Read<Values<P>>
 }
 
-/** Keeps the types of parameters and response. */
+/** Preserves the types of parameters and response. */
 export const endpoint = <P extends Parameters, R extends Schema.Constraint>({
   rule,
   ...declared
@@ -66,11 +68,11 @@ export const endpoint = <P extends Parameters, R extends Schema.Constraint>({
   }
 })
 
-/** `/v1/stores/:id` as documents and the ledger write it, `/v1/stores/{id}`. */
+/** `/v1/stores/:id` in the form of the documentation and the ledger, `/v1/stores/{id}`. */
 export const templateOf = (path: string): string => path.replace(":id", "{id}")
 
 export const fromAfterTo = invalid("from_after_to", "from must not be after to")
-/** `from` after `to` is refused wherever both exist. */
+/** Refuses `from` after `to`, if both are given. */
 export const fromNotAfterTo = (values: { readonly from: string | undefined; readonly to: string | undefined }) =>
   values.from !== undefined && values.to !== undefined && values.from > values.to ? fromAfterTo : undefined
 

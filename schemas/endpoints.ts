@@ -1,4 +1,4 @@
-/** The one list of endpoints. Routes, documents and tools are derived from it; there is no second one. */
+/** The only list of endpoints. Routes, documents and tools are derived from it. */
 import { getBrandedFood, getBrandedFoodCategories, searchBrandedFoods } from "./branded-food/endpoints.ts"
 import { getCommodityMetricValues, getCommodityPrices, searchCommodities } from "./commodity/endpoints.ts"
 import type { Endpoint } from "./endpoint.ts"

@@ -1,6 +1,7 @@
 /**
- * Every code that an error can have, in the order in which a request meets them. A code says what its `error.type` leaves
- * open, and never changes its meaning; new ones may come. It is in the header `X-Error-Code`, and in the guide on errors.
+ * Every code that an error can have, in the order in which a request meets them. A code is more specific than its
+ * `error.type` and never changes its meaning; new codes may be added. It is sent in the header `X-Error-Code` and
+ * explained in the guide on errors.
  */
 
 import type { ErrorType } from "./api-errors.ts"
@@ -191,4 +192,4 @@ export type ErrorCode = keyof typeof codes
 export const errorCodes: Readonly<Record<ErrorCode, CodeEntry>> = codes
 
 /** The codes alone, in the same order. */
-export const codeNames = Object.keys(codes) as ReadonlyArray<ErrorCode> // TypeScript forgets the names
+export const codeNames = Object.keys(codes) as ReadonlyArray<ErrorCode> // Object.keys loses the literal types

@@ -1,4 +1,4 @@
-/** What every run of a pipeline leaves behind: tables of the warehouse schema `ingest`. Times are UTC. */
+/** The records of every pipeline run: tables of the warehouse schema `ingest`. Times are UTC. */
 import { Schema } from "effect"
 import { FetchStatus } from "./storefront/records.ts"
 
@@ -151,7 +151,7 @@ export const CheckResult = Schema.Struct({
   description: "Results of the checks that ran before a generation went live."
 })
 
-/** What a check found, beside the run that it is of. */
+/** The result of a check, without the run that it belongs to. */
 export type CheckOutcome = Omit<typeof CheckResult.Type, "run_id" | "pipeline">
 
 export const LeftOut = Schema.Struct({
@@ -168,7 +168,7 @@ export const LeftOut = Schema.Struct({
   description: "Feeds and stores that a run could not read or did not trust. Their last values stay."
 })
 
-/** A feed that a run left out, beside the record of that run. */
+/** A feed that a run left out, without the run and pipeline that it belongs to. */
 export type FeedLeftOut = Pick<typeof LeftOut.Type, "feed" | "kind" | "reason">
 
 export const DataSetRow = Schema.Struct({

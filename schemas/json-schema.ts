@@ -1,6 +1,6 @@
 /**
- * Effect schemas as JSON Schema (draft 2020-12, the dialect of OpenAPI 3.1), without what says nothing to a client: that
- * an object is open, and that an integer fits into a double.
+ * Effect schemas as JSON Schema (draft 2020-12, the dialect of OpenAPI 3.1). It leaves out what tells a client nothing:
+ * that an object is open, and that an integer fits into a double.
  */
 import { JsonSchema, Schema, SchemaRepresentation } from "effect"
 
@@ -16,7 +16,7 @@ const isSaid = (key: string, value: unknown) =>
 const said = <A>(json: A): A =>
   JSON.parse(JSON.stringify(json), (key, value) => (isSaid(key, value) ? value : undefined))
 
-/** One schema that holds no named parts, such as a parameter's. */
+/** One schema without named parts, such as a parameter's. */
 export const jsonSchema = (schema: Schema.Constraint): Document => said(Schema.toJsonSchemaDocument(schema).schema)
 
 /** Schemas that share their named parts; references point to `#/components/schemas/<identifier>`. */

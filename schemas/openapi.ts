@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document, derived from the endpoints. Objects are left open in it: a client must not break when a field
- * is added. 405 and the 404 of an unknown path answer what no operation is, and are described in its text.
+ * The OpenAPI 3.1 document, derived from the endpoints. Objects stay open in it: a client must not break when a field
+ * is added. The 405 and the 404 of an unknown path belong to no operation, so the document's text describes them.
  */
 import { ErrorBody } from "./api-errors.ts"
 import { type Endpoint, templateOf } from "./endpoint.ts"
@@ -13,9 +13,9 @@ import { versions } from "./openapi/versions.ts"
 import type { Parameter } from "./parameters.ts"
 
 interface OpenApiOptions {
-  /** Version of the program that serves the document. That of the API is the newest in `openapi/versions.ts`. */
+  /** Version of the program that serves the document. The version of the API is the newest in `openapi/versions.ts`. */
   readonly version: string
-  /** Where the API is reached; by default, where the document came from. */
+  /** Address of the API; by default, the host that served the document. */
   readonly servers?: ReadonlyArray<OpenApiServer>
 }
 
@@ -59,8 +59,8 @@ export const openApi = (options: OpenApiOptions = { version: "1" }): OpenApiDocu
 }
 
 /**
- * What generators of clients do not take for granted: a number without a format has 32 bits in Go (1.4723 becomes
- * 1.4723000526), and an object of which nothing is said becomes a type without fields, which drops all values.
+ * States what client generators do not assume. In Go, a number without a format has 32 bits (1.4723 becomes
+ * 1.4723000526). An object without any description becomes a type without fields, which drops all values.
  */
 const spelledOut = <A>(schemas: A): A =>
   JSON.parse(JSON.stringify(schemas), (_key, value) => {

@@ -1,23 +1,23 @@
 /**
- * Parameters of endpoints as values: how each is read from a query string, what it refuses and with which words, and how
- * it is documented. Values are decided by grammar only; names in catalogs are checked where the catalogs are.
+ * Parameters of endpoints as values: how each is read from a query string, which values it refuses with which message,
+ * and how it is documented. Only the form of a value is checked here. Names are checked where the catalogs are.
  */
 import { Schema } from "effect"
 import { type Invalid, invalid } from "./api-errors.ts"
 import { isDay } from "./dates.ts"
 import { nearestTo } from "./nearest.ts"
 
-/** What a parameter reads: a value, or what is wrong with it. */
+/** The result of reading a parameter: its value, or what is wrong with it. */
 export type Read<A> = { readonly value: A } | Invalid
 
 export interface Parameter<A> {
   readonly kind: "text" | "day" | "limit" | "cursor" | "list"
   readonly description: string
   readonly required: boolean
-  /** What the value means, for documents: an integer from 1 to 200, not the text that carries it. */
+  /** What the value means, for the documentation: an integer from 1 to 200, not the text that encodes it. */
   readonly schema: Schema.Constraint
   readonly example?: string | number
-  /** `text` is undefined where the parameter is absent. */
+  /** `text` is undefined if the parameter is absent. */
   readonly read: (name: string, text: string | undefined) => Read<A>
 }
 
@@ -36,7 +36,7 @@ export const text = (options: Documented): Parameter<string | undefined> => ({
 export const country = (options: Documented): Parameter<string | undefined> => ({
   kind: "text",
   required: false,
-  schema: Schema.String.check(Schema.isPattern(/^([A-Za-z]{2})?$/u)), // what it means, and what is absent
+  schema: Schema.String.check(Schema.isPattern(/^([A-Za-z]{2})?$/u)), // a code, or empty for absent
   ...options,
   read: (name, text) => {
     if (text === undefined || text === "") return { value: undefined }
@@ -46,7 +46,7 @@ export const country = (options: Documented): Parameter<string | undefined> => (
   }
 })
 
-/** A calendar day. Empty is refused, and so is a day that no calendar has. */
+/** A calendar day. An empty text and a day that does not exist are refused. */
 export const day = (options: Documented): Parameter<string | undefined> => ({
   kind: "day",
   required: false,
@@ -63,16 +63,16 @@ interface LimitOptions {
   readonly description: string
   readonly default: number
   /**
-   * Whether the presence of the parameter alone selects something. Then the schema states no default, which some generated
-   * clients send with every call, and there is no example, which tools fill in.
+   * Whether the presence of the parameter alone selects something. Then the schema states no default, because some
+   * generated clients send defaults with every call. It also has no example, because tools fill in examples.
    */
   readonly selects?: true
   readonly maximum: number
-  /** What happens above the maximum: it is refused, or the maximum is served. */
+  /** What happens above the maximum: the request is refused, or the maximum is used. */
   readonly above: Invalid | "served as the maximum"
 }
 
-/** Rows per page: digits only, at least 1. A number of any length is a number. */
+/** Rows per page: digits only, at least 1. The number may have any length. */
 export const limit = (options: LimitOptions): Parameter<number> => ({
   kind: "limit",
   required: false,
@@ -96,7 +96,7 @@ export const limit = (options: LimitOptions): Parameter<number> => ({
   }
 })
 
-/** Where the next page starts, as `next_cursor` gave it. Empty equals absent. Its content is judged by the server. */
+/** Start of the next page: the `next_cursor` of the page before. Empty equals absent. The server checks its content. */
 export const cursor: Parameter<string | undefined> = {
   kind: "cursor",
   required: false,
@@ -106,13 +106,16 @@ export const cursor: Parameter<string | undefined> = {
   read: (_name, text) => ({ value: text === "" ? undefined : text })
 }
 
-/** The 400 for a cursor that was changed, cut, or given out by another endpoint, other filters or another id. */
+/** The 400 for a cursor that was changed or cut, or that belongs to another endpoint, other filters or another id. */
 export const foreignCursor = invalid(
   "cursor_damaged",
   "cursor is damaged, or belongs to another endpoint, id or set of filters"
 )
 
-/** Names separated by commas, 1 to 100, required. Not trimmed, case-sensitive; duplicates are answered and counted twice. */
+/**
+ * 1 to 100 names, separated by commas; required. Case-sensitive, not trimmed. Duplicates are answered and counted
+ * twice.
+ */
 export const list = (options: Documented): Parameter<ReadonlyArray<string>> => ({
   kind: "list",
   required: true,
@@ -134,14 +137,14 @@ export const list = (options: Documented): Parameter<ReadonlyArray<string>> => (
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>
 export type Values<P extends Parameters> = { readonly [K in keyof P]: P[K] extends Parameter<infer A> ? A : never }
 
-/** `nearest` is undefined where the endpoint takes no parameters. */
+/** `nearest` is undefined if the endpoint takes no parameters. */
 const unknownParameter = (name: string, nearest: string | undefined): Invalid => {
   const advice = nearest === undefined ? "This endpoint takes none." : `Did you mean ${nearest}?`
   return invalid("unknown_parameter", `Unknown query parameter: ${name}. ${advice}`)
 }
 const repeatedParameter = (name: string) => invalid("repeated_parameter", `Repeated query parameter: ${name}`)
 
-/** What `readQuery` says of wrong names, for documents. */
+/** The messages of `readQuery` for wrong names, for the documentation. */
 export const wrongNames = (parameters: Parameters): ReadonlyArray<Invalid> => [
   unknownParameter("<name>", Object.keys(parameters).length === 0 ? undefined : "<nearest>"),
   repeatedParameter("<name>")

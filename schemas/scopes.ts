@@ -1,4 +1,4 @@
-/** What a key may be allowed to call. Each endpoint needs exactly one scope. */
+/** The scopes that a key can have. Each endpoint requires exactly one. */
 import { Schema } from "effect"
 
 export const scopes = [

@@ -1,7 +1,7 @@
 /**
- * The answers that a server has still to finish, by connection. Node sends the answers of a connection in the order of its
- * requests, however soon they are ready. What is no readable HTTP has no place in that order: it waits here for the answers
- * before it, is then refused, and ends the connection.
+ * The unfinished answers of a server, by connection. Node sends the answers of a connection in the order of its
+ * requests, even if a later one is ready first. Input that is not readable HTTP has no place in that order: it waits
+ * here for the answers before it, is then refused, and the connection is closed.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -12,7 +12,7 @@ interface Connection {
   /** Unfinished answers, in the order of their requests. */
   readonly answers: Set<ServerResponse>
   newest?: { readonly request: IncomingMessage; readonly response: ServerResponse }
-  /** Set on a connection that is being closed: called once its answers are finished. */
+  /** Set on a connection that is being closed. Called after each finished answer; hangs up after the last one. */
   end?: () => void
 }
 
@@ -25,18 +25,18 @@ const hangUp = (socket: Duplex, refusal: string) => {
   socket.once("close", () => clearTimeout(timer))
 }
 
-/** These are answered whatever their body is. */
+/** Methods that are answered without reading the body. */
 const bodyless: ReadonlySet<string | undefined> = new Set(["GET", "HEAD", "OPTIONS"])
 
-/** Pipelined requests of one connection without an answer. One read of 64 KiB can hold two thousand. */
+/** Limit of unanswered pipelined requests per connection. One read of 64 KiB can contain two thousand requests. */
 const mostPipelined = 64
 
-/** To be called before the server listens. */
+/** Call this before the server listens. */
 export const connectionsOf = (server: Server) => {
   const connections = new Map<Duplex, Connection>()
   let isEnding = false
-  // Without this property of Node's (not in its documentation), a client who has sent all it will would lose the rest of
-  // an answer that is on its way. See "end" below.
+  // An undocumented property of Node. Without it, a client that has closed its sending side would lose the rest of an
+  // answer that is being sent. See "end" below.
   Object.assign(server, { httpAllowHalfOpen: true })
 
   server.on("connection", (socket) => {
@@ -44,12 +44,12 @@ export const connectionsOf = (server: Server) => {
     const connection: Connection = { socket, answers }
     connections.set(socket, connection)
     socket.once("end", () => {
-      // the client may have disconnected: calls without an answer yet are cancelled, uncharged
+      // the client may have disconnected: calls that have no answer yet are cancelled and not charged
       if (connection.end === undefined && ![...answers].some(({ headersSent }) => headersSent)) socket.end()
     })
     socket.once("close", () => {
       connections.delete(socket)
-      for (const response of answers) response.destroy() // after CONNECT, Node forgets those that are not sent yet
+      for (const response of answers) response.destroy() // after CONNECT, Node does not close unsent answers
     })
   })
 
@@ -82,8 +82,8 @@ export const connectionsOf = (server: Server) => {
     isFull: (socket: Duplex): boolean => (connections.get(socket)?.answers.size ?? 0) >= mostPipelined,
 
     /**
-     * Whether this answer would not be sent: one before it has told the client already that it is the last, or what came
-     * before it was refused.
+     * Whether this answer can no longer be sent: an earlier answer has told the client that it is the last one, or
+     * earlier input on the connection was refused.
      */
     isOver: (socket: Duplex, response: ServerResponse): boolean => {
       const { answers = [], end } = connections.get(socket) ?? {}
@@ -94,13 +94,13 @@ export const connectionsOf = (server: Server) => {
     },
 
     /**
-     * Reads no further on a connection. What is broken may be the body of the newest request: that one is refused where it
-     * waits for its body, and gets its answer, and no refusal on top, where it does not.
+     * Stops reading a connection. The broken input may be the body of the newest request. If that request still waits
+     * for its body, the refusal is its answer. If not, the request gets its own answer, and no refusal follows.
      */
     breakOff: (socket: Duplex, refusal: () => string) => {
       const connection = connections.get(socket)
-      if (connection === undefined || connection.end !== undefined) return // Node emits this for every further read, too
-      socket.removeAllListeners("end") // Node would end our side with the client's, and the answers with it
+      if (connection === undefined || connection.end !== undefined) return // Node emits it again for every further read
+      socket.removeAllListeners("end") // Node would close our side together with the client's, and lose the answers
       const { answers, newest } = connection
       const broken = newest === undefined || newest.request.complete ? undefined : newest
       connection.end = () => {
@@ -115,7 +115,7 @@ export const connectionsOf = (server: Server) => {
       connection.end()
     },
 
-    /** Takes over a connection that Node detached, as it does with CONNECT. Further input is dropped. */
+    /** Takes over a connection that Node detached, as it does after CONNECT. Discards further input. */
     adopt: (socket: Duplex) => {
       const connection = connections.get(socket)
       socket.on("error", () => undefined) // an unhandled error would end the process; the connection is closed anyway

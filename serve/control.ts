@@ -1,7 +1,8 @@
 /**
- * The control channel: administrative commands reach the server that holds the ledger. It listens on a loopback port of
- * the system's choice; address and token lie in `$LARDER_HOME/ledger/control.json`, readable by its owner alone, from the
- * start of the server to its end. A file that a killed server left behind is harmless: nobody knows its token any more.
+ * The control channel, through which administrative commands reach the server that holds the ledger. It listens on a
+ * loopback port that the operating system chooses. While the server runs, `$LARDER_HOME/ledger/control.json` holds the
+ * address and the token, readable only by its owner. A file left behind by a killed server is harmless: its token is no
+ * longer valid.
  */
 import { hash, randomBytes, timingSafeEqual } from "node:crypto"
 import { renameSync, rmSync, writeFileSync } from "node:fs"
@@ -68,7 +69,7 @@ const handlersOf = (
   ])
 }
 
-/** What went wrong is a line, too. */
+/** Errors are sent as a line, too. */
 const bodyOf = (answer: Answer): AsyncIterable<Uint8Array> =>
   answer.pipe(
     Stream.concat(Stream.succeed(bytesOf({ end: true }))),
@@ -87,7 +88,7 @@ const controlApp = (handlers: ReadonlyMap<string, Handler>, token: string) => {
   const app = new H3({ silent: true })
   app.all("/**", async (event) => {
     const { headers, method } = event.req
-    // a web page whose host name leads to this machine sends that name, and cannot send the token
+    // a web page can point its host name at this machine, but sends that name and does not know the token
     if (!/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.get("host") ?? "")) return refuse(403, "Loopback only")
     if (!sameText(headers.get("authorization") ?? "", `Bearer ${token}`)) return refuse(401, "Wrong token")
     if (method === "GET" && event.url.pathname === "/") return new HTTPResponse(null, { status: 204 })
@@ -102,7 +103,7 @@ const controlApp = (handlers: ReadonlyMap<string, Handler>, token: string) => {
 
 const encodeFile = Schema.encodeSync(ControlFile)
 
-/** Serves commands until the scope ends. `ledgerDirectory` is `$LARDER_HOME/ledger`, whose ledger this process holds. */
+/** Serves commands until the scope ends. `ledgerDirectory` is `$LARDER_HOME/ledger`; this process holds its ledger. */
 export const serveControl = Effect.fn("Control.serve")(function* (
   ledgerDirectory: string,
   administration: Administration["Service"],

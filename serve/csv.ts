@@ -1,6 +1,7 @@
 /**
- * Tables as text of CSV files (RFC 4180), written while they are read, so that ten million rows need no memory. Texts that a
- * spreadsheet would run as a formula get a `'` before its sign; numbers stay numbers, negative ones too.
+ * Tables as CSV text (RFC 4180), written while they are read, so that ten million rows are never in memory together. A
+ * text that a spreadsheet would run as a formula gets a `'` before the formula sign. Numbers stay numbers, negative
+ * ones too.
  */
 import { Stream } from "effect"
 import Papa from "papaparse"
@@ -9,16 +10,16 @@ export type CsvCell = string | number | null
 export type CsvRow = ReadonlyArray<CsvCell>
 
 /**
- * A formula sign where a cell may begin. That is also inside of a text, quoted or not, for who opens the file with another
- * separator: many settings of Excel take `;`. Blanks and quotes before the sign may be dropped, and the full-width signs
- * are taken for the plain ones by some.
+ * A formula sign where a cell may start. A cell may also start inside a text, quoted or not, if a program reads the
+ * file with another separator: in many locales, Excel uses `;`. Some programs drop blanks and quotes before the sign,
+ * and some treat the full-width signs like the plain ones.
  */
 const formula = /((?:^|[;|\t\r\n])[\s"]*)(?=[=+\-@＝＋－＠])/g
 const withoutFormula = (cell: CsvCell) => (typeof cell === "string" ? cell.replace(formula, "$1'") : cell)
 
 const rowsAtOnce = 1_000
 
-/** The file in pieces, its header first. The standard ends lines with `\r\n`, programs of Unix with `\n`. */
+/** The file in pieces, header first. The standard ends lines with `\r\n`; Unix programs use `\n`. */
 export const csvText = <E, R>(
   columns: ReadonlyArray<string>,
   rows: Stream.Stream<CsvRow, E, R>,

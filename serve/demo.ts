@@ -1,6 +1,7 @@
 /**
- * The demo account of `npm start`: made once, with a new key each time, because a key cannot be shown again. Keys of earlier
- * starts are revoked unless a call was ever charged to them: they stand in terminals and logs, and an account has only so many.
+ * The demo account of `npm start`. It is created once; each start creates a new key, because a key cannot be shown
+ * again. Keys of earlier starts are revoked unless a call was charged to them: they remain in terminals and logs, and
+ * the number of keys per account is limited.
  */
 import { scopes } from "@larder/schemas/scopes.ts"
 import { DateTime, Effect } from "effect"
@@ -28,7 +29,7 @@ const newKey = Effect.fnUntraced(function* (account: AccountSummary) {
   return (yield* Administration.use((ledger) => ledger.createKey(asked))).key
 })
 
-/** `key` is undefined where none could be made: the server is of use without it, and the log says why. */
+/** `key` is undefined if it could not be created: the server works without it, and the log states the reason. */
 export const demoKey = Effect.fn("Demo.key")(function* () {
   const administration = yield* Administration
   const accounts = yield* administration.listAccounts({})

@@ -16,8 +16,8 @@ export type Coding = keyof typeof coders
 const preferred: ReadonlyArray<Coding> = ["zstd", "br", "gzip"]
 
 /**
- * The coding that the caller likes best among ours; undefined where it accepts none. `*` allows any, and gets gzip, which
- * every reader knows; `x-gzip` is its old name.
+ * The supported coding that the caller prefers; undefined if it accepts none of them. `*` allows any coding and gets
+ * gzip, which every client knows; `x-gzip` is the old name of gzip.
  */
 export const codingFor = (acceptEncoding: string | null): Coding | undefined => {
   if (acceptEncoding === null) return undefined

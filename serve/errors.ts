@@ -5,8 +5,8 @@ import type { ErrorCode } from "@larder/schemas/error-codes.ts"
 export const errorBody = ({ message, type }: ApiError): string => JSON.stringify({ error: { type, message } })
 
 /**
- * The code, and where the docs explain it. Without a public address the link is relative to the address that was called; it
- * is never made of the `Host` header, which a caller chooses.
+ * The error code, and a link to its explanation in the docs. Without a public address, the link is relative to the
+ * address that was called. It is never built from the `Host` header, which the caller controls.
  */
 export const errorHeaders = (code: ErrorCode, publicUrl: string | undefined): Readonly<Record<string, string>> => ({
   "x-error-code": code,

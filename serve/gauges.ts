@@ -1,6 +1,6 @@
 /**
- * What `/metrics` tells besides requests: the pipeline, the ledger, the generation, the log of requests, sign-ins, and the
- * card processor's events.
+ * The metrics of `/metrics` besides requests: the pipeline, the ledger, the generation, the request log, sign-ins, and
+ * the card processor's events.
  */
 import type { EventCounts } from "./billing/billing.ts"
 import type { Turns } from "./fairness/turns.ts"

@@ -1,4 +1,6 @@
-/** The API over HTTP: routes from the endpoint list into the request pipeline, and its answers as responses. */
+/**
+ * The API over HTTP: routes from the endpoint list into the request pipeline, and the pipeline's answers as responses.
+ */
 import { type ApiError, internal, methodNotAllowed, noSuchEndpoint } from "@larder/schemas/api-errors.ts"
 import { openApi } from "@larder/schemas/openapi.ts"
 import { Cause } from "effect"
@@ -19,7 +21,7 @@ const preflight = {
   allow: "GET, OPTIONS"
 }
 
-/** An id that is not well-formed percent-encoding is taken as it stands: it names no record. */
+/** An id with malformed percent-encoding is used unchanged: it names no record. */
 const decoded = (id: string) => {
   try {
     return decodeURIComponent(id)
@@ -29,8 +31,8 @@ const decoded = (id: string) => {
 }
 
 /**
- * Whether the path is the one that was sent. URL parsers resolve dot segments and backslashes and drop fragments; what was
- * sent then named another path, which is none of ours.
+ * Whether the client sent exactly this path. URL parsers resolve dot segments and backslashes and drop fragments. In
+ * these cases the client sent a different path, and it is not one of ours.
  */
 const isExact = ({ runtime }: H3Event, pattern: ReadonlyArray<string>) => {
   const [target = ""] = (runtime?.node?.req.url ?? "").split("?", 1)
@@ -42,7 +44,7 @@ const isExact = ({ runtime }: H3Event, pattern: ReadonlyArray<string>) => {
   )
 }
 
-/** A data host without a port is meant on every port. */
+/** A data host without a port matches every port. */
 const isOn = (dataHost: string | undefined, { url }: H3Event) =>
   dataHost !== undefined && (url.host === dataHost || url.hostname === dataHost)
 
@@ -54,15 +56,15 @@ interface ApiNeeds {
   readonly report: PipelineNeeds["report"]
   /** Version of the program. */
   readonly version: string
-  /** `{data_base_url}`: a bare call of `/v1/commodities` answers the paged shape there. */
+  /** Host of `{data_base_url}`: there, `/v1/commodities` without parameters answers in the paged shape. */
   readonly dataHost: string | undefined
-  /** What guides call the API, where it is configured. */
+  /** Address of the API in the guides, if it is configured. */
   readonly publicUrl: string | undefined
-  /** Address of this listener for this machine; known when it listens. */
+  /** Address of this listener for this machine; known once it listens. */
   readonly listening: () => string
-  /** Where the docs lead to the console, for who reached the API at this host. */
+  /** Address of the console in the docs, for a client that reached the API at this host. */
   readonly consoleFor: (hostname: string | undefined) => string | undefined
-  /** What the docs tell of the bundled samples that are served at this moment; undefined where there are none. */
+  /** Notice in the docs about the bundled samples that are served now; undefined if there are none. */
   readonly samples: () => string | undefined
 }
 
@@ -73,7 +75,9 @@ export const makeApi = (needs: ApiNeeds) => {
   const refuse = (event: H3Event, error: ApiError, headers?: Readonly<Record<string, string>>) =>
     respond(event, pipeline.refuse(error, headers))
 
-  /** What every known path does before its own handler: exact paths, GET alone, preflight without a key. */
+  /**
+   * Wraps the handler of a known path: accepts only the exact path and only GET, and answers preflights without a key.
+   */
   const get = (path: string, handler: (event: H3Event) => Promise<HTTPResponse>): EventHandler => {
     const pattern = path.split("/")
     return (event) => {
@@ -103,7 +107,7 @@ export const makeApi = (needs: ApiNeeds) => {
     )
 
   const document = sharedBody(JSON.stringify(openApi({ version })))
-  // h3 would answer malformed paths and its own faults in a shape of its own.
+  // With its defaults, h3 would answer malformed paths and its own errors in its own format.
   const app = new H3({
     silent: true,
     allowMalformedURL: true,

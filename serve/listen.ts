@@ -34,24 +34,28 @@ export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotList
 
 /** Longest time that a stop waits for requests in flight. */
 const longestDrain = "10 seconds"
-/** Milliseconds in which a caller far away may still send a request on a connection that it keeps open: it is answered. */
+/**
+ * Milliseconds that idle connections stay open during a stop: a request that a distant caller has already sent still
+ * arrives and is answered.
+ */
 const grace = 1_000
 
 type Connections = ReturnType<typeof connectionsOf>
 
 /**
- * Ends a server without cutting off a call. Node would close idle connections at once, also those on which a request is
- * under way to us, and would leave the busy ones open for as long as their callers go on. So nobody new is let in, every
- * connection ends with its newest answer, and what stays idle is closed a moment later.
+ * Stops a server without cutting off a call. Node would close idle connections immediately, even those on which a
+ * request is already on its way. It would keep busy connections open for as long as their callers send requests.
+ * Instead, the server accepts no new connections, closes each connection after its newest answer, and closes idle ones
+ * after `grace`.
  */
 const drain = (server: Server, connections: Connections) => {
   connections.endEach()
-  // after a long turn of the event loop timers come before what has arrived meanwhile: that is read first
+  // after a long turn of the event loop, timers run before pending input is read; `setImmediate` waits until it is read
   setTimeout(() => setImmediate(() => server.closeIdleConnections()), grace).unref()
   return new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
 }
 
-/** What Node and its adapter would answer with an empty body, or cut off, gets the shape of every other error. */
+/** Requests that Node and its adapter would answer with an empty body, or cut off, get an error of the usual shape. */
 const answerBrokenHttp = (server: Server, connections: Connections, docsUrl: string | undefined) => {
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET") socket.destroy()
@@ -75,7 +79,7 @@ const answerBrokenHttp = (server: Server, connections: Connections, docsUrl: str
   })
 }
 
-/** A target is a path, or a whole address, as proxies send it; and HTTP/1.1 names one host. */
+/** The target must be a path, `*`, or an absolute URL as proxies send it. HTTP/1.1 requires exactly one host. */
 const problemOf = ({ headers, httpVersion, rawHeaders, url = "" }: IncomingMessage) => {
   const address = /^https?:\/\/([^/?#]*)/i.exec(url)
   if (address === null && !url.startsWith("/") && url !== "*") return unreadableRequest
@@ -86,7 +90,7 @@ const problemOf = ({ headers, httpVersion, rawHeaders, url = "" }: IncomingMessa
     : unclearHost
 }
 
-/** Node drops the second one without a word. */
+/** Node drops a second `Host` header silently. */
 const namesHostTwice = (rawHeaders: ReadonlyArray<string>) => {
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) if (/^host$/i.test(rawHeaders[index] ?? "")) hosts++
@@ -109,7 +113,7 @@ const headersOf = (error: ApiError, docsUrl: string | undefined): Readonly<Recor
   ...(error.status === tooManyInFlight.status && { "retry-after": "1" })
 })
 
-/** For a request of which Node has made none. */
+/** The error as the text of an HTTP response, written directly to a socket. */
 const asText = (error: ApiError, docsUrl: string | undefined): string => {
   const headers = { ...headersOf(error, docsUrl), connection: "close" }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -122,15 +126,15 @@ interface Listening {
   readonly port: number
   /** Name of the setting that holds the port. */
   readonly setting: string
-  /** Whether unread answers hold as much memory as they may: then the slowest readers are cut off. */
+  /** Whether unread answers have reached their memory limit: the slowest readers are then cut off. */
   readonly isFull?: () => boolean
-  /** Where the docs of the API are, which explain errors; by default on this listener. */
+  /** Where the docs of the API, which explain errors, are served; by default on this listener. */
   readonly docsUrl?: string | undefined
 }
 
 const checkInterval = "2 seconds"
 
-/** Listens and answers with the address. Port 0 takes a free one. */
+/** Listens and answers with the address. Port 0 takes a free port. */
 export const listen = Effect.fnUntraced(function* (
   app: H3,
   { docsUrl, host, isFull = () => false, port, setting, what }: Listening
@@ -146,11 +150,11 @@ export const listen = Effect.fnUntraced(function* (
           manual: true,
           node: {
             requireHostHeader: false, // Node's refusal has no body
-            highWaterMark: chunkBytes // so that a slow reader is seen to take what it takes
+            highWaterMark: chunkBytes // small, so that a slow reader's progress can be measured
           }
         })
         const node = listening.node?.server as Server // srvx on Node, HTTP/1.1
-        node.maxHeadersCount = 0 // 16 KiB are the limit; Node would drop what follows the thousandth
+        node.maxHeadersCount = 0 // the limit is 16 KiB; Node would drop all headers after the thousandth
         const connections = connectionsOf(node)
         answerBrokenHttp(node, connections, docsUrl)
         const failed = new Promise<never>((_, reject) => node.once("error", reject))

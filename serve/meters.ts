@@ -1,9 +1,9 @@
 /**
- * What the server counts, and its Prometheus text. Counting is a few additions per request; endpoints and statuses are the
- * only labels, so that the number of lines stays small and no key, account or path of a caller can appear.
+ * The server's counters, and their Prometheus text. Counting costs a few additions per request. Endpoints and statuses
+ * are the only labels, so the number of lines stays small, and no key, account or path of a caller can appear.
  */
 
-/** Upper bounds in seconds. A commit on a fast disk takes a fifth of a millisecond. */
+/** Upper bounds in seconds. A commit on a fast disk takes 0.2 ms. */
 const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 
 interface Durations {
@@ -41,7 +41,7 @@ export interface Gauge {
   readonly name: string
   readonly type: "counter" | "gauge"
   readonly help: string
-  /** One, or one for each value of a label, such as `{outcome="refused"}`. */
+  /** One value, or one for each value of a label, such as `{outcome="refused"}`. */
   readonly values: () => ReadonlyArray<readonly [labels: string, value: number]>
 }
 

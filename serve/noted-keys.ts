@@ -1,8 +1,8 @@
-/** Logs which keys were created, changed, replaced and revoked, and by which person; never the secret. */
+/** Logs which keys were created, changed, replaced and revoked, and by which actor; never the secret. */
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "./ledger/administration.ts"
 
-/** The same administration. `by` is the id of a person, or what else asks. */
+/** The same administration, with logging. `by` is the id of a person, or the name of another actor. */
 export const notingKeys = (ledger: Administration["Service"], by: string) => {
   const noted = (message: string) => (key: Pick<KeySummary, "id" | "account_id">) =>
     Effect.annotateLogs(Effect.logInfo(message), { key_id: key.id, account_id: key.account_id, by })

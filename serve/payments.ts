@@ -1,6 +1,6 @@
 /**
- * Which card processor this server charges through: Stripe where its key is set, otherwise the built-in simulator, which
- * sells credits for nothing. Where customers have paid through Stripe before, a missing key is taken for a mistake.
+ * Chooses this server's card processor: Stripe if its key is set, otherwise the built-in simulator, which sells credits
+ * without taking money. If customers have already paid through Stripe, a missing key counts as a mistake.
  */
 import { Config, Context, Effect, Layer, Schema } from "effect"
 import type { CardProcessor } from "./billing/processor.ts"
@@ -8,13 +8,13 @@ import { Simulator } from "./billing/simulator/simulator.ts"
 import { stripeSettings } from "./billing/stripe/settings.ts"
 import { ConsoleDatabase } from "./console-database/console-database.ts"
 
-/** What a payment moves: nothing, nothing but test cards' money at Stripe, or money. */
+/** What a payment moves: nothing, only Stripe's test money, or real money. */
 type Mode = "simulated" | "test" | "live"
 
 export interface Payments {
   readonly mode: Mode
   readonly processor: CardProcessor
-  /** Undefined where cards are real. */
+  /** Undefined if Stripe is the processor. */
   readonly simulator: Simulator["Service"] | undefined
 }
 
@@ -30,7 +30,9 @@ const whyNothing = {
   test: "Card payments are tests: LARDER_STRIPE_KEY is a test key, and everybody who signs in can add credits with a test card, for nothing."
 }
 
-/** Undefined where money is taken. `publicUrl` is where people find the console, where that is set. */
+/**
+ * The warning that no money is taken; undefined in live mode. `publicUrl` is the public address of the console, if set.
+ */
 export const nothingIsTaken = (mode: Mode, publicUrl: string | undefined): string | undefined => {
   if (mode === "live") return undefined
   return publicUrl?.startsWith("https:")
@@ -48,11 +50,11 @@ const hasPaymentsByStripe = Effect.gen(function* () {
   return (yield* database.run("select id from console.payment where processor = 'stripe' limit 1")) > 0
 })
 
-/** `consoleUrl` is asked for only after the console listens. */
+/** `consoleUrl` is called only after the console listens. */
 export const openPayments = Effect.fn("Payments.open")(function* (consoleUrl: () => string) {
   const stripe = yield* stripeSettings
   if (stripe !== undefined) {
-    // a fifth of what the server loads, and of no use to those who do not sell
+    // a fifth of the code that the server loads, and unused by operators who do not sell
     const { stripeProcessor } = yield* Effect.promise(() => import("./billing/stripe/stripe-processor.ts"))
     if (stripe.webhookSecret === undefined) yield* Effect.logWarning(noEvents)
     const mode = stripe.isTest ? "test" : "live"

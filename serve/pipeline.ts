@@ -1,6 +1,6 @@
 /**
- * The one request pipeline: authenticate → authorise → validate → hold → read → commit → answer. Plain HTTP goes through
- * it, and so does whatever else answers calls. The first failure wins, and every failure costs nothing.
+ * The one request pipeline: authenticate → authorise → validate → hold → read → capture → answer. Plain HTTP and every
+ * other transport use it. The first failure ends the call, and a failed call costs nothing.
  */
 import {
   type ApiError,
@@ -38,10 +38,10 @@ import { newRequestId } from "./request-id.ts"
 import type { NotedRequest } from "./requests/request-log.ts"
 import { Refused, type Request, type Route } from "./route.ts"
 
-/** What a call asks. */
+/** What a call asks for. */
 export interface Asked {
   readonly route: Route
-  /** The id in the path, decoded; empty where the path has none. */
+  /** The id in the path, decoded; empty if the path has none. */
   readonly id: string
   readonly query: URLSearchParams
   readonly onDataHost: boolean
@@ -49,15 +49,15 @@ export interface Asked {
 
 export interface Call extends Asked {
   readonly authorization: string | null
-  /** Fires when the caller goes away. Until the commit that costs nothing. */
+  /** Fires when the caller disconnects. Before the capture, that costs nothing. */
   readonly signal: AbortSignal
-  /** Of a request that has several calls; without it, the call waits for a turn of its own. */
+  /** The turn of a request with several calls. Without it, the call waits for its own turn. */
   readonly shared?: SharedTurn
 }
 
-/** The turn of a request that answers several calls at once, and what is left of the bytes that it may take. */
+/** The turn of a request that answers several calls, with the byte budget that they share. */
 export interface SharedTurn extends Turn {
-  /** Takes so many bytes for an answer; false where they are not left. */
+  /** Takes bytes from the budget for an answer; false if too few are left. */
   readonly take: (bytes: number) => boolean
 }
 
@@ -66,7 +66,7 @@ export interface Answer {
   /** JSON text. */
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
-  /** Ends when the answer has left; undefined where nothing waits for that. */
+  /** Ended when the answer is sent; undefined if the answer holds no turn. */
   readonly turn?: Turn | undefined
 }
 
@@ -76,26 +76,26 @@ export interface PipelineNeeds {
   readonly turns: Turns
   readonly meters: Meters
   readonly now: () => number
-  /** Where the API is reached from outside, for links in answers. */
+  /** Public address of the API, for links in answers. */
   readonly publicUrl: string | undefined
   /** Runs a read; the fiber is interrupted when the signal fires. */
   readonly run: <A, E>(
     effect: Effect.Effect<A, E>,
     options: { readonly signal: AbortSignal }
   ) => Promise<Exit.Exit<A, E>>
-  /** Told of every answered call of a known key, before the answer leaves. Costs next to nothing, and never throws. */
+  /** Receives every answered call of a known key, before the answer is sent. It is cheap and never throws. */
   readonly answered: (request: NotedRequest) => void
-  /** Tells the operator about a fault. */
+  /** Reports a fault to the operator. */
   readonly report: (message: string, about: Readonly<Record<string, unknown>>, cause: Cause.Cause<unknown>) => void
 }
 
-/** Calls that are being answered at once. More would only wait, and hold memory: they are told to come again. */
+/** Limit of calls in flight. Further calls would only wait and hold memory, so they are told to try again. */
 const mostInFlight = 4000
 
-/** Nobody is left to read it; it is only counted. */
+/** The caller has disconnected and reads no answer; the status is only counted. */
 export const callerLeft: ApiError = { ...internal, status: 499 }
 
-/** `key` is the one that called, where it is known. */
+/** `key` is the calling key, if it is known. */
 interface Decided {
   readonly answer: Answer
   readonly key: ApiKeyView | undefined
@@ -120,7 +120,7 @@ const refusals: Readonly<Record<Refusal, ApiError>> = {
   spend_cap_reached: spendCapReached
 }
 
-/** Grammar first, then the cursor, then names in the catalogs. */
+/** Checks the grammar first, then the cursor, then the names against the catalogs. */
 const validate = (asked: Asked, model: ReadModel): Valid | ApiError => {
   const { id, onDataHost, query, route } = asked
   const read = route.parse(query)
@@ -182,7 +182,10 @@ export const makePipeline = (needs: PipelineNeeds) => {
     "x-credits-remaining": String(ledger.remaining(key, now()))
   })
 
-  /** The failed read as an answer; what is no refusal is a fault of ours, and the operator is told. */
+  /**
+   * The failed read as an error. A failure that is not a refusal or an interruption is our fault, and is reported to
+   * the operator.
+   */
   const failure = (requestId: string, endpoint: string, cause: Cause.Cause<unknown>): ApiError => {
     const error = Cause.squash(cause)
     if (error instanceof Refused) return error.answer
@@ -191,13 +194,16 @@ export const makePipeline = (needs: PipelineNeeds) => {
     return internal
   }
 
-  /** Whether the key may make this call, and what it asks. */
+  /** Checks that the key's scopes allow the call, then validates the call. */
   const judge = (call: Call, key: ApiKeyView): Valid | ApiError => {
     const { scope } = call.route.endpoint
     return key.scopes.has(scope) ? validate(call, live.current().model) : notScoped(scope)
   }
 
-  /** Waits until the key and its account have room for the call; a large one, for a step of the event loop besides. */
+  /**
+   * Waits until the quotas of the key and its account have room for the call. A large call also waits for a step of the
+   * event loop.
+   */
   const waitForTurn = (call: Call, key: ApiKeyView, { request }: Valid): Entered | Promise<Entered> => {
     const expected = call.route.expectedBytes(request, live.current().model)
     const entered = call.shared ?? turns.enter(key, expected, call.signal)
@@ -209,7 +215,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     return turn
   }
 
-  /** Who waits for a turn is bounded there, and is not in flight. */
+  /** A call that waits for a turn does not count as in flight: `turns` limits the waiting calls. */
   const whileWaiting = async (entered: Promise<Entered>) => {
     inFlight--
     try {
@@ -219,7 +225,10 @@ export const makePipeline = (needs: PipelineNeeds) => {
     }
   }
 
-  /** From the key to the hold, again where the key was edited or revoked, or expired, in between. `began` receives the turn. */
+  /**
+   * Authenticates, validates, waits for a turn and holds the credits. Starts again if the key was edited, revoked or
+   * expired meanwhile. `began` receives the turn.
+   */
   const admit = async (
     call: Call,
     token: string,
@@ -251,10 +260,10 @@ export const makePipeline = (needs: PipelineNeeds) => {
     }
   }
 
-  /** That the ledger cannot be written is told once: a full disk would get a line for each call. */
+  /** An unwritable ledger is reported once: with a full disk, every call would add a line to the log. */
   let isTold = false
 
-  /** Reads what was admitted, and makes the charge durable before the first byte leaves. */
+  /** Reads the data of an admitted call, and makes the charge durable before the first byte is sent. */
   const charge = async (call: Call, { held, key, turn, valid }: Admitted, requestId: string): Promise<Decided> => {
     const { endpoint } = call.route
     const release = (error: ApiError) => {
@@ -286,7 +295,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     return { answer: answer(requestId, 200, body, accountHeaders(call, key, endpoint.credits, generation)), key }
   }
 
-  /** An answer that is paid for takes its turn along until it has left; every other ends it here. */
+  /** A paid answer keeps its turn until it is sent; every other outcome ends the turn here. */
   const paid = async (call: Call, token: string, requestId: string): Promise<Decided> => {
     let own: Turn | undefined
     try {
@@ -312,7 +321,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     return paid(call, token, requestId)
   }
 
-  /** Meters and the log of the account learn of the answer. */
+  /** Records the answer in the meters and in the account's request log. */
   const note = (call: Call, requestId: string, { answer, key }: Decided, moment: number, startedAt: number) => {
     const { chargedAs, endpoint } = call.route
     const { status } = answer
@@ -343,7 +352,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
       try {
         return note(call, requestId, await decide(call, requestId), moment, startedAt)
       } catch (cause) {
-        // the ledger tells the operator once that it is away, not once a call
+        // the ledger itself reports once that it is unavailable, instead of once per call
         const isAway = cause instanceof LedgerUnavailable
         if (!isAway) {
           report("the pipeline failed", { request_id: requestId, endpoint: call.route.endpoint.id }, Cause.die(cause))
@@ -353,13 +362,13 @@ export const makePipeline = (needs: PipelineNeeds) => {
         inFlight--
       }
     },
-    /** What costs nothing and needs no key: a preflight, the document, the docs. */
+    /** An answer that costs nothing and needs no key: a preflight, the OpenAPI document, the docs. */
     free: (status: number, body: string, headers?: Readonly<Record<string, string>>): Answer =>
       answer(newRequestId(), status, body, headers),
-    /** An error that costs nothing and is of no account. */
+    /** An error that costs nothing and belongs to no account. */
     refuse: (error: ApiError, headers?: Readonly<Record<string, string>>): Answer =>
       errorAnswer(newRequestId(), error, headers),
-    /** About how many bytes of data will answer a call; 0 where it will be refused. */
+    /** Approximate bytes of data in the answer to a call; 0 if the call is invalid. */
     expectedBytes: (asked: Asked): number => {
       const { model } = live.current()
       const valid = validate(asked, model)

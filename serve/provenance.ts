@@ -1,14 +1,14 @@
 /**
- * What answers say about the data set that was asked, beside its rows: which generation changed it last, and whether its rows
- * are those of a source or of the bundled samples.
+ * What an answer states about its data set, besides the rows: the generation that changed it last, and whether its rows
+ * come from a source or from the bundled samples.
  */
 import type { Endpoint } from "@larder/schemas/endpoint.ts"
 import { type DataSetEntry, generationId } from "@larder/warehouse/generation/manifest.ts"
 
 export interface Provenance {
-  /** Undefined where the data set is not loaded. */
+  /** Undefined if the data set is not loaded. */
   readonly generation: string | undefined
-  /** `sample` where the data set holds rows of the bundled samples, most of which are generated. */
+  /** `sample` if the data set holds rows of the bundled samples, most of which are generated. */
   readonly origin: "live" | "sample"
 }
 export type Provenances = Readonly<Record<Endpoint["tag"], Provenance>>
@@ -21,7 +21,7 @@ const provenanceOf = (entry: DataSetEntry | undefined): Provenance =>
     ? notLoaded
     : { generation: generationId(entry.changed_in), origin: entry.origins.includes("sample") ? "sample" : "live" }
 
-/** Of the data sets that are served, by pipeline. */
+/** Provenance of the served data sets; `entries` is keyed by pipeline. */
 export const provenancesOf = (entries: Readonly<Record<string, DataSetEntry>>): Provenances => ({
   Commodities: provenanceOf(entries.commodities),
   "Branded foods": provenanceOf(entries["branded-foods"]),

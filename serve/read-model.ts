@@ -1,4 +1,4 @@
-/** What the server holds of what is live, in memory and in open files. */
+/** The server's read model of the live generation, in memory and in open files. */
 import type { Licence } from "@larder/schemas/commodity/records.ts"
 import { foodsOf } from "@larder/warehouse/foods/of-parts.ts"
 import type { Foods } from "@larder/warehouse/foods/open.ts"
@@ -25,7 +25,7 @@ export interface ReadModel {
   readonly provenances: Provenances
 }
 
-/** What is loaded of each data set, by pipeline. */
+/** The loaded data of each data set, by pipeline. */
 interface Loaded {
   readonly commodities: CommodityModel
   readonly "branded-foods": Foods
@@ -48,7 +48,10 @@ const modelOf = (
   provenances: provenancesOf(entries)
 })
 
-/** How the read model is loaded: each data set when its parts change, and the model with every generation. */
+/**
+ * How the read model is loaded: a data set is loaded when its parts change, the model is assembled for every
+ * generation.
+ */
 export const readModelOf = (
   layout: Layout,
   withheldLicences: ReadonlyArray<Licence> = []

@@ -1,4 +1,4 @@
-/** Request ids: unique for ever, cheap to make. A random text of the process, and a number. */
+/** Request ids: unique forever, and cheap to create. Each is a random text of this process and a counter. */
 import { randomBytes } from "node:crypto"
 
 const ofThisProcess = randomBytes(9).toString("hex")

@@ -1,6 +1,7 @@
 /**
- * What people are told while the live generation holds bundled samples: their numbers never stand beside a real name without
- * it. Every answer asks anew, so that it comes and goes with the generations.
+ * The notice for people while the live generation holds bundled samples, so that their numbers never appear next to a
+ * real name without it. Each answer reads the current generation, so the notice appears and disappears with the
+ * generations.
  */
 import type { Endpoint } from "@larder/schemas/endpoint.ts"
 import { html } from "hono/html"
@@ -14,7 +15,7 @@ const names: ReadonlyArray<readonly [Endpoint["tag"], string]> = [
 
 const listed = new Intl.ListFormat("en-GB")
 
-/** Behind the words "Sample data:"; undefined where no data set holds samples. */
+/** The text after "Sample data:"; undefined if no data set holds samples. */
 export const aboutSamples = (provenances: Provenances): string | undefined => {
   const samples = names.flatMap(([tag, name]) => (provenances[tag].origin === "sample" ? [name] : []))
   return samples.length === 0
@@ -22,7 +23,7 @@ export const aboutSamples = (provenances: Provenances): string | undefined => {
     : `most values of ${listed.format(samples)} here are generated; use none as market data. To read the sources, the operator sets LARDER_SOURCES=live and a new LARDER_HOME.`
 }
 
-/** Above the content of a page. Its styles are in the sheet that console and docs share. */
+/** The notice above the content of a page. Its styles are in the style sheet that the console and the docs share. */
 export const sampleBanner = (samples: string | undefined) =>
   samples !== undefined &&
   html`<aside class="samples" aria-label="Sample data"><p><strong>Sample data:</strong> ${samples}</p></aside>`

@@ -1,6 +1,7 @@
 /**
- * How an answer leaves: compressed as the caller likes, and a large one in pieces, each when the one before was taken and the
- * caller's account may take a little of the event loop. A reader who stops reading holds up no other account.
+ * How an answer is sent: compressed as the caller prefers, and in pieces if it is large. A piece is sent when the one
+ * before was taken and the caller's account has its turn on the event loop. A reader that stops reading delays no other
+ * account.
  */
 import { availableParallelism } from "node:os"
 import { type H3Event, HTTPResponse } from "h3"
@@ -21,7 +22,7 @@ const endWith = ({ runtime }: H3Event, turn: Turn | undefined) => {
 }
 
 export const makeSending = ({ step }: Turns) => {
-  /** Compressions at once; one core stays free. */
+  /** Limits concurrent compressions; one core stays free. */
   const compressing = makeSlots(Math.max(1, availableParallelism() - 1))
 
   const inPieces = (body: Bytes, account: string): ReadableStream<Bytes> => {
@@ -61,7 +62,7 @@ export const makeSending = ({ step }: Turns) => {
     const coding = codingFor(event.req.headers.get("accept-encoding"))
     const plain = Buffer.from(body)
     turn?.holds(body.length + plain.length)
-    // a failed compression sends the plain body: the call is paid for already
+    // if compression fails, the plain body is sent: the call is already paid for
     const packed = coding && (await compressInTurn(plain, coding, account, event.req.signal).catch(() => undefined))
     const bytes = packed ?? plain
     turn?.holds(bytes.length)

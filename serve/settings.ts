@@ -10,7 +10,7 @@ const Port = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ mi
 
 export const homeSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
 
-/** Where a ledger is kept that several servers share; it holds a password. Empty equals absent. */
+/** URL of the database for a ledger that several servers share; it contains a password. Empty means unset. */
 export const ledgerUrlSetting = Config.option(
   Config.schema(
     Schema.RedactedFromValue(
@@ -24,7 +24,7 @@ export const ledgerUrlSetting = Config.option(
   )
 ).pipe(Config.map(Option.filter((url) => Redacted.value(url) !== "")))
 
-/** Where the head of the ledger's chain is kept; an address may hold a password. Empty equals absent. */
+/** Where the head of the ledger's chain is stored; a URL may contain a password. Empty means unset. */
 export const ledgerAnchorSetting = Config.option(
   Config.schema(
     Schema.RedactedFromValue(
@@ -39,7 +39,7 @@ export const ledgerAnchorSetting = Config.option(
   )
 ).pipe(Config.map(Option.filter((place) => Redacted.value(place) !== "")))
 
-/** An address with a path is none: links and cookies are for its root. */
+/** A URL with a path is refused: links and cookies are for its root. */
 const PublicUrl = (setting: string) =>
   Schema.String.check(
     Schema.makeFilter((text) => {
@@ -49,17 +49,17 @@ const PublicUrl = (setting: string) =>
     })
   )
 
-/** Where people find the console, where that is not the address of its listener. Without a slash at its end. */
+/** Public address of the console, if it differs from its listener's address. Without a trailing slash. */
 export const publicConsoleUrlSetting = Config.option(
   Config.schema(PublicUrl("LARDER_CONSOLE_URL"), "LARDER_CONSOLE_URL")
 ).pipe(Config.map(Option.flatMap((text) => Option.fromNullishOr(URL.parse(text)?.origin))))
 
-/** Where programs reach the API, as examples in the console write it, where that is not the address of its listener. */
+/** Public address of the API, as the console's examples show it, if it differs from its listener's address. */
 const publicApiUrlSetting = Config.option(Config.schema(PublicUrl("LARDER_API_URL"), "LARDER_API_URL")).pipe(
   Config.map(Option.flatMap((text) => Option.fromNullishOr(URL.parse(text)?.origin)))
 )
 
-/** Whose X-Forwarded-For is believed: of proxies on this machine, unless told otherwise. Empty equals absent. */
+/** Proxies whose X-Forwarded-For is trusted; by default those on this machine. Empty means unset. */
 const trustedProxiesSetting = Config.schema(
   Schema.String.check(
     Schema.makeFilter((text) =>
@@ -74,22 +74,22 @@ const trustedProxiesSetting = Config.schema(
   Config.map((text) => proxiesIn(text) ?? loopback)
 )
 
-/** Empty equals absent: an empty host would be every address of the machine. */
+/** Empty means unset: an empty host would listen on every address of the machine. */
 const hostSetting = (name: string) =>
   Config.option(Config.String(name)).pipe(Config.map(Option.filter((host) => host !== "")))
 
-/** Loopback unless told otherwise. */
+/** Loopback by default. */
 const host = hostSetting("LARDER_HOST").pipe(Config.map(Option.getOrElse(() => "127.0.0.1")))
 
 const consoleSettings = {
-  /** The console may be kept private where the API is public. */
+  /** The console can stay private while the API is public. */
   consoleHost: Config.all({ own: hostSetting("LARDER_CONSOLE_HOST"), host }).pipe(
     Config.map(({ host, own }) => Option.getOrElse(own, () => host))
   ),
   consolePort: Config.schema(Port, "LARDER_CONSOLE_PORT").pipe(Config.withDefault(8081))
 }
 
-/** The same for a command that has no listener: what the settings of the server say. */
+/** The console's address according to the settings, for a command that has no listener. */
 export const consoleUrlSetting = Config.all({ ...consoleSettings, url: publicConsoleUrlSetting }).pipe(
   Config.map(({ consoleHost, consolePort, url }) =>
     Option.getOrElse(url, () => addressFor(urlOf(consoleHost, consolePort), null))
@@ -98,7 +98,10 @@ export const consoleUrlSetting = Config.all({ ...consoleSettings, url: publicCon
 
 const port = Config.schema(Port, "LARDER_PORT").pipe(Config.withDefault(8080))
 
-/** Where a command on this machine reaches the API. None where the server takes a free port: only it knows which. */
+/**
+ * Address at which a command on this machine reaches the API. None if the server takes a free port: only the server
+ * knows it.
+ */
 export const apiUrlSetting = Config.all({ host, port, url: publicApiUrlSetting }).pipe(
   Config.map(({ host, port, url }) =>
     Option.isSome(url) || port === 0 ? url : Option.some(addressFor(urlOf(host, port), null))
@@ -112,7 +115,7 @@ const licencesIn = (text: string) =>
     .filter((name) => name !== "")
 const isLicence = (name: string): name is Licence => licences.some((licence) => licence === name)
 
-/** Empty equals absent: nothing is withheld. */
+/** Empty means unset: nothing is withheld. */
 const withheldLicencesSetting = Config.schema(
   Schema.String.check(
     Schema.makeFilter((text) =>
@@ -137,7 +140,7 @@ export const serveSettings = Config.all({
   publicConsoleUrl: publicConsoleUrlSetting,
   publicApiUrl: publicApiUrlSetting,
   trustedProxies: trustedProxiesSetting,
-  /** Host on which a bare call of `/v1/commodities` answers the paged shape. */
+  /** Host on which `/v1/commodities` without parameters answers in the paged shape. */
   dataHost: Config.option(Config.String("LARDER_DATA_HOST")),
   /** Commodity metrics of these licences are not served. */
   withheldLicences: withheldLicencesSetting

@@ -1,4 +1,4 @@
-/** `larder-serve start`: opens the live generation and the ledger, listens, and stops in order when it is told to. */
+/** `larder-serve start`: opens the live generation and the ledger, listens, and shuts down in order. */
 import { version } from "@larder/schemas/version.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { followDepot } from "@larder/warehouse/live/follow.ts"
@@ -44,7 +44,7 @@ import { welcome } from "./welcome.ts"
 const withoutTls = (listening: string) =>
   `The console listens on ${listening} without https: passwords and sessions can be read on their way. Let a proxy with TLS stand in front and set LARDER_CONSOLE_URL to its https address, or keep the console to this machine with LARDER_CONSOLE_HOST=127.0.0.1.`
 
-/** Opens and starts everything; what it opened closes with the scope, the listeners first. */
+/** Opens and starts everything. All of it closes with the scope, the listeners first. */
 const open = Effect.fnUntraced(function* () {
   const settings = yield* serveSettings
   const { consoleHost, consolePort, dataHost, home, host, ledgerUrl, port, withheldLicences } = settings
@@ -58,7 +58,7 @@ const open = Effect.fnUntraced(function* () {
   const publicApiUrl = Option.getOrUndefined(settings.publicApiUrl)
   let listening = yield* consoleUrlSetting // until the listener has its port
   const consoleUrl = () => publicUrl ?? addressFor(listening, null)
-  // commands reach a ledger in PostgreSQL by themselves
+  // commands connect to a ledger in PostgreSQL directly
   if (Option.isNone(ledgerUrl)) {
     const administration = notingKeys(ledger.administration, "a command")
     yield* serveControl(ledgerDirectoryIn(layout.home), administration, yield* administerPeople(consoleUrl))
@@ -112,7 +112,10 @@ const open = Effect.fnUntraced(function* () {
     publicUrl: publicApiUrl,
     origins
   })
-  /** Where whoever came to the API by this host finds the console's listener; behind a proxy nobody knows. */
+  /**
+   * Address of the console's listener for a client that reached the API at this host; undefined if unknown, as behind a
+   * proxy.
+   */
   const besides = (hostname: string | undefined) => {
     const address = addressFor(listening, hostname ?? null)
     return publicApiUrl === undefined && new URL(address).hostname === hostname ? address : undefined
@@ -179,7 +182,7 @@ const open = Effect.fnUntraced(function* () {
   }
 })
 
-/** What is written: the ledger, and what the console keeps. */
+/** The written stores: the ledger, and the console's data. */
 const kept = (home: string, ledgerUrl: Option.Option<Redacted.Redacted>, anchor: Option.Option<Redacted.Redacted>) => {
   const directory = ledgerDirectoryIn(home)
   const stores: Layer.Layer<Ledger | ConsoleDatabase, StoreError> = Option.isSome(ledgerUrl)
@@ -197,7 +200,7 @@ const openDemo = Effect.fnUntraced(function* (consoleUrl: string) {
   return { key, balance_credits: account.balance_credits, link: yield* firstLink(account.id, consoleUrl) }
 })
 
-/** What `--demo` and `--json` ask for: the command itself is in `cli/start.ts`. */
+/** The flags `--demo` and `--json`; the command itself is in `cli/start.ts`. */
 interface Asked {
   readonly demo: boolean
   readonly json: boolean

@@ -1,4 +1,4 @@
-/** What is written, the ledger and what the console keeps: both in one file of this process, or both in PostgreSQL. */
+/** The written stores, the ledger and the console's data: both in one file of this process, or both in PostgreSQL. */
 import { Effect, Layer, Option, type Redacted } from "effect"
 import { embeddedConsole } from "./console-database/embedded.ts"
 import { postgresConsole } from "./console-database/postgres.ts"
@@ -13,7 +13,7 @@ import { ledgerIn as ledgerInPostgres } from "./ledger/postgres/postgres-ledger.
 
 type Anchor = Option.Option<Redacted.Redacted>
 
-/** `directory` is `$LARDER_HOME/ledger`. Stopping writes the last charges first, then the anchor. */
+/** `directory` is `$LARDER_HOME/ledger`. A stop writes the last charges first, then the anchor. */
 export const storesInFile = (directory: string, anchor: Anchor) => {
   const ledger = Effect.gen(function* () {
     const file = yield* LedgerFile
@@ -22,7 +22,7 @@ export const storesInFile = (directory: string, anchor: Anchor) => {
   return Layer.mergeAll(Layer.effect(Ledger, ledger), embeddedConsole).pipe(Layer.provide(LedgerFile.layer(directory)))
 }
 
-/** `directory` keeps what must not be forgotten while the database is away. */
+/** `directory` keeps the in-doubt calls while the database is unavailable. */
 export const storesInPostgres = (url: Redacted.Redacted, directory: string, anchor: Anchor) => {
   const ledger = Effect.gen(function* () {
     const sql = yield* connect(url)

@@ -1,10 +1,10 @@
 /**
- * Who has asked, where proxies stand in front. Only a trusted proxy's X-Forwarded-For is believed, and of that only what
- * trusted proxies have added: what a caller writes into the header itself stands further left.
+ * The caller's address behind proxies. Only the X-Forwarded-For of a trusted proxy counts, and only the entries that
+ * trusted proxies added: entries that the caller itself wrote are further left.
  */
 import { BlockList, isIP } from "node:net"
 
-/** Of one IPv4 address there are two spellings, and `%eth0` behind an IPv6 one names no other caller. */
+/** One IPv4 address has two spellings, and `%eth0` after an IPv6 address does not make it another caller. */
 const plain = (address: string) =>
   address
     .trim()
@@ -12,7 +12,7 @@ const plain = (address: string) =>
     .replace(/%.*$/, "")
 const family = (address: string) => (isIP(address) === 6 ? "ipv6" : "ipv4")
 
-/** Addresses and networks such as `10.0.0.0/8`, separated by commas; undefined where one of them is none. */
+/** Parses addresses and networks such as `10.0.0.0/8`, separated by commas; undefined if one of them is invalid. */
 export const proxiesIn = (text: string): BlockList | undefined => {
   const proxies = new BlockList()
   for (const entry of text.split(",")) {
@@ -35,7 +35,7 @@ export const isOneOf = (networks: BlockList, address: string): boolean => {
   return isIP(written) !== 0 && networks.check(written, family(written))
 }
 
-/** `peer` is who opened the connection. Answers with the nearest address that is no trusted proxy. */
+/** `peer` is the address that opened the connection. Answers with the nearest address that is not a trusted proxy. */
 export const callerOf = (proxies: BlockList, peer: string, forwardedFor: string | null): string => {
   const behind = (forwardedFor ?? "").split(",").map(plain)
   let caller = plain(peer)

@@ -1,10 +1,10 @@
-/** What `start` prints for people: where everything is, and what to try first. */
+/** The text that `start` prints for people: the addresses, and what to try first. */
 
 export interface Started {
   readonly addresses: { readonly api: string; readonly console: string }
   /** Public address of the console, or the one at which this machine reaches it. */
   readonly consoleUrl: string
-  /** It listens on every address, and nobody has said by which of them others come. */
+  /** The console listens on every address, and its address for other machines is not configured. */
   readonly isForOthersToo: boolean
   readonly generation: string
   /** Whether each data set is served. */
@@ -13,10 +13,10 @@ export interface Started {
 }
 
 export interface Demo {
-  /** Undefined where none could be made. */
+  /** Undefined if it could not be created. */
   readonly key: string | undefined
   readonly balance_credits: number
-  /** Undefined where somebody can sign in already. */
+  /** Undefined if a person can already sign in. */
   readonly link: string | undefined
 }
 

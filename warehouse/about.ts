@@ -1,18 +1,18 @@
-/** What `ingest.data_set` says of each data set, beside what its runs and rows tell. */
+/** The texts of `ingest.data_set` for each data set. Its other columns come from runs and rows. */
 
 export interface About {
   /** Pipeline that publishes the data set. */
   readonly pipeline: string
   readonly title: string
   readonly description: string
-  /** Of rows from the source itself. */
+  /** Licence of rows from the source itself. */
   readonly licence: string
   readonly attribution: string
-  /** Null where there are several: then the data set's own tables have them. */
+  /** Null if there are several, which are then in the data set's own tables. */
   readonly source_url: string | null
-  /** The table that the newest day of the data set is from, and that day, as an SQL expression. */
+  /** The table with the newest day of the data set, and that day as an SQL expression. */
   readonly newest: { readonly table: string; readonly day: string }
-  /** Days after which a read of the source is late: two of the times between its runs, so that one may fail. */
+  /** Days after which a read of the source is late: twice the interval between its runs, so that one run may fail. */
   readonly late_after_days: number
 }
 
@@ -50,7 +50,10 @@ export const aboutStorefronts: About = {
   late_after_days: 2
 }
 
-/** The same of a data set with bundled samples, before what is said of the source: it holds for the values that are not generated. */
+/**
+ * Texts of a data set with bundled samples. They precede those of the source, which then hold for the values that are
+ * not generated.
+ */
 export const aboutSamples = {
   description: "Bundled samples: most values are generated. Use none as market data.",
   licence: "Generated values: MIT. All others:",

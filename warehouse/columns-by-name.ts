@@ -1,7 +1,7 @@
 /**
- * Reading what an earlier version of Larder published, by the names of its columns: a column that a table lacks is null in every row,
- * and a table that is not there is empty. That holds for servers, for runs and for what people open. Where tables differ otherwise,
- * what their rows mean now is not known, and the data set is rebuilt from the raw archive.
+ * Reads what an earlier version of Larder published, by the names of its columns: a missing column is null in every
+ * row, and a missing table is empty. This holds for servers, for runs and for the files that people open. If tables
+ * differ in any other way, the meaning of their rows is not known, and the data set is rebuilt from the raw archive.
  */
 import { Effect, Schema } from "effect"
 import { createTables, definitionHash } from "./dictionary.ts"
@@ -18,7 +18,7 @@ export interface AddedColumn {
   readonly type: string
 }
 
-/** The published tables have other columns, in a way that no publication can mend. */
+/** The published tables have other columns, in a way that no publication can repair. */
 export class TablesDiffer extends Schema.TaggedError<TablesDiffer>()("TablesDiffer", {
   pipeline: Schema.String,
   differences: Schema.Array(Schema.String)
@@ -41,12 +41,12 @@ const Difference = Schema.Struct({
   column_name: Schema.String,
   wanted: Schema.NullOr(Schema.String),
   found: Schema.NullOr(Schema.String),
-  /** The column comes after those that are there, and may be null: the next publication adds it. */
+  /** The column comes after the existing ones and may be null, so the next publication adds it. */
   is_addable: Schema.Boolean
 })
 type Difference = typeof Difference.Type
 
-/** A table that the published database lacks is made by the next publication. */
+/** A table that the published database lacks is not a difference: the next publication creates it. */
 const differences = (schema: string, published: string) => `
   with wanted as (${columnsOf("current_database()", schema)}), found as (${columnsOf(literal(published), schema)}),
   counted as (select "table", count(*) as columns from found group by "table")
@@ -63,8 +63,8 @@ const textOf = ({ column_name, found, table, wanted }: Difference, schema: strin
   `column ${schema}.${table}.${column_name} is ${found ?? "missing"} there, and ${wanted ?? "missing"} here`
 
 /**
- * Columns that published tables lack. Fails where they differ otherwise. This version's tables stand in the session's own database,
- * the published ones in the one that is attached as `published`.
+ * Columns that published tables lack. Fails if the tables differ in any other way. This version's tables are in the
+ * session's own database, the published ones in the attached database `published`.
  */
 export const columnsToAdd = Effect.fnUntraced(function* (db: Db, { about, schema }: DataSet, published: string) {
   const all = yield* db.all(Difference, differences(schema, published))
@@ -92,7 +92,7 @@ export const tablesIn = (db: Db, database: string, schema: string) =>
 
 const Own = Schema.Struct({ column: Schema.String, type: Schema.String })
 
-/** All columns of a table that is not among the published ones. */
+/** All columns of a table that is not published yet. */
 export const columnsOfOwn = (db: Db, { name, schema }: Table) =>
   Effect.map(
     db.all(
@@ -103,7 +103,7 @@ export const columnsOfOwn = (db: Db, { name, schema }: Table) =>
     (columns) => columns.map((column): AddedColumn => ({ table: name, ...column }))
   )
 
-/** What to select of a published table: this version's columns, in their order. */
+/** The select list for a published table: this version's columns, in their order. */
 export const selectedOf = ({ name, record }: Pick<Table, "name" | "record">, added: ReadonlyArray<AddedColumn>) =>
   Object.keys(record.fields)
     .map((column) => {
@@ -112,16 +112,16 @@ export const selectedOf = ({ name, record }: Pick<Table, "name" | "record">, add
     })
     .join(", ")
 
-/** Readers find rows by their place, which a view does not have by itself. */
+/** Readers find rows by their `rowid`, which a view does not have by itself. */
 const viewOf = (table: Table, added: ReadonlyArray<AddedColumn>, published: string) => [
   `drop table ${nameOf(table)}`,
   `create view ${nameOf(table)} as select rowid, ${selectedOf(table, added)} from ${identifier(published)}.${nameOf(table)}`
 ]
 
-/** Shows a database of an earlier version in a session as this version defines it. */
+/** Presents a database of an earlier version in a session with this version's definitions. */
 const showAsOurs = Effect.fnUntraced(function* (db: Db, file: string, dataSet: DataSet) {
   const published = "published"
-  yield* db.run(`set temp_directory = ${literal(`${file}.tmp`)}`) // where DuckDB puts it for a file that is opened
+  yield* db.run(`set temp_directory = ${literal(`${file}.tmp`)}`) // DuckDB's own choice for a database file that it opens
   yield* db.run(`attach ${literal(file)} as ${published} (read_only)`).pipe(Effect.mapError(openError(file)))
   yield* createTables(db, dataSet.tables)
   const added = yield* columnsToAdd(db, dataSet, published)
@@ -136,11 +136,11 @@ type Published = Pick<DataSetEntry, "definition">
 export const isDefinedOtherwise = (dataSet: DataSet, { definition }: Published) =>
   definition !== definitionHash(dataSet)
 
-/** A published database, which this version or an earlier one made, for reading: no files, no network, no settings. */
+/** Opens a published database of this or an earlier version for reading, without files, network or settings. */
 export const openPublished = (file: string, dataSet: DataSet, entry: Published) =>
   isDefinedOtherwise(dataSet, entry) ? DuckDb.views((db) => showAsOurs(db, file, dataSet)) : DuckDb.readOnly(file)
 
-/** The same for making files out of it. */
+/** Opens a published database of this or an earlier version for making files from it. */
 export const openForFiles = (file: string, dataSet: DataSet, entry: Published) =>
   isDefinedOtherwise(dataSet, entry)
     ? Effect.tap(DuckDb.memory, (db) => showAsOurs(db, file, dataSet))

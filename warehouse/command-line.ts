@@ -1,6 +1,6 @@
 /**
- * The main program of both binaries. Results go to stdout, everything else to stderr. Exit codes: 0 done, 1 failure,
- * 2 usage, 130 interrupted; an error that carries `Runtime.errorExitCode` chooses its own.
+ * The main program of both binaries. Results go to stdout, everything else to stderr. Exit codes: 0 success, 1 failure,
+ * 2 usage error, 130 interrupted; an error with `Runtime.errorExitCode` chooses its own.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -13,7 +13,10 @@ import { usageToStderr } from "./usage.ts"
 
 const isUsage = (error: unknown) => Predicate.isTagged(error, "ShowHelp")
 
-/** Effect exits 1 on a usage error and 0 where only a subcommand is missing; ours is 2 in both cases, and for a wrong setting. */
+/**
+ * Effect exits with 1 on a usage error, and with 0 if only a subcommand is missing. Larder exits with 2 in both cases,
+ * and on an invalid setting.
+ */
 export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>): number => {
   let code = 0
   Runtime.defaultTeardown(exit, (chosen) => {
@@ -37,7 +40,7 @@ const messageOf = (error: unknown) => {
 export const messagesOf = (cause: Cause.Cause<unknown>): ReadonlyArray<string> =>
   cause.reasons.filter(Cause.isFailReason).map((reason) => messageOf(reason.error))
 
-/** An expected error is its message, without a stack; a defect is a bug of ours and is shown whole. */
+/** Prints an expected error as its message, without a stack. A defect is a bug in Larder and is logged in full. */
 export const report = (program: string) => (cause: Cause.Cause<unknown>) => {
   if (Cause.hasInterruptsOnly(cause) || isUsage(Cause.squash(cause))) return Effect.void
   const expected = messagesOf(cause)
@@ -47,7 +50,7 @@ export const report = (program: string) => (cause: Cause.Cause<unknown>) => {
     : messages
 }
 
-/** A reader that has seen enough (`larder-serve ledger export … | head`) closes the pipe: that is no failure. */
+/** A reader such as `head` may close the pipe early (`larder-serve ledger export … | head`). That is not a failure. */
 const endWithReader = Effect.sync(() => {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error
@@ -58,7 +61,7 @@ const endWithReader = Effect.sync(() => {
 export interface Program {
   /** Runs with the arguments of the process, and ends the process with the exit code. */
   readonly main: () => void
-  /** Runs with these arguments in a process that goes on, and answers with the exit code. */
+  /** Runs with these arguments and returns the exit code. The process continues. */
   readonly runWith: (args: ReadonlyArray<string>) => Promise<number>
 }
 
@@ -68,7 +71,7 @@ export const programOf = <const Name extends string, Input, ContextInput, E>(
 ): Program => {
   const reported = Effect.tapCause(report(command.name)) // runMain's own report would go to stdout
   const services = Layer.mergeAll(NodeServices.layer, visibleConsole, usageToStderr, logs, sharedDepotFromSettings)
-  const settings = Layer.suspend(() => ConfigProvider.layer(ConfigProvider.fromEnv())) // else those of the first run stay
+  const settings = Layer.suspend(() => ConfigProvider.layer(ConfigProvider.fromEnv())) // otherwise the settings of the first run stay
   return {
     main: () =>
       endWithReader.pipe(

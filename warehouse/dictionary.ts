@@ -1,6 +1,6 @@
 /**
  * The data dictionary: `COMMENT ON` statements from the descriptions of the records, so that `duckdb_tables()` and
- * `duckdb_columns()` say what each table and column means. Nobody writes a description twice.
+ * `duckdb_columns()` say what each table and column means. Each description is written only once.
  */
 import { createHash } from "node:crypto"
 import { Schema } from "effect"
@@ -20,7 +20,7 @@ export const commentsOf = (of: Table | View, kind: "table" | "view"): ReadonlyAr
   ]
 }
 
-/** Tables and views, in the order in which they can be made. */
+/** Tables and views, in the order in which they can be created. */
 export interface Defined {
   readonly tables: ReadonlyArray<Table>
   readonly views: ReadonlyArray<View>
@@ -34,7 +34,7 @@ const creating = (all: ReadonlyArray<Table | View>) => {
   return [...schemaDdls, ...all.map(({ ddl }) => ddl)]
 }
 
-/** Statements that create what is not there yet, and comment on it. */
+/** Statements that create what does not exist yet, and comment on it. */
 const definitionOf = ({ tables, views }: Defined): string =>
   together([
     ...creating([...tables, ...views]),
@@ -42,12 +42,12 @@ const definitionOf = ({ tables, views }: Defined): string =>
     ...views.flatMap((view) => commentsOf(view, "view"))
   ])
 
-/** Tells one definition from another. */
+/** A hash that differs between two definitions. */
 export const definitionHash = (defined: Defined): string =>
   createHash("sha256").update(definitionOf(defined)).digest("hex")
 
-/** Creates what is not there yet, and comments on it: all or nothing, one fsync. */
+/** Creates what does not exist yet, and comments on it: all or nothing, one fsync. */
 export const define = (db: DuckDb["Service"], defined: Defined) => db.run(definitionOf(defined))
 
-/** Creates tables that nobody but this program opens: the comments would take most of the time. */
+/** Creates tables that only this program opens, without comments: these would take most of the time. */
 export const createTables = (db: DuckDb["Service"], tables: ReadonlyArray<Table>) => db.run(together(creating(tables)))

@@ -1,10 +1,10 @@
 /**
  * DuckDB, and the only file that imports its driver. A database is opened read-only (a published generation, hardened),
- * read-write (a file that this process alone holds) or in memory, and closed with its scope.
+ * read-write (a file that only this process uses) or in memory, and is closed with its scope.
  *
- * One process may hold a file read-write, or any number read-only; everybody else gets `FileInUse`. The lock does not
- * hold inside one process: two read-write instances on one file lose rows silently, and a process that closes one of two
- * gives up the lock of both. So a file that must stay locked is opened once.
+ * One process may hold a file read-write, or any number of processes may hold it read-only; all others get `FileInUse`.
+ * The lock has no effect within one process: two read-write instances on one file lose rows silently, and closing one
+ * of two instances releases the lock of both. So a file that must stay locked is opened only once.
  */
 import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
@@ -21,7 +21,7 @@ import {
 import { Context, Effect, Pool, Schema, type Scope } from "effect"
 
 export type Params = Record<string, DuckDBValue>
-/** What the appender takes: texts are cast to the column's type by DuckDB. */
+/** A value for the appender. DuckDB casts texts to the column's type. */
 export type Cell = string | number | boolean | null
 export type Row = Readonly<Record<string, unknown>>
 
@@ -43,11 +43,11 @@ export class FileInUse extends Schema.TaggedError<FileInUse>()("FileInUse", { fi
   }
 }
 
-/** The file is there and is no DuckDB database that this version reads. */
+/** The file exists, but is not a DuckDB database that this version can read. */
 export class NotADatabase extends Schema.TaggedError<NotADatabase>()("NotADatabase", {
   file: Schema.String,
   cause: Schema.Defect(),
-  /** What to do next, where the caller knows it. */
+  /** What to do next, if the caller knows it. */
   advice: Schema.optionalKey(Schema.String)
 }) {
   override get message() {
@@ -62,8 +62,9 @@ const attempt = <A>(sql: string, run: () => Promise<A>) =>
   Effect.tryPromise({ try: run, catch: (cause) => new DuckDbError({ sql, cause }) })
 
 /**
- * Runs one statement. An interrupted fiber stops the query and waits until it has stopped, so the connection is free again.
- * DuckDB forgets an interrupt that comes before the query has begun on its thread, so it is repeated.
+ * Runs one statement. Interrupting the fiber stops the query and waits until it has stopped, so that the connection is
+ * free again. DuckDB ignores an interrupt that arrives before the query has started on its thread, so the interrupt is
+ * repeated.
  */
 const interruptible = <A>(conn: DuckDBConnection, sql: string, run: () => Promise<A>) =>
   Effect.callback<A, DuckDbError>((resume) => {
@@ -80,7 +81,7 @@ const interruptible = <A>(conn: DuckDBConnection, sql: string, run: () => Promis
 
 const isInUse = (cause: unknown) => /Could not set lock|used by another process/i.test(String(cause))
 
-/** What a failure to open or to attach this file means. */
+/** Turns a failure to open or attach this file into a specific error. */
 export const openError = (file: string) => (error: DuckDbError) => {
   const text = String(error.cause)
   if (isInUse(error.cause)) return new FileInUse({ file })
@@ -89,9 +90,12 @@ export const openError = (file: string) => (error: DuckDbError) => {
   return damaged.test(text) ? new NotADatabase({ file, cause: error.cause }) : error
 }
 
-/** DuckDB would take 80 % of the machine for each database. During a swap two are open, and a run may work beside them. */
+/**
+ * By default, DuckDB takes 80 % of the machine's memory for each database. Two databases are open during a swap, and a
+ * run may work at the same time.
+ */
 const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
-/** More than this brings nothing: what is larger is worked on in parts, or goes through a temporary file. */
+/** More memory brings no gain: larger work is done in parts, or goes through a temporary file. */
 const mostMemory = 2 * 2 ** 30
 const ownSettings = {
   memory_limit: `${Math.floor(Math.min(memory * 0.4, mostMemory) / 2 ** 20)}MiB`,
@@ -99,7 +103,7 @@ const ownSettings = {
   autoinstall_known_extensions: "false"
 }
 
-const batches = { dynamic_or_filter_threshold: "1000" } // else a list of more than 50 keys reads the whole table
+const batches = { dynamic_or_filter_threshold: "1000" } // otherwise a list of more than 50 keys reads the whole table
 
 const open = (file: string, settings: Record<string, string>): Effect.Effect<DuckDBInstance, OpenError, Scope.Scope> =>
   Effect.acquireRelease(
@@ -107,21 +111,21 @@ const open = (file: string, settings: Record<string, string>): Effect.Effect<Duc
     (db) => Effect.sync(() => db.closeSync())
   ).pipe(Effect.mapError(openError(file)))
 
-/** Makes and holds files without reading them: an instance takes 18 ms of CPU, and an attached file one. */
+/** One instance that creates and locks files without reading them: it takes 18 ms of CPU, an attached file 1 ms. */
 let keeping: Promise<DuckDBConnection> | undefined
 const keeper = () => {
   keeping ??= DuckDBInstance.create(":memory:", { ...ownSettings, threads: "1" }).then((db) => db.connect())
   return keeping
 }
 
-/** Attaches a file to the keeper. The connection that is returned detaches it again. */
+/** Attaches a file to the keeper. The caller detaches it with the returned connection. */
 const attachKept = async (file: string, name: string) => {
   try {
     const conn = await keeper()
     await conn.run(`attach ${literal(file)} as ${identifier(name)}`)
     return conn
   } catch (error) {
-    if (!isInUse(error)) keeping = undefined // the next one begins with an instance that knows nothing of this file
+    if (!isInUse(error)) keeping = undefined // the next call starts a new instance that does not know this file
     throw error
   }
 }
@@ -132,8 +136,8 @@ const attachNew = async (file: string) => {
 }
 
 /**
- * A new database appears whole. A crash or a full disk while DuckDB writes the first blocks would leave a file that can
- * never be opened again, and nobody would know whether that may be removed.
+ * A new database appears atomically. Otherwise a crash or a full disk while DuckDB writes the first blocks would leave
+ * a file that can never be opened, and no program could tell whether that file may be removed.
  */
 const create = (file: string) =>
   attempt(`create ${file}`, async () => {
@@ -142,7 +146,7 @@ const create = (file: string) =>
       await attachNew(part)
       await link(part, file)
     } catch (error) {
-      if (!existsSync(file)) throw error // else somebody was faster, which is as good
+      if (!existsSync(file)) throw error // otherwise another process created it first, which is as good
     } finally {
       await rm(part, { force: true })
     }
@@ -163,15 +167,15 @@ interface Database {
   ): Effect.Effect<ReadonlyArray<S["Type"]>, DuckDbError, S["DecodingServices"]>
   /** All rows as JSON values: counts, decimals and times are texts unless the query casts them. */
   rows(sql: string, params?: Params): Effect.Effect<ReadonlyArray<Row>, DuckDbError>
-  /** Runs statements, separated by semicolons, and forgets their results. After a failure no transaction is left open. */
+  /** Runs statements, separated by semicolons, and discards their results. A failure leaves no transaction open. */
   run(sql: string): Effect.Effect<void, DuckDbError>
-  /** Appends rows to a table in one transaction; cells stand in the order of the table's columns. */
+  /** Appends rows to a table in one transaction; cells are in the order of the table's columns. */
   append(schema: string, table: string, rows: ReadonlyArray<ReadonlyArray<Cell>>): Effect.Effect<void, DuckDbError>
 }
 
 /**
- * Statements are kept only where data never changes. DuckDB plans a statement with the table's statistics of that moment
- * and does not plan it again: over a table that was empty then, `where i > 0` finds nothing for ever.
+ * Prepared statements are cached only if the data never changes. DuckDB plans a statement with the table's current
+ * statistics and does not plan it again: a `where i > 0` that was prepared on an empty table never finds a row.
  */
 const make = Effect.fnUntraced(function* (db: DuckDBInstance, size: number, data: "fixed" | "changing") {
   const pool = yield* Pool.make({
@@ -184,7 +188,7 @@ const make = Effect.fnUntraced(function* (db: DuckDBInstance, size: number, data
         const statement = kept.get(sql) ?? (await conn.prepare(sql))
         if (data === "fixed") kept.set(sql, statement)
         try {
-          statement.clearBindings() // bind() keeps the values that it is not given
+          statement.clearBindings() // bind() keeps earlier values that the new call does not set
           statement.bind(params)
           return await statement.runAndReadAll()
         } finally {
@@ -214,7 +218,7 @@ const make = Effect.fnUntraced(function* (db: DuckDBInstance, size: number, data
   })
 })
 
-/** There may be nothing to roll back: a failed commit has ended its transaction already. */
+/** There may be nothing to roll back: a failed commit has already ended its transaction. */
 const rollback = (conn: DuckDBConnection) => Effect.promise(() => conn.run("rollback").catch(() => {}))
 
 const wholeNumbers = new Set([
@@ -255,18 +259,18 @@ const append = async (
       })
       appender.endRow()
     }
-    appender.flushSync() // memory only, because the commit comes later
+    appender.flushSync() // only in memory: the commit comes later
     await conn.run("commit") // on a worker thread
     appender.closeSync()
   } catch (cause) {
-    appender.clear() // else the bad rows are flushed again when it closes
+    appender.clear() // otherwise closing would flush the bad rows again
     appender.closeSync()
     throw cause
   }
 }
 
 export class DuckDb extends Context.Service<DuckDb, Database>()("larder/warehouse/DuckDb") {
-  /** A published generation: read-only, no files, no network, no settings. `file` is the real file, not the link. */
+  /** A published generation: read-only, without files, network or settings. `file` is the real file, not a link. */
   static readonly readOnly = (file: string) =>
     Effect.flatMap(
       open(file, {
@@ -277,23 +281,23 @@ export class DuckDb extends Context.Service<DuckDb, Database>()("larder/warehous
       }),
       (db) => make(db, 4, "fixed")
     )
-  /** Views over published files: `define` attaches the files and makes the views. After that, it is hardened like `readOnly`. */
+  /** Views over published files: `define` attaches the files and creates the views. Then hardened like `readOnly`. */
   static readonly views = Effect.fnUntraced(function* <E>(define: (db: Database) => Effect.Effect<void, E>) {
     const db = yield* make(yield* open(":memory:", batches), 4, "fixed")
     yield* define(db)
     yield* db.run("set enable_external_access = false; set lock_configuration = true")
     return db
   })
-  /** A published generation, for making files out of it: nothing in it changes, but queries may write files. */
+  /** A published generation from which files are made: it is read-only, but queries may write files. */
   static readonly readingAndWritingFiles = (file: string) =>
     Effect.flatMap(open(file, { access_mode: "READ_ONLY" }), (db) => make(db, 1, "fixed"))
-  /** A file that this process alone holds: a staging file, a generation that is being built, the ledger. */
+  /** A file that only this process uses: a staging file, a generation that is being built, the ledger. */
   static readonly readWrite = (file: string) =>
     Effect.suspend(() => (existsSync(file) ? Effect.void : create(file))).pipe(
       Effect.andThen(open(file, {})),
       Effect.flatMap((db) => make(db, 1, "changing"))
     )
-  /** Keeps other processes from a file until the scope ends, without opening it for queries. */
+  /** Locks a file against other processes until the scope ends, without opening it for queries. */
   static readonly hold = (file: string) =>
     Effect.suspend(() => {
       const name = randomUUID()
@@ -308,7 +312,7 @@ export class DuckDb extends Context.Service<DuckDb, Database>()("larder/warehous
         Effect.asVoid
       )
     })
-  /** One connection, in which settings, `use` and transactions last from one call to the next. */
+  /** One connection: settings, `use` and transactions last from one call to the next. */
   static readonly memory = Effect.flatMap(open(":memory:", {}), (db) => make(db, 1, "changing"))
 }
 

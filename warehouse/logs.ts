@@ -1,6 +1,6 @@
 /**
- * What both programs log, on stderr: a line of words for people on a terminal; elsewhere one JSON object per line, with message,
- * level, time and annotations.
+ * The log of both programs, on stderr. On a terminal each entry is a line of words for people; elsewhere it is one JSON
+ * object per line, with message, level, time and annotations.
  */
 import { Cause, Layer, Logger, References } from "effect"
 import { visibleInLine } from "./terminal.ts"
@@ -10,7 +10,7 @@ const wordOf = (value: unknown): string => {
   return /^[^\s"=]+$/.test(text) ? text : JSON.stringify(text)
 }
 
-/** `14:02:11  warn  rows rejected  feed=gov-mars/1603 rows=3`, and below it what caused it. */
+/** `14:02:11  warn  rows rejected  feed=gov-mars/1603 rows=3`, and below it the cause. */
 export const wordsOf: Logger.Logger<unknown, string> = Logger.make(({ cause, date, fiber, logLevel, message }) => {
   const said = (Array.isArray(message) ? message : [message]).map((part) =>
     typeof part === "string" ? part : wordOf(part)

@@ -1,14 +1,14 @@
 /**
- * What a newer version of Larder published. A program that does not know its tables neither reads nor replaces it: it would lose
- * what it does not know.
+ * Data that a newer version of Larder published. A program that does not know its tables neither reads nor replaces it,
+ * because replacing it would lose what the program does not know.
  */
 import { Effect, Schema } from "effect"
 import { type DataSetEntry, isLoaded, type Manifest } from "./generation/manifest.ts"
 import { type DataSet, dataSets, ingestVersion } from "./tables.ts"
 
-/** Tables were published by a version that this one does not know. */
+/** Tables were published by a newer version than this one. */
 export class NewerDataSet extends Schema.TaggedError<NewerDataSet>()("NewerDataSet", {
-  /** A pipeline, or the schema that all share. */
+  /** A pipeline, or the schema `ingest`, which all pipelines share. */
   what: Schema.String,
   found: Schema.Int,
   known: Schema.Int
@@ -30,7 +30,7 @@ const newerIngest = ({ ingest }: Manifest) =>
     ? [new NewerDataSet({ what: "schema ingest", found: ingest.schema, known: ingestVersion })]
     : []
 
-/** Of a generation, what this version does not know: data sets, and the schema `ingest`. */
+/** The parts of a generation that this version does not know: data sets, and the schema `ingest`. */
 export const newerIn = (manifest: Manifest): ReadonlyArray<NewerDataSet> => [
   ...dataSets.flatMap((dataSet) => newer(dataSet, manifest.data_sets[dataSet.about.pipeline])),
   ...newerIngest(manifest)
@@ -38,9 +38,9 @@ export const newerIn = (manifest: Manifest): ReadonlyArray<NewerDataSet> => [
 
 const failWith = ([first]: ReadonlyArray<NewerDataSet>) => (first === undefined ? Effect.void : Effect.fail(first))
 
-/** Fails where a newer version published this data set. */
+/** Fails if a newer version published this data set. */
 export const requireKnown = (dataSet: Versioned, entry: DataSetEntry | undefined) => failWith(newer(dataSet, entry))
 
-/** Fails where a newer version wrote records: those of this one must not take their place. */
+/** Fails if a newer version wrote records: those of this version must not replace them. */
 export const requireKnownIngest = (manifest: Manifest | undefined) =>
   manifest === undefined ? Effect.void : failWith(newerIngest(manifest))

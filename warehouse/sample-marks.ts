@@ -1,9 +1,11 @@
-/** What the comments of a data set say where it holds bundled samples. DuckDB takes no comment on a schema. */
+/**
+ * Marks bundled samples in the comments of a data set's tables, views and macros: DuckDB has no comments on schemas.
+ */
 import { Effect, Schema } from "effect"
 import { aboutSamples } from "./about.ts"
 import { type DuckDb, identifier, literal } from "./duckdb.ts"
 
-/** Said of everything in a schema of samples that can be read from. */
+/** Added to the comment of everything in a schema of samples that can be read from. */
 const sampleMark = ` ${aboutSamples.description}`
 
 const Unmarked = Schema.Struct({
@@ -11,7 +13,7 @@ const Unmarked = Schema.Struct({
   name: Schema.String,
   comment: Schema.String
 })
-/** Tables, views and table macros of samples, whose comments do not say so yet. */
+/** Tables, views and table macros of samples whose comments do not have the mark yet. */
 const unmarkedIn = (schema: string) => `
   with found as (
     select 'table' as kind, database_name, schema_name, table_name as name, comment from duckdb_tables()
@@ -24,7 +26,7 @@ const unmarkedIn = (schema: string) => `
   where schema_name = ${literal(schema)} and database_name = current_database()
     and not ends_with(comment, ${literal(sampleMark)})`
 
-/** Says so in the comments of this schema. */
+/** Adds the mark to the comments of this schema. */
 export const markSamples = Effect.fnUntraced(function* (db: DuckDb["Service"], schema: string) {
   const found = yield* db.all(Unmarked, unmarkedIn(schema))
   const comments = found.map(
@@ -36,7 +38,7 @@ export const markSamples = Effect.fnUntraced(function* (db: DuckDb["Service"], s
 
 const SampleSchema = Schema.Struct({ schema_name: Schema.String })
 
-/** The same for every data set of samples, where `ingest.data_set` is there to say which. */
+/** Marks every data set of samples. `ingest.data_set` must exist, because it says which data sets these are. */
 export const markAllSamples = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
   const samples = yield* db.all(SampleSchema, "select schema_name from ingest.data_set where is_sample")
   yield* Effect.forEach(samples, ({ schema_name }) => markSamples(db, schema_name), { discard: true })

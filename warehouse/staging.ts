@@ -1,6 +1,7 @@
 /**
  * A run's rows on their way into the warehouse: a DuckDB file in a folder of the run's own, with the tables of one data
- * set and of `ingest`. It is filled without holding up anybody, stays open until it is published, and is removed when the run ends.
+ * set and of `ingest`. Filling it blocks no other process. The file stays open until it is published, and is removed
+ * when the run ends.
  */
 import { join } from "node:path"
 import { RunRecord } from "@larder/schemas/ingest.ts"
@@ -16,19 +17,19 @@ export interface Staging {
   readonly file: string
   /** Appends records to a table of the data set or of `ingest`, in one transaction. */
   readonly add: (table: Table, records: Records) => Effect.Effect<void, DuckDbError>
-  /** For loads that DuckDB does by itself, such as `insert … from read_csv(…)`. */
+  /** For loads that DuckDB does itself, such as `insert … from read_csv(…)`. */
   readonly db: DuckDb["Service"]
 }
 
-/** What a run staged. */
+/** The staged rows of a run. */
 export interface Staged {
   readonly file: string
   readonly db: DuckDb["Service"]
-  /** Closes the file, so that another session can open it. The scope closes it at the latest. */
+  /** Closes the file, so that another session can open it. If not called, the scope closes it. */
   readonly close: Effect.Effect<void>
 }
 
-/** The database refused rows on their way, most often for want of room. */
+/** The staging database refused rows, most often because the disk is full. */
 export class StagingFailed extends Schema.TaggedError<StagingFailed>()("StagingFailed", { cause: Schema.Defect() }) {
   override get message() {
     const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
@@ -38,33 +39,35 @@ export class StagingFailed extends Schema.TaggedError<StagingFailed>()("StagingF
   }
 }
 
-/** Held by a run as long as it lives. Its rows cannot be: they are closed before they are published. */
+/**
+ * The lock that a run holds until it ends. Its file of rows cannot be the lock: that is closed before it is published.
+ */
 const lockOf = (folder: string) => `${folder}/.lock`
 
-/** Folders of the runs of this process: a file lock does not hold against ourselves. */
+/** Folders of the runs of this process. A file lock has no effect within the process that holds it. */
 const ours = new Set<string>()
 
 const isHeld = Effect.fnUntraced(function* (folder: string) {
   if (ours.has(folder)) return true
   return yield* Effect.scoped(DuckDb.hold(lockOf(folder))).pipe(
     Effect.as(false),
-    Effect.catch((error) => Effect.succeed(error._tag === "FileInUse")) // what is no lock is held by nobody
+    Effect.catch((error) => Effect.succeed(error._tag === "FileInUse")) // a file that is not a lock is not held
   )
 })
 
-/** Where a run keeps its files until it ends. */
+/** The folder of a run's files, until it ends. */
 export const folderOf = ({ staging }: Layout, run_id: string) => join(staging, run_id)
-/** In that folder: what was staged. For a first load it becomes the database. */
+/** The staged rows in that folder. On a first load this file becomes the database. */
 export const stagedFileIn = (folder: string) => join(folder, "rows.duckdb")
-/** In that folder: the copy of the live database that what is new goes into. */
+/** The copy of the live database in that folder, to which the new rows are added. */
 export const builtFileIn = (folder: string) => join(folder, "built.duckdb")
 
-/** Beside the rows: which run they are of. */
+/** The record of the run, beside its rows. */
 const runOf = (folder: string) => join(folder, "run.json")
 const Killed = Schema.fromJsonString(RunRecord)
 const encodeRun = Schema.encodeSync(Killed)
 
-/** The run of a folder; undefined where it was killed before it could say so. */
+/** The run of a folder; undefined if it was killed before it wrote its record. */
 const killedIn = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* fs.readFileString(runOf(folder)).pipe(
@@ -73,7 +76,10 @@ const killedIn = Effect.fnUntraced(function* (folder: string) {
   )
 })
 
-/** Takes the folder of a killed run until the scope ends: nobody else records that run meanwhile. Only what says which it was is left. */
+/**
+ * Takes over the folder of a killed run until the scope ends, so that no other process records that run. Removes
+ * everything in it except the record of the run.
+ */
 const takeOver = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -89,8 +95,8 @@ const takeOver = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * Removes what killed runs left, once `record` has recorded them: where it fails, or is killed, the next run does it. That something cannot
- * be removed is no reason not to run.
+ * Removes what killed runs left, after `record` has recorded them. If that fails or is killed, the next run does it. A
+ * file that cannot be removed does not stop the run.
  */
 export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* <E extends Error, R>(
   layout: Layout,
@@ -114,7 +120,7 @@ export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* <E
     }
   }).pipe(Effect.catch((error) => Effect.logWarning(`what a killed run left cannot be removed: ${error.message}`)))
   yield* writableDirectory(layout.staging)
-  // Under a lock, or a folder could be taken for abandoned before its run holds it.
+  // Under a lock. Otherwise a folder could look abandoned before its run holds the folder's lock.
   yield* withLock(layout.stagingLock, remove)
   for (const { folder, run } of killed) {
     yield* Effect.andThen(record(run), fs.remove(folder, { recursive: true })).pipe(
@@ -125,7 +131,7 @@ export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* <E
   }
 }, Effect.scoped)
 
-/** A folder that other runs leave alone until the scope ends, and that is removed then, or by the next run if this one is killed. */
+/** A folder that other runs do not touch. Removed when the scope ends, or by the next run if this one is killed. */
 export const ownFolder = Effect.fnUntraced(function* (layout: Layout, name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -150,14 +156,14 @@ export const ownFolder = Effect.fnUntraced(function* (layout: Layout, name: stri
   return folder
 })
 
-/** A run is alive, of this process or another one. */
+/** A run is active, in this process or another one. */
 export class RunAlive extends Schema.TaggedError<RunAlive>()("RunAlive", { folder: Schema.String }) {
   override get message() {
     return `A run is alive: it holds ${this.folder}. Nothing was changed; try again when it has ended.`
   }
 }
 
-/** Runs an effect where no run is alive. One that begins meanwhile waits for it. */
+/** Runs an effect if no run is active. A run that begins meanwhile waits for it. */
 export const whileNobodyRuns = Effect.fnUntraced(function* <A, E, R>(layout: Layout, effect: Effect.Effect<A, E, R>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -173,14 +179,14 @@ export const whileNobodyRuns = Effect.fnUntraced(function* <A, E, R>(layout: Lay
 })
 
 /**
- * Only an explicit `checkpoint` moves rows from the log of the file into its tables: most staging files are removed with their run, and
- * one on the way would write half-full row groups twice.
+ * Only an explicit `checkpoint` moves rows from the write-ahead log of the file into its tables. Most staging files are
+ * removed with their run, and an earlier checkpoint would write half-full row groups twice.
  */
 const settings = "set checkpoint_threshold = '1TB'; pragma disable_checkpoint_on_shutdown"
 
 /**
- * Opens a staging file and hands it to `fill`. The file is open and there until the scope ends. Records that leave out their
- * `origin` get that of the run.
+ * Opens a staging file and passes it to `fill`. The file stays open, and is kept, until the scope ends. Records without
+ * an `origin` get that of the run.
  */
 export const stage = Effect.fnUntraced(function* <A, E, R>(
   layout: Layout,

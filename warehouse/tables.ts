@@ -1,6 +1,6 @@
 /**
- * The tables of the warehouse: one SQL file each, the record that describes its columns, and how a run's rows are merged
- * into it. A data set is one schema; a pipeline publishes exactly one.
+ * The tables of the warehouse. Each has an SQL file, a record that describes its columns, and a rule for merging a
+ * run's rows into it. A data set is one schema; a pipeline publishes exactly one.
  */
 import { readFileSync } from "node:fs"
 import {
@@ -50,19 +50,22 @@ import type { KnownStores } from "./storefronts/known.ts"
 import { lastSeen } from "./storefronts/last-seen.ts"
 import { settleReads } from "./storefronts/settle.ts"
 
-/** Rows of a table that is merged by adding, next after their owner's: which rows `o` are those of a row `t`, as SQL. */
+/**
+ * A table whose rows belong to rows of another table. It is merged by adding, directly after its owner. `of` is the SQL
+ * condition under which a row `o` belongs to the owner's row `t`.
+ */
 export interface Owned {
   readonly table: Table
   readonly of: string
 }
 
-/** What becomes of the rows that a run staged. */
+/** How the rows that a run staged are merged. */
 export type Merge =
-  /** Rows are only added; a row whose key is there already is nothing new. */
+  /** Rows are only added. A row whose key exists already is not new. */
   | { readonly by: "adding"; readonly key: ReadonlyArray<string> }
   /**
-   * A row replaces the one of the same key; it is new where it differs in any column but `run_id` and the `ignoring` ones, or
-   * in the rows that it owns: those that are staged with it replace those that were there.
+   * A row replaces the row with the same key. It is new if it differs in any column except `run_id` and the `ignoring`
+   * ones, or in the rows that it owns. The owned rows that are staged with it replace the earlier ones.
    */
   | {
       readonly by: "replacing"
@@ -73,9 +76,9 @@ export type Merge =
   /** The staged rows are the whole table. */
   | { readonly by: "replacing all" }
   /**
-   * A row and the one of the same key are put together. `completed` says what stands in a column, as SQL over the staged
-   * row `s` and the live row `l`; without it the staged value stands. It is new where it differs then in any column but the
-   * `ignoring` ones. `key` is one whole number.
+   * A row is combined with the live row of the same key. `completed` gives the value of a column, as SQL over the
+   * staged row `s` and the live row `l`; without it, the staged value is used. The result is new if it differs from the
+   * live row in any column except the `ignoring` ones. `key` is one whole number.
    */
   | {
       readonly by: "completing"
@@ -83,7 +86,7 @@ export type Merge =
       readonly ignoring: ReadonlyArray<string>
       readonly completed: (column: string) => string | undefined
     }
-  /** Never staged: made anew from the other tables, whenever one of them has changed. */
+  /** Never staged: rebuilt from the other tables whenever one of them has changed. */
   | { readonly by: "deriving"; readonly from: string }
 
 export interface Table {
@@ -92,7 +95,7 @@ export interface Table {
   readonly record: Schema.Struct<Schema.Struct.Fields>
   readonly ddl: string
   readonly merge: Merge
-  /** Of rows that stay once they are there: the column that tells when they came. The lake splits large ones by its months. */
+  /** For tables whose rows stay: the column that dates a row. The lake splits large tables by its months. */
   readonly history?: string
 }
 
@@ -104,9 +107,9 @@ export interface View {
   readonly ddl: string
 }
 
-/** Files beside the database of a data set: published with it, and never changed. */
+/** Sidecar files of a data set's database: published with it, and never changed. */
 export interface FilesBeside {
-  /** Writes them into a folder that is not there yet. Nothing else uses the database meanwhile. */
+  /** Writes them into a folder that does not exist yet. Nothing else uses the database meanwhile. */
   readonly build: (
     db: DuckDb["Service"],
     folder: string
@@ -115,22 +118,24 @@ export interface FilesBeside {
 
 export interface DataSet {
   readonly schema: string
-  /** Counts up whenever its tables, or the files beside them, are defined otherwise than before. */
+  /** Increases whenever the definition of its tables or of its sidecar files changes. */
   readonly version: number
   readonly about: About
   readonly tables: ReadonlyArray<Table>
-  /** After the tables, in order. */
+  /** Defined after the tables, in this order. */
   readonly views: ReadonlyArray<View>
-  /** Views that need `ingest` beside the tables of the data set: what follows from its runs. After the other views, in order. */
+  /**
+   * Views that need `ingest` besides the tables, because they depend on runs. Defined after the other views, in order.
+   */
   readonly viewsOverIngest?: ReadonlyArray<View>
-  /** Files beside its database, made from it alone. */
+  /** Sidecar files, made only from its database. */
   readonly files?: FilesBeside
   /**
-   * Statements for the staging file before its tables are merged, where what a run read means something else beside what is
-   * there already. Nobody else publishes meanwhile.
+   * Statements for the staging file before its tables are merged, for a data set whose reads must be reconciled with
+   * the live rows. No other run of the pipeline publishes meanwhile.
    */
   readonly settle?: (stores: KnownStores) => ReadonlyArray<string>
-  /** Counts the payload rows that stand behind the staged rows: what a run states, and after the merge what was new. */
+  /** Counts the payload rows behind the staged rows: first those that a run stated, later those that were new. */
   readonly countStatedRows: string
 }
 
@@ -158,7 +163,7 @@ const view = (schema: string, name: string, record?: Schema.Struct<Schema.Struct
   ...(record === undefined ? {} : { record })
 })
 
-/** Of the tables of `ingest`: counts up whenever they are defined otherwise than before. */
+/** Version of the tables of `ingest`. Increases whenever their definition changes. */
 export const ingestVersion = 1
 
 /** Written by the publisher itself: the records of the run. */
@@ -166,7 +171,7 @@ export const generationTable = table("ingest", "generation", GenerationRow, { by
 export const runTable = table("ingest", "run", Run, { by: "adding", key: ["run_id"] })
 export const checkResultTable = table("ingest", "check_result", CheckResult, { by: "adding", key: ["run_id", "name"] })
 export const leftOutTable = table("ingest", "left_out", LeftOut, { by: "adding", key: ["run_id", "feed"] })
-/** One row for each data set that is live, written again with each generation. */
+/** One row for each live data set, rewritten with each generation. */
 export const dataSetTable = table("ingest", "data_set", DataSetRow, { by: "replacing", key: ["pipeline"] })
 
 /** Tables that every pipeline adds to. */
@@ -174,7 +179,9 @@ export const rejectTable = table("ingest", "reject", Reject, {
   by: "adding",
   key: ["raw_sha256", "feed", "position", "reason"]
 })
-/** A payload that is read again, with another mapping or beside other payloads, has only the rejects of that reading. */
+/**
+ * A payload that is read again, with another mapping or with other payloads, keeps only the rejects of that reading.
+ */
 export const rawFileTable = table(
   "ingest",
   "raw_file",
@@ -185,7 +192,7 @@ export const rawFileTable = table(
     ignoring: ["fetched_at", "origin"],
     owning: {
       table: rejectTable,
-      of: "o.raw_sha256 = t.raw_sha256 and (o.feed = t.feed or starts_with(o.feed, t.feed || '/'))" // a release has its files
+      of: "o.raw_sha256 = t.raw_sha256 and (o.feed = t.feed or starts_with(o.feed, t.feed || '/'))" // a release owns the rejects of its files, too
     }
   },
   "fetched_at"
@@ -196,7 +203,10 @@ export const unknownFieldTable = table("ingest", "unknown_field", UnknownField, 
   key: ["pipeline", "feed", "field"]
 })
 
-/** What changes with every read of a store: apart from the stores, so that a read that finds nothing new leaves them as they are. */
+/**
+ * What changes with every read of a store. It is not in the table of stores, which a read without news leaves
+ * unchanged.
+ */
 export const storeReadTable = table(
   "ingest",
   "store_read",
@@ -205,7 +215,7 @@ export const storeReadTable = table(
   "read_at"
 )
 
-/** What a run stages beside its data. */
+/** Tables of `ingest` that a run stages besides its data. */
 export const stagedIngestTables = [rawFileTable, rejectTable, cursorTable, unknownFieldTable, storeReadTable] as const
 
 /** Tables to which each generation adds its records. */
@@ -217,7 +227,7 @@ export const recordTables: ReadonlyArray<Table> = [
   ...stagedIngestTables
 ]
 
-/** The records of runs that count for the data that is live. */
+/** Views of the records of runs that count for the live data. */
 export const ingestViews: ReadonlyArray<View> = [
   view("ingest", "live_run", Run),
   view("ingest", "live_raw_file", RawFile),
@@ -353,7 +363,10 @@ export const viewsOf = ({ views, viewsOverIngest = [] }: DataSet): ReadonlyArray
 
 export type Records = ReadonlyArray<Readonly<Record<string, Cell>>>
 
-/** What the appender takes: cells in the order of the table's columns. What a record leaves out is as in `otherwise`, or null. */
+/**
+ * Cells for the appender, in the order of the table's columns. A column that a record omits takes its value from
+ * `otherwise`, or null.
+ */
 export const cellsOf = (
   table: Table,
   records: Records,

@@ -1,6 +1,6 @@
 /**
- * What is printed of a call that is none: which word is wrong, the nearest one that is known, and what the help says of that one.
- * The whole help is printed only where it was asked for, or where a command is missing.
+ * The message for an invalid command line: which word is wrong, the nearest known word, and the help for that one. The
+ * whole help is printed only on request, or if a command is missing.
  */
 
 import { likelyMeant } from "@larder/schemas/nearest.ts"
@@ -15,7 +15,7 @@ const flagsOf = ({ flags, globalFlags = [], inheritedFlags = [] }: HelpDoc.HelpD
   ...globalFlags
 ]
 
-/** What the help says of a flag. */
+/** The help for one flag. */
 const helpOf = (doc: HelpDoc.HelpDoc, option: string | undefined) => {
   const flag = flagsOf(doc).find(({ name }) => `--${name}` === option)
   if (flag === undefined) return []
@@ -58,7 +58,7 @@ const linesOf = (doc: HelpDoc.HelpDoc, mistake: Mistake): ReadonlyArray<string> 
   }
 }
 
-/** Of several mistakes, an unknown command is behind all others. */
+/** Prints the mistakes. An unknown command is reported alone, because the others follow from it. */
 const tell = ({ commandPath, errors, helpDoc }: Extract<CliOutput.Presenter.Event, { _tag: "InvalidInvocation" }>) => {
   const command = commandPath.join(" ")
   const first = errors.find(({ _tag }) => _tag === "UnknownSubcommand" || _tag === "UnexpectedArgument")
@@ -70,14 +70,14 @@ const tell = ({ commandPath, errors, helpDoc }: Extract<CliOutput.Presenter.Even
   return Console.error([...lines, `Try: ${command} --help`].join("\n"))
 }
 
-/** Only what was asked for goes to stdout: it stays machine-readable. */
+/** Only requested output goes to stdout, so that it stays machine-readable. */
 export const usageToStderr = CliOutput.layerPresenter({
   present: (event) => {
     if (event._tag === "InvalidInvocation") return tell(event)
     if (event._tag === "Help" && event.reason === "Implicit") {
       return Console.error(CliOutput.defaultFormatter({ colors: false }).formatHelpDoc(event.helpDoc))
     }
-    // our own words, in colours
+    // Larder's own texts need no escaping, and keep their colours on the plain console
     return Effect.provideService(CliOutput.defaultPresenter.present(event), Console.Console, globalThis.console)
   }
 })

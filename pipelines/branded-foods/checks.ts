@@ -1,12 +1,12 @@
-/** What must hold of branded foods before they go live. Each query returns the bad rows. */
+/** Checks that branded foods must pass before they are published. Each query returns the bad rows. */
 import type { Check } from "@larder/warehouse/publishing/check.ts"
 import { error, shrinkage, warning } from "../run/severity.ts"
 
-/** Nutrients of which a label states an amount. */
+/** Ids of the nutrients for which a label states an amount. */
 const stated = (label: string) =>
   `list_transform(list_filter(${label}.nutrients, lambda of: of.amount is not null), lambda of: of.nutrient_id)`
 
-/** Labels that this run replaced, and that have a nutrient no longer. */
+/** Labels that this run replaced and that lost at least one nutrient. */
 const losing = `
   from live.branded_food.food l
   join (select fdc_id, nutrients from branded_food.food where run_id = getvariable('run_id')) s using (fdc_id)
@@ -15,12 +15,12 @@ const losing = `
 const currentIn = (versions: string) => `select fdc_id from ${versions} where is_current`
 const current = currentIn("live.branded_food.version")
 
-/** Forms of fewer rows may differ by this much for no reason. */
+/** Forms with fewer rows are not checked: they may vary by more than 5 % without a fault. */
 const enoughRows = 10_000
 
 /**
- * Releases of each form, and the last run that read anything of one. The files of a folder are one release: those that are
- * unchanged keep the run that read them first, and of one address the payload that came last counts.
+ * Releases of each form, each with the last run that read a part of it. The files of a folder are one release:
+ * unchanged files keep the run that first read them. If an address has several payloads, the latest one counts.
  */
 const releasesIn = (rawFiles: string) => `
   select feed, max(regexp_extract(url, '\\d{4}-\\d{2}-\\d{2}')) as day, max(run_id) as run_id, sum(rows)::integer as rows
@@ -32,7 +32,7 @@ const releasesIn = (rawFiles: string) => `
   )
   group by feed, regexp_replace(url, '/[^/]+[.]csv$', '', 'i')`
 
-/** A form that states less than its newest release did before. An older release may state less. */
+/** Forms that have fewer rows than the newest known release of the form. An older release may have fewer. */
 const shrunkForms = `
   with form as (${releasesIn("ingest.raw_file")}),
   known as (
@@ -72,7 +72,7 @@ export const checks: ReadonlyArray<Check> = [
     ...error(
       "forms_do_not_shrink",
       "at most 5 % fewer rows of a form than its newest release had; with --accept-shrinkage fewer are published",
-      shrunkForms // a file that was cut between two records looks whole
+      shrunkForms // a file that was truncated between two records looks complete
     ),
     comparesWithLive: true
   },
@@ -84,7 +84,7 @@ export const checks: ReadonlyArray<Check> = [
   error(
     "products_have_one_current_label",
     "every product (data source and barcode) that is loaded has exactly one current label, and it is loaded",
-    // without a barcode a history is a label of its own, and what only that label names
+    // without a barcode, a history consists of the label and of the versions that only that label names
     `select data_source, gtin_14, count(*) filter (where is_current and is_loaded) as current
      from branded_food.version
      where gtin_14 is not null

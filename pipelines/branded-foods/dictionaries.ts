@@ -1,8 +1,8 @@
 /**
- * What the pipeline knows beforehand: nutrients and derivations of FoodData Central (names and units in one spelling, since
- * those of the releases drift), and the names of countries. A release may come without any dictionary. The dictionaries are part of
- * the SQL that labels are normalised with, so they are read with the program; a line that does not fit fails a run of this pipeline
- * alone, by `soundDictionaries`.
+ * Built-in reference data: nutrients and derivations of FoodData Central, and names of countries. Names and units have
+ * one spelling here, because those of the releases drift. A release may come without any dictionary. The dictionaries
+ * are part of the SQL that normalises labels, so they are read when this module is loaded. `soundDictionaries` reports
+ * an invalid line, which fails only the runs of this pipeline.
  */
 import { readFileSync } from "node:fs"
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
@@ -24,7 +24,7 @@ const DerivationLine = Schema.Struct({
   description: Schema.String
 })
 
-/** The dictionaries in these tables. Throws `BadLine`. */
+/** Parses the dictionaries. Throws `BadLine`. */
 export const parseDictionaries = (textOf: (name: "nutrients" | "derivations") => string) => {
   const fileOf = (name: string) => `pipelines/branded-foods/dictionaries/${name}.tsv`
   const nutrients = linesOf(fileOf("nutrients"), textOf("nutrients"), NutrientLine)
@@ -39,7 +39,7 @@ export const parseDictionaries = (textOf: (name: "nutrients" | "derivations") =>
       name: orNull(name),
       unit: orNull(unit)
     })),
-    /** CSV files state the id, JSON the code. A code that was never seen with an id has one of ours, from 901. */
+    /** CSV files state the id, JSON files the code. A code whose id is unknown gets one of ours, from 901. */
     derivations: derivations.map(({ row: { derivation, derivation_id, description } }) => ({
       derivation_id,
       derivation,
@@ -56,12 +56,12 @@ const read = Effect.runSyncExit(
   )
 )
 
-/** Fails with the line that does not fit. */
+/** Fails with the first invalid line. */
 export const soundDictionaries = Effect.asVoid(read)
 
 export const { derivations, nutrients } = Exit.isSuccess(read) ? read.value : { derivations: [], nutrients: [] }
 
-/** Units in the one spelling of the dictionary: CSV and API write G and UG, JSON writes g. */
+/** Units in the dictionary's spelling: CSV files and the API write G and UG, JSON files write g. */
 export const unitOf = (raw: string) => unitSpellings[raw.toUpperCase()] ?? raw
 const unitSpellings: Readonly<Record<string, string>> = {
   G: "g",
@@ -90,7 +90,7 @@ const spokenCountries: Readonly<Record<string, string>> = {
   "great britain": "GB"
 }
 
-/** English names and codes of ISO 3166-1 alpha-2, lower case, with the code. */
+/** English names and ISO 3166-1 alpha-2 codes of countries, in lower case, each with its code. */
 export const countries = (): ReadonlyArray<readonly [string, string]> => {
   const names = new Intl.DisplayNames("en", { type: "region", fallback: "none" })
   const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
@@ -102,7 +102,7 @@ export const countries = (): ReadonlyArray<readonly [string, string]> => {
   return [...new Map([...named, ...Object.entries(spokenCountries)])]
 }
 
-/** Codes that the Unicode data knows and ISO 3166-1 does not have among its countries. */
+/** Codes that the Unicode data contains and that are not countries in ISO 3166-1. */
 const isNoCountry = new Set(
   "AC AN BU CP CQ CS DD DG DY EA EU EZ FX HV IC NH NT QO QU RH SU TA TP UK UN VD XA XB XK YD YU ZR ZZ".split(" ")
 )
@@ -112,7 +112,9 @@ const values = (rows: ReadonlyArray<ReadonlyArray<string | number | null>>) =>
     .map((row) => `(${row.map((cell) => (typeof cell === "string" ? literal(cell) : String(cell))).join(", ")})`)
     .join(", ")
 
-/** Codes from the best founded to the least: of several amounts of one nutrient the first counts. */
+/**
+ * Derivation codes from the most to the least reliable. Of several amounts of one nutrient, the most reliable counts.
+ */
 const founded = ["LCGE", "LCGP", "LCGA", "LCGL", "LCSE", "LCCS", "LCCD", "LCSA", "LCSL", "LCSG"]
 
 const unfounded = founded.length
@@ -121,7 +123,7 @@ const rankOf = (code: string) => (founded.includes(code) ? founded.indexOf(code)
 
 const rankOfId = new Map(derivations.map(({ derivation, derivation_id }) => [derivation_id, rankOf(derivation)]))
 
-/** How well founded an amount is, by the id of its derivation from 1. */
+/** Rank of each derivation by reliability, 0 is best, in the order of derivation ids from 1. */
 export const ranks = Array.from(
   { length: Math.max(0, ...rankOfId.keys()) },
   (_, index) => rankOfId.get(index + 1) ?? unfounded
@@ -131,8 +133,8 @@ export const ranks = Array.from(
 export type NutrientNumbers = ReadonlyMap<number, string>
 
 /**
- * Fills the dictionaries of the staging file, and what normalising looks up. Some nutrients of ours have no number: the one that an
- * earlier release stated stands in.
+ * Fills the dictionaries of the staging file and the lookup tables for normalising. Some of our nutrients have no
+ * number: they get the number that an earlier release stated.
  */
 export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging, known: NutrientNumbers) {
   const db: DuckDb["Service"] = staging.db
@@ -167,7 +169,7 @@ const numbersStated = `
   from (select nutrient_id, min(number) as number from release.nutrient where number <> '' group by nutrient_id) stated
   where stated.nutrient_id = known.nutrient_id and known.number is null`
 
-/** Adds what a form names and the dictionaries do not know. */
+/** Adds the entries and the nutrient numbers that a form states and the dictionaries lack. */
 export const completeDictionaries = Effect.fnUntraced(function* ({ add, db }: Staging) {
   const found = yield* db.all(NewNutrient, newNutrients)
   yield* db.run(numbersStated)

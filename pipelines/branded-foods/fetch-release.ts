@@ -1,6 +1,6 @@
 /**
- * The payloads of a release: fetched into the archive, unless they are known and need not be asked for again. A form that does
- * not come is left out, and the other one is read.
+ * Fetches the payloads of a release into the archive, except known payloads that need no new request. A form that
+ * cannot be fetched is left out, and the other one is read.
  */
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import { Effect } from "effect"
@@ -14,18 +14,18 @@ import type { KnownPayload, Previous } from "./previous.ts"
 
 export type Form = "json" | "csv"
 
-/** The feed of a form; of a file whose form is not known yet, the source. */
+/** The feed of a form, or the source alone if the form of a file is not known yet. */
 export const feedOf = (form: Form | undefined) => (form === undefined ? "gov-fdc" : `gov-fdc/${form}`)
 
 export interface FormToLoad {
-  /** Undefined for a zip whose name does not tell. */
+  /** Undefined for a zip whose name does not tell which form it holds. */
   readonly form: Form | undefined
   readonly released_on: string | null
-  /** A zip, the unpacked JSON, or the CSV files one by one. */
+  /** A zip, the unpacked JSON file, or the separate CSV files. */
   readonly files: ReadonlyArray<RawFile>
 }
 
-/** A payload that was loaded before, as a file of this machine, and its address at the source. */
+/** A payload that was loaded before, with its local file and its address at the source. */
 export interface Recognised {
   readonly payload: KnownPayload
   readonly file: RawFile
@@ -38,7 +38,7 @@ const fetchAll = (addresses: ReadonlyArray<string>) =>
     Archive.use((archive) => archive.fetch({ url, accept: "application/zip, */*", resumable: true }))
   )
 
-/** Errors of an address that did not answer, or not with a payload. */
+/** Errors of an address that gave no answer, or an answer that is not a payload. */
 const unreachable = [
   "UpstreamUnavailable",
   "AccessDenied",
@@ -59,7 +59,7 @@ const fetchForm = (form: Form | undefined, addresses: ReadonlyArray<string>) => 
   )
 }
 
-/** A release never changes under its name, so the network is not asked for hundreds of megabytes that are known. */
+/** A release never changes under its name, so known payloads of hundreds of megabytes are not requested again. */
 export const fetchRelease = Effect.fnUntraced(function* (release: Release, { payloads }: Previous) {
   const { kind } = yield* Origin
   const progress = yield* Progress
@@ -108,9 +108,9 @@ export const fetchRelease = Effect.fnUntraced(function* (release: Release, { pay
     forms,
     /** Payloads that were loaded before, with the same mapping. */
     known,
-    /** Those of them whose address at the source is new: the next live run need not fetch them. */
+    /** Those of them with a new address at the source: the next live run need not fetch them. */
     recognised,
-    /** Forms that did not come. */
+    /** Forms that could not be fetched. */
     left_out
   }
 })

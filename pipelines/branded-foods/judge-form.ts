@@ -1,7 +1,7 @@
 /**
- * Whether what a form gave can be a form of a release. Single values that cannot be read reject their rows; a key that no
- * record has, or a field of which no stated value can be read, was renamed or became something else, and a form without it would
- * replace what is known by less.
+ * Decides whether a staged form is plausible as a form of a release. Single unreadable values only reject their rows. A
+ * key that no record has, or a field without any readable value, was renamed or has changed its meaning. A form without
+ * it would replace known values with less.
  */
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { firstOwnAmount } from "@larder/warehouse/foods/nutrition.ts"
@@ -17,7 +17,7 @@ export class FormUnlikely extends Schema.TaggedError<FormUnlikely>()("FormUnlike
   }
 }
 
-/** Keys of a JSON record by the column that they fill: in each release, in most of its records. */
+/** Keys of a JSON record, with the column that each fills. In every release, most records have these keys. */
 const usualKeys = {
   foodNutrients: "nutrients",
   publicationDate: "published_on",
@@ -33,11 +33,14 @@ const usualKeys = {
   availableDate: "available_on"
 } as const
 
-/** Every record has these. Of the others a few records may happen to state none. */
+/** Every record has these. In a form with few records, the other keys may be missing by chance. */
 const alwaysThere: ReadonlyArray<string> = ["foodNutrients", "publicationDate"]
 const fewRecords = 100
 
-/** Fields that are judged by what they say, by the column that they fill, as rejects name them; the amounts of a label fill fifteen. */
+/**
+ * Fields whose values are validated, by the names that rejects use, with the column that each fills. `labelNutrients`
+ * fills fifteen columns, which count as one.
+ */
 const judgedFields = {
   foodNutrients: "nutrients",
   nutrient_id: "nutrients",
@@ -57,18 +60,21 @@ const judgedFields = {
   labelNutrients: "own_amounts"
 } as const
 
-/** So many unreadable values of a field are no single ones, nor as many as there are labels. */
+/**
+ * From this number on, unreadable values of a field are not isolated errors. The same holds if there are as many as
+ * labels.
+ */
 const fewValues = 10
 
 const columns = [...new Set<string>([...Object.values(usualKeys), ...Object.values(judgedFields)])]
-/** What counts of a column, where it is more than its not being null. */
+/** How to count a column for which "not null" is not enough. */
 const countedOf: Readonly<Record<string, string>> = {
   nutrients: "if(len(nutrients) > 0, 1, null)",
   trade_channels: "if(len(trade_channels) > 0, 1, null)",
   own_amounts: firstOwnAmount()
 }
 
-/** Labels of the form, and how many state each column. */
+/** The number of labels in the form, and how many of them state each column. */
 const statedIn = `
   select count(*)::integer as labels,
     ${columns.map((column) => `count(${countedOf[column] ?? column})::integer as ${column}`).join(", ")},
@@ -83,8 +89,8 @@ const hasAmounts = `
 const Found = Schema.Struct({ rows: Schema.Int })
 
 /**
- * A reason may name several fields: `serving_size in branded_food.csv is "x", which is no size; …`. Each row of a label that was
- * refused has it; the one of food.csv counts.
+ * A reason may name several fields: `serving_size in branded_food.csv is "x", which is no size; …`. Every row of a
+ * refused label carries the reason, so only the row of food.csv is counted.
  */
 const rejectedFields = `
   select field, count(*)::integer as rows, min(reason) as example
@@ -103,7 +109,7 @@ const firstReject = `
 
 const columnOf: ReadonlyMap<string, string> = new Map(Object.entries({ ...usualKeys, ...judgedFields }))
 
-/** Files of a CSV release besides food.csv that are there, and of which no row is of use. */
+/** CSV files of the release, except food.csv, that are present and have no usable row. */
 const hollowFiles = `
   select regexp_extract(feed, '[a-z_.]+$') as field, count(*)::integer as rows, arg_min('record ' || position || ': ' || reason, position) as example
   from ingest.reject
@@ -112,7 +118,7 @@ const hollowFiles = `
     or (feed = $feed || '/food_attribute.csv' and not exists (from release.food_attribute))
   group by feed`
 
-/** Fails where the form that is staged cannot be trusted. The table of labels holds nothing else. */
+/** Fails if the staged form cannot be trusted. The table of labels must hold only this form. */
 export const judgeForm = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   { form, feed }: { readonly form: Form; readonly feed: string },

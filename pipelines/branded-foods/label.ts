@@ -1,14 +1,14 @@
 /**
- * From a label as a release states it to a row of `branded_food.food`: one query for both release forms, so that the same
- * label gives the same row. What it works on are the texts of the source under common names; the macros are in
- * `sql/normalising.sql`. A label that does not decode has a `problem` that says which field is at fault; what merely looks
- * wrong gets a quality flag and is kept.
+ * Converts a label as a release states it into a row of `branded_food.food`. Both release forms use the same query, so
+ * that the same label gives the same row. The input is the text of the source under common column names; the macros are
+ * in `sql/normalising.sql`. A label that does not decode gets a `problem` that names the faulty field. An implausible
+ * value gets a quality flag and is kept.
  */
 import { literal } from "@larder/warehouse/duckdb.ts"
 import { labelColumns } from "@larder/warehouse/foods/nutrition.ts"
 import { qualityFlags } from "./quality.ts"
 
-/** What the release form calls a field, for people who look for it there. */
+/** The names of these fields in the release form, so that readers of a message find them there. */
 export type FieldNames = Readonly<
   Record<"description" | "serving_size" | "published_on" | "available_on" | "modified_on" | "discontinued_on", string>
 >
@@ -31,8 +31,8 @@ const problems = (names: FieldNames) => {
 }
 
 /**
- * Where an amount stands among those of its food, as one number: by nutrient (18 bits), then by how well it is founded (4
- * bits, 0 is best), then the one with the highest id of the source (40 bits) first.
+ * The sort key of an amount within its food, as one number: nutrient (18 bits), reliability of its derivation (4 bits,
+ * 0 is best), and the id in the source, highest first (40 bits).
  */
 export const placeOf = (nutrientId: string, founded: string, id: string) =>
   `(${nutrientId}::bigint << 44) + (coalesce(${founded}, 15)::bigint << 40) + 1099511627775 - least(greatest(coalesce(${id}, 0), 0), 1099511627775)`
@@ -61,10 +61,16 @@ const texts = [
 ]
 const days = ["published_on", "available_on", "modified_on", "discontinued_on"]
 
-/** All texts of a label, between blanks: one that is empty, or begins or ends with a blank, makes two of them. Most labels are tidy, and this look is half as dear as one at each text. */
+/**
+ * All texts of a label, joined by spaces. A text that is empty, or that begins or ends with a space, produces two
+ * spaces in a row. Most labels are tidy, and this single test costs half as much as a test of each text.
+ */
 const together = `' ' || concat_ws(' ', ${texts.join(", ")}) || ' '`
 
-/** Selects from a relation with the columns that `stated` of either form gives, texts where they are not nested; answers with the columns of `foodColumns` and `line`, `problem`. */
+/**
+ * Selects from a relation with the columns of either form's `stated`, which are texts unless they are nested. Returns
+ * the columns of `foodColumns`, `line` and `problem`.
+ */
 export const labelsFrom = (stated: string, names: FieldNames) => `
   with seen as (
     select *, has_untidy(${together}) as is_untidy
@@ -134,7 +140,7 @@ export const labelsFrom = (stated: string, names: FieldNames) => `
     ${qualityFlags} as quality_flags
   from normalised`
 
-/** Columns that a label's row gets from `labelsFrom`, in the order of the table. The others tell of the run. */
+/** The columns of a label's row that `labelsFrom` returns, in the order of the table. The others describe the run. */
 export const foodColumns = [
   "fdc_id",
   "description",

@@ -1,6 +1,6 @@
 /**
- * The forms of a release into the staging file, one after the other. One that turns out to be faulty leaves nothing there: while
- * a form is staged the table of labels holds nothing else, so that all of it can be taken back.
+ * Loads the forms of a release into the staging file, one after the other. A faulty form leaves nothing behind: while a
+ * form is staged, the table of labels holds only that form, so that all of it can be removed.
  */
 
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
@@ -30,13 +30,16 @@ const untrusted = [
   "FormUnlikely"
 ] as const
 
-/** Attaches a new file as `release`, until the scope ends: the session goes on, and needs its memory for what comes then. */
+/**
+ * Attaches a new file as `release` until the scope ends. The session continues after that, and later steps need its
+ * memory.
+ */
 const attachRelease = (db: DuckDb["Service"], file: string) =>
   Effect.acquireRelease(db.run(`attach ${literal(file)} as release`), () =>
     Effect.ignore(db.run("detach release; drop table if exists temp.chunk"))
   )
 
-/** Takes back what a form has staged. */
+/** Removes everything that a form has staged. */
 const takeBack = (db: DuckDb["Service"], feed: string) =>
   db.run(`
     reset force_compression;
@@ -64,7 +67,7 @@ export const loadForms = Effect.fnUntraced(function* (
   const advance = (rows: number) => progress.advance({ rows })
   let hasJsonAside = false
   for (const form of forms) {
-    // JSON comes first where both are there
+    // if both forms are present, JSON comes first
     if (staged.length > 0 && !hasJsonAside) {
       yield* setJsonAside(db)
       hasJsonAside = true

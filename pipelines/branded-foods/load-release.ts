@@ -1,4 +1,4 @@
-/** One form of a release, from its payloads in the archive into the staging file. */
+/** Loads one form of a release from its archived payloads into the staging file. */
 import type { Staging } from "@larder/warehouse/staging.ts"
 import { Effect, Path } from "effect"
 import type { RawFile } from "../run/raw-file.ts"
@@ -11,7 +11,7 @@ import { constantsOf, type Load } from "./load.ts"
 import { openZip, plainBytes, type Zip } from "./release/zip.ts"
 import { MemberMissing, shown } from "./release/zip-members.ts"
 
-/** What a payload is called in errors: the last part of its address. */
+/** The name of a payload in errors: the last part of its address. */
 export const nameOf = ({ url }: Pick<RawFile, "url">) =>
   decodeURIComponent(url.slice(url.lastIndexOf("/") + 1)).replace(/^file:/, "")
 
@@ -61,13 +61,13 @@ const unpacked = Effect.fnUntraced(function* (files: ReadonlyArray<RawFile>) {
 interface Target {
   readonly staging: Staging
   readonly run_id: string
-  /** Of the run, for what is unpacked. */
+  /** The run's folder, for unpacked files. */
   readonly folder: string
   readonly advance: Load["advance"]
   readonly acceptShrinkage: boolean
 }
 
-/** Which form a zip holds whose name does not tell. */
+/** The form that a zip holds, if its name does not tell. */
 const formIn = ({ members: inside }: Zip): Form => {
   const has = (pattern: RegExp) => inside.some(({ name }) => pattern.test(name))
   return has(/\.json$/i) && !has(/^branded_food\.csv$/i) ? "json" : "csv"

@@ -1,4 +1,4 @@
-/** What the two release forms have in common while they are loaded into the staging file. */
+/** What both release forms share while they are loaded into the staging file. */
 import { literal } from "@larder/warehouse/duckdb.ts"
 import type { Effect } from "effect"
 import type { RawFile } from "../run/raw-file.ts"
@@ -8,21 +8,21 @@ export interface Load {
   /** `gov-fdc/json` or `gov-fdc/csv`. */
   readonly feed: string
   readonly raw_sha256: string
-  /** Of the payload, or of the first of several. */
+  /** The address of the payload, or of the first one if there are several. */
   readonly url: string
   /** The payload that holds a CSV file: the zip, or the file itself. */
   readonly payloadOf: (member: string) => Pick<RawFile, "sha256" | "url">
-  /** Values of form, release_on, fetched_at, run_id and raw_sha256 of every row, as SQL. */
+  /** The values of form, release_on, fetched_at, run_id and raw_sha256 for every row, as SQL. */
   readonly constants: string
   /** Whether a file may have fewer records than its release states. */
   readonly acceptShrinkage: boolean
-  /** Tells how many rows of the payload were read. */
+  /** Reports how many rows of the payload were read. */
   readonly advance: (rows: number) => Effect.Effect<void>
 }
 
-/** What a form gave. Every row is in `ingest.reject`, silent, or stands behind a staged label. */
+/** The result of loading a form. Every row is in `ingest.reject`, is silent, or is part of a staged label. */
 export interface Loaded {
-  /** By the address of the payload that held them. */
+  /** Rows by the address of the payload that held them. */
   readonly rows_read: ReadonlyMap<string, number>
   readonly rows_silent: number
   /** Fields that upstream added. */
@@ -46,6 +46,6 @@ export const constantsOf = (of: {
   ].join(", ")
 }
 
-/** Of all payloads of a form. */
+/** The rows of all payloads of a form. */
 export const rowsReadOf = ({ rows_read }: Pick<Loaded, "rows_read">) =>
   [...rows_read.values()].reduce((sum, rows) => sum + rows, 0)

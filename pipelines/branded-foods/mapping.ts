@@ -1,4 +1,4 @@
-/** The mapping as one number: when it changes, releases that were loaded already are loaded again. */
+/** The hash of the mapping. When it changes, releases that were already loaded are loaded again. */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { completedLabel } from "@larder/warehouse/foods/completed-label.ts"
@@ -10,12 +10,12 @@ import { countries, derivations, nutrients, ranks } from "./dictionaries.ts"
 import { loadChunk } from "./json/foods.ts"
 import { labelsFrom } from "./label.ts"
 
-/** The macros that labels are normalised with. */
+/** The macros that normalise labels. */
 export const normalising = readFileSync(new URL("./sql/normalising.sql", import.meta.url), "utf8")
 
 const nothing = { run_id: "", feed: "", raw_sha256: "", constants: "" }
 
-/** The layout with every column that is read. */
+/** A layout with every column that is read. */
 const fullest = labelMembers.map((member) => ({
   member,
   path: "",
@@ -23,7 +23,7 @@ const fullest = labelMembers.map((member) => ({
   unknown: []
 }))
 
-/** Every text that decides what becomes of a row. */
+/** Covers every text that determines how a row is processed. */
 export const mappingHash = createHash("sha256")
   .update(normalising)
   .update(fullest.flatMap((header) => [stageTyped(header), stageJudged(header)]).join("\n"))

@@ -1,7 +1,8 @@
 /**
- * Which release to load. There is no address of "the latest": the download page names the releases, their dates are in their
- * names, and about two a year appear on days that nobody announces. Where the page names none, days are not tried one by one:
- * the run fails and says how to go on with a download by hand. Recordings and files are known by their list.
+ * Finds the release to load. There is no address for "the latest": the download page names the releases, and their
+ * names contain their dates. About two releases a year appear, on unannounced days. If the page names none, dates are
+ * not tried one by one: the run fails and explains how to continue with a manual download. Recordings and local files
+ * are found through the origin's listing.
  */
 import { readFile } from "node:fs/promises"
 import { isDay } from "@larder/schemas/dates.ts"
@@ -12,24 +13,24 @@ import { NotRecorded, Origin, RefusedByUpstream } from "../run/origin.ts"
 
 const host = "https://fdc.nal.usda.gov"
 
-/** Where the releases lie. */
+/** The base address of the releases. */
 export const datasets = `${host}/fdc-datasets/`
 
-/** The page under its present and its former address. */
+/** The download page, at its current and its former address. */
 const pages = [`${host}/download-datasets`, `${host}/download-datasets.html`]
 
 export interface Release {
-  /** A zip with the JSON form, or that form as it is. */
+  /** A zip with the JSON form, or the JSON file itself. */
   readonly json: string | undefined
-  /** A zip with the CSV form, or its files one by one. */
+  /** A zip with the CSV form, or the separate CSV files. */
   readonly csv: string | ReadonlyArray<string> | undefined
-  /** A zip whose name does not tell which form it holds: its members do. */
+  /** A zip whose name does not tell which form it holds; its members do. */
   readonly zip: string | undefined
-  /** From the name; a file may have any. */
+  /** The date in the name. Null if there is none: a local file may have any name. */
   readonly released_on: string | null
 }
 
-/** There is nothing to load, or nobody says what. */
+/** There is no release to load, or none can be determined. */
 export class ReleaseUnknown extends Schema.TaggedError<ReleaseUnknown>()("ReleaseUnknown", {
   where: Schema.String,
   problem: Schema.String
@@ -40,7 +41,9 @@ export class ReleaseUnknown extends Schema.TaggedError<ReleaseUnknown>()("Releas
   }
 }
 
-/** `FoodData_Central_branded_food_json_2026-04-30.zip`, with what it may be unpacked to. The zip of all foods reads as well. */
+/**
+ * `FoodData_Central_branded_food_json_2026-04-30.zip`, or what it unpacks to. The zip of all foods is accepted as well.
+ */
 const releaseName = /FoodData_Central_(?:branded_food_)?(json|csv)_(\d{4}-\d{2}-\d{2})(?:\.zip|\.json|\/[^/]+\.csv)?$/i
 
 interface Named {
@@ -61,7 +64,7 @@ const named = (address: string): Named => {
   }
 }
 
-/** Both forms, where both exist on that day. A zip goes before what it was unpacked to. */
+/** Both forms, if both exist for that day. A zip takes precedence over the files that it unpacks to. */
 const releaseOf = (files: ReadonlyArray<Named>, released_on: string | null): Release => {
   const ofForm = (form: Named["form"]) => files.filter((file) => file.form === form).map(({ address }) => address)
   const zipOr = <A>(addresses: ReadonlyArray<string>, otherwise: A) =>
@@ -86,16 +89,19 @@ const newestOf = (addresses: ReadonlyArray<string>) => {
       )
 }
 
-/** Names of branded foods alone: the page names all other data, too. Links are relative or absolute, by the year. */
+/**
+ * Only names of branded foods: the page names all other data as well. Links are relative or absolute, depending on the
+ * year.
+ */
 const namesIn = (page: string) => page.match(/FoodData_Central_branded_food_(?:json|csv)_\d{4}-\d{2}-\d{2}\.zip/g) ?? []
 
 const namesOn = Effect.fnUntraced(function* (url: string) {
   const archive = yield* Archive
   const { path } = yield* archive.fetch({ url, accept: "text/html" })
-  return namesIn(yield* Effect.promise(() => readFile(path, "utf8"))) // just written by us
+  return namesIn(yield* Effect.promise(() => readFile(path, "utf8"))) // the archive has just written this file
 })
 
-/** The former address may be gone, and the present one may go. */
+/** The former address may no longer exist, and the current one may be removed. */
 const isGone = (error: unknown) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
 
 const isAbsent = (error: unknown) => error instanceof NotRecorded || isGone(error)
@@ -121,7 +127,7 @@ export const newestRelease = Effect.fn("Release.newest")(function* () {
   const recorded = (yield* origin.listing(datasets)) ?? []
   const release = newestOf(recorded.filter((address) => /_branded_food_/i.test(address)))
   if (release !== undefined) return release
-  yield* Effect.catchIf(namesOn(pages[0] ?? host), isAbsent, () => Effect.void) // a refusal may be recorded
+  yield* Effect.catchIf(namesOn(pages[0] ?? host), isAbsent, () => Effect.void) // fails with the recorded refusal, if there is one
   const where = origin.kind === "sample" ? "the bundled samples" : "the recording"
   const wanted = "FoodData_Central_branded_food_json_YYYY-MM-DD.zip"
   return yield* new ReleaseUnknown({

@@ -1,4 +1,4 @@
-/** What is live tells of earlier runs of this pipeline. */
+/** What the live generation records about earlier runs of this pipeline. */
 import { fromLive } from "@larder/warehouse/live/previous.ts"
 import { brandedFood } from "@larder/warehouse/tables.ts"
 import { Effect, Schema } from "effect"

@@ -1,11 +1,11 @@
 /**
- * What looks wrong in a label that decodes: flags, as SQL over a label that is being normalised. Flagged values are published
- * as they are.
+ * Quality flags for implausible values in a label that decodes, as SQL over a label that is being normalised. Flagged
+ * values are published unchanged.
  */
 import { literal } from "@larder/warehouse/duckdb.ts"
 import { nutrients } from "./dictionaries.ts"
 
-/** Energy of pure fat is about 900 kcal; carbohydrates, fat and protein of 100 g cannot weigh more, but labels round. */
+/** 100 g of pure fat has about 900 kcal, and carbohydrates, fat and protein cannot exceed 100 g, but labels round. */
 const mostEnergy = 905
 const mostMass = 110
 
@@ -13,9 +13,10 @@ const amountOf = (nutrientId: number) => `amounts[list_position(ids, ${nutrientI
 const orNone = (nutrientId: number) => `coalesce(${amountOf(nutrientId)}, 0)`
 
 /**
- * The most there can be of nutrients that many labels state: protein, fat, carbohydrates, sugars of either id, added sugar,
- * fiber, saturated and trans fat in g; then cholesterol in mg, of which dried yolk and brain have about 3,000, and sodium in
- * mg, of which salt has 39,300 and, in a rounded serving of 1.4 g, 42,100. To look for each costs little for each label.
+ * Upper limits for nutrients that many labels state: protein, fat, carbohydrates, sugars under either id, added sugar,
+ * fiber, saturated and trans fat in g; then cholesterol in mg, of which dried yolk and brain have about 3,000, and
+ * sodium in mg, of which salt has 39,300 and, in a rounded serving of 1.4 g, 42,100. Testing each of them costs little
+ * per label.
  */
 const mostOf: Readonly<Record<number, number>> = {
   ...Object.fromEntries([1003, 1004, 1005, 2000, 1063, 1235, 1079, 1258, 1257].map((id) => [id, mostMass])),
@@ -29,7 +30,7 @@ const anyOfThemBeyond = Object.entries(mostOf)
 const idsIn = (...units: ReadonlyArray<string>) =>
   nutrients.flatMap(({ nutrient_id, unit }) => (unit !== null && units.includes(unit) ? [nutrient_id] : [])).join(", ")
 
-/** Of all others, those in mg and µg: hardly a label has such a number, so that nothing is looked for in most of them. */
+/** All other nutrients in g, mg or µg. Hardly any label has such a large number, so most labels need no search. */
 const anyBeyond = `if(
   list_max(amounts) > ${mostMass * 1e3},
   len(list_filter(amounts, lambda amount, place:
@@ -39,7 +40,10 @@ const anyBeyond = `if(
   false
 )`
 
-/** A part that is more than its whole by over 1 g, and by over 1 g of a serving: labels round to that, and state "less than 1 g" as 1. */
+/**
+ * A part that exceeds its whole by more than 1 g, both per 100 g and per serving: labels round to 1 g, and state "less
+ * than 1 g" as 1.
+ */
 const exceeds = (part: string, whole: string) =>
   `if(${part} > ${whole} + 1, coalesce((${part} - ${whole})::double * serving_size::double > 100, true), false)`
 
@@ -54,7 +58,7 @@ const findings: Readonly<Record<string, string>> = {
   category_unreadable: "category is null and category_is_stated",
   gpc_class_unreadable: "gpc_class_code is null and gpc_class_is_stated",
   no_nutrients: "coalesce(len(ids), 0) = 0",
-  // amounts stand in the order of their nutrients; looking back into the list instead takes eight times as long
+  // amounts are sorted by nutrient; reading the previous element from the list instead takes eight times as long
   nutrient_twice: "list_reduce(ids, lambda before, id: if(id = before or before = -1, -1, id), -2) = -1",
   energy_impossible: `${amountOf(1008)} > ${mostEnergy}`,
   mass_impossible: `${orNone(1003)} + ${orNone(1004)} + ${orNone(1005)} > ${mostMass}`,
@@ -65,7 +69,7 @@ const findings: Readonly<Record<string, string>> = {
   label_row_missing: "not has_label_row"
 }
 
-/** Nearly all labels have nothing to find: the list is made for the others only. */
+/** Nearly all labels have no finding, so the list is built only for the others. */
 export const qualityFlags = `
     case
       when ${Object.values(findings)

@@ -1,6 +1,6 @@
 /**
- * Reads the newest release: fetches what is not known yet into the archive, loads its forms into the staging file, and
- * accounts for every row. A form that did not come or cannot be trusted is left out; the run fails where that is all of them.
+ * Reads the newest release: fetches unknown payloads into the archive, loads the forms into the staging file, and
+ * accounts for every row. A form that cannot be fetched or trusted is left out. The run fails if no form remains.
  */
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import { rawFileTable, unknownFieldTable } from "@larder/warehouse/tables.ts"
@@ -19,7 +19,7 @@ const advice = "Nothing of this run was published; the previous generation stays
 
 const failed = (...faults: ReadonlyArray<string>) => new ReadFailed({ faults: [...faults, advice] })
 
-/** Nothing was read: what came cannot be trusted, or nothing came. */
+/** Nothing was read: the payloads cannot be trusted, or none could be fetched. */
 const nothingRead = (left_out: ReadonlyArray<FeedLeftOut>) => {
   const reasons = [...new Set(left_out.map(({ reason }) => reason))]
   return left_out.some(({ kind }) => kind === "untrusted")
@@ -29,11 +29,11 @@ const nothingRead = (left_out: ReadonlyArray<FeedLeftOut>) => {
 
 const forms: ReadonlyArray<Form> = ["json", "csv"]
 
-/** There is no release to read, which leaves out both forms. */
+/** There is no release to read, so both forms are left out. */
 const noneFound = ({ message: reason }: Error) =>
   Effect.fail(nothingRead(forms.map((form) => ({ feed: feedOf(form), kind: "unreachable" as const, reason }))))
 
-/** Payload rows of each file that were rejected. A record of a CSV file may have several lines; the header is record 1. */
+/** Rejected payload rows of each file. A record of a CSV file may span several lines; the header is record 1. */
 const RejectedOf = Schema.Struct({
   raw_sha256: Schema.String,
   feed: Schema.String,
@@ -45,7 +45,7 @@ const rejectedOf = `
     arg_min(if(feed like '%.csv', 'record ', 'line ') || position || ': ' || reason, position) as first
   from ingest.reject group by raw_sha256, feed`
 
-/** What the run leaves behind beside the foods. */
+/** Records the run's payloads and unknown fields, logs warnings, and returns the number of rejected rows. */
 const tell = Effect.fnUntraced(function* (
   run: RunContext,
   staged: ReadonlyArray<StagedForm>,
@@ -72,7 +72,7 @@ const tell = Effect.fnUntraced(function* (
         fetched_at,
         bytes,
         content_type,
-        // files that make no labels, such as dictionaries, have no rows
+        // files that hold no labels, such as dictionaries, have no rows
         rows_read: rows_read.get(url) ?? 0,
         rows_rejected: rows_read.has(url) ? rejectedOf(raw_sha256) : 0,
         mapping_sha256: mappingHash
@@ -90,7 +90,7 @@ const tell = Effect.fnUntraced(function* (
   return rejected.reduce((sum, { rows }) => sum + rows, 0)
 })
 
-/** Notes where the source has what was loaded from a file, with the numbers of that load. */
+/** Records the source's address for payloads that were loaded from another address, with the counts of that load. */
 const noteAddresses = ({ run_id, staging }: RunContext, recognised: ReadonlyArray<Recognised>) =>
   staging.add(
     rawFileTable,

@@ -1,4 +1,4 @@
-/** The name of a data set on the command line: that of the pipeline that fills it. */
+/** The name of a data set on the command line is the name of the pipeline that fills it. */
 import { dataSets } from "@larder/warehouse/tables.ts"
 import { Schema } from "effect"
 import { Flag } from "effect/cli"

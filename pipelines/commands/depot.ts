@@ -1,4 +1,4 @@
-/** `larder-ingest depot keys`: the key with which this machine signs what it publishes into a shared depot. */
+/** `larder-ingest depot keys`: the key that signs what this machine publishes to a shared depot. */
 import { newKey, privateKeyFrom, publicHalfOf } from "@larder/warehouse/depot/signed.ts"
 import { ifMissing, writableDirectory } from "@larder/warehouse/generation/layout.ts"
 import { KeyUnusable, keyFileIn } from "@larder/warehouse/generation/open-layout.ts"
@@ -6,7 +6,7 @@ import { Console, Effect, FileSystem } from "effect"
 import { Command, Flag } from "effect/cli"
 import { homeSetting } from "../run/run.ts"
 
-/** The public half of the key in a home; of a new one where there is none. */
+/** The public half of the key in a home. Creates a key if there is none. */
 const publicKeyIn = Effect.fnUntraced(function* (home: string) {
   const fs = yield* FileSystem.FileSystem
   const file = keyFileIn(home)

@@ -1,4 +1,4 @@
-/** `larder-ingest generations`: what happened when. */
+/** `larder-ingest generations`: lists the generations and what made each of them. */
 import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { type ListedGeneration, listGenerations } from "@larder/warehouse/generation/listing.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"

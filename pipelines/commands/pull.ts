@@ -1,4 +1,4 @@
-/** `larder-ingest pull`: what is live in a depot comes to this machine, such as an analyst's laptop. */
+/** `larder-ingest pull`: copies what is live in a depot to this machine, such as an analyst's laptop. */
 import { type Layout, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { generationId, listNumbers } from "@larder/warehouse/generation/manifest.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
@@ -12,14 +12,14 @@ import { homeSetting } from "../run/run.ts"
 import { onlyFlag } from "./data-set-name.ts"
 import { generationFlag } from "./generation-name.ts"
 
-/** There is no depot, or nothing in it. */
+/** No depot is configured, or it is empty. */
 export class NothingToPull extends Schema.TaggedError<NothingToPull>()("NothingToPull", { problem: Schema.String }) {
   override get message() {
     return this.problem
   }
 }
 
-/** Brings everything; answers with the newest generation that is here then. */
+/** Pulls everything and returns the newest generation on this machine. */
 const pullAll = Effect.fnUntraced(function* (layout: Layout, to: number | undefined) {
   const pulled = yield* pullGeneration(layout, "run", { to })
   yield* refreshOpened(layout)

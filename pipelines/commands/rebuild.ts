@@ -11,7 +11,7 @@ import { homeSetting } from "../run/run.ts"
 import { told } from "../run/summary.ts"
 import { DataSetName } from "./data-set-name.ts"
 
-/** Of data sets that are live, or that were named. */
+/** For data sets that are live, or that were named on the command line. */
 class NothingToRepeat extends Schema.TaggedError<NothingToRepeat>()("NothingToRepeat", {
   pipelines: Schema.Array(Schema.String)
 }) {

@@ -1,4 +1,7 @@
-/** `larder-ingest snapshot`: everything that is live in one ordinary DuckDB file, for another machine or an older DuckDB. */
+/**
+ * `larder-ingest snapshot`: writes everything that is live to one ordinary DuckDB file, for another machine or an older
+ * DuckDB.
+ */
 import { type Layout, NoWarehouse, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { generationId, isLoaded, listNumbers, newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
@@ -15,7 +18,7 @@ import { homeSetting } from "../run/run.ts"
 
 const attempts = 5
 
-/** Runs make generations faster than one can be taken. */
+/** New generations appear faster than a snapshot can be taken. */
 export class SnapshotOvertaken extends Schema.TaggedError<SnapshotOvertaken>()("SnapshotOvertaken", {
   dir: Schema.String
 }) {
@@ -25,8 +28,8 @@ export class SnapshotOvertaken extends Schema.TaggedError<SnapshotOvertaken>()("
 }
 
 /**
- * What is live, and a copy of `ingestion.duckdb` of the same generation. It needs no lock, which this user may be unable
- * to take: where another generation was made meanwhile, both are taken again.
+ * What is live, and a copy of `ingestion.duckdb` of the same generation. It takes no lock, because this user may not be
+ * allowed to take one. If another generation is made meanwhile, it reads both again.
  */
 export const ofOneGeneration = Effect.fnUntraced(function* (layout: Layout) {
   const fs = yield* FileSystem.FileSystem
@@ -37,15 +40,15 @@ export const ofOneGeneration = Effect.fnUntraced(function* (layout: Layout) {
     if (manifest === undefined || !Object.values(manifest.data_sets).some(isLoaded)) {
       return yield* new NoWarehouse({ dir: layout.dir })
     }
-    yield* refreshOpened(layout) // a run may have been killed before it could
-    yield* fs.remove(ingestion, { force: true }) // one that was copied before is not writable
+    yield* refreshOpened(layout) // a run may have been killed before it could refresh them
+    yield* fs.remove(ingestion, { force: true }) // the copy of an earlier attempt is read-only
     yield* fs.copyFile(layout.ingestion, ingestion)
     if ((yield* listNumbers(layout.local)).at(-1) === manifest.number) return { manifest, ingestion }
   }
   return yield* new SnapshotOvertaken({ dir: layout.dir })
 })
 
-/** Writes it; answers with what is in it. */
+/** Writes the snapshot and returns what it contains. */
 const take = Effect.fnUntraced(function* (home: string, to: string) {
   const fs = yield* FileSystem.FileSystem
   const layout = yield* openLayout(home)

@@ -25,7 +25,7 @@ class DataLate extends Schema.TaggedError<DataLate>()("DataLate", { pipelines: S
   }
 }
 
-/** `sample`: bundled samples do not get newer, and are never late. `not_loaded`: it was never run. */
+/** `sample`: bundled samples do not get newer and are never late. `not_loaded`: the pipeline has never run. */
 type Status = "fresh" | "late" | "failed" | "sample" | "not_loaded"
 
 const statusOf = (state: PipelineState, now: number): Status => {
@@ -38,11 +38,11 @@ const statusOf = (state: PipelineState, now: number): Status => {
 
 const moment = (iso: string) => `${iso.slice(0, 16).replace("T", " ")} UTC`
 
-/** Why, in one line. */
+/** The reason, in one line. */
 const detailOf = ({ last_read, last_run, late_after_days }: PipelineState, status: Status) => {
   if (last_run === undefined) return "never run"
   if (status === "failed") {
-    // what happened, and the first reason; where feeds were left out, the message is their reasons alone
+    // what happened and the first reason; if feeds were left out, the message has only their reasons
     const lines = last_run.message?.split("\n", last_run.outcome === "partial" ? 1 : 2) ?? []
     const problem = lines.length === 0 ? "nothing could be read" : lines.map((line) => line.trim()).join(" ")
     return `the run of ${moment(last_run.started_at)} failed: ${problem}`
@@ -54,7 +54,7 @@ const detailOf = ({ last_read, last_run, late_after_days }: PipelineState, statu
   return `${read}${late}${partial}`
 }
 
-/** Why this version may not tell all: what the newest generation has that it does not know. */
+/** Why this version may not see everything: what the newest generation contains that this version does not know. */
 const unknownIn = ({ local }: Layout) =>
   newestManifest(local).pipe(
     Effect.map((newest) => (Option.isSome(newest) ? newerIn(newest.value) : [])),

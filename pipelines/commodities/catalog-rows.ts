@@ -12,7 +12,7 @@ const productRows = ({ products }: Catalog) =>
 
 const seriesRows = ({ series }: Catalog) => series.map((line, index) => ({ ...line, position: index + 1 }))
 
-/** `measures`: the columns that metrics were really read from. Until then the documented name stands in. */
+/** `measures`: the columns that metrics were actually read from. Before the first read, the documented name is used. */
 const metricRows = ({ feedOf, metrics }: Catalog, measures: ReadonlyMap<string, string>) =>
   metrics.flatMap(({ column, feeds, freight, licence, market_level, metric_name, product_slug, region, unit }) => {
     const feed = feedOf.get(feeds[0] ?? "")

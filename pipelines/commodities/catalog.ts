@@ -1,6 +1,6 @@
 /**
- * The commodity catalog: which number of which report is which metric. It is data, in four tab-separated tables under
- * `catalog/`; a new metric is a new line in `metrics.tsv`. `catalog/README.md` explains their columns.
+ * The commodity catalog: which number of which report belongs to which metric. It is data, in four tab-separated tables
+ * under `catalog/`; a new metric is a new line in `metrics.tsv`. `catalog/README.md` explains the columns.
  */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
@@ -10,32 +10,34 @@ import { assertUnique, BadLine, type Located, linesOf } from "../run/hand-edited
 import { type ColumnRule, parseColumn } from "./column.ts"
 import { type PeriodKey, parsePeriod } from "./period.ts"
 
-/** One report section as the service answers it. */
+/** One section of a report, as the service returns it. */
 export interface Feed {
   readonly feed: string
   readonly source: "gov-mars" | "gov-mpr"
   readonly title: string
-  /** Paths below the service's base address; a later one is asked where an earlier one is not there. */
+  /** Paths below the service's base address. A later path is requested if an earlier one does not exist. */
   readonly paths: ReadonlyArray<string>
-  /** Section that the answer must be, or be taken from; empty where the report has none. */
+  /** The section that the answer must be or contain; empty if the report has no sections. */
   readonly section: string
   readonly frequency: Frequency
   readonly period: PeriodKey
   readonly final: boolean
-  /** Field that a window of days is asked by, in exactly this spelling. */
+  /** The field by which a window of days is requested, in exactly this spelling. */
   readonly windowField: string
-  /** How far that field may lie from the day of a row's reading: a year-to-date report begins on 1 January. */
+  /**
+   * How many days that field may be away from the day of a row's reading: a year-to-date report begins on 1 January.
+   */
   readonly windowReachDays: number
   /** Days that every run reads again, because reports are revised. */
   readonly lookBackDays: number
-  /** Fields that tell which report a row is of, and what they may say. */
+  /** Fields that identify the report of a row, and their accepted values. */
   readonly states: ReadonlyArray<Condition>
   readonly metrics: ReadonlyArray<Metric>
-  /** Changes with all that decides what is read from the feed. */
+  /** Changes with everything that determines what is read from the feed. */
   readonly mapping_sha256: string
 }
 
-/** A field, and the values it may have. */
+/** A field and its accepted values. */
 export interface Condition {
   readonly field: string
   readonly values: ReadonlyArray<string>
@@ -45,7 +47,7 @@ export interface Metric {
   readonly metric_name: string
   readonly product_slug: string
   readonly feeds: ReadonlyArray<string>
-  /** Field and the values it may have; a row belongs to the metric when all hold. */
+  /** A row belongs to the metric if all conditions hold. */
   readonly where: ReadonlyArray<Condition>
   readonly column: ColumnRule
   readonly unit: string
@@ -109,17 +111,17 @@ const conditionsOf = (text: string): ReadonlyArray<Condition> =>
   })
 const isIncomplete = ({ field, values }: Condition) => field === "" || values.length === 0 || values.includes("")
 
-/** Which table of the catalog, by its name without `.tsv`. */
+/** A table of the catalog, by its file name without `.tsv`. */
 export type TableName = "feeds" | "metrics" | "series" | "products"
 const fileOf = (name: TableName) => `pipelines/commodities/catalog/${name}.tsv`
 
 const wrong = (name: TableName, line: number, column: string, problem: string) =>
   new BadLine({ file: fileOf(name), line, column, problem })
 
-/** Grows when the code reads payloads differently, so that known payloads are read again. */
+/** Must increase when the code reads payloads differently, so that known payloads are read again. */
 const readerVersion = 3
 
-/** Whose the numbers are does not change them. */
+/** A change of the licence does not change the numbers. */
 const withoutLicence = ({ licence: _, ...row }: typeof MetricLine.Type) => row
 
 type LineOf<S extends { readonly Type: unknown }> = Located<S["Type"]>
@@ -131,7 +133,7 @@ const metricOf = ({ row }: LineOf<typeof MetricLine>): Metric => ({
   column: parseColumn(row.column)
 })
 
-/** SHA-256 of all that decides what is read from a feed. */
+/** SHA-256 of everything that determines what is read from a feed. */
 const mappingHash = (feed: LineOf<typeof FeedLine>, metrics: ReadonlyArray<LineOf<typeof MetricLine>>): string =>
   createHash("sha256")
     .update(JSON.stringify([readerVersion, feed.row, metrics.map(({ row }) => withoutLicence(row))]))
@@ -162,7 +164,7 @@ const feedOf = (feed: LineOf<typeof FeedLine>, lines: ReadonlyArray<LineOf<typeo
   }
 }
 
-/** Whoever adds a line and mistypes a name learns it from this line, not from a metric that stays empty. */
+/** A mistyped name is reported with its line, instead of as a metric that stays empty. */
 const assertNames = (
   metrics: ReadonlyArray<LineOf<typeof MetricLine>>,
   feeds: ReadonlyArray<LineOf<typeof FeedLine>>,
@@ -187,7 +189,7 @@ const assertNames = (
   }
 }
 
-/** The catalog in these tables. Throws `BadLine`. */
+/** Parses the tables of the catalog. Throws `BadLine`. */
 export const parseCatalog = (textOf: (name: TableName) => string) => {
   const feedLines = linesOf(fileOf("feeds"), textOf("feeds"), FeedLine)
   const metricLines = linesOf(fileOf("metrics"), textOf("metrics"), MetricLine)
@@ -205,7 +207,7 @@ export const parseCatalog = (textOf: (name: TableName) => string) => {
     feeds,
     feedOf: new Map(feeds.map((feed) => [feed.feed, feed])),
     metrics,
-    /** The 24 curated series; each is the metric named like its slug, with underscores. */
+    /** The 24 curated series. Each is the metric that is named like its slug, with underscores. */
     series: seriesLines.map(({ line, row }) => {
       const metric_name = row.slug.replaceAll("-", "_")
       if (!names.has(metric_name)) throw wrong("series", line, "slug", `${metric_name} is not in metrics.tsv`)

@@ -1,4 +1,4 @@
-/** Cells of another type than the mapping reads: a single one rejects its row, a whole column of them is drift. */
+/** Cells of another type than the mapping expects: a single one rejects its row, a whole column of them is drift. */
 import { DriftFound, isStated, type PayloadRow, quoted } from "./field.ts"
 
 export interface TypedField {
@@ -6,11 +6,11 @@ export interface TypedField {
   readonly fits: (cell: unknown) => boolean
 }
 
-/** The first field whose cell states something of another type. */
+/** The first field whose cell states a value of another type. */
 export const misfitIn = (typed: ReadonlyArray<TypedField>, row: PayloadRow): string | undefined =>
   typed.find(({ field, fits }) => isStated(row[field]) && !fits(row[field]))?.field
 
-/** Throws `DriftFound` where all that a column states is of another type. */
+/** Throws `DriftFound` if every stated value of a column is of another type. */
 export const assertTypes = (typed: ReadonlyArray<TypedField>, rows: ReadonlyArray<PayloadRow>) => {
   for (const { field, fits } of typed) {
     const stated = rows.filter((row) => isStated(row[field]))

@@ -1,12 +1,13 @@
-/** What must hold of commodity data before it goes live. Each query returns the bad rows. */
+/** Checks that commodity data must pass before it is published. Each query returns the bad rows. */
 import type { Check } from "@larder/warehouse/publishing/check.ts"
 import { error, shrinkage, warning } from "../run/severity.ts"
 
-/** Days with a price, of all metrics. */
+/** Counts the days with a price, over all metrics. */
 const points = (versions: string) => `select count(*) from (select distinct metric_name, observed_on from ${versions})`
 
 export const checks: ReadonlyArray<Check> = [
-  // Runs only add points: fewer mean that the warehouse was rebuilt, replaced or edited, or that a merge lost some.
+  // Runs only add points: fewer points mean that the warehouse was rebuilt, replaced or edited, or that a merge lost
+  // some.
   shrinkage({
     name: "points_do_not_shrink",
     what: "points",

@@ -1,19 +1,19 @@
 /**
- * Which column of a feed holds a metric's number, as written in `metrics.tsv`:
+ * Finds the column of a feed that holds a metric's number, as written in `metrics.tsv`:
  *
  * - `close_price`: the column of that name. `price_min ?`: it may be missing.
- * - `class_1_Price | class_1_base_Price`: exactly one of these names is there.
+ * - `class_1_Price | class_1_base_Price`: exactly one of these names exists.
  * - `weekly Av ~ weekly av`: the only column with numbers whose name contains both words.
  * - `monthly_average ~ only number`: the only column with numbers.
  *
- * The last two are for reports whose columns are documented nowhere; the name before `~` stands in the catalog until the
- * first payload tells the real one.
+ * The last two are for reports whose columns are not documented. The catalog shows the name before `~` until the first
+ * payload shows the real one.
  */
 import { numberToken } from "@larder/schemas/decimals.ts"
 import { DriftFound, findField, isScalar, normalisedKey, type PayloadRow, textOf } from "./field.ts"
 
 export type ColumnRule = {
-  /** What the catalog shows before a payload was read. */
+  /** What the catalog shows until a payload has been read. */
   readonly name: string
   readonly optional: boolean
   readonly by:
@@ -32,11 +32,11 @@ export const parseColumn = (text: string): ColumnRule => {
   return { name, optional, by: { words: rule.trim().split(/\s+/) } }
 }
 
-/** Fields that tell rows apart or date them: whatever number they hold, it is no price. */
+/** Fields that identify rows or date them. A number in them is never a price. */
 const keys =
   /(^|_)(id|code|year|date)$|^(report_)?(month|week)$|^(commodity|package|grade|other_grades|quality|application|lot_desc|region|community|category|group)$/
 
-/** Columns that mostly hold numbers where they hold anything, in these rows: a single odd cell is a bad row, not a text column. */
+/** Columns whose stated values in these rows are mostly numbers: a single odd cell is a bad row, not a text column. */
 const numberColumns = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) =>
   fields.filter((field) => {
     const stated = rows.filter((row) => textOf(row[field]) !== undefined)
@@ -54,8 +54,8 @@ const one = (candidates: ReadonlyArray<string>, wanted: string, found: ReadonlyA
 }
 
 /**
- * The column of a rule among the fields of a payload, judged by the rows that the feed's metrics select. Undefined where an
- * optional column is missing, or where no row tells. Throws `DriftFound`.
+ * The column of a rule among the fields of a payload, judged by the rows that the feed's metrics select. Undefined if
+ * an optional column is missing, or if the rule needs rows and none is selected. Throws `DriftFound`.
  */
 export const resolveColumn = (
   rule: ColumnRule,

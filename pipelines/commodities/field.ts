@@ -1,14 +1,14 @@
 /**
- * Fields of payload rows. Upstream spells keys with spaces and in mixed case (`"weekly Av"`, `lot_Desc`, `published_Date`),
- * so they are looked up by exact name first and then by normalised name. Two keys that normalise to one, such as
- * `"Week Ending Date"` and `week_ending_date`, mean different things and are never taken for each other.
+ * Fields of payload rows. Upstream spells keys with spaces and in mixed case (`"weekly Av"`, `lot_Desc`,
+ * `published_Date`), so they are looked up by exact name first and then by normalised name. Two keys that normalise to
+ * the same name, such as `"Week Ending Date"` and `week_ending_date`, mean different things and are never confused.
  */
 import { PublishedNumber } from "@larder/schemas/decimals.ts"
 import { Schema } from "effect"
 
 export type PayloadRow = Readonly<Record<string, unknown>>
 
-/** The payload does not have what the mapping needs: upstream changed. */
+/** The payload does not have what the mapping needs: upstream has changed. */
 export class DriftFound extends Schema.TaggedError<DriftFound>()("DriftFound", {
   problem: Schema.String,
   found: Schema.Array(Schema.String)
@@ -30,7 +30,7 @@ export const fieldsOf = (rows: ReadonlyArray<PayloadRow>): ReadonlyArray<string>
 
 export type Found = { readonly field: string } | { readonly ambiguous: ReadonlyArray<string> } | undefined
 
-/** The field that is meant by a name: the one of exactly that name, else the only one that normalises to it. */
+/** The field for a name: the exact match, or otherwise the only field that normalises to the same name. */
 export const findField = (fields: ReadonlyArray<string>, name: string): Found => {
   if (fields.includes(name)) return { field: name }
   const alike = fields.filter((field) => normalisedKey(field) === normalisedKey(name))
@@ -38,7 +38,10 @@ export const findField = (fields: ReadonlyArray<string>, name: string): Found =>
   return alike[0] === undefined ? undefined : { field: alike[0] }
 }
 
-/** A cell as text; undefined where it says nothing: absent, null, empty or "N/A". What is no text and no number is its JSON. */
+/**
+ * A cell as text; undefined if it states nothing: absent, null, empty or "N/A". Other types than text and number become
+ * JSON.
+ */
 export const textOf = (cell: unknown): string | undefined => {
   if (cell === null || cell === undefined) return undefined
   if (!isScalar(cell)) return JSON.stringify(cell)
@@ -46,7 +49,7 @@ export const textOf = (cell: unknown): string | undefined => {
   return text === "" || /^n\/a$/i.test(text) ? undefined : text
 }
 
-/** A cell for a person: as JSON, at most 60 characters of it. */
+/** A cell for messages: its JSON, at most 60 characters. */
 export const quoted = (cell: unknown): string => {
   const text = JSON.stringify(cell ?? null)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
@@ -54,6 +57,6 @@ export const quoted = (cell: unknown): string => {
 
 export const isStated = (cell: unknown) => textOf(cell) !== undefined
 
-/** Whether a cell can hold a number or a text at all: objects, arrays and booleans cannot. */
+/** Whether a cell can hold a number or a text: objects, arrays and booleans cannot. */
 export const isScalar = (cell: unknown) =>
   cell === null || cell === undefined || typeof cell === "string" || cell instanceof PublishedNumber

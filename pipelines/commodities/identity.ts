@@ -1,6 +1,7 @@
 /**
- * Whether the rows of a payload are of the report that was asked for: whatever they state of their report is compared with
- * `states` of the catalog. A row may say nothing of itself, and then the others do; one of them has to.
+ * Checks that the rows of a payload belong to the requested report: everything that they state about their report is
+ * compared with `states` of the catalog. A single row may state nothing about its report, but at least one row must
+ * identify it.
  */
 import { PublishedNumber } from "@larder/schemas/decimals.ts"
 import type { Feed } from "./catalog.ts"
@@ -9,7 +10,7 @@ import { fieldsOf, findField, isStated, type PayloadRow, quoted, textOf } from "
 /** Words that one report has and another leaves out, for the same place or title. */
 const filling = new Set(["and", "of", "the", "u", "s", "us", "united", "states"])
 
-/** `East and Central U.S.` and `Central/East US` are one region: the words in any order, without a remark in brackets. */
+/** `East and Central U.S.` and `Central/East US` are one region: the words in any order, without text in brackets. */
 const wordsOf = (text: string) =>
   [
     ...new Set(
@@ -23,7 +24,7 @@ const wordsOf = (text: string) =>
     .sort()
     .join(" ")
 
-/** The conditions of a feed whose fields a payload has, with the fields. */
+/** The conditions of a feed whose fields the payload has, with these fields. */
 const stating = (feed: Feed, fields: ReadonlyArray<string>) =>
   feed.states.flatMap(({ field: name, values }) => {
     const found = findField(fields, name)
@@ -31,14 +32,17 @@ const stating = (feed: Feed, fields: ReadonlyArray<string>) =>
     return [{ field: found.field, values, isNumber: name === "slug_id" }]
   })
 
-/** Fields that tell of the report, and whether a cell can: the number of a report may be a number or a text. */
+/**
+ * Fields that identify the report, and whether a cell has a valid type: the number of a report may be a number or a
+ * text.
+ */
 export const identityFields = (feed: Feed, fields: ReadonlyArray<string>) =>
   stating(feed, fields).map(({ field, isNumber }) => ({
     field,
     fits: (cell: unknown) => typeof cell === "string" || (isNumber && cell instanceof PublishedNumber)
   }))
 
-/** Each of these tells a report apart; many reports share a region or a commodity. */
+/** Each of these identifies a report; many reports share a region or a commodity. */
 const names = ["slug_id", "slug_name", "report_title"]
 
 const isNamed = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) =>
@@ -47,14 +51,14 @@ const isNamed = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>)
     return found !== undefined && "field" in found && rows.some((row) => isStated(row[found.field]))
   })
 
-/** What tells that the rows are not known to be of the report, or are of another one; undefined where nothing does. */
+/** Why the rows are not known to belong to the report, or belong to another one; undefined if they match. */
 export const otherReport = (feed: Feed, rows: ReadonlyArray<PayloadRow>): string | undefined => {
   if (rows.length > 0 && !isNamed(fieldsOf(rows), rows)) {
     return `no row states the number, the name or the title of its report (${names.join(", ")})`
   }
   for (const { field, isNumber, values } of stating(feed, fieldsOf(rows))) {
     const accepted = new Set(values.map(wordsOf))
-    const seen = new Set<string>() // most rows state the same
+    const seen = new Set<string>() // most rows state the same value
     const place = rows.findIndex((row) => {
       const cell = row[field]
       const isText = typeof cell === "string" || (isNumber && cell instanceof PublishedNumber)

@@ -1,6 +1,6 @@
 /**
- * Fields that the two services are known to send beside the mapped ones. Anything else is recorded in
- * `ingest.unknown_field` and warned about: upstream has added something that may be worth a metric.
+ * Fields that the two services are known to send in addition to the mapped ones. Any other field is recorded in
+ * `ingest.unknown_field` and logged as a warning: upstream has added something that may be worth a metric.
  */
 
 const ofBoth = [

@@ -1,7 +1,7 @@
 /** The key of My Market News. */
 import { Config, Option, Redacted } from "effect"
 
-/** Blanks around a key come from copying it; an empty one is none. */
+/** Whitespace around a key comes from copying it; an empty key counts as missing. */
 export const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(
   Config.map((key) => Option.getOrUndefined(key)),
   Config.map((key) => {

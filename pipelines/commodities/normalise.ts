@@ -1,8 +1,9 @@
 /**
- * From the rows of a report to readings: which metric, which day, which number, published when. No I/O and no clock.
+ * Converts the rows of a report into readings: metric, day, number and time of publication. No I/O and no clock.
  *
- * A row ends in exactly one place: it gives readings, it is silent (no metric of ours, no value, or not of the days wanted),
- * or it is rejected as a whole with its reason. A null never becomes a number, and a missing number never becomes a reading.
+ * Every row ends in exactly one place: it gives readings, it is silent (no metric of ours, no value, or outside the
+ * wanted days), or it is rejected as a whole with its reason. A null never becomes a number, and a missing number never
+ * becomes a reading.
  */
 import { daysBefore } from "@larder/schemas/dates.ts"
 import type { DayRange } from "../run/pipeline.ts"
@@ -44,16 +45,19 @@ export interface Normalised {
   readonly unknown_fields: ReadonlyArray<{ readonly field: string; readonly example: string }>
   /** The column that each metric was read from: its `measure`. */
   readonly measures: ReadonlyMap<string, string>
-  /** Metrics of which the payload has no row. */
+  /** Metrics for which the payload has no row. */
   readonly absent: ReadonlyArray<string>
 }
 
 export interface Limits {
-  /** Days of readings wanted; others are left out. */
+  /** Wanted days of readings; others are left out. */
   readonly days?: DayRange | undefined
-  /** Days that the service was asked for, by the feed's window field. A row outside says that it ignored the question. */
+  /**
+   * Days that were requested from the service, by the feed's window field. A row outside shows that it ignored the
+   * filter.
+   */
   readonly asked?: DayRange | undefined
-  /** Metrics that have had values, and when. Their columns, rows and values do not go away silently. */
+  /** Metrics that have had values, and on which days. Their columns, rows and values must not disappear silently. */
   readonly valued?: Valued | undefined
 }
 
@@ -63,7 +67,7 @@ type Read =
   | { readonly kind: "not ours" }
   | { readonly kind: "no value" }
   | { readonly kind: "other days" }
-  /** `undated`: the row states no date at all, which occurs and tells nothing about the others. */
+  /** `undated`: the row states no date at all, which occurs and says nothing about the other rows. */
   | { readonly kind: "rejected"; readonly reason: string; readonly undated: boolean }
 
 const rejected = (reason: string, undated = false): Read => ({ kind: "rejected", reason, undated })
@@ -75,7 +79,10 @@ const isPrice = (metric: Metric, token: string) =>
   /^-?\d{1,12}(\.\d+)?$/.test(token) &&
   (metric.unit === "usd_per_lb_basis" || /^[^-]*[1-9]/.test(token))
 
-/** A report of Thursday may end on Friday, and Class I is announced for the next month. */
+/**
+ * The maximum number of days from publication to the day of a reading: a Thursday report may end on Friday, and Class I
+ * is announced for the next month.
+ */
 const furthestAhead = 31
 
 const isWithin = (day: string, { from, to }: DayRange) => day >= from && day <= to
@@ -87,7 +94,7 @@ const assertAsked = (feed: Feed, row: PayloadRow, asked: DayRange | undefined) =
   throw new DriftFound({ problem, found: [] })
 }
 
-/** Fields that tell which rows are read, apart from dates and numbers. */
+/** Fields that determine which rows are read, apart from dates and numbers. */
 const typedFields = (feed: Feed, fields: ReadonlyArray<string>, { asked }: Limits): ReadonlyArray<TypedField> => {
   const isDate = (cell: unknown) => parseDay(textOf(cell) ?? "") !== undefined
   const window = asked === undefined ? [] : [{ field: feed.windowField, fits: isDate }]
@@ -125,7 +132,7 @@ const rowReader = (
     const publication = publicationOf(row, period.day)
     if ("fault" in publication) return rejected(publication.fault)
     const published_on = publication.moment.slice(0, 10)
-    const isAhead = period.day > published_on // what is not needs no calendar
+    const isAhead = period.day > published_on // other rows need no calendar arithmetic
     if (isAhead && period.day > daysBefore(published_on, -furthestAhead)) {
       return rejected(
         `it is of ${period.day}, more than ${furthestAhead} days after it was published on ${published_on}`
@@ -150,7 +157,7 @@ const rowReader = (
   }
 }
 
-/** Throws `DriftFound` where a feed whose rows gave values has only rows of something else. */
+/** Throws `DriftFound` if a feed that has given values has only rows of something else. */
 const assertOurs = (
   feed: Feed,
   rows: ReadonlyArray<PayloadRow>,
@@ -165,7 +172,7 @@ const assertOurs = (
   throw new DriftFound({ problem, found: [] })
 }
 
-/** Single bad rows are rejects. Where no row at all can be read, and not for want of values, a field has changed. */
+/** Single bad rows are rejects. If no row can be read, for other reasons than missing values, a field has changed. */
 const assertReadable = (fields: ReadonlyArray<string>, reads: ReadonlyArray<Read>) => {
   const unreadable = reads.flatMap((read) => (read.kind === "rejected" && !read.undated ? [read.reason] : []))
   const isComplete = reads.some(({ kind }) => kind === "readings" || kind === "other days")
@@ -198,7 +205,7 @@ const unknownFields = (
     }))
 }
 
-/** Reads the rows of one payload. Throws `DriftFound` where the payload lacks what the mapping needs. */
+/** Reads the rows of one payload. Throws `DriftFound` if the payload lacks what the mapping needs. */
 export const normalise = (feed: Feed, payload: ReadonlyArray<unknown>, limits: Limits = {}): Normalised => {
   const { valued = new Map() } = limits
   const rows = payload.filter(isRow)

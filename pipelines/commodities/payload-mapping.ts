@@ -9,16 +9,16 @@ import type { Valued } from "./whole-payload.ts"
 export interface MappedMetric {
   readonly metric: Metric
   readonly selects: (row: PayloadRow) => boolean
-  /** Undefined where an optional column is missing, or where no row of the payload tells. */
+  /** Undefined if an optional column is missing, or if no row of the payload shows it. */
   readonly column: string | undefined
-  /** Rows of the payload that it selects. */
+  /** How many rows of the payload the metric selects. */
   readonly selected: number
 }
 
-/** Texts that differ in case or in their spaces only are one. */
+/** Texts that differ only in case or whitespace are equal. */
 const folded = (text: string) => text.replaceAll(/\s+/g, " ").toLowerCase()
 
-/** Whether a cell has one of these texts. A column holds few different ones, so each is folded once. */
+/** Whether a cell has one of these texts. A column holds few different texts, so each is folded once. */
 const isAnyOf = (values: ReadonlyArray<string>) => {
   const wanted = new Set(values.map(folded))
   const known = new Map<string, boolean>()
@@ -32,8 +32,8 @@ const isAnyOf = (values: ReadonlyArray<string>) => {
 }
 
 /**
- * Finds a metric's selector fields once. A field that no row has matters where rows meet the other conditions: then
- * nothing tells them apart any more, and `DriftFound` is thrown.
+ * Finds a metric's selector fields once. A field that no row has matters if rows meet the other conditions: then
+ * nothing distinguishes them any more, and this throws `DriftFound`.
  */
 const selectorOf = (metric: Metric, fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
   const conditions = metric.where.map((condition) => ({ ...condition, found: findField(fields, condition.field) }))
@@ -49,10 +49,10 @@ const selectorOf = (metric: Metric, fields: ReadonlyArray<string>, rows: Readonl
   throw new DriftFound({ problem, found: [...fields] })
 }
 
-/** The number in a cell as a token, digits as printed; undefined where it is no number. */
+/** The number in a cell as a token, with its digits as printed; undefined if it is not a number. */
 export const tokenOf = (cell: unknown) => (isScalar(cell) ? numberToken(textOf(cell) ?? "") : undefined)
 
-/** A column whose every value is no number has become something else: that is drift, not a bad row. */
+/** A column in which no value is a number has changed its meaning: that is drift, not a bad row. */
 const assertNumbers = (metric: Metric, column: string, rows: ReadonlyArray<PayloadRow>) => {
   const stated = rows.filter((row) => textOf(row[column]) !== undefined)
   if (stated.length === 0 || stated.some((row) => tokenOf(row[column]) !== undefined)) return
@@ -61,7 +61,7 @@ const assertNumbers = (metric: Metric, column: string, rows: ReadonlyArray<Paylo
   throw new DriftFound({ problem, found: [] })
 }
 
-/** Fields by which the feed's metrics select rows: they hold texts. */
+/** Fields by which the feed's metrics select rows. They hold texts. */
 export const selectorFields = (feed: Feed, fields: ReadonlyArray<string>): ReadonlyArray<TypedField> =>
   [...new Set(feed.metrics.flatMap(({ where }) => where.map(({ field }) => field)))].flatMap((name) => {
     const found = findField(fields, name)
@@ -71,8 +71,8 @@ export const selectorFields = (feed: Feed, fields: ReadonlyArray<string>): Reado
   })
 
 /**
- * Applies the feed's metrics to a payload. Throws `DriftFound` where it lacks what they need: an optional column, too, once the
- * metric has had values.
+ * Applies the feed's metrics to a payload. Throws `DriftFound` if it lacks what they need. An optional column is
+ * needed, too, once its metric has had values.
  */
 export const mapPayload = (
   feed: Feed,

@@ -1,10 +1,10 @@
 /**
- * Which day a row's number belongs to, as written in `feeds.tsv`:
+ * Finds the day to which a row's number belongs, as written in `feeds.tsv`:
  *
- * - `report_end_date`: the day in that field; `exactly Week Ending Date`: in the field of exactly that spelling.
+ * - `report_end_date`: the day in that field. `exactly Week Ending Date`: the field with exactly that spelling.
  * - `report_month, report_year`: the first day of that month, in that year.
  * - `report_month, year of report_end_date`: the same, with the year of that day.
- * - `report_month, report_year, announced ahead`: the same, and most of these months are announced before they begin.
+ * - `report_month, report_year, announced ahead`: as the second; most of these months are announced before they begin.
  */
 import { dayOf } from "@larder/schemas/dates.ts"
 import { DriftFound, findField, type PayloadRow, quoted, textOf } from "./field.ts"
@@ -35,7 +35,7 @@ export const parsePeriod = (text: string): PeriodKey => {
   }
 }
 
-/** `MM/DD/YYYY` with or without a time behind, or `YYYY-MM-DD`, as a day; undefined where it is none. */
+/** The day of `MM/DD/YYYY` or `YYYY-MM-DD`, with or without a time after it; undefined if the text is not a date. */
 export const parseDay = (text: string): string | undefined => {
   const american = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?:\s|$)/.exec(text)
   if (american !== null) return dayOf(Number(american[3]), Number(american[1]), Number(american[2]))
@@ -43,7 +43,10 @@ export const parseDay = (text: string): string | undefined => {
   return iso === null ? undefined : dayOf(Number(iso[1]), Number(iso[2]), Number(iso[3]))
 }
 
-/** `MM/DD/YYYY HH:MM:SS` as `YYYY-MM-DD HH:MM:SS`, without a zone, as the report states none. A day alone is over at its end. */
+/**
+ * `MM/DD/YYYY HH:MM:SS` as `YYYY-MM-DD HH:MM:SS`, without a time zone, because the report states none. A date without a
+ * time becomes the end of that day.
+ */
 export const parseMoment = (text: string): string | undefined => {
   const day = parseDay(text)
   const time = /[\sT](\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?\s*$/.exec(text)
@@ -70,7 +73,7 @@ const months = [
   "december"
 ]
 
-/** `Jul`, `Sept.`, `July`, `7` or `07` → its number. */
+/** The number of a month: `Jul`, `Sept.`, `July`, `7` or `07`. */
 export const parseMonth = (text: string): number | undefined => {
   const name = text.toLowerCase().replace(/\.$/, "")
   const index = name.length < 3 ? -1 : months.findIndex((month) => month.startsWith(name))
@@ -79,7 +82,7 @@ export const parseMonth = (text: string): number | undefined => {
   return number >= 1 && number <= 12 ? number : undefined
 }
 
-/** `stated` is false where the row simply has no date. */
+/** `stated` is false if the row has no date at all. */
 type Reader = (row: PayloadRow) => { readonly day: string } | { readonly fault: string; readonly stated: boolean }
 
 const required = (fields: ReadonlyArray<string>, name: string, exactly: boolean): string => {
@@ -92,7 +95,7 @@ const required = (fields: ReadonlyArray<string>, name: string, exactly: boolean)
   throw new DriftFound({ problem, found: [...fields] })
 }
 
-/** Finds the period fields of a payload once, and reads them row by row. Throws `DriftFound` where one is missing. */
+/** Finds the period fields of a payload once, and reads them row by row. Throws `DriftFound` if one is missing. */
 export const periodReader = (key: PeriodKey, fields: ReadonlyArray<string>): Reader => {
   const dayIn = (row: PayloadRow, field: string) => parseDay(textOf(row[field]) ?? "")
   const fault = (row: PayloadRow, field: string, wanted: string) => ({

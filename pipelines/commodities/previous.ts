@@ -1,4 +1,4 @@
-/** What is live tells of earlier runs of this pipeline. */
+/** What the live generation records about earlier runs of this pipeline. */
 import { Day } from "@larder/schemas/dates.ts"
 import { fromLive } from "@larder/warehouse/live/previous.ts"
 import { commodity } from "@larder/warehouse/tables.ts"
@@ -20,7 +20,7 @@ export interface Previous {
   /** How far live runs have read each feed. A recording or a sample says nothing about how far the network was read. */
   readonly cursors: ReadonlyArray<typeof FeedCursor.Type>
   readonly payloads: ReadonlyArray<typeof KnownPayload.Type>
-  /** Columns that values were read from, and the days of these values, with commas between. */
+  /** Columns that values were read from, and the days of these values, separated by commas. */
   readonly measures: ReadonlyArray<typeof Measure.Type>
   readonly unknownFields: ReadonlyArray<typeof UnknownField.Type>
 }

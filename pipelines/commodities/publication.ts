@@ -1,24 +1,25 @@
 /**
- * When a report published a row: by its own stamp, which has no zone. Stamps are parsed and never compared as text. Nothing may
- * seem to be published before it was: a stamp without a time counts as the end of its day, and a row without a stamp gets a
- * moment that `commodity.price_as_of` knows by its microseconds and shows only from when the payload was fetched.
+ * When a report published a row: by its own timestamp, which has no time zone. Timestamps are parsed and never compared
+ * as text. No row may seem to be published before it was. A timestamp without a time counts as the end of its day. A
+ * row without a timestamp gets a moment that `commodity.price_as_of` recognises by its microseconds, and shows only
+ * from the time at which the payload was fetched.
  */
 import { assertTypes } from "./cell-types.ts"
 import { DriftFound, findField, type PayloadRow, quoted, textOf } from "./field.ts"
 import { parseDay, parseMoment } from "./period.ts"
 
-/** No stamp is there: reports state whole seconds. */
+/** Marks a missing timestamp: reports state whole seconds. */
 const unstamped = "23:59:59.999999"
 
-/** Whether this moment stands in for a stamp that is missing. */
+/** Whether this moment replaces a missing timestamp. */
 export const isUnstamped = (moment: string) => moment.endsWith(unstamped)
 
-/** Days that a row states about its report: the end of the newest of them stands in for a stamp that is missing. */
+/** Days that a row states about its report: the end of the newest of them replaces a missing timestamp. */
 const reportDays = ["created_date", "week_ending_date", "report_end_date", "report_date"]
 
 /**
- * Reads the stamp of each row, `YYYY-MM-DD HH:MM:SS`. Throws `DriftFound` where two fields could be it, and where it is no stamp
- * in any of these rows.
+ * Reads the timestamp of each row, `YYYY-MM-DD HH:MM:SS`. Throws `DriftFound` if two fields could be the timestamp, or
+ * if every stated value in these rows is invalid.
  */
 export const publicationReader = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
   const found = findField(fields, "published_date")

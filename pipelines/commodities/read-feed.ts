@@ -1,4 +1,6 @@
-/** One feed on its way into the staging file: fetched into the archive, normalised unless known already, staged. */
+/**
+ * Reads one feed into the staging file: fetches it into the archive, normalises it unless it is known, and stages it.
+ */
 import { daysBefore } from "@larder/schemas/dates.ts"
 import {
   cursorTable,
@@ -19,7 +21,7 @@ import type { Previous } from "./previous.ts"
 import { asksOf, windowAround } from "./source.ts"
 import { PayloadUnreadable, rowsOf, textFrom } from "./wire.ts"
 
-/** Values of the newest reports may be dated after the day they are fetched: a Thursday's report ends on Friday. */
+/** Values of the newest reports may be dated after the day of the request: a Thursday report ends on Friday. */
 const daysAhead = 14
 
 /** What all feeds of a run share. */
@@ -30,20 +32,20 @@ export interface FeedContext {
   readonly today: string
 }
 
-/** What a feed gave: its counts, and the columns that its metrics were read from. */
+/** The result of reading a feed: its counts, and the columns that its metrics were read from. */
 export interface FeedRead {
   readonly rows_read: number
   readonly rows_silent: number
   readonly rows_rejected: number
   readonly measures: ReadonlyMap<string, string>
-  /** Why it has only a part of the rows that it should have. */
+  /** Why it has only a part of its rows. */
   readonly partial?: string | undefined
 }
 
 /**
- * The window to ask for: around the days given, or back from where the last live run ended. None reads the whole history:
- * the first time, and after a change of the mapping. A reading of a day to come, such as Class I of the next month, does not
- * move the window past today.
+ * The window of days to request: around the days given, or back from the end of the last live run. Undefined means the
+ * whole history: on the first run, after a change of the mapping, and if the origin is not live. A reading of a future
+ * day, such as Class I of the next month, does not move the window past today.
  */
 const windowOf = (feed: Feed, { run, previous, today }: FeedContext, isLive: boolean, mapping: string) => {
   if (run.days !== undefined) return windowAround(run.days, feed)
@@ -53,11 +55,11 @@ const windowOf = (feed: Feed, { run, previous, today }: FeedContext, isLive: boo
   return { from: daysBefore(read_to, feed.lookBackDays), to: daysBefore(today, -daysAhead) }
 }
 
-/** Not there under this address: a recording that is missing, or a 404. */
+/** The address has no payload: a recording is missing, or the service answered 404. */
 const isAbsent = (error: unknown): error is NotRecorded | RefusedByUpstream =>
   error instanceof NotRecorded || (error instanceof RefusedByUpstream && error.status === 404)
 
-/** The first address that is there. Where none is, the error tells everything that was looked for. */
+/** Fetches the first address that exists. If none does, the error names everything that was looked for. */
 const fetchFirst = Effect.fnUntraced(function* (asks: ReadonlyArray<Ask>) {
   const archive = yield* Archive
   const absent: Array<NotRecorded | RefusedByUpstream> = []
@@ -124,7 +126,7 @@ const stage = Effect.fnUntraced(function* (
   }
 })
 
-/** Metrics of the feed that have had values, and when. */
+/** The feed's metrics that have had values, and on which days. */
 const valuedOf = ({ metrics }: Feed, { previous }: FeedContext) => {
   const own = new Set(metrics.map(({ metric_name }) => metric_name))
   return new Map(
@@ -134,7 +136,7 @@ const valuedOf = ({ metrics }: Feed, { previous }: FeedContext) => {
   )
 }
 
-/** Fails with `DriftFound` or `PayloadUnreadable` where the payload cannot be trusted. */
+/** Fails with `DriftFound` or `PayloadUnreadable` if the payload cannot be trusted. */
 export const readFeed = Effect.fnUntraced(
   function* (context: FeedContext, feed: Feed) {
     const fs = yield* FileSystem.FileSystem
@@ -175,7 +177,7 @@ export const readFeed = Effect.fnUntraced(
         cause instanceof DriftFound || cause instanceof PayloadUnreadable ? Effect.fail(cause) : Effect.die(cause)
       )
     )
-    // one that is partial is read again, so that each run says so
+    // a partial payload is read again, so that each run reports it
     const withRemark = remark === undefined ? withDays : `${withDays}, partial`
     yield* stage(context, feed, raw, read, { feed: mapping, payload: withRemark })
     const { measures, rejects, rows_read, rows_silent } = read

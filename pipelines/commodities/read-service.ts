@@ -1,4 +1,7 @@
-/** The feeds of one service, one after the other. One that is away or faulty does not keep the others from being read. */
+/**
+ * Reads the feeds of one service, one after the other. An unreachable or faulty feed does not stop the others, unless
+ * the service itself fails.
+ */
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import { Effect } from "effect"
 import { Origin, type OriginError } from "../run/origin.ts"
@@ -9,20 +12,20 @@ import { aboutNoDays, knowsNoDays } from "./source.ts"
 
 export type Outcome = { readonly feed: string } & (
   | ({ readonly kind: "read" } & FeedRead)
-  /** Did not come. */
+  /** Could not be fetched. */
   | { readonly kind: "unreachable"; readonly reason: string; readonly error?: OriginError }
-  /** Came, and cannot be trusted. */
+  /** Was fetched and cannot be trusted. */
   | { readonly kind: "untrusted"; readonly reason: string }
 )
 
-/** What a run tells of a feed that it did not read, or only in part. */
+/** What a run reports about a feed that it did not read, or read only in part. */
 export const leftOutOf = (outcome: Outcome): ReadonlyArray<FeedLeftOut> => {
   const { feed, kind } = outcome
   if (kind !== "read") return [{ feed, kind, reason: outcome.reason }]
   return outcome.partial === undefined ? [] : [{ feed, kind: "partial", reason: outcome.partial }]
 }
 
-/** A service that did not answer for so many feeds in a row is away: each of them was tried for minutes. */
+/** After this many feeds in a row without an answer, the service counts as down: each was retried for minutes. */
 const patience = 3
 
 const outcomeOf = (context: FeedContext, line: Feed) => {
@@ -47,11 +50,11 @@ const outcomeOf = (context: FeedContext, line: Feed) => {
   )
 }
 
-/** Why the rest of a service need not be asked: the answer would be the same. */
+/** Why the other feeds of a service are not requested: the answer would be the same. */
 const hopeless = (outcomes: ReadonlyArray<Outcome>): string | undefined => {
   const errors = outcomes.map((outcome) => (outcome.kind === "unreachable" ? outcome.error : undefined))
   const last = errors.at(-1)
-  // what is wrong with an answer of the service itself, such as its encoding, says nothing about the other feeds
+  // an error in an answer of the service itself, such as its encoding, says nothing about the other feeds
   if (last?._tag === "UpstreamUnavailable" && !last.may_pass && last.status !== 200) {
     return `Not asked, because the service did not answer for ${outcomes.at(-1)?.feed}.`
   }
@@ -61,7 +64,7 @@ const hopeless = (outcomes: ReadonlyArray<Outcome>): string | undefined => {
   return denied && `Not asked, because the service denied ${denied.feed}.`
 }
 
-/** Of days that have rows no feed has one: then none was read. */
+/** If no feed has a row for days that were read before, all feeds count as untrusted. */
 const orNoDays = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<Outcome> => {
   const rows = outcomes.flatMap((outcome) => (outcome.kind === "read" ? [outcome.rows_read] : []))
   if (!knowsNoDays(rows)) return outcomes
@@ -71,7 +74,7 @@ const orNoDays = (outcomes: ReadonlyArray<Outcome>): ReadonlyArray<Outcome> => {
   )
 }
 
-/** `unasked`: why no feed of it is asked at all. */
+/** `unasked`: why no feed of the service is requested. */
 export const readService = Effect.fnUntraced(function* (
   context: FeedContext,
   feeds: ReadonlyArray<Feed>,
@@ -89,6 +92,6 @@ export const readService = Effect.fnUntraced(function* (
     stop ??= hopeless(outcomes)
     yield* progress.advance({ feed: feed.feed, rows: outcome.kind === "read" ? outcome.rows_read : 0 })
   }
-  // days that somebody asks for may have none, and so may a recording
+  // days that the operator chose may have no rows, and so may a recording
   return kind === "live" && context.run.days === undefined ? orNoDays(outcomes) : outcomes
 })

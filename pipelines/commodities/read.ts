@@ -1,6 +1,7 @@
 /**
- * Reads all feeds of the catalog: fetch into the archive, normalise, stage. Feeds of one service go one after the other,
- * the two services side by side. The first run reads whole histories; later ones look back as far as reports are revised.
+ * Reads all feeds of the catalog: fetches them into the archive, normalises and stages them. Feeds of one service are
+ * read one after the other, the two services in parallel. The first run reads whole histories; later ones go back as
+ * far as reports are revised.
  */
 
 import { Clock, DateTime, Effect } from "effect"
@@ -21,7 +22,9 @@ const needsKey =
 const advice =
   "Nothing of this run was published; the previous generation stays live. Run again later, or correct the lines of a report that has changed in pipelines/commodities/catalog."
 
-/** One in so many feeds that answered may be untrusted: more mean that something is wrong with all of them. */
+/**
+ * At most one in this many feeds that answered may be untrusted: more mean that something is wrong with all of them.
+ */
 const trustedPerUntrusted = 3
 
 export const readCommodities = Effect.fn("commodities.read")(function* (run: RunContext) {

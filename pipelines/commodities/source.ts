@@ -1,4 +1,4 @@
-/** Addresses of the reports, and how a window of days is asked for. */
+/** Addresses of the reports, and the query for a window of days. */
 import { daysBefore, isDay } from "@larder/schemas/dates.ts"
 import type { Redacted } from "effect"
 import type { Ask } from "../run/origin.ts"
@@ -10,7 +10,7 @@ const base = {
   "gov-mpr": "https://mpr.datamart.ams.usda.gov/services/v1.1/reports/"
 }
 
-/** `2026-09-01` → `09/01/2026`, as both services want it. */
+/** `2026-09-01` → `09/01/2026`, as both services require. */
 const american = (day: string) => `${day.slice(5, 7)}/${day.slice(8, 10)}/${day.slice(0, 4)}`
 
 const withWindow = (url: string, feed: Feed, window: DayRange) => {
@@ -18,15 +18,15 @@ const withWindow = (url: string, feed: Feed, window: DayRange) => {
   return `${url}${url.includes("?") ? "&" : "?"}q=${encodeURIComponent(condition)}`
 }
 
-/** Another day, or the same where the calendar ends before it. */
+/** The day shifted by some days, or the same day if the result is outside the calendar. */
 const shifted = (day: string, days: number) => {
   const other = daysBefore(day, -days)
   return isDay(other) ? other : day
 }
 
 /**
- * The window to ask a feed for so that no reading of these days is missed: reports are found by days of their own, such as
- * the begin of a year-to-date report or the week of the report that restates the reading.
+ * The window to request from a feed so that no reading of these days is missed. The service finds reports by other
+ * days, such as the beginning of a year-to-date report or the week of the report that restates the reading.
  */
 export const windowAround = ({ from, to }: DayRange, { windowReachDays }: Feed): DayRange => ({
   from: shifted(from, -windowReachDays),
@@ -34,8 +34,8 @@ export const windowAround = ({ from, to }: DayRange, { windowReachDays }: Feed):
 })
 
 /**
- * Whether the feeds of a service, which were asked for days that have rows, have none at all: then it no longer knows the field by
- * which days are asked for. One or two may really be without rows.
+ * Whether all feeds of a service have no rows, although they were asked for days that are known to have rows: then the
+ * service no longer knows the field by which days are requested. One or two feeds may really have no rows.
  */
 export const knowsNoDays = (rows: ReadonlyArray<number>) => rows.length >= 3 && rows.every((count) => count === 0)
 
@@ -43,8 +43,8 @@ export const aboutNoDays =
   "like every other report of this service: it may no longer know the field by which days are asked for"
 
 /**
- * What to ask for a feed, in order of preference. The My Market News key is the user name of HTTP Basic, with an empty
- * password; Datamart takes none.
+ * What to request for a feed, in order of preference. The My Market News key is the user name of HTTP Basic, with an
+ * empty password; Datamart needs no key.
  */
 export const asksOf = (
   feed: Feed,

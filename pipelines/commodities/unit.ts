@@ -1,7 +1,10 @@
-/** The unit that a row states for its prices. It is compared with the catalog's: a price per ton is none per pound. */
+/**
+ * The unit that a row states for its prices. It is compared with the catalog's: a price per ton is not a price per
+ * pound.
+ */
 import { findField, type PayloadRow, textOf } from "./field.ts"
 
-/** In this order: "Dollars per 100 Pounds" is no price per pound. Other words say nothing. */
+/** The order matters: "Dollars per 100 Pounds" is not a price per pound. Other words state no unit. */
 const wordings: ReadonlyArray<readonly [RegExp, unit: string]> = [
   [/\bbasis\b/i, "usd_per_lb_basis"],
   [/\bcents?\b/i, "cents"],
@@ -10,7 +13,7 @@ const wordings: ReadonlyArray<readonly [RegExp, unit: string]> = [
   [/\blbs?\b|\bpounds?\b/i, "usd_per_lb"]
 ]
 
-/** Reads the unit of a row; undefined where it states none that is known. */
+/** Reads the unit of a row; undefined if it states no known unit. */
 export const unitReader = (fields: ReadonlyArray<string>) => {
   const found = findField(fields, "price_unit")
   return (row: PayloadRow): { readonly unit: string; readonly stated: string } | undefined => {

@@ -1,4 +1,4 @@
-/** What only a payload as a whole tells: its rows can be read one by one, and yet they do not mean what the mapping takes them for. */
+/** Checks of a whole payload: each row can be read, but together they do not mean what the mapping assumes. */
 import type { Feed } from "./catalog.ts"
 import { DriftFound, isStated, type PayloadRow } from "./field.ts"
 import type { Reading } from "./normalise.ts"
@@ -14,8 +14,8 @@ const changed = (problem: string) => new DriftFound({ problem, found: [] })
 const withoutPadding = (token: string) => (token.includes(".") ? token.replace(/\.?0+$/, "") : token)
 
 /**
- * A payload says one thing about a metric, a day and a publication. Where two rows say two, a row selector is too wide, and
- * nobody can tell which row it was meant for. Throws `DriftFound`.
+ * A payload states one value for a metric, a day and a publication. If two rows state different values, a row selector
+ * is too wide, and it is unclear which row it was meant for. Throws `DriftFound`.
  */
 export const assertOneValue = (readings: ReadonlyArray<Reading>) => {
   const said = new Map<string, Reading>()
@@ -30,14 +30,14 @@ export const assertOneValue = (readings: ReadonlyArray<Reading>) => {
 }
 
 /**
- * A rolling report restates five weeks, and after a price has ended its nulls reach back over four weeks that had one: so many days
- * prove nothing.
+ * A rolling report restates five weeks. After a price has ended, its nulls cover four weeks that had a value, so this
+ * many days prove nothing.
  */
 const restated = 5
 
 /**
- * Throws `DriftFound` where every row of a metric is without a value, although the metric has one on more than five of the days that
- * these rows are of. Rows of other days may have none: a price that is not quoted, or one that has ended.
+ * Throws `DriftFound` if every row of a metric has no value, although the metric has had one on more than five of the
+ * days of these rows. Rows of other days may have none: a price that is not quoted, or one that has ended.
  */
 export const assertStillStated = (
   mapping: ReadonlyArray<MappedMetric>,
@@ -58,12 +58,12 @@ export const assertStillStated = (
   }
 }
 
-/** Only what is announced near its month tells: not a history that was published again later. */
+/** Only announcements within this many days of their month count, not a history that was published again later. */
 const nearMonth = 31
 
 /**
- * Throws `DriftFound` where most months of a feed whose prices are announced ahead were announced after they began: the field of the
- * month would then mean the month of the announcement. A single late one has occurred.
+ * Throws `DriftFound` if most months of a feed whose prices are announced ahead were announced after they began: the
+ * month field would then mean the month of the announcement. A single late announcement has occurred.
  */
 export const assertAnnouncedAhead = ({ period }: Feed, readings: ReadonlyArray<Reading>) => {
   if (period.kind !== "month" || !period.announcedAhead) return

@@ -1,6 +1,7 @@
 /**
  * Payloads of My Market News (MARS) and Datamart (MPR): what an answer must look like before its rows are trusted. Both
- * answer `{ stats, results }`, MARS also an array of one such section each; MPR spells the stats with a trailing colon.
+ * answer `{ stats, results }`. MARS also answers an array of such objects, one per section. MPR spells the names in
+ * `stats` with a trailing colon.
  */
 import { PublishedNumber, parseJsonKeepingNumbers } from "@larder/schemas/decimals.ts"
 import { Result, Schema } from "effect"
@@ -8,7 +9,7 @@ import type { Feed } from "./catalog.ts"
 import type { PayloadRow } from "./field.ts"
 import { otherReport } from "./identity.ts"
 
-/** The answer cannot be read as what the service documents. */
+/** The answer does not have the format that the service documents. */
 export class PayloadUnreadable extends Schema.TaggedError<PayloadUnreadable>()("PayloadUnreadable", {
   url: Schema.String,
   problem: Schema.String
@@ -31,18 +32,18 @@ const decodeSection = Schema.decodeUnknownResult(Section)
 
 type Fail = (problem: string) => never
 
-/** A count of the stats, with or without the colon that MPR puts behind its name; undefined where it is no count. */
+/** A count of the stats, with or without the colon that MPR adds to its name; undefined if it is not a count. */
 const countOf = (section: Section, name: string): number | undefined => {
   const text = String(section.stats?.[name] ?? section.stats?.[`${name}:`] ?? "").replaceAll(",", "")
   return /^\d+$/.test(text) ? Number(text) : undefined
 }
 
-/** What the services state as `userAllowedRows`, for answers that do not. */
+/** The `userAllowedRows` that the services state, for answers that do not state it. */
 const rowCap = { "gov-mars": 100_000, "gov-mpr": 99_999 }
 
 /**
- * Why an answer is not complete: both services cut at their row cap, silently and with status 200. MPR answers one row
- * more than its cap.
+ * Why an answer is incomplete: both services truncate at their row cap, silently and with status 200. MPR returns one
+ * row more than its cap.
  */
 const truncation = (section: Section, rows: number, cap: number): string | undefined => {
   const returned = Math.max(countOf(section, "returnedRows") ?? 0, rows)
@@ -55,12 +56,13 @@ const truncation = (section: Section, rows: number, cap: number): string | undef
 }
 
 /**
- * "No Results Found" comes with status 200, a message, and results that are null or absent; or nothing but a count of 0 tells.
+ * "No Results Found" has status 200, a message, and results that are null or absent. Some answers show it only by a
+ * count of 0.
  */
 const saysNothingFound = (section: Section) =>
   /no results/i.test(String(section.message ?? "")) || countOf(section, "returnedRows") === 0
 
-/** What is wrong with an answer that has no row and does not say that nothing was found. */
+/** The problem with an answer that has no rows and does not say that nothing was found. */
 const withoutRows = ({ message, results }: Section) => {
   if (message !== undefined) return `holds a message instead of rows: ${JSON.stringify(message)}`
   return Array.isArray(results)
@@ -79,8 +81,8 @@ const jsonOf = (text: string, fail: Fail): unknown => {
 const same = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase()
 
 /**
- * The section of a feed, by its name where the answer states one: rolling and final sections have the same columns. A report
- * without sections answers with one.
+ * The section of a feed, by its name if the answer states one: rolling and final sections have the same columns. A
+ * report without sections answers with one.
  */
 const pick = (feed: Feed, sections: readonly [Section, ...ReadonlyArray<Section>], fail: Fail): Section => {
   const [first] = sections
@@ -110,9 +112,9 @@ export interface Answered {
 }
 
 export interface PayloadRows {
-  /** As they stand in the payload, numbers as printed. */
+  /** As in the payload, with numbers as printed. */
   readonly rows: ReadonlyArray<unknown>
-  /** What it lacks without being unreadable: it states another number of rows than it holds. */
+  /** A fault of a payload that is still readable: it states another number of rows than it holds. */
   readonly remark: string | undefined
 }
 
@@ -149,7 +151,8 @@ export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answer
   if (cut !== undefined) return fail(cut)
   const stated = countOf(section, "returnedRows") ?? rows.length
   const remark = stated === rows.length ? undefined : `states ${stated} rows and holds ${rows.length}`
-  // Recordings that were cut down by hand keep their counts. A service that sends fewer rows than it counts lost some.
+  // Recordings that were cut down by hand keep their counts. A service that sends fewer rows than it counts has lost
+  // some.
   if (remark !== undefined && !recorded && rows.length < stated) return fail(remark)
   if (rows.length === 0 && !saysNothingFound(section)) return fail(withoutRows(section))
   const other = otherReport(feed, rows.filter(isRow))

@@ -1,4 +1,4 @@
-/** A source that could not be read is what a probe tells of. What is wrong with this machine ends it. */
+/** A probe reports a source that cannot be read. A fault of this machine ends the probe. */
 import { Effect } from "effect"
 import { type OriginError, UpstreamUnavailable } from "../run/origin.ts"
 import type { ArchiveUnwritable, RawFileDamaged } from "../run/raw-file.ts"
@@ -8,7 +8,10 @@ export const orFatal = <E extends OriginError>(error: E | ArchiveUnwritable | Ra
     ? Effect.fail(error)
     : Effect.succeed(error as Exclude<typeof error, ArchiveUnwritable | RawFileDamaged>)
 
-/** Why nothing came. Of a connection that failed, without the address: so feeds with the same trouble read the same. */
+/**
+ * Why there was no answer. A failed connection is described without its address, so that feeds with the same problem
+ * get the same text.
+ */
 export const whyAway = (error: OriginError) => {
   if (!(error instanceof UpstreamUnavailable)) return error.message
   const { advice, problem, tries } = error

@@ -1,6 +1,7 @@
 /**
- * The newest release of branded foods: the download page, and of each zip its list of members and their first records, held
- * against the keys and columns that a run needs. Some hundred kilobytes, where the zips have hundreds of megabytes.
+ * Probes the newest release of branded foods: the download page, and for each zip its list of members and their first
+ * records. It checks them against the keys and columns that a run needs. It reads some hundred kilobytes of zips that
+ * have hundreds of megabytes.
  */
 import { Effect, FileSystem, Path, Result } from "effect"
 import { readHeader } from "../branded-foods/csv/header.ts"
@@ -18,16 +19,16 @@ import { type MemberHead, type ZipHeads, zipHeads } from "./zip-heads.ts"
 
 const verdict = verdictsOf("branded-foods", "FoodData Central (fdc.nal.usda.gov)")
 
-/** Without these no food is a label. */
+/** Without these keys, no food can become a label. */
 const neededKeys = ["fdcId", "description", "gtinUpc", "foodNutrients", "publicationDate"]
 
-/** The records whose end is in the beginning of the file. Throws `FoodListUnusable` where it is no list of foods. */
+/** The complete records at the beginning of the file. Throws `FoodListUnusable` if it is not a list of foods. */
 export const foodsIn = ({ head, name }: MemberHead): ReadonlyArray<Readonly<Record<string, unknown>>> => {
   const { cut, push } = makeCutter(name)
   push(head)
   const lines = cut.lines().toString("utf8").split("\n").slice(0, -1)
   return lines.map((line) => {
-    const { line: _line, ...food } = JSON.parse(line) // the cutter has added where it stood
+    const { line: _line, ...food } = JSON.parse(line) // the cutter has added the record's line number
     return food
   })
 }
@@ -100,13 +101,13 @@ const judgeForm = (form: Form, feed: string, heads: ReadonlyArray<MemberHead>) =
   return Effect.succeed(foods === undefined ? none : judgeJson(feed, foods))
 }
 
-/** What was seen of a zip, for a bundle. */
+/** What the probe read of a zip, for a bundle. */
 export interface SeenZip {
   readonly url: string
   readonly listed: ZipHeads["listed"]
-  /** The beginnings of the members that a run needs. */
+  /** The first bytes of the members that a run needs. */
   readonly members: ReadonlyArray<MemberHead>
-  /** Why nothing came. */
+  /** Why there was no answer. */
   readonly refusal?: OriginError
 }
 
@@ -137,7 +138,7 @@ const probeForm = Effect.fnUntraced(function* (form: Form, url: string | undefin
   return { found: { ...judged, detail, newest_day }, seen: [{ url, listed, members }] } satisfies Probed as Probed
 })
 
-/** The verdicts, and what was seen of the zips. */
+/** Returns the verdicts, and what was read of the zips. */
 export const probeBrandedFoods = Effect.fn("probe.brandedFoods")(function* () {
   const release = yield* Effect.result(newestRelease())
   if (Result.isFailure(release)) {

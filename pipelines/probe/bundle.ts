@@ -1,7 +1,8 @@
 /**
- * What a probe saw, as a zip that can be sent to a maintainer and replayed: recordings of the pieces that were read, laid out as
- * `replay-origin.ts` reads them, refusals beside them as `<name>.refused.json`, and `probe.json` with the verdicts, the heads of the
- * answers and the lists of zips. Keys are taken out. Windows of days are not in the names: a replay asks for none.
+ * Writes what a probe read as a zip that can be sent to a maintainer and replayed: recordings of the parts that were
+ * read, laid out as `replay-origin.ts` reads them; refusals beside them as `<name>.refused.json`; and `probe.json` with
+ * the verdicts, the response headers and the lists of zip members. Keys are removed. Names leave out the date window,
+ * because a replay asks for none.
  */
 import { createWriteStream } from "node:fs"
 import { readFile, rename, rm } from "node:fs/promises"
@@ -30,14 +31,16 @@ export class BundleUnwritable extends Schema.TaggedError<BundleUnwritable>()("Bu
   }
 }
 
-/** Of one recording. A few weeks of a report have some hundred kilobytes, the beginning of a store's file 4 MB. */
+/**
+ * Limit for one recording. A few weeks of a report take some hundred kilobytes, the beginning of a store's file 4 MB.
+ */
 const mostBytesOfRecording = 32 << 20
-/** Of all recordings. Bundles of twice this size are refused when they are read. */
+/** Limit for all recordings. A replay refuses bundles of more than twice this size. */
 const mostBytes = 256 << 20
-/** File systems allow 255 bytes in a name, and something is added to it. */
+/** File systems allow 255 bytes in a name, and a suffix may be added to this one. */
 const mostBytesOfName = 220
 
-/** 1980-01-01, the first day a zip can name: a bundle tells when it was made in `probe.json`. */
+/** 1980-01-01, the first date that a zip can hold. `probe.json` says when the bundle was made. */
 const noTime = { mtime: new Date(1980, 0, 1), mode: 0o100644, forceDosTimestamp: true }
 
 interface Entry {
@@ -52,7 +55,7 @@ const zipped = async (entries: ReadonlyArray<Entry>) => {
   return buffer(zip.outputStream)
 }
 
-/** Up to the last line end that is in no quotes. */
+/** Cuts after the last line end outside quotes. */
 const wholeRecords = (head: Buffer) => {
   let end = 0
   let isQuoted = false
@@ -68,11 +71,11 @@ const firstFoods = (member: MemberHead) => {
     const lines = foodsIn(member).map((food) => JSON.stringify(food))
     return Buffer.from(`{"BrandedFoods":[\n${lines.join(",\n")}\n]}\n`)
   } catch {
-    return member.head // no list of foods: it is replayed as what it is
+    return member.head // not a list of foods: it is replayed unchanged
   }
 }
 
-/** The member with its first whole records. */
+/** The member, cut after its first complete records. */
 const shortened = (member: MemberHead) => {
   if (member.head.length >= member.bytes) return member.head
   return /\.json$/i.test(member.name) ? firstFoods(member) : wholeRecords(member.head)
@@ -80,20 +83,20 @@ const shortened = (member: MemberHead) => {
 
 const json = (value: unknown) => Buffer.from(`${JSON.stringify(value, null, 2)}\n`)
 
-/** The window of days is `q`, and nothing else is. */
+/** For commodities, the parameter `q` holds the date window and nothing else. */
 const nameOf = (url: string, pipeline: string) =>
   recordingName(pipeline === "commodities" ? url.replace(/([?&])q=[^&]*&?/, "$1").replace(/[?&]$/, "") : url)
 
 const fetchesOf = Effect.fnUntraced(function* ({ folder }: Probed) {
   const path = yield* Path.Path
   const list = path.join(folder, "fetches", "probe.ndjson")
-  const text = yield* Effect.promise(() => readFile(list, "utf8").catch(() => "")) // nothing was asked
+  const text = yield* Effect.promise(() => readFile(list, "utf8").catch(() => "")) // there were no requests
   return yield* Effect.forEach(text.split("\n").filter(Boolean), (line) => Effect.orDie(decodeLine(line)))
 })
 
 const isRecordable = (name: string) => name.split("/").every((part) => Buffer.byteLength(part) <= mostBytesOfName)
 
-/** Date is left out: a replay compares no clocks. */
+/** Leaves out `date`: a replay compares no clocks. */
 const toldBeside = ({ told = {} }: Fetch) => Object.entries(told).filter(([key]) => key !== "date")
 
 const recordingsOf = Effect.fnUntraced(function* (probed: Probed) {
@@ -138,8 +141,8 @@ const foldersOf = (name: string) => {
 }
 
 /**
- * The first recordings that there is room for; of two with one name the later one, no refusal beside a payload, and none in the
- * place of a folder.
+ * The first recordings that fit into the limit. Of two with the same name, the later one counts. A refusal beside a
+ * payload and a recording in the place of a folder are left out.
  */
 const fitting = (entries: ReadonlyArray<Entry>) => {
   const byName = new Map(entries.map((entry) => [entry.name, entry]))
@@ -164,7 +167,7 @@ const listIn = Effect.fnUntraced(function* (probed: ReadonlyArray<Probed>) {
   return undefined
 })
 
-/** Writes the file, complete or not at all, and says how many recordings are in it. */
+/** Writes the file, complete or not at all, and returns the number of recordings in it. */
 export const writeBundle = Effect.fn("probe.writeBundle")(function* (
   file: string,
   probed: ReadonlyArray<Probed>,

@@ -18,7 +18,7 @@ class ProbeMisused extends Schema.TaggedError<ProbeMisused>()("ProbeMisused", { 
   }
 }
 
-/** Not every feed is as a run needs it. */
+/** Some feeds are not as a run needs them. */
 class FeedsDiffer extends Schema.TaggedError<FeedsDiffer>()("FeedsDiffer", { feeds: Schema.Int, of: Schema.Int }) {
   override readonly [Runtime.errorExitCode] = 4
   override get message() {
@@ -41,7 +41,7 @@ interface Given {
 
 const noList = "No store list is given: name a JSON file with --stores or in LARDER_STORES"
 
-/** The pipeline that is named, else all that there is something to read of. */
+/** The named pipeline, or all pipelines that have something to read. */
 const wanted = Effect.fnUntraced(function* ({ pipeline, replay, stores }: Given) {
   const isAsked = ({ name }: Pipeline) => Option.isNone(pipeline) || pipeline.value === name
   const asked = pipelines.filter(isAsked)
@@ -87,7 +87,7 @@ const ending = (verdicts: ReadonlyArray<FeedVerdict>) => {
   return code === 4 ? Effect.fail(new FeedsDiffer({ feeds, of })) : Effect.void
 }
 
-/** Before anything is asked: a bundle is written at the end. */
+/** Checked before any request, because the bundle is written only at the end. */
 const checkBundle = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,6 +1,7 @@
 /**
- * The reports of both services: of each a window of a few weeks, held against the catalog by the code that reads it in a run. The
- * feeds of one service go one after the other, and the rest is not asked where the answer would be the same.
+ * Probes the reports of both services. It reads a window of a few weeks of each report and checks it against the
+ * catalog, with the code of a run. Feeds of one service are read one after the other. The remaining feeds are skipped
+ * if their answer would be the same.
  */
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Clock, DateTime, Effect, FileSystem, type Redacted, Result } from "effect"
@@ -26,7 +27,7 @@ import type { RawFile } from "../run/raw-file.ts"
 import { orFatal, whyAway } from "./away.ts"
 import { type FeedVerdict, type Found, verdictsOf } from "./verdict.ts"
 
-/** Days in which a report of this kind comes at least once, also where one comes late. */
+/** Number of days in which a report of this frequency appears at least once, even if one is late. */
 const spans: Readonly<Record<Feed["frequency"], number>> = {
   daily: 14,
   weekly: 28,
@@ -35,13 +36,13 @@ const spans: Readonly<Record<Feed["frequency"], number>> = {
   annual: 400
 }
 
-/** A week is final when four more reports have restated it. */
+/** A week is final after four more reports have restated it. */
 const untilFinal = 35
 
-/** As far ahead as a run asks. */
+/** A run asks for the same number of days ahead. */
 const daysAhead = 14
 
-/** `windowReachDays` finds year-to-date reports, too, which begin on 1 January. */
+/** `windowReachDays` also covers year-to-date reports, which begin on 1 January. */
 const windowOf = ({ final, frequency, windowReachDays }: Feed, today: string): DayRange => ({
   from: daysBefore(today, spans[frequency] + windowReachDays + (final ? untilFinal : 0)),
   to: daysBefore(today, -daysAhead)
@@ -52,13 +53,13 @@ const services = {
   "gov-mpr": "Datamart (mpr.datamart.ams.usda.gov)"
 }
 
-/** More rejected rows than this share are a difference, not an odd row. */
+/** Up to this share, rejected rows count as odd rows. Above it, the feed differs. */
 const mostRejected = 0.1
 
 const few = (names: ReadonlyArray<string>) =>
   names.length > 4 ? `${names.slice(0, 4).join(", ")} and ${names.length - 4} more` : names.join(", ")
 
-/** Minutes by which the clock of this machine may be off: dates of windows are days. */
+/** Tolerated error of this machine's clock, in minutes: date windows are in whole days. */
 const clockTolerance = 5
 
 const clockNote = ({ fetched_at, told }: RawFile) => {
@@ -100,7 +101,7 @@ const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefi
 const isAbsent = (error: unknown): error is NotRecorded | RefusedByUpstream =>
   error instanceof NotRecorded || (error instanceof RefusedByUpstream && error.status === 404)
 
-/** The first address that is there, else what the last one said. */
+/** Fetches the first address that exists; otherwise fails with the error of the last one. */
 const fetchFirst = Effect.fnUntraced(function* (asks: ReadonlyArray<Ask>) {
   const archive = yield* Archive
   let absent: NotRecorded | RefusedByUpstream | undefined
@@ -119,13 +120,13 @@ interface Asked {
   readonly error?: OriginError
 }
 
-/** What is wrong with a payload is found while it is read; anything else that is thrown is a mistake of ours. */
+/** Reading finds what is wrong with a payload. Any other exception is a bug. */
 const judged = (feed: Feed, ...rest: [RawFile, string, DayRange | undefined, boolean]): Found => {
   try {
     return judge(feed, ...rest)
   } catch (cause) {
     if (!(cause instanceof DriftFound || cause instanceof PayloadUnreadable)) throw cause
-    // without the address: so feeds with the same trouble read the same
+    // without the address, so that feeds with the same problem get the same text
     const said = cause instanceof PayloadUnreadable ? `the payload ${cause.problem}` : cause.message
     const detail = said.replace(feed.feed, "").replace(/^[:\s]+/, "")
     return { feed: feed.feed, verdict: "differs", detail }
@@ -149,10 +150,10 @@ const probeFeed = Effect.fnUntraced(function* (feed: Feed, today: string, key: R
   return { found: judged(feed, fetched.success, text, window, kind !== "live") } satisfies Asked as Asked
 })
 
-/** A service that did not answer for so many feeds in a row is away. */
+/** A service is down if it did not answer for this many feeds in a row. */
 const patience = 2
 
-/** Why the rest of a service need not be asked. */
+/** Why the remaining feeds of a service need not be requested. */
 const hopeless = (asked: ReadonlyArray<Asked>): string | undefined => {
   const last = asked.at(-1)
   if (last?.error instanceof AccessDenied) return `the service denied ${last.found.feed}`
@@ -163,7 +164,7 @@ const hopeless = (asked: ReadonlyArray<Asked>): string | undefined => {
 
 const isGone = ({ error }: Asked) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
 
-/** One report may end; where no report is there any more, the whole service went. */
+/** A single report may end. If no report exists any more, the whole service has moved. */
 const orMoved = (asked: ReadonlyArray<Asked>): ReadonlyArray<Found> => {
   if (asked.length < 3 || !asked.every(isGone)) return asked.map(({ found }) => found)
   const detail =
@@ -171,7 +172,7 @@ const orMoved = (asked: ReadonlyArray<Asked>): ReadonlyArray<Found> => {
   return asked.map(({ found }) => ({ ...found, detail }))
 }
 
-/** All feeds of a service are asked for days that have rows. */
+/** Every feed of a service is asked for days that have rows, so feeds that are all empty differ. */
 const orNoDays = (found: ReadonlyArray<Found>): ReadonlyArray<Found> => {
   if (!knowsNoDays(found.flatMap(({ rows, verdict }) => (verdict === "ok" ? [rows ?? 0] : [])))) return found
   return found.map((one) =>

@@ -1,6 +1,7 @@
 /**
- * A probe reads the smallest piece of each feed and holds it against what a run needs, by the code of the runs. It publishes
- * nothing and writes nothing into `LARDER_HOME`: what it fetches lies in a folder that goes away with the scope.
+ * A probe reads a small part of each feed and checks it against what a run needs, with the code of a run. It publishes
+ * nothing and writes nothing into `LARDER_HOME`: what it fetches is in a temporary folder that is removed with the
+ * scope.
  */
 import { Effect, FileSystem } from "effect"
 import { brandedFoods } from "../branded-foods/branded-foods.ts"
@@ -14,7 +15,7 @@ import type { FeedVerdict } from "./verdict.ts"
 
 export const pipelines: ReadonlyArray<Pipeline> = [commodities, brandedFoods, storefronts]
 
-/** Somebody waits: what does not answer is asked twice, and no pause of minutes is sat out. */
+/** A person waits for the result: a probe tries twice, and does not wait out pauses of minutes. */
 export const hasty: Partial<LivePolicy> = {
   tries: 2,
   firstBackOff: "1 second",
@@ -28,7 +29,7 @@ export interface Probed {
   readonly pipeline: string
   readonly verdicts: ReadonlyArray<FeedVerdict>
   readonly zips: ReadonlyArray<SeenZip>
-  /** Folder of the archive with all that was fetched. */
+  /** Folder of the archive with everything that was fetched. */
   readonly folder: string
 }
 
@@ -45,7 +46,7 @@ const judged = Effect.fnUntraced(function* (pipeline: Pipeline, stores: string |
   return { verdicts: yield* probeStorefronts(stores), seen: [] }
 })
 
-/** One pipeline, from the origin that is provided. `stores` is the file of `--stores`. */
+/** Probes one pipeline from the provided origin. `stores` is the file of `--stores`. */
 export const probePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, stores?: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-probe-" }))

@@ -1,6 +1,6 @@
 /**
- * Takes secrets out of what leaves this machine: keys of the settings and what the addresses of a store list carry in their queries
- * and paths, as they are, percent-encoded, and inside of Base64, wherever a source repeats them.
+ * Removes secrets from what leaves this machine: keys from the settings, and secrets in the queries and paths of store
+ * list addresses. It finds them as plain text, percent-encoded and inside Base64, wherever a source repeats them.
  */
 import { Effect, Redacted } from "effect"
 import { marsKey } from "../commodities/mars-key.ts"
@@ -11,7 +11,7 @@ export interface Redaction {
   readonly bytes: (bytes: Buffer) => Buffer
 }
 
-/** The letters of Base64 that a secret decides alone, wherever it begins in what was encoded. */
+/** The Base64 characters that the secret alone determines, for each alignment in the encoded bytes. */
 const insideBase64 = (secret: Buffer) =>
   [0, 1, 2].map((shift) =>
     Buffer.concat([Buffer.alloc(shift), secret])
@@ -19,16 +19,16 @@ const insideBase64 = (secret: Buffer) =>
       .slice(Math.ceil((shift * 8) / 6), Math.floor(((shift + secret.length) * 8) / 6))
   )
 
-/** As text of one character for each byte. */
+/** Returns text with one character per byte. */
 const formsOf = (secret: string): ReadonlyArray<string> => {
   const encoded = insideBase64(Buffer.from(secret))
   const plain = [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
   const urlSafe = encoded.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"))
-  const escaped = encoded.map((text) => text.replaceAll("/", "\\/")) // as some write JSON
+  const escaped = encoded.map((text) => text.replaceAll("/", "\\/")) // some JSON writers escape slashes
   return [...plain, ...encoded, ...urlSafe, ...escaped].map((text) => Buffer.from(text).toString("latin1"))
 }
 
-/** Longer forms go first: one may hold another. */
+/** Longer forms are replaced first, because one form may contain another. */
 export const redactionOf = (secrets: ReadonlyArray<string>): Redaction => {
   const known = [...new Set(secrets)].filter((secret) => secret !== "")
   const forms = known
@@ -43,13 +43,13 @@ export const redactionOf = (secrets: ReadonlyArray<string>): Redaction => {
   return { bytes, text: (text) => bytes(Buffer.from(text)).toString("utf8") }
 }
 
-/** Other values of a query, such as `format=products`, tell what was asked. */
+/** Other query values, such as `format=products`, say what was requested, and stay. */
 const isSecret = ([name, value]: readonly [string, string]) =>
   (value.length >= 8 && /\d/.test(value)) ||
   value.length >= 20 ||
   (value.length >= 4 && /key|token|secret|pass|sig|auth|code/i.test(name))
 
-/** A path may be a secret itself: whoever knows it may read the feed. Endings such as `.xml` tell a feed's format. */
+/** A path may be a secret that gives access to the feed. Suffixes such as `.xml` only tell the format of the feed. */
 const secretsOfPath = (path: string) =>
   path
     .split("/")
@@ -60,15 +60,15 @@ const decoded = (text: string) => {
   try {
     return decodeURIComponent(text)
   } catch {
-    return text // no encoding, as some write a percent sign
+    return text // a bare percent sign, not an encoding
   }
 }
 
 const secretsOf = (location: string): ReadonlyArray<string> => {
   const url = URL.parse(location)
-  if (url === null) return [] // a path of this machine
+  if (url === null) return [] // a local path
   const values = [...url.searchParams].filter(isSecret).map(([, value]) => value)
-  const user = url.username.length >= 8 ? [url.username] : [] // "me" stands in many words
+  const user = url.username.length >= 8 ? [url.username] : [] // "me" is part of many words
   const parts = [...secretsOfPath(url.pathname), ...user, url.password]
   return [...values, ...parts.flatMap((part) => [part, decoded(part)])]
 }
@@ -79,11 +79,11 @@ const locationsIn = (list: string): ReadonlyArray<string> => {
     const locations = Array.isArray(stores) ? stores.map((store) => Reflect.get(Object(store), "location")) : []
     return locations.filter((location) => typeof location === "string")
   } catch {
-    return [] // a list that cannot be used was not followed
+    return [] // a list that cannot be parsed was not used
   }
 }
 
-/** What the settings hold, and the addresses of a store list, where one was read. */
+/** Covers the settings, and the addresses of a store list if one was read. */
 export const redaction = Effect.fnUntraced(function* (list = "[]") {
   const key = yield* marsKey
   const { http, https } = yield* proxies

@@ -1,6 +1,6 @@
 /**
- * The stores of a list: of each what a run asks first, up to the first rows, by the code that reads it in a run. robots.txt is
- * obeyed as there. Of a feed that is one file only the beginning is fetched.
+ * Probes the stores of a list: the first requests of a run to each store, up to the first rows, with the code of a run.
+ * It obeys robots.txt as a run does. Of a feed that is a single file, it fetches only the beginning.
  */
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { Archive } from "../run/archive.ts"
@@ -16,20 +16,20 @@ import { listAddress, withOperatorFiles } from "../storefronts/operator-files.ts
 import { type ListedStore, storesIn } from "../storefronts/store-list.ts"
 import { type Found, verdictsOf } from "./verdict.ts"
 
-/** Some hundred products of any feed. */
+/** Enough for some hundred products of any feed. */
 const mostBytesOfFile = 4 << 20
 
 const policy: StorePolicy = { ...storePolicy, budget: "3 minutes" }
 
 const storesAtOnce = 32
 
-/** More rejected rows than this share are a difference, not an odd row. */
+/** Up to this share, rejected rows count as odd rows. Above it, the feed differs. */
 const mostRejected = 0.1
 
-/** The first rows are there: nothing more is asked. */
+/** The first rows have arrived: no more requests are needed. */
 class Enough extends Schema.TaggedError<Enough>()("Enough", {}) {}
 
-/** Feeds of one file end after their first megabytes, and nobody says how long they are. */
+/** Cuts feeds of a single file after their first megabytes, and reports no length for them. */
 const onlyTheBeginning = (origin: Origin["Service"]) =>
   Origin.of({
     ...origin,
@@ -76,7 +76,10 @@ const judge = (feed: string, { products, rejects, variants }: Batch): Found => {
   return { feed, verdict: "ok", detail: `the first ${products.length} products can be read`, notes, rows }
 }
 
-/** Something came, and it is no feed of this kind; anything else is a store that cannot be reached. */
+/**
+ * With these outcomes, the store answered with something that is not a feed of this kind. With all others, it cannot be
+ * reached.
+ */
 const differing = new Set<string>(["unreadable", "html", "empty", "headless", "too_large"])
 
 const probeStore = Effect.fnUntraced(function* (store: ListedStore) {

@@ -1,19 +1,21 @@
-/** What a probe says of one feed, and of all of them. */
+/** What a probe says about one feed, and about all of them. */
 
 export interface FeedVerdict {
   readonly pipeline: string
-  /** Who answers, as a heading for people: a service with its host, or the stores. */
+  /** The service with its host, or the stores: a heading for people. */
   readonly group: string
   readonly feed: string
-  /** `ok`: a run can read it. `not_asked`: the answer would be the same as that of another feed, or a setting is missing. */
+  /**
+   * `ok`: a run can read it. `not_asked`: the answer would be the same as for another feed, or a setting is missing.
+   */
   readonly verdict: "ok" | "differs" | "unreachable" | "not_asked"
-  /** What came, what is different, or why nothing came and what to do. */
+  /** What was found, what differs, or why there was no answer and what to do. */
   readonly detail: string
-  /** What a run can live with: new columns, metrics without a row. */
+  /** What does not stop a run: new columns, metrics without rows. */
   readonly notes: ReadonlyArray<string>
-  /** Rows of the piece that was read. */
+  /** Rows in the part that was read. */
   readonly rows: number | null
-  /** The newest day that the piece tells of, or the day of the release. */
+  /** The newest day in the part that was read, or the day of the release. */
   readonly newest_day: string | null
 }
 
@@ -33,7 +35,7 @@ export const verdictsOf =
     newest_day
   })
 
-/** 0 where all are fine, 1 where nothing answered, else 4. */
+/** 0 if all feeds are ok, 1 if nothing answered, otherwise 4. */
 export const exitCodeOf = (verdicts: ReadonlyArray<FeedVerdict>) => {
   if (verdicts.every(({ verdict }) => verdict === "ok")) return 0
   return verdicts.some(({ verdict }) => verdict === "ok" || verdict === "differs") ? 4 : 1
@@ -44,7 +46,7 @@ const width = Math.max(...Object.values(label).map((text) => text.length))
 
 const lineOf = (verdict: FeedVerdict["verdict"], text: string) => `  ${label[verdict].padEnd(width)}  ${text}`
 
-/** One line per feed; feeds in a row of which the same is said share one. */
+/** One line per feed. Consecutive feeds with the same problem share a line. */
 const linesOf = (verdicts: ReadonlyArray<FeedVerdict>) => {
   const lines: Array<{ readonly said: FeedVerdict; readonly feeds: Array<string> }> = []
   for (const one of verdicts) {
@@ -60,7 +62,7 @@ const linesOf = (verdicts: ReadonlyArray<FeedVerdict>) => {
   })
 }
 
-/** A heading per group, and below it what is said of its feeds. */
+/** One heading per group, followed by the lines of its feeds. */
 export const told = (verdicts: ReadonlyArray<FeedVerdict>) =>
   [...Map.groupBy(verdicts, ({ group, pipeline }) => `${pipeline}, ${group}`)]
     .map(([heading, of]) => {

@@ -1,6 +1,7 @@
 /**
- * What a zip at a source holds, without fetching it: its list of members from the last bytes, and the beginning of each member.
- * Servers are asked for "the rest from here", and the connection is closed after some hundred kilobytes.
+ * Reads what a zip at a source contains without fetching all of it: the list of members from its last bytes, and the
+ * beginning of each member. It requests "the rest from this offset" and closes the connection after some hundred
+ * kilobytes.
  */
 import { constants, inflateRawSync } from "node:zlib"
 import { Data, Effect, Stream } from "effect"
@@ -15,27 +16,27 @@ import {
 } from "../branded-foods/release/zip-members.ts"
 import { type Answer, type Ask, Origin, type Resume } from "../run/origin.ts"
 
-/** The list of a dozen members, and a comment. */
+/** Enough for the list of a dozen members, and a comment. */
 const tailBytes = 128 << 10
-/** Packed. Unpacked some hundred records. */
+/** Compressed bytes. Decompressed, they hold some hundred records. */
 const headBytes = 64 << 10
 
 export interface MemberHead extends Pick<Member, "name" | "path" | "bytes"> {
-  /** Its first bytes, unpacked. */
+  /** Its first bytes, decompressed. */
   readonly head: Buffer
 }
 
 export interface ZipHeads {
   readonly bytes: number
-  /** All that the zip lists. */
+  /** All members that the zip lists. */
   readonly listed: ReadonlyArray<Pick<Member, "path" | "bytes">>
   readonly members: ReadonlyArray<MemberHead>
 }
 
-/** The server sends only the whole of it, or does not tell its length. */
+/** The server sends only the whole file, or reports no length or no validator. */
 export class NoRanges extends Data.TaggedError("NoRanges") {}
 
-/** At most so many bytes, from the place that is asked for. */
+/** Reads at most `most` bytes, from the offset of `resume`. */
 const piece = Effect.fnUntraced(function* (ask: Ask, most: number, resume?: Resume) {
   const origin = yield* Origin
   const attempt = Effect.gen(function* () {
@@ -54,7 +55,7 @@ const piece = Effect.fnUntraced(function* (ask: Ask, most: number, resume?: Resu
   return yield* origin.retrying(Effect.scoped(attempt))
 })
 
-/** yauzl reads the list of members in small steps. All of them lie in the tail. */
+/** Serves yauzl, which reads the list of members in small steps. The whole list is in the tail. */
 class TailReader extends RandomAccessReader {
   readonly #tail: Buffer
   readonly #from: number
@@ -71,13 +72,13 @@ class TailReader extends RandomAccessReader {
   }
 }
 
-/** Before the bytes of a member stand 30 bytes, its name and extra fields (APPNOTE.TXT, 4.3.7). */
+/** 30 bytes, the name and the extra fields precede the bytes of a member (APPNOTE.TXT, 4.3.7). */
 const packedIn = (start: Buffer) => start.subarray(30 + start.readUInt16LE(26) + start.readUInt16LE(28))
 
 const unpack = (bytes: Buffer, method: number) =>
   method === deflated ? inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }) : bytes
 
-/** The beginnings of the members that are `wanted`. */
+/** Reads the first bytes of the `wanted` members. */
 export const zipHeads = Effect.fn("probe.zipHeads")(function* (
   ask: Ask,
   wanted: (members: ReadonlyArray<Member>) => ReadonlyArray<Member>
@@ -88,7 +89,7 @@ export const zipHeads = Effect.fn("probe.zipHeads")(function* (
   const { etag, last_modified, total } = start.answer
   if (start.bytes.toString("latin1", 0, 2) !== "PK") return yield* unusable("it is not a zip")
   const { kind } = yield* Origin
-  const validator = etag ?? last_modified ?? (kind === "live" ? null : "recorded") // a recording stays as it is
+  const validator = etag ?? last_modified ?? (kind === "live" ? null : "recorded") // a recording does not change
   if (total === null || validator === null) return yield* new NoRanges()
   const from = Math.max(0, total - tailBytes)
   const rest = (at: number, most: number) => (at === 0 ? piece(ask, most) : piece(ask, most, { from: at, validator }))

@@ -1,9 +1,10 @@
 /**
- * The raw archive: every payload as fetched, without content encoding, named by its SHA-256, and a list of what was fetched
- * when, and what was refused, for each run. A payload lies loose until its run has ended, and in the pack of that run from then on
- * (`packs/pack-loose.ts`). It appears complete or not at all, the list names it only after it is there, and none is ever lost, so
- * a generation can be built again without the network. Payloads pass through; none is held in memory. A `status` of 206 says that the last answer went on with a download that had broken off; hash and length are of the whole
- * payload, one of 304 that the payload is that of an earlier run.
+ * The raw archive. It holds every payload as fetched, without content encoding and named by its SHA-256, and for each
+ * run a list of what it fetched and when, and what it was refused. A payload is a loose file until its run has ended,
+ * and then a member of the run's pack (`packs/pack-loose.ts`). It appears complete or not at all, the list names it
+ * only afterwards, and none is lost, so a generation can be built again without the network. Payloads are streamed,
+ * never held in memory. A `status` of 206 means that the last response resumed a broken download; hash and length are
+ * those of the whole payload. A `status` of 304 means that the payload is that of an earlier run.
  */
 import { ifMissing } from "@larder/warehouse/generation/layout.ts"
 import { Clock, Context, Duration, Effect, FileSystem, Layer, Path, type PlatformError, Semaphore } from "effect"
@@ -25,43 +26,45 @@ import type { FileUnwritable } from "./write-all.ts"
 
 interface Fetches {
   /**
-   * Asks the origin, by its own policy of trying again, and keeps the payload; or takes the one that an interrupted run got, where
-   * the pipeline goes on with those.
+   * Fetches from the origin, with its retry policy, and keeps the payload. If the pipeline resumes interrupted runs,
+   * takes the payload that such a run fetched.
    */
   fetch(ask: Ask): Effect.Effect<RawFile, OriginError | ArchiveUnwritable | RawFileDamaged, Origin>
   /**
-   * Makes asks for what these runs fetched conditional: where the source says that nothing changed, the archived payload counts. The
-   * runs have published, so that their payloads are on the disk for good.
+   * Makes requests for what these runs fetched conditional: if the source reports no change, the archived payload
+   * counts. The runs have published, so their payloads are durable on disk.
    */
   revalidate(runs: Iterable<string>): Effect.Effect<void, ArchiveUnwritable>
-  /** What an earlier run fetched from this address first; undefined where the archive no longer knows. */
+  /** The first payload that an earlier run fetched from this address; undefined if the archive no longer has it. */
   earlier(run: string, url: string): Effect.Effect<RawFile | undefined>
-  /** Waits until everything that was fetched is on the disk for good: what is published can be built again. */
+  /** Waits until everything that was fetched is durable on disk, so that what is published can be built again. */
   readonly settled: Effect.Effect<void, ArchiveUnwritable>
-  /** Notes that the run has published this generation. */
+  /** Records that the run has published this generation. */
   published(generation: string, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
-  /** Notes that the run came to an end without publishing: no later one goes on with what it fetched. */
+  /** Records that the run ended without publishing, so that no later run resumes it. */
   ended(how: string, shrinkageAccepted?: boolean): Effect.Effect<void, ArchiveUnwritable>
   /**
-   * Packs what the run brought, once it has ended and no later one resumes it. A failure to do so is logged: loose
-   * payloads are as good, and a later run packs them.
+   * Packs what the run fetched, once it has ended and no later run resumes it. A failure is only logged: loose payloads
+   * serve as well, and a later run packs them.
    */
   readonly pack: Effect.Effect<void>
 }
 
 interface Run {
-  /** `$LARDER_HOME/raw`; made where it is missing. */
+  /** `$LARDER_HOME/raw`; created if missing. */
   readonly folder: string
-  /** Where a dry run keeps what it fetches, in place of that folder: what earlier runs fetched is read there, and nothing is written. */
+  /**
+   * Where a dry run keeps what it fetches. From `folder` it reads what earlier runs fetched, and writes nothing there.
+   */
   readonly into?: string
   readonly run_id: string
   readonly pipeline: string
   readonly days: Fetch["days"]
-  /** Whether it goes on where a run of its pipeline was interrupted, see `interrupted-runs.ts`. */
+  /** Whether it resumes an interrupted run of its pipeline, see `interrupted-runs.ts`. */
   readonly goesOn?: boolean
 }
 
-/** For as long as whoever asks wants to wait. */
+/** Limits fetching to the time that the request allows. */
 const patiently = <A, E, R>({ patience }: Ask, fetching: Effect.Effect<A, E, R>): Effect.Effect<A, E | GivenUp, R> => {
   if (patience === undefined) return fetching
   const { left, over } = patience
@@ -76,7 +79,7 @@ type Place = Effect.Success<ReturnType<typeof placeFor>>
 const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days, goesOn = false }: Run) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  /** What earlier runs fetched, and the lists of it. */
+  /** What earlier runs fetched, and their lists. */
   const known = path.resolve(folder)
   const knownFetches = path.join(known, "fetches")
   const root = into ?? known
@@ -107,7 +110,7 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
   const { packed, payloads } = yield* Effect.catchTag(prepare, "PlatformError", unwritable)
   const provided = (sha256: string) => Effect.map(payloads.provide(sha256), (found) => "path" in found)
 
-  /** A payload that was there is flushed, too: a run that was killed may have left it before it reached the disk. */
+  /** A payload that already existed is flushed, too: a killed run may have left it before it reached the disk. */
   const keep = Effect.fnUntraced(function* (part: string, sha256: string) {
     yield* payloads.receive(sha256, part)
     if (isKept && (yield* payloads.keep(sha256)) !== undefined) unsettled.add(sha256)
@@ -127,7 +130,7 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
     yield* add({ run_id, pipeline, url, refused_at, refusal })
   })
 
-  /** Flushes a loose payload. Another run may have packed it meanwhile, if this one has gone on for hours. */
+  /** Flushes a loose payload. Another run may have packed it meanwhile, if this run has taken hours. */
   const settle = Effect.fnUntraced(function* (sha256: string) {
     const file = payloads.looseFile(sha256)
     const isFlushed = yield* Effect.as(syncFile(file), true).pipe(ifMissing(false))
@@ -139,7 +142,10 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
     return path.dirname(kept)
   })
 
-  /** Not as they come: waiting for the disk while it is written to took longer for 3 GB than writing them, 5 s, and this takes 1. */
+  /**
+   * Flushes at the end, not after each payload: for 3 GB, waiting for the disk during the writes took longer than the
+   * writes themselves, which take 5 s. Flushing at the end takes 1 s.
+   */
   const settled = Effect.gen(function* () {
     const folders = new Set(yield* Effect.forEach(unsettled, settle))
     for (const folder of folders) if (folder !== undefined) yield* syncFolder(folder).pipe(ifMissing(undefined))
@@ -179,14 +185,14 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
     return yield* patiently(ask, Effect.scoped(fetching)).pipe(Effect.tapError((error) => noteRefusal(ask.url, error)))
   })
 
-  /** What an interrupted run got for this address, in its turn, where it is young and whole. */
+  /** The next payload that an interrupted run fetched from this address, if it is recent and undamaged. */
   const taken = Effect.fnUntraced(function* ({ url }: Ask) {
     const { kind } = yield* Origin
     const line = kind === "live" ? interrupted.get(url)?.shift() : undefined
     if (line === undefined) return undefined
     const isYoung = Date.parse(line.fetched_at) > (yield* Clock.currentTimeMillis) - takenFor
     if (!isYoung || !(yield* provided(line.sha256))) {
-      interrupted.delete(url) // what came later is no answer to an earlier ask
+      interrupted.delete(url) // later payloads are no answer to an earlier request
       return undefined
     }
     if (isKept) unsettled.add(line.sha256)

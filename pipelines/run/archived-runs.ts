@@ -1,7 +1,7 @@
 /**
- * Earlier runs that read their source, read again from the raw archive: what each fetched and what it was refused, in the order
- * in which they ran. A warehouse that is built from them holds the same rows with the same ids and the same reads, without
- * the network. Runs that failed stay out, and dry ones and killed ones.
+ * Earlier runs that read their source, for repeating them from the raw archive: what each run fetched and what it was
+ * refused, in the order of the runs. A warehouse that is built from them holds the same rows with the same ids and the
+ * same reads, without the network. Failed runs, dry runs and runs that were killed before they published are left out.
  */
 import { randomUUID } from "node:crypto"
 import { ifMissing, type Layout } from "@larder/warehouse/generation/layout.ts"
@@ -18,17 +18,17 @@ import { runPayloads } from "./run-payloads.ts"
 
 export interface ArchivedRun {
   readonly run_id: string
-  /** When its first payload came, and its last answer: the list does not know more. */
+  /** When the first payload and the last response arrived: the list has no other times. */
   readonly started_at: string
   readonly finished_at: string
   readonly origin: Fetch["origin"]
   readonly days: Fetch["days"]
   readonly shrinkage_accepted: boolean
-  /** False for a run that brought no new row. */
+  /** False for a run without new rows. */
   readonly has_published: boolean
-  /** The number of the generation that it published, as its list names it; null where it does not. */
+  /** Number of the generation that the run published according to its list; null if the list names none. */
   readonly generation: number | null
-  /** How each address was answered, in the order in which the answers came. */
+  /** The response for each address, in the order of arrival. */
   readonly fetches: ReadonlyArray<Fetch | Refused>
 }
 
@@ -45,22 +45,24 @@ export class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("
 const unreadable = (file: string) => Effect.mapError((cause: unknown) => new ArchiveUnreadable({ file, cause }))
 const linesOf = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(file).pipe(ifMissing(""), unreadable(file)) // of a run that fetched nothing
+  const text = yield* fs.readFileString(file).pipe(ifMissing(""), unreadable(file)) // absent if nothing was fetched
   return yield* Effect.forEach(text.split("\n").filter(Boolean), (line) => decodeLine(line)).pipe(unreadable(file))
 })
 const isFetch = (line: Effect.Success<ReturnType<typeof decodeLine>>) => "url" in line
 
-/** How each address was answered that a run asked, in the order in which the answers came. */
+/** The response for each address that a run requested, in the order of arrival. */
 export const fetchesOf = Effect.fnUntraced(function* (folder: string, run_id: string) {
   const path = yield* Path.Path
   return (yield* linesOf(path.join(folder, "fetches", `${run_id}.ndjson`))).filter(isFetch)
 })
 
-/** The runs of a pipeline that read its source, in the order of their ids, which say what the clock was when each started. */
+/**
+ * The runs of a pipeline that read its source, ordered by id. An id begins with the clock time at the start of the run.
+ */
 export const archivedRuns = Effect.fnUntraced(function* (
   folder: string,
   pipeline: string,
-  /** Ids of runs that published whatever their lists say. */
+  /** Ids of runs that have published, whatever their lists say. */
   published: ReadonlySet<string> = new Set()
 ) {
   const fs = yield* FileSystem.FileSystem
@@ -95,14 +97,17 @@ export const archivedRuns = Effect.fnUntraced(function* (
 
 const answeredAt = (line: Fetch | Refused) => ("refused_at" in line ? line.refused_at : line.fetched_at)
 
-/** An address without the window of days that was asked for: a run that is repeated asks for another one. */
+/** An address without its date window: a repeated run asks for another window. */
 const withoutWindow = (url: string) => {
   const address = new URL(url)
   address.searchParams.delete("q")
   return address.href
 }
 
-/** What came for each address. One that was asked more than once gets its answers in their order, and the last one for ever. */
+/**
+ * Recorded responses by address. An address that was requested more than once gets its responses in order, and the last
+ * one repeats.
+ */
 const replies = (fetches: ReadonlyArray<Fetch | Refused>) => {
   const exact = Map.groupBy(fetches, ({ url }) => url)
   const anyWindow = Map.groupBy(fetches, ({ url }) => withoutWindow(url))
@@ -115,14 +120,14 @@ const replies = (fetches: ReadonlyArray<Fetch | Refused>) => {
 export interface ArchiveToRepeat {
   readonly folder: string
   readonly packed: PackedPayloads
-  /** A folder for what is unpacked, until a run has been repeated. Nothing is written to the archive. */
+  /** Folder for unpacked payloads while runs are repeated. Nothing is written to the archive. */
   readonly scratch: string
 }
 
-/** A folder for what is unpacked, on the disk of the warehouse: folders for temporary files may lie in memory. */
+/** Folder for unpacked payloads, on the disk of the warehouse: temporary folders may be in memory. */
 export const unpackingFolder = (layout: Layout) => ownFolder(layout, `unpacked-${randomUUID()}`)
 
-/** The archive of earlier runs. `scratch` is a folder that is there. */
+/** The archive of earlier runs. `scratch` is an existing folder. */
 export const archiveToRepeat = Effect.fnUntraced(function* (folder: string, scratch: string) {
   const path = yield* Path.Path
   const packed = yield* openPackedPayloads(path.join(folder, "packs"), "scan").pipe(
@@ -131,7 +136,7 @@ export const archiveToRepeat = Effect.fnUntraced(function* (folder: string, scra
   return { folder, packed, scratch } satisfies ArchiveToRepeat as ArchiveToRepeat
 })
 
-/** In place of the archive and the network: every ask is answered by what that run got for it. */
+/** Replaces the archive and the network: each request gets the response that the run received for it. */
 export const repeated = (
   { folder, packed, scratch }: ArchiveToRepeat,
   { fetches, run_id }: Pick<ArchivedRun, "fetches" | "run_id">
@@ -142,7 +147,7 @@ export const repeated = (
       const fs = yield* FileSystem.FileSystem
       const replyTo = replies(fetches)
       const payloads = yield* runPayloads({ root: folder, own: path.join(scratch, run_id), packed })
-      /** A payload is read only where it is still what was fetched. */
+      /** Provides a payload only if it is still what was fetched. */
       const fileFor = Effect.fnUntraced(function* ({ sha256 }: Fetch) {
         const found = yield* Effect.mapError(
           payloads.provide(sha256),

@@ -1,6 +1,6 @@
 /**
- * A bundle that `larder-ingest probe --bundle` wrote: a zip with recordings, laid out like a folder of them. It may come from a
- * stranger, so that its names lead nowhere, and what it unpacks to has a limit.
+ * A bundle that `larder-ingest probe --bundle` wrote: a zip with recordings, laid out like a folder of them. It may
+ * come from an untrusted sender, so its names must not lead out of the folder, and its unpacked size has a limit.
  */
 import { createReadStream, createWriteStream } from "node:fs"
 import { mkdir } from "node:fs/promises"
@@ -23,12 +23,15 @@ export class BundleUnusable extends Schema.TaggedError<BundleUnusable>()("Bundle
 const mostBytes = 512 << 20
 const mostFiles = 50_000
 
-/** High bits of the attributes are the file's mode where a Unix made the zip (APPNOTE.TXT, 4.4.15). */
+/** The high bits of the attributes hold the file mode if the zip was made on Unix (APPNOTE.TXT, 4.4.15). */
 const isLink = ({ externalFileAttributes }: Entry) => ((externalFileAttributes >>> 16) & 0o170000) === 0o120000
 
 const tooMuch = () => new Error("it holds more than any bundle")
 
-/** What a recording unpacks to that is compressed itself, as far as it does: feeds with such a name may be cut, or no gzip. */
+/**
+ * Decompressed size of a compressed recording, as far as it decompresses: feeds with such a name may be cut off, or not
+ * be gzip.
+ */
 const bytesWithin = async (file: string, most: number) => {
   let bytes = 0
   const count = async (pieces: AsyncIterable<Buffer>) => {
@@ -37,22 +40,22 @@ const bytesWithin = async (file: string, most: number) => {
       if (bytes > most) return
     }
   }
-  await pipeline(createReadStream(file), createGunzip(), count).catch(() => {}) // whoever reads the recording is told
+  await pipeline(createReadStream(file), createGunzip(), count).catch(() => {}) // the reader reports the error
   if (bytes > most) throw tooMuch()
   return bytes
 }
 
 const unpack = async (file: string, folder: string) => {
-  const zip = await openPromise(file) // refuses names that are absolute or climb
+  const zip = await openPromise(file) // refuses absolute names and names that climb with `..`
   let bytes = 0
   let files = 0
   for await (const entry of zip.eachEntry()) {
     if (entry.fileName.endsWith("/")) continue
-    bytes += entry.uncompressedSize // yauzl holds a member to the size that it declares
+    bytes += entry.uncompressedSize // yauzl enforces the size that a member declares
     files += 1
     if (isLink(entry)) throw new Error(`${entry.fileName} is a link`)
     if (bytes > mostBytes || files > mostFiles) throw tooMuch()
-    const target = path.join(folder, entry.fileName.replaceAll("?", "%3F")) // no name on Windows has a question mark
+    const target = path.join(folder, entry.fileName.replaceAll("?", "%3F")) // Windows allows no question mark in a name
     try {
       await mkdir(path.dirname(target), { recursive: true })
       await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(target, { flags: "wx" }))
@@ -64,14 +67,14 @@ const unpack = async (file: string, folder: string) => {
   }
 }
 
-/** Errors of a file's name whose place is taken; where files of this machine lie is nobody's business. */
+/** Errors for a name that is already taken. Their messages contain local paths, which are not shown. */
 const isTaken = (cause: unknown) =>
   cause instanceof Error && ["EEXIST", "EISDIR", "ENOTDIR"].includes(String(Reflect.get(cause, "code")))
 
 const reasonOf = (cause: unknown) =>
   (cause instanceof Error ? cause.message : String(cause)).replace(/, \w+ '.*$/s, "").replace(/\.$/, "")
 
-/** A folder with what the bundle holds, until the scope closes. */
+/** A folder with the contents of the bundle, until the scope closes. */
 export const unpackedBundle = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-bundle-" }))

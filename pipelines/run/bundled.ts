@@ -1,6 +1,6 @@
 /**
- * Payloads that come with Larder, whoever reads them: most of their numbers are generated, and they stay marked as samples where
- * somebody replays their folder, gives one of them as a file, or has a store list name it.
+ * Detects payloads that are bundled with Larder. Most of their numbers are generated, so they stay marked as samples
+ * even if the operator replays their folder, gives one of them as a file, or names one in a store list.
  */
 import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
@@ -10,12 +10,12 @@ import type { Staging } from "@larder/warehouse/staging.ts"
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import type { Pipeline } from "./pipeline.ts"
 
-/** A shorter payload, such as an empty page or a robots.txt, may be the same anywhere. */
+/** A shorter payload, such as an empty page or a robots.txt, may be the same at any source. */
 const tellingBytes = 1000
-/** None is larger. */
+/** No bundled payload is larger. */
 const mostBytes = 2 ** 31 - 1
 
-/** Length of a file's payload. A gzip file of one member, as these are, ends with it (RFC 1952). */
+/** Length of a file's payload. A gzip file with one member, as these are, ends with this length (RFC 1952). */
 const payloadBytes = Effect.fnUntraced(function* (file: string, size: number) {
   if (!file.endsWith(".gz")) return size
   const fs = yield* FileSystem.FileSystem
@@ -25,7 +25,10 @@ const payloadBytes = Effect.fnUntraced(function* (file: string, size: number) {
   return Option.match(end, { onNone: () => 0, onSome: (bytes) => Buffer.from(bytes).readUInt32LE() })
 }, Effect.scoped)
 
-/** SHA-256 of the bundled payloads of a pipeline that have one of these lengths: to unpack all takes 0.1 s. None where they were removed. */
+/**
+ * SHA-256 of the bundled payloads of a pipeline that have one of these lengths: unpacking all of them takes 0.1 s.
+ * Empty if they were removed.
+ */
 const bundledPayloads = Effect.fnUntraced(
   function* (samples: URL, lengths: ReadonlySet<number>) {
     const fs = yield* FileSystem.FileSystem
@@ -47,7 +50,7 @@ const bundledPayloads = Effect.fnUntraced(
 const Length = Schema.Struct({ bytes: Schema.Int })
 const Marked = Schema.Struct({ raw_sha256: Schema.String })
 
-/** Marks staged payloads that are bundled ones as samples. Succeeds with whether there were any. */
+/** Marks staged payloads as samples if they are bundled ones. Succeeds with whether there were any. */
 export const markBundled = Effect.fn("Pipeline.markBundled")(function* (
   { samples }: Pick<Pipeline, "samples">,
   { db }: Pick<Staging, "db">

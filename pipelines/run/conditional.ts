@@ -1,7 +1,7 @@
 /**
- * Conditional requests: a payload that is in the archive is asked for by the validators it came with, and the source may answer
- * 304 without a body. A 304 is believed only where all that it tells fits the payload; else the request is repeated in full.
- * The key is the full address; weak tags are fine, because the source itself compares them.
+ * Conditional requests: a payload in the archive is requested with its validators, and the source may answer 304
+ * without a body. A 304 is accepted only if everything it reports matches the payload; otherwise the request is
+ * repeated in full. The key is the full address. Weak tags are fine, because the source itself compares them.
  */
 import { Option } from "effect"
 import * as Cookies from "effect/http/Cookies"
@@ -9,19 +9,22 @@ import type * as HttpClientResponse from "effect/http/HttpClientResponse"
 import type { Fetch } from "./fetch-list.ts"
 import type { Ask } from "./origin.ts"
 
-/** What is known of a payload that was fetched before. */
+/** What is known about a payload that was fetched before. */
 export interface Held {
   readonly etag: string | null
   readonly last_modified: string | null
-  /** The address that gave it. The condition is sent there alone. */
+  /** The address that returned the payload. Only requests to this address get the condition. */
   readonly final_url: string
   readonly told: Readonly<Record<string, string>>
 }
 
-/** A time of change counts in seconds: a payload that was changed just before it was fetched may have changed again since. */
+/**
+ * `Last-Modified` has a resolution of a second: a payload that changed just before it was fetched may have changed
+ * again since.
+ */
 const settledAfter = 60_000
 
-/** What makes the next request for this payload conditional; undefined where it came without a usable validator. */
+/** The validators for the next request for this payload; undefined if it has no usable validator. */
 export const heldOf = (
   fetched: Pick<Fetch, "etag" | "last_modified" | "final_url" | "fetched_at" | "told">
 ): Held | undefined => {
@@ -32,7 +35,7 @@ export const heldOf = (
   return { etag, last_modified: isSettled ? last_modified : null, final_url, told }
 }
 
-/** The header fields of the condition; undefined for an address that did not give the payload. */
+/** The header fields of the condition; undefined for an address that did not return the payload. */
 export const conditionOf = ({ held, url }: Ask, at: URL, isRedirected: boolean) => {
   if (held === undefined) return undefined
   const isHome = held.final_url === url ? !isRedirected : isRedirected && held.final_url === at.origin + at.pathname
@@ -43,12 +46,12 @@ export const conditionOf = ({ held, url }: Ask, at: URL, isRedirected: boolean) 
   }
 }
 
-/** Statuses that only a request with a condition is answered with. */
+/** Statuses that answer only requests with a condition. */
 export const isOfCondition = (status: number) => status === 304 || status === 412
 
 const cookie = "set-cookie:"
 
-/** What the ask wants to be told. A value longer than these characters is none of those. */
+/** The values that the request asks for. Values of more than 200 characters are ignored. */
 export const toldBy = (
   { wants = [] }: Ask,
   { cookies, headers }: HttpClientResponse.HttpClientResponse
@@ -66,10 +69,10 @@ export const toldBy = (
 
 const weak = (etag: string) => etag.replace(/^W\//, "")
 
-/** Told with both, and not the same. */
+/** Both are present, and they differ. */
 const differ = (now: string | undefined, then: string | null) => now !== undefined && then !== null && now !== then
 
-/** Whether this answer says that the payload is the one that is held. */
+/** Whether this response confirms the held payload. */
 export const confirms = (ask: Ask, response: HttpClientResponse.HttpClientResponse) => {
   const { held } = ask
   if (held === undefined || response.status !== 304) return false

@@ -1,10 +1,10 @@
-/** Why no answer came, for people: what happened, and what to do where asking again later does not help. */
+/** Explains for people why there was no answer: what happened, and what to do if a retry later does not help. */
 import { ProxyUnreachable } from "./proxies.ts"
 
 export interface ConnectionFault {
   /** Without a full stop. */
   readonly problem: string
-  /** One sentence. Absent where only time helps. */
+  /** One sentence. Absent if waiting is the only remedy. */
   readonly advice?: string
   readonly may_pass?: false
 }
@@ -32,11 +32,11 @@ const words: Readonly<Record<string, ConnectionFault>> = {
 const codeOf = (cause: unknown) => (cause instanceof Error ? String(Reflect.get(cause, "code") ?? "") : "")
 const textOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
-/** What answers over plain text, or with a certificate for another host, is mostly not the source. */
+/** A host that answers in plain text, or with a certificate for another host, is usually not the source. */
 const somethingBetween =
   "A captive portal or a proxy may answer in its place: sign in to the network with a browser, or name the proxy in HTTPS_PROXY."
 
-/** Codes of OpenSSL and of Node, https://nodejs.org/api/tls.html#x509-certificate-error-codes. */
+/** Error codes of OpenSSL and Node, https://nodejs.org/api/tls.html#x509-certificate-error-codes. */
 const certificateFault = (host: string, code: string, clock: string): ConnectionFault | undefined => {
   const certificate = `the certificate of ${host}`
   switch (code) {
@@ -97,9 +97,9 @@ const proxyFault = (host: string, variable: string, status: number): ConnectionF
 }
 
 interface Circumstances {
-  /** What the clock of this machine says. */
+  /** The time on the clock of this machine. */
   readonly now?: number
-  /** Names the proxy that the address goes through, where it goes through one. */
+  /** The variable that names the proxy of the address, if there is a proxy. */
   readonly variable?: string | undefined
 }
 
@@ -115,7 +115,7 @@ export const faultOf = (
   const { hostname: host } = new URL(url)
   const code = codeOf(cause)
   const text = textOf(cause)
-  // undici tells what a proxy answered in words alone
+  // undici reports the response of a proxy only as text
   const refused = /^Proxy response \((\d{3})\)/.exec(text)?.[1]
   if (refused !== undefined) return proxyFault(host, variable, Number(refused))
   if (/^Proxy Authentication Required/.test(text)) return proxyFault(host, variable, 407)

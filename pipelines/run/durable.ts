@@ -1,7 +1,10 @@
-/** What was written survives a power cut only once it was flushed: the bytes of a file, and the names in a folder. */
+/** Written data survives a power cut only after it was flushed: the bytes of a file, and the names in a folder. */
 import { Effect, FileSystem } from "effect"
 
-/** Windows requires write access for it, which the owner of an archive may have taken away. */
+/**
+ * On Windows a flush requires write access. Elsewhere it does not, and the owner of an archive may have removed write
+ * access.
+ */
 const flag = process.platform === "win32" ? "r+" : "r"
 
 const flush = (at: string) =>
@@ -11,5 +14,5 @@ const flush = (at: string) =>
 
 export const syncFile = flush
 
-/** Windows has no such call. */
+/** Windows cannot flush a folder. */
 export const syncFolder = (at: string) => (process.platform === "win32" ? Effect.void : flush(at))

@@ -1,4 +1,7 @@
-/** Lines of `fetches/<run_id>.ndjson`: what a run fetched and was refused, in the order in which the answers came, and how it ended. */
+/**
+ * Lines of `fetches/<run_id>.ndjson`: what a run fetched and was refused, in the order of the responses, and how it
+ * ended.
+ */
 import { type Effect, Schema } from "effect"
 import { Refused } from "./refused.ts"
 
@@ -9,40 +12,42 @@ export const Fetch = Schema.Struct({
   days: Schema.NullOr(Schema.Struct({ from: Schema.String, to: Schema.String })),
   origin: Schema.Literals(["live", "replay", "sample"]),
   url: Schema.String,
-  /** The address that answered in the end, without its query where a redirect led there. */
+  /** The address that finally responded, without its query if a redirect led there. */
   final_url: Schema.String,
-  /** 304: the source said that the payload is the one an earlier run fetched, which is what the rest of the line tells of. */
+  /** 304: the source confirmed the payload that an earlier run fetched. The rest of the line describes that payload. */
   status: Schema.Int,
   content_type: Schema.NullOr(Schema.String),
   etag: Schema.NullOr(Schema.String),
   last_modified: Schema.NullOr(Schema.String),
-  /** False where a recording without a query stood in for an address that has one. */
+  /** False if a recording without a query answered for an address that has one. */
   exact: Schema.Boolean,
-  /** What the answer told besides, where it was asked to. */
+  /** Further values of the response that the request asked for. */
   told: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
-  /** When the answer began, UTC, in milliseconds. */
+  /** When the response began, UTC, with milliseconds. */
   fetched_at: Schema.String,
-  /** Of a 304: when the payload came. */
+  /** For a 304: when the payload was received. */
   received_at: Schema.optionalKey(Schema.String),
   sha256: Schema.String,
   bytes: Schema.Int,
-  /** Where it lies while it is loose, below the archive, with `/`. */
+  /** Path while the payload is loose, relative to the archive, with `/`. */
   file: Schema.String,
-  /** The run that fetched it, where that one was interrupted, and this one took it over. */
+  /** The interrupted run that fetched the payload, if this run took it over. */
   taken_from: Schema.optionalKey(Schema.String)
 })
 export type Fetch = typeof Fetch.Type
 
-/** Whether the run took what had lost much, with `--accept-shrinkage`. */
+/** Whether the run accepted a large loss, with `--accept-shrinkage`. */
 const shrinkage_accepted = Schema.optionalKey(Schema.Boolean)
 
 /** The last line of a run that published. */
 export const Published = Schema.Struct({ run_id: Schema.String, published: Schema.String, shrinkage_accepted })
 
-/** The last line of a run that published nothing, and how it went. One that was killed or interrupted has no such line. */
+/** The last line of a run that published nothing, with its outcome. A killed or interrupted run has no such line. */
 export const Ended = Schema.Struct({ run_id: Schema.String, ended: Schema.String, shrinkage_accepted })
 
-/** Whether a line ends a run that read its source. One that brought no new row has reads, too, which later ones build on. */
+/**
+ * Whether a line ends a run that read its source. A run without new rows counts, too: later runs build on its reads.
+ */
 export const hasRead = (
   line: Effect.Success<ReturnType<typeof decodeLine>>
 ): line is typeof Published.Type | typeof Ended.Type =>

@@ -1,7 +1,7 @@
 /**
- * A release that lies on this machine, for `--file`: a zip, a `.json`, or a folder with `.csv` files, which together are one
- * release. Their addresses are `file:<name>` and `file:<folder>/<name>`: where they lie is nobody's business, so it is neither
- * archived nor logged.
+ * A release on this machine, for `--file`: a zip, a `.json`, or a folder of `.csv` files that together are one release.
+ * Their addresses are `file:<name>` and `file:<folder>/<name>`: local paths are private, so they are neither archived
+ * nor logged.
  */
 import { Effect, FileSystem, Layer, Path, type PlatformError, Schema, Stream } from "effect"
 import { type Answer, type Ask, NotRecorded, Origin, RecordingUnreadable } from "./origin.ts"
@@ -9,7 +9,7 @@ import { pieceBytes } from "./pieces.ts"
 
 export const fileScheme = "file:"
 
-/** What was given is no release. */
+/** The given path is not a release. */
 export class FileUnusable extends Schema.TaggedError<FileUnusable>()("FileUnusable", {
   file: Schema.String,
   problem: Schema.String
@@ -21,7 +21,7 @@ export class FileUnusable extends Schema.TaggedError<FileUnusable>()("FileUnusab
 
 const addressOf = (...names: ReadonlyArray<string>) => fileScheme + names.map(encodeURIComponent).join("/")
 
-/** The answer that is a file of this machine. Errors call it by the name that is shown. */
+/** An answer that is a local file. Errors name it by `shown`. */
 export const answerOf = Effect.fnUntraced(function* (
   fs: FileSystem.FileSystem,
   url: string,
@@ -31,7 +31,7 @@ export const answerOf = Effect.fnUntraced(function* (
   const unreadable = (error: PlatformError.PlatformError) =>
     new RecordingUnreadable({ file: shown, cause: error.reason.cause ?? error })
   const { type } = yield* Effect.mapError(fs.stat(file), unreadable)
-  // a pipe would hang whoever opens it until something is written to it, also against signals; a device may have no end
+  // opening a pipe blocks until data is written to it, even against signals; a device may have no end
   if (type !== "File")
     return yield* new RecordingUnreadable({ file: shown, cause: new Error("it is not a regular file") })
   yield* Effect.mapError(fs.access(file, { readable: true }), unreadable)

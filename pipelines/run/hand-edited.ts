@@ -1,16 +1,16 @@
 /**
- * Tables of ours that people extend: tab-separated, with a header. They are read when a pipeline runs, so that a line that does not
- * fit stops no other pipeline, and is one error with its place.
+ * Tables of Larder that people extend: tab-separated, with a header. They are read when a pipeline runs, so that a bad
+ * line does not stop other pipelines, and is reported as one error with its place.
  */
 import { Effect, Result, Schema } from "effect"
 
-/** A line that somebody wrote does not fit. */
+/** A line that a person wrote is invalid. */
 export class BadLine extends Schema.TaggedError<BadLine>()("BadLine", {
-  /** Below the folder of the project. */
+  /** Relative to the folder of the project. */
   file: Schema.String,
   /** The header is line 1. */
   line: Schema.Int,
-  /** Null where the line as a whole is at fault. */
+  /** Null if the whole line is invalid. */
   column: Schema.NullOr(Schema.String),
   problem: Schema.String
 }) {
@@ -22,13 +22,13 @@ export class BadLine extends Schema.TaggedError<BadLine>()("BadLine", {
 
 const oneLine = (text: string) => text.replace(/\s*\n\s*/g, " ").replace(/\.$/, "")
 
-/** A line, and where it stands. */
+/** A row and its line number. */
 export interface Located<A> {
   readonly row: A
   readonly line: number
 }
 
-/** The lines of a table below its header, blank ones left out. Throws `BadLine` for the first that does not fit. */
+/** The rows below the header, without blank lines. Throws `BadLine` for the first invalid line. */
 export const linesOf = <const Fields extends Schema.Struct.Fields>(
   file: string,
   text: string,
@@ -36,7 +36,7 @@ export const linesOf = <const Fields extends Schema.Struct.Fields>(
 ): ReadonlyArray<Located<Schema.Struct<Fields>["Type"]>> => {
   const wanted: Readonly<Record<string, Schema.Constraint>> = struct.fields
   const decoders = Object.entries(wanted).map(
-    ([column, field]) => [column, Schema.decodeUnknownResult(field as Schema.ConstraintDecoder<unknown>)] as const // a table's cells need no services
+    ([column, field]) => [column, Schema.decodeUnknownResult(field as Schema.ConstraintDecoder<unknown>)] as const // cells need no services
   )
   const [header = "", ...lines] = text.replace(/^\uFEFF/, "").split(/\r?\n/)
   const columns = header.split("\t")
@@ -63,7 +63,7 @@ export const linesOf = <const Fields extends Schema.Struct.Fields>(
   })
 }
 
-/** Throws `BadLine` where a value of a column stands twice. */
+/** Throws `BadLine` if a column contains a value twice. */
 export const assertUnique = <Row>(file: string, lines: ReadonlyArray<Located<Row>>, column: keyof Row & string) => {
   const seen = new Map<unknown, number>()
   for (const { line, row } of lines) {
@@ -75,7 +75,7 @@ export const assertUnique = <Row>(file: string, lines: ReadonlyArray<Located<Row
   }
 }
 
-/** Reads what people have edited; any other error is a mistake of ours. */
+/** Reads a table that people have edited. Any other error is a bug. */
 export const reading = <A>(read: () => A): Effect.Effect<A, BadLine> =>
   Effect.suspend(() => {
     try {

@@ -1,6 +1,6 @@
 /**
- * What earlier runs of a pipeline fetched, for conditional requests: which payload of an address is in the archive, whole, with
- * the validators that it came with. One that is missing or damaged is asked for in full.
+ * What earlier runs of a pipeline fetched, for conditional requests: which payload of an address is in the archive,
+ * undamaged, and its validators. A payload that is missing or damaged is requested in full.
  */
 import { Clock, Effect, FileSystem, Path } from "effect"
 import { heldOf } from "./conditional.ts"
@@ -8,7 +8,10 @@ import type { Fetch } from "./fetch-list.ts"
 import { fetchedBy } from "./interrupted-runs.ts"
 import type { Ask } from "./origin.ts"
 
-/** A payload that came longer ago is asked for in full: a source that answers 304 wrongly is not believed for ever. */
+/**
+ * A payload that was received longer ago is requested in full, so that a source that wrongly answers 304 is not trusted
+ * forever.
+ */
 const believedFor = 30 * 86_400_000
 
 const hasValidator = (line: string) => line.includes('"etag":"') || line.includes('"last_modified":"')
@@ -18,7 +21,9 @@ const receivedAt = ({ fetched_at, received_at }: Fetch) => received_at ?? fetche
 export const makeHeld = <E>(isWhole: (line: Fetch) => Effect.Effect<boolean, E>) => {
   const lines = new Map<string, Fetch>()
 
-  /** Adds what these runs fetched; of an address the newest counts. A run whose list is gone adds nothing. */
+  /**
+   * Adds what these runs fetched. The newest payload of an address counts. A run whose list is missing adds nothing.
+   */
   const learn = Effect.fnUntraced(function* (lists: string, runs: Iterable<string>) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
@@ -29,7 +34,7 @@ export const makeHeld = <E>(isWhole: (line: Fetch) => Effect.Effect<boolean, E>)
     }
   })
 
-  /** The payload that makes this ask conditional, and how. */
+  /** The payload that makes this request conditional, with its validators. */
   const of = Effect.fnUntraced(function* ({ longest = Number.POSITIVE_INFINITY, url }: Ask) {
     const line = lines.get(url)
     const held = line && heldOf(line)
@@ -38,12 +43,12 @@ export const makeHeld = <E>(isWhole: (line: Fetch) => Effect.Effect<boolean, E>)
     return isYoung && (yield* isWhole(line)) ? { line, held } : undefined
   })
 
-  /** An address that is asked again in the same run is asked by its newest payload. */
+  /** If an address is requested again in the same run, its newest payload counts. */
   const renew = (line: Fetch) => {
     if (lines.has(line.url)) lines.set(line.url, line)
   }
 
-  /** The line of a 304: the payload and all that came with it are those of the earlier line. */
+  /** The line of a 304: the payload and everything that arrived with it are those of the earlier line. */
   const confirmed = ({ taken_from: _, ...line }: Fetch, now: Pick<Fetch, "run_id" | "days" | "fetched_at">): Fetch => ({
     ...line,
     ...now,

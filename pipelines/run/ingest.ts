@@ -1,6 +1,6 @@
 /**
- * What `larder-ingest`, alone or with the name of a pipeline, does: looks at what was asked for, runs the pipelines one after the
- * other, and tells how each ended. One that fails does not keep the others from running.
+ * Runs `larder-ingest`, alone or with the name of a pipeline: checks the request, runs the pipelines one after the
+ * other, and reports how each ended. A pipeline that fails does not keep the others from running.
  */
 import { exitCodeOf, messagesOf, report } from "@larder/warehouse/command-line.ts"
 import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
@@ -50,8 +50,8 @@ const isFor = (all: Pipelines, which: Pipelines, flag: string, reads: (pipeline:
 }
 
 /**
- * A release and a list of stores belong to one pipeline each, and a release is read instead of any other source. Days are for
- * sources that can be asked for some: of a run of several pipelines, the others read what they always do.
+ * A release and a store list belong to one pipeline each, and a release replaces any other source. Days are for sources
+ * that can be queried by day: in a run of several pipelines, the others read what they always do.
  */
 const checkGiven = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, asked: Asked) {
   const { file, from, replay, stores, to } = asked
@@ -67,17 +67,17 @@ const checkGiven = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines
   }
 })
 
-/** With `--json` a pipeline that a run of all leaves out is an object, too. */
+/** With `--json`, a pipeline that a run of several leaves out is an object, too. */
 const tellNotRun = ({ name }: Pipeline, { dryRun, json }: Asked, problem: string) =>
   json ? Console.log(jsonOfUnpublished({ pipeline: name, outcome: "not_run", problem, dryRun })) : Effect.void
 
-/** A recording may hold some hosts only. Where several pipelines are to run, those it says nothing about are left out. */
+/** A recording may hold only some hosts. In a run of several pipelines, those without a recording are left out. */
 const recorded = Effect.fnUntraced(function* (which: Pipelines, asked: Asked) {
   const { replay } = asked
   if (Option.isNone(replay) || which.length === 1) return which
   const names = yield* recordedNames(replay.value)
   const found = which.filter(({ hosts }) => hosts.some((host) => names.has(host)))
-  if (found.length === 0) return which // each says what it looked for
+  if (found.length === 0) return which // each pipeline reports what it looked for
   for (const pipeline of which.filter((one) => !found.includes(one))) {
     const problem = `nothing is recorded of ${pipeline.hosts.join(" or ")}`
     yield* Effect.logInfo(`${pipeline.name} is left out: ${problem}`)
@@ -93,7 +93,7 @@ interface Run {
   readonly days: DayRange | undefined
 }
 
-/** With `--json` a pipeline that failed or was interrupted is an object, too. */
+/** With `--json`, a pipeline that failed or was interrupted is an object, too. */
 const tellFailure = ({ name }: Pipeline, { dryRun, json }: Asked, cause: Cause.Cause<unknown>, ended?: Ended) => {
   if (!json) return Effect.void
   const outcome = Cause.hasInterruptsOnly(cause) ? "interrupted" : "failed"
@@ -102,7 +102,7 @@ const tellFailure = ({ name }: Pipeline, { dryRun, json }: Asked, cause: Cause.C
   return Console.log(jsonOfUnpublished({ pipeline: name, outcome, problem, dryRun, ended }))
 }
 
-/** One pipeline from its source to its lines of output. */
+/** Runs one pipeline and prints its result. */
 const ingestAndTell = Effect.fnUntraced(function* (pipeline: Pipeline, { asked, days, home }: Run) {
   const { acceptShrinkage, dryRun, json } = asked
   let ended: Ended | undefined
@@ -119,10 +119,10 @@ const ingestAndTell = Effect.fnUntraced(function* (pipeline: Pipeline, { asked, 
   if (leftOut !== undefined) return yield* leftOut
 })
 
-/** A failed check comes first, then failures, wrong usage, and what was left out. */
+/** A failed check ranks first, then failures, wrong usage, and left-out feeds. */
 const worstFirst = [3, 1, 2, 4, 0]
 
-/** Of the exit codes of several pipelines. */
+/** The exit code for the exit codes of several pipelines. */
 export const worstOf = (codes: ReadonlyArray<number>): number => worstFirst.find((code) => codes.includes(code)) ?? 1
 
 const words: Readonly<Record<number, string>> = {
@@ -132,7 +132,7 @@ const words: Readonly<Record<number, string>> = {
   4: "left something out"
 }
 
-/** The end of a run of several pipelines, each of which has told what happened. */
+/** The end of a run of several pipelines. Each has already reported what happened. */
 class PipelinesEnded extends Schema.TaggedError<PipelinesEnded>()("PipelinesEnded", {
   code: Schema.Int,
   of: Schema.Int,
@@ -151,7 +151,7 @@ const endOf = (ended: ReadonlyArray<{ readonly pipeline: string; readonly code: 
   return code === 0 ? Effect.void : Effect.fail(new PipelinesEnded({ code, of, ended: bad }))
 }
 
-/** Looks at one pipeline before any is run. Undefined where it has nothing to read, beside others. */
+/** Checks one pipeline before any pipeline runs. False if it has nothing to read and others may run. */
 const lookAt = Effect.fnUntraced(function* (
   pipeline: Pipeline,
   { asked, home }: Run,
@@ -170,7 +170,7 @@ const lookAt = Effect.fnUntraced(function* (
 
 const runEach = Effect.fnUntraced(function* (which: Pipelines, run: Run, source: Source) {
   const isAlone = which.length === 1
-  const noted = isAlone ? () => Effect.void : report(programName) // what ends a run of one is reported at the end
+  const noted = isAlone ? () => Effect.void : report(programName) // the error of a single pipeline is reported last
   const looked = yield* Effect.forEach(which, (pipeline) =>
     lookAt(pipeline, run, source, isAlone).pipe(
       Effect.tapCause(noted),
@@ -191,14 +191,14 @@ const runEach = Effect.fnUntraced(function* (which: Pipelines, run: Run, source:
   return yield* endOf(ended, which.length)
 })
 
-/** What concerns all pipelines, before any is looked at. Undefined where there is nothing to do. */
+/** Checks what concerns all pipelines, before the checks of each pipeline. Undefined if there is nothing to do. */
 const setUp = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, asked: Asked) {
   yield* checkGiven(all, which, asked)
   const days = yield* daysOf(asked)
   const home = yield* homeSetting
   const layout = yield* openLayout(home)
   yield* requirePresentForm(layout)
-  if (!asked.dryRun) yield* catchUp(layout) // samples and live data are not mixed, wherever they were published
+  if (!asked.dryRun) yield* catchUp(layout) // samples and live data must not mix, wherever they were published
   const live = Option.getOrUndefined(yield* newestManifest(layout.local))
   if (asked.ifMissing && Object.values(live?.data_sets ?? {}).some(isLoaded)) return undefined
   const kind = yield* sourceKind(asked)
@@ -208,7 +208,7 @@ const setUp = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, ask
   return { wanted: yield* recorded(which, asked), run: { asked, home, days }, source, layout }
 })
 
-/** `which` of all pipelines are asked for. */
+/** `which` are the requested pipelines out of `all`. */
 export const ingest = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, asked: Asked) {
   const ready = yield* setUp(all, which, asked).pipe(
     Effect.tapCause((cause) => Effect.forEach(which, (pipeline) => tellFailure(pipeline, asked, cause)))

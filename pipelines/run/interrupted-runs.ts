@@ -1,25 +1,25 @@
 /**
- * What runs of a pipeline fetched that were killed or interrupted: the next one takes these payloads instead of asking for them
- * again. They are taken in the order in which they came, each once, so that an address that is asked twice to see whether it
- * changes is asked again. Only what came over the network within the last hours counts, and after the last run that came to its
- * end: nothing older than what is known is told as news.
+ * What killed or interrupted runs of a pipeline fetched: the next run takes these payloads instead of requesting them
+ * again. It takes them in the order of arrival, each once, so that an address that is requested twice to detect a
+ * change is requested again. A payload counts only if it came over the network within the last hours and after the last
+ * run that ended: a run never reports data as new that is older than the known data.
  */
 import { ifMissing } from "@larder/warehouse/generation/layout.ts"
 import { Clock, Effect, FileSystem, Option, Path, Stream } from "effect"
 import { decodeLine, type Fetch, hasPayload } from "./fetch-list.ts"
 import type { RunPayloads } from "./run-payloads.ts"
 
-/** Prices and stocks of shops are mostly changed once a day. */
+/** Shops mostly change prices and stock once a day. */
 export const takenFor = 6 * 3_600_000
 
 const isOfNetwork = ({ origin, url }: Fetch) => origin === "live" && /^https?:/i.test(url)
 
-/** Of a list, the end that holds its last line: those that tell how a run ended are short. */
+/** Bytes at the end of a list that contain its last line: the line that records how a run ended is short. */
 const tailBytes = 4096
 
-const parsed = (text: string) => Effect.map(Effect.option(decodeLine(text)), Option.getOrUndefined) // the last of a killed run may be cut
+const parsed = (text: string) => Effect.map(Effect.option(decodeLine(text)), Option.getOrUndefined) // a kill may have cut the last line
 
-/** When a list was written last, and, of one that was not long ago, whether its run came to its end. */
+/** When a list was last written and, if that was recently, whether its run ended. */
 const look = Effect.fnUntraced(function* (file: string, earliest: number) {
   const fs = yield* FileSystem.FileSystem
   const { mtime, size } = yield* fs.stat(file)
@@ -32,7 +32,10 @@ const look = Effect.fnUntraced(function* (file: string, earliest: number) {
   return { file, written, hasEnded }
 })
 
-/** What a list says came over the network, in its order. `isWanted` looks at the text of a line before it is parsed. */
+/**
+ * The payloads of a list that came over the network, in order. `isWanted` checks the text of a line before it is
+ * parsed.
+ */
 export const fetchedBy = Effect.fnUntraced(function* (file: string, isWanted: (line: string) => boolean = () => true) {
   const fs = yield* FileSystem.FileSystem
   const lines = yield* fs
@@ -44,7 +47,7 @@ export const fetchedBy = Effect.fnUntraced(function* (file: string, isWanted: (l
     .filter(isOfNetwork)
 })
 
-/** The first payload that a list has of this address; it is read no further. */
+/** The first payload of this address in a list. The rest of the list is not read. */
 const firstFetch = Effect.fnUntraced(function* (file: string, url: string) {
   const fs = yield* FileSystem.FileSystem
   const found = yield* fs.stream(file).pipe(
@@ -61,7 +64,10 @@ const firstFetch = Effect.fnUntraced(function* (file: string, url: string) {
   })
 })
 
-/** What a run of this archive fetched from this address first; undefined where the archive does not know, or lacks the payload. */
+/**
+ * The first payload that a run of this archive fetched from this address; undefined if the archive has no record of it,
+ * or lacks the payload.
+ */
 export const earlierFetch = Effect.fnUntraced(
   function* (lists: string, run: string, url: string, provide: RunPayloads["provide"]) {
     const path = yield* Path.Path
@@ -72,7 +78,7 @@ export const earlierFetch = Effect.fnUntraced(
   Effect.orElseSucceed(() => undefined)
 )
 
-/** Payloads that may be taken, by their addresses, oldest first. */
+/** Payloads that may be taken, by address, oldest first. */
 export const interruptedFetches = Effect.fn("InterruptedRuns.fetches")(function* (lists: string, pipeline: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -84,9 +90,9 @@ export const interruptedFetches = Effect.fn("InterruptedRuns.fetches")(function*
   const since = seen.reduce((last, { hasEnded, written }) => (hasEnded ? Math.max(last, written) : last), earliest)
   const young = seen.filter(({ hasEnded, written }) => !hasEnded && written > since)
   const all = (yield* Effect.forEach(young, ({ file }) => fetchedBy(file))).flat()
-  const isYoung = (at: number) => at > since && at <= now // a clock that was ahead would keep a payload young for as long
+  const isYoung = (at: number) => at > since && at <= now // rejects times from a clock that was ahead
   const fetched = all.filter(({ fetched_at }) => isYoung(Date.parse(fetched_at)))
-  // a run that took over and was interrupted, too, lists some of them again
+  // an interrupted run that itself took payloads over lists some of them again
   const each = new Map(fetched.map((line) => [`${line.url} ${line.fetched_at} ${line.sha256}`, line]))
   const inTurn = [...each.values()].sort((a, b) => Date.parse(a.fetched_at) - Date.parse(b.fetched_at))
   if (inTurn.length > 0) {

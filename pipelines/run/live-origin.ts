@@ -1,7 +1,7 @@
 /**
- * The network. One request at a time per host, with pauses; different hosts side by side. Redirects are followed here, not by
- * the client: each one takes its turn at its own host, and the key stays with the host it was meant for. Proxies are those of
- * `proxies.ts`.
+ * The network. It sends one request at a time per host, with pauses; different hosts are queried in parallel. Redirects
+ * are followed here, not by the client: each one waits for its turn at its own host, and the key is sent only to the
+ * host it belongs to. Proxies are those of `proxies.ts`.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { version } from "@larder/schemas/version.ts"
@@ -29,14 +29,16 @@ import { type BodyLimits, bodyOf, broken, late, startOf } from "./transport.ts"
 
 export interface LivePolicy extends PacingPolicy, RetryPolicy, BodyLimits {
   readonly connect: Duration.Input
-  /** From sending the request to the head of the answer. */
+  /** From sending the request to the response headers. */
   readonly head: Duration.Input
   readonly redirects: number
-  /** Whether addresses come from strangers: then none may lead into a private network, see `private-hosts.ts`. */
+  /** Whether addresses come from untrusted lists: then none may lead into a private network, see `private-hosts.ts`. */
   readonly publicOnly: boolean
 }
 
-/** Unfiltered report pulls take up to two minutes; shops throttle by client for minutes; the largest file has 450 MB. */
+/**
+ * Unfiltered report requests take up to two minutes; shops throttle a client for minutes; the largest file has 450 MB.
+ */
 export const livePolicy: LivePolicy = {
   interval: "1 second",
   firstPause: "15 seconds",
@@ -56,7 +58,7 @@ export const livePolicy: LivePolicy = {
   publicOnly: false
 }
 
-/** `LARDER_CONTACT` (an address or a mail box) lets a source reach whoever runs this. */
+/** `LARDER_CONTACT` (a URL or an email address) lets a source reach the operator. */
 const userAgent = Config.String("LARDER_CONTACT").pipe(
   Config.withDefault("self-hosted market data loader"),
   Config.map((contact) => `Larder/${version} (${contact.replace(/[^\x20-\x7e]|[()\\]/g, "").trim()})`)
@@ -69,7 +71,7 @@ interface Redirect {
 
 const isRedirect = (status: number) => [301, 302, 303, 307, 308].includes(status)
 
-/** Where a redirect leads. It may neither leave HTTP nor fall back from HTTPS to HTTP. */
+/** Where a redirect leads. It may neither leave HTTP nor downgrade from HTTPS to HTTP. */
 const follow = (
   url: string,
   from: URL,
@@ -89,24 +91,24 @@ const follow = (
 
 const isCount = (text: string | undefined) => text !== undefined && /^\d+$/.test(text)
 
-/** Length of the payload; null where it is not said, or said of the compressed body. */
+/** Length of the payload; null if it is not reported, or if it is that of the compressed body. */
 const lengthOf = (headers: Headers.Headers) =>
   (headers["content-encoding"] ?? "identity") === "identity" && isCount(headers["content-length"])
     ? Number(headers["content-length"])
     : null
 
-/** Length of the payload whose rest, from there to its end, this answer is; null where it is not. */
+/** Length of the whole payload, if this response is the rest of it from `from` on; otherwise null. */
 const totalOfRest = (headers: Headers.Headers, { from }: Resume) => {
   const [, start, end, total] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(headers["content-range"] ?? "") ?? []
   const isRest = Number(start) === from && Number(end) + 1 === Number(total)
   return isRest && (headers["content-encoding"] ?? "identity") === "identity" ? Number(total) : null
 }
 
-/** The same payload: what it was known by has not changed, or is not told again. */
+/** Whether it is the same payload: its validator is unchanged, or is not repeated. */
 const isSame = ({ etag, "last-modified": modified }: Headers.Headers, { validator }: Resume) =>
   (validator.startsWith('"') ? (etag ?? validator) : (modified ?? validator)) === validator
 
-/** A source that says it has moved for good is still read where it went; some day it will not be. */
+/** A source that has moved permanently is still read at its new address, but the redirect may end some day. */
 const tellMoved = (from: URL, to: URL, status: number) =>
   [301, 308].includes(status)
     ? Effect.logWarning(`${from.host} has moved for good: a newer version of Larder may know its new address`, {
@@ -115,10 +117,10 @@ const tellMoved = (from: URL, to: URL, status: number) =>
       })
     : Effect.void
 
-/** Settings of the network. Fails with what is wrong with them. */
+/** Network settings. Fails with a description of an invalid setting. */
 export const liveSettings = Config.all([userAgent, privateHosts, proxies, proxyForStores])
 
-/** Proxies that are set, and whether addresses of this policy may go through them. */
+/** The configured proxies, and whether addresses of this policy may go through them. */
 const proxiesFor = ({ publicOnly }: LivePolicy) =>
   Effect.map(Config.all([proxies, proxyForStores]), ([set, forStores]) => ({ set, used: !publicOnly || forStores }))
 
@@ -142,7 +144,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   const send = (ask: Ask, at: URL, resume: Resume | undefined, condition: Readonly<Record<string, string>> = {}) => {
     const headers = {
       accept: ask.accept,
-      "accept-encoding": ask.resumable ? "identity" : "gzip", // a range counts bytes as they travel
+      "accept-encoding": ask.resumable ? "identity" : "gzip", // ranges count the bytes of the encoded body
       "user-agent": agent,
       ...condition,
       ...(resume === undefined ? {} : { range: `bytes=${resume.from}-`, "if-range": resume.validator })
@@ -161,7 +163,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       )
   }
 
-  /** One request, from its turn to its answer. The turn lasts until the scope closes. */
+  /** One request, from waiting for its turn to its response. The turn lasts until the scope closes. */
   const visit = Effect.fnUntraced(
     function* (ask: Ask, at: URL, resume: Resume | undefined, isRedirected: boolean) {
       if (policy.publicOnly) yield* checkAddress(ask.url, at, allowed)
@@ -201,7 +203,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
       const turn = yield* Scope.fork(outer)
       const response = yield* Scope.provide(visit(going, at, goOn, redirects > 0), turn)
       if ("moved_to" in response) {
-        yield* Scope.close(turn, Exit.void) // the turn at this host is over before the one at the next begins
+        yield* Scope.close(turn, Exit.void) // the turn at this host ends before the turn at the next begins
         const from = at
         const { publicOnly } = policy
         at = yield* follow(ask.url, from, response, { isLast: redirects === policy.redirects, publicOnly })
@@ -251,7 +253,9 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   return Origin.of({ kind: "live", open, listing, retrying: makeRetrying(policy) })
 })
 
-/** Tests take shorter times; everybody else takes `livePolicy` as it is. */
+/**
+ * `policy` replaces parts of `livePolicy`: for the hosts of a pipeline, for a probe, and with shorter times in tests.
+ */
 export const liveOrigin = (policy: Partial<LivePolicy> = {}) => {
   const whole = { ...livePolicy, ...policy }
   const dispatcher = Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** Bundled samples are mostly made up, and never stand among what a source says. */
+/** Bundled samples are mostly generated, and are never mixed with data from a source. */
 import type { RunRecord } from "@larder/schemas/ingest.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
@@ -6,8 +6,8 @@ import { Effect, Option } from "effect"
 import type { Pipeline } from "./pipeline.ts"
 
 /**
- * Why a run must not add to this warehouse; undefined where it may. What is replayed is the operator's own
- * choice, until it turns out to be bundled samples.
+ * Why a run must not add to this warehouse; undefined if it may. A replay is the operator's own choice, unless its
+ * payloads turn out to be bundled samples.
  */
 export const mixtureIn = Effect.fnUntraced(function* (
   layout: Layout,

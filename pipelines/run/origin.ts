@@ -1,81 +1,92 @@
 /**
- * Where upstream bytes come from: the network, recordings, a given file, or the bundled samples. A pipeline asks for addresses and
- * never knows which. One `open` is one try; `retrying` is the origin's own policy, and goes around opening *and* reading the
- * body, because a body that breaks off in the middle has to be asked for again.
+ * Where upstream bytes come from: the network, recordings, a given file, or the bundled samples. A pipeline requests
+ * addresses and never knows which. One `open` is one try. `retrying` is the origin's own policy, and covers opening
+ * *and* reading the body, because a body that breaks off has to be requested again.
  */
 import { Context, type Duration, Effect, type Redacted, Schema, type Scope, type Stream } from "effect"
 import type { Held } from "./conditional.ts"
 
 export interface Ask {
-  /** Full address with its query. It is logged and archived as it is, so it never holds a secret. */
+  /** Full address with its query. It is logged and archived unchanged, so it never holds a secret. */
   readonly url: string
-  /** Media types, as the `Accept` header wants them. */
+  /** Media types for the `Accept` header. */
   readonly accept: string
-  /** User name of HTTP Basic with an empty password. Sent to the origin of `url` alone, never along a redirect. */
+  /** User name of HTTP Basic with an empty password. Sent only to the origin of `url`, never along a redirect. */
   readonly basicUser?: Redacted.Redacted
-  /** Environment variable that holds the key of this upstream, whether it is set or not: a refusal names it. */
+  /** Environment variable for the key of this upstream, whether it is set or not: the error of a refusal names it. */
   readonly keyVariable?: string
-  /** Hosts asked under one lane take turns with each other, for platforms that throttle across their hosts. */
+  /** Hosts in the same lane take turns, for platforms that throttle across their hosts. */
   readonly lane?: string
-  /** Time from this request to the next one of its host and lane, where that is more than the usual. */
+  /** Time from this request to the next one of its host and lane, if longer than usual. */
   readonly interval?: Duration.Input
-  /** A file so large that a download that broke off goes on from there, in this run or in a later one. */
+  /** The file is so large that a broken download is resumed, in this run or in a later one. */
   readonly resumable?: true
-  /** More bytes of payload than this, after decompression, are an error: a compressed bomb, or a body without an end. */
+  /**
+   * Limit in bytes for the payload after decompression. A longer one is an error: a decompression bomb, or a body
+   * without an end.
+   */
   readonly longest?: number
-  /** For the whole body, where that is another time than the usual. */
+  /** Time limit for the whole body, if different from the usual one. */
   readonly within?: Duration.Input
-  /** What else the answer shall tell: header fields in lower case, and values of cookies as `set-cookie:<name>`. */
+  /**
+   * Further values of the response to return: header fields in lower case, and values of cookies as
+   * `set-cookie:<name>`.
+   */
   readonly wants?: ReadonlyArray<string>
-  /** Judges where a redirect leads before anything is asked there, and says at which interval. Absent: all are followed. */
+  /**
+   * Decides about the target of a redirect before it is requested, and returns its interval. If absent, all are
+   * followed.
+   */
   readonly mayFollow?: (to: URL) => Effect.Effect<Pick<Ask, "interval">, GivenUp>
-  /** A payload that is here already: the answer may be 304, which says that it is still the one. */
+  /** A payload that is already in the archive: the response may be 304, which confirms it. */
   readonly held?: Held
-  /** For all tries together, and what it means that they took longer. */
+  /** Time limit for all tries together, and the error for exceeding it. */
   readonly patience?: { readonly left: Duration.Input; readonly over: GivenUp }
 }
 
-/** What there is of a payload already. */
+/** The part of a payload that exists already. */
 export interface Resume {
-  /** Where to go on. */
+  /** Offset at which to resume. */
   readonly from: number
-  /** Strong `ETag` or `Last-Modified` of what there is: another one means another payload. */
+  /** Strong `ETag` or `Last-Modified` of this part: a different one means a different payload. */
   readonly validator: string
 }
 
 export interface Answer {
   readonly status: number
-  /** The address that answered in the end, without its query where a redirect led there: it may be signed. */
+  /** The address that finally responded, without its query if a redirect led there: the query may be signed. */
   readonly final_url: string
   readonly content_type: string | null
   readonly etag: string | null
   readonly last_modified: string | null
-  /** False where a recording without a query answered an address that has one: the window asked for was not applied. */
+  /**
+   * False if a recording without a query answered for an address that has one: the requested window was not applied.
+   */
   readonly exact: boolean
-  /** Where in the payload the body begins: more than 0 only where the ask was to resume there. */
+  /** Offset of the body in the payload: more than 0 only if the request was to resume there. */
   readonly from: number
-  /** Length of the whole payload; null where nobody said. */
+  /** Length of the whole payload; null if unknown. */
   readonly total: number | null
-  /** What it told of `wants`, by the same names. Absent where it told nothing. */
+  /** The values of `wants` that it has, by the same names. Absent if it has none. */
   readonly told?: Readonly<Record<string, string>>
   /** The payload without content encoding. It is read once, inside the scope of `open`. */
   readonly body: Stream.Stream<Uint8Array, UpstreamUnavailable | RecordingUnreadable | AnswerTooLarge>
-  /** Where the payload is a file of this machine: copying it takes a third of the time of its `body`. */
+  /** Set if the payload is a local file: copying it takes a third of the time of its `body`. */
   readonly file?: string
 }
 
-/** The source did not answer, or not to the end. */
+/** The source did not answer, or not completely. */
 export class UpstreamUnavailable extends Schema.TaggedError<UpstreamUnavailable>()("UpstreamUnavailable", {
   url: Schema.String,
   problem: Schema.String,
   status: Schema.NullOr(Schema.Int).pipe(Schema.withConstructorDefault(Effect.succeed(null))),
-  /** How many tries of this run it took. */
+  /** Number of tries in this run. */
   tries: Schema.Int.pipe(Schema.withConstructorDefault(Effect.succeed(1))),
-  /** Whether another try of this run makes sense. */
+  /** Whether another try in this run may help. */
   may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(true))),
-  /** Set where the host is paused for everybody: the next `open` waits by itself. */
+  /** Set if the host is paused for all requests: the next `open` waits by itself. */
   pause_ms: Schema.NullOr(Schema.Int).pipe(Schema.withConstructorDefault(Effect.succeed(null))),
-  /** What to do about it, as a sentence. Absent where only time helps. */
+  /** What to do about it, as a sentence. Absent if waiting is the only remedy. */
   advice: Schema.optionalKey(Schema.String),
   cause: Schema.optionalKey(Schema.Defect())
 }) {
@@ -85,7 +96,7 @@ export class UpstreamUnavailable extends Schema.TaggedError<UpstreamUnavailable>
   }
 }
 
-/** 401 or 403. Asking again does not help. */
+/** 401 or 403. A retry does not help. */
 export class AccessDenied extends Schema.TaggedError<AccessDenied>()("AccessDenied", {
   url: Schema.String,
   status: Schema.Int,
@@ -104,7 +115,9 @@ export class AccessDenied extends Schema.TaggedError<AccessDenied>()("AccessDeni
   }
 }
 
-/** Any other answer that is not 200 and will not change by asking again. A 404 or 410 says that the thing is gone. */
+/**
+ * Any other response that is not 200 and that a retry will not change. A 404 or 410 means that the resource is gone.
+ */
 export class RefusedByUpstream extends Schema.TaggedError<RefusedByUpstream>()("RefusedByUpstream", {
   url: Schema.String,
   status: Schema.Int,
@@ -115,7 +128,7 @@ export class RefusedByUpstream extends Schema.TaggedError<RefusedByUpstream>()("
   }
 }
 
-/** It is longer than whoever asked is ready to take. */
+/** The answer is longer than the request allows. */
 export class AnswerTooLarge extends Schema.TaggedError<AnswerTooLarge>()("AnswerTooLarge", {
   url: Schema.String,
   longest: Schema.Int
@@ -125,10 +138,10 @@ export class AnswerTooLarge extends Schema.TaggedError<AnswerTooLarge>()("Answer
   }
 }
 
-/** Whoever asks leaves it at that: its time is over, or it does not follow a redirect. */
+/** The caller gave up: its time is over, or it does not follow a redirect. */
 export class GivenUp extends Schema.TaggedError<GivenUp>()("GivenUp", {
   url: Schema.String,
-  /** In the words of whoever asks: it tells its reasons apart by this. */
+  /** The caller's own code for the reason, by which it distinguishes its reasons. */
   reason: Schema.String,
   problem: Schema.String
 }) {
@@ -137,7 +150,7 @@ export class GivenUp extends Schema.TaggedError<GivenUp>()("GivenUp", {
   }
 }
 
-/** An address that is not asked, whoever wrote it into a list or redirected to it. */
+/** An address that is never requested, whether a list names it or a redirect leads to it. */
 export class ForbiddenAddress extends Schema.TaggedError<ForbiddenAddress>()("ForbiddenAddress", {
   url: Schema.String,
   problem: Schema.String
@@ -161,7 +174,7 @@ export class NotRecorded extends Schema.TaggedError<NotRecorded>()("NotRecorded"
   }
 }
 
-/** A recording is there and cannot be read: no permission, or its `.gz` is damaged. */
+/** A recording exists and cannot be read: no permission, or its `.gz` is damaged. */
 export class RecordingUnreadable extends Schema.TaggedError<RecordingUnreadable>()("RecordingUnreadable", {
   file: Schema.String,
   cause: Schema.Defect()
@@ -184,11 +197,16 @@ export type OriginError =
 
 interface Opens {
   readonly kind: "live" | "replay" | "sample"
-  /** One try. Holds the host's turn until the scope closes; answers are 200, 206 to go on, or 304 for what is held; all else is an error. */
+  /**
+   * One try. Holds the host's turn until the scope closes. Succeeds with 200, 206 for a resumed download, or 304 for a
+   * held payload; anything else is an error.
+   */
   open(ask: Ask, resume?: Resume): Effect.Effect<Answer, OriginError, Scope.Scope>
-  /** The addresses held that begin like this, sorted. Undefined: cannot tell, as the network cannot. */
+  /**
+   * The available addresses with this prefix, sorted. Undefined if the origin cannot list them, such as the network.
+   */
   listing(prefix: string): Effect.Effect<ReadonlyArray<string> | undefined, RecordingUnreadable>
-  /** Repeats a whole attempt, open and body, while `UpstreamUnavailable` says that this may help. */
+  /** Repeats a whole attempt, opening and body, while `UpstreamUnavailable` says that this may help. */
   retrying<A, E, R>(attempt: Effect.Effect<A, E | UpstreamUnavailable, R>): Effect.Effect<A, E | UpstreamUnavailable, R>
 }
 

@@ -1,29 +1,29 @@
 /**
- * Turns. A host serves one request at a time, with an interval from the start of one to the start of the next. Hosts of one
- * platform may share a lane on top of that, which may serve several at once. Where one throttles, everybody who asks there is
- * paused, not only the one it told.
+ * Turns. A host serves one request at a time, with an interval from the start of one request to the start of the next.
+ * Hosts of one platform may also share a lane, which may serve several requests at once. If a host throttles, all
+ * requests to it and to its lane are paused, not only the one that was throttled.
  */
 import { Clock, Duration, Effect, Random, Schema, Semaphore } from "effect"
 
 export interface PacingPolicy {
   readonly interval: Duration.Input
-  /** Pause after a throttling answer that does not say how long; doubles with each one that follows. */
+  /** Pause after a throttling response that does not say how long; doubles with each consecutive one. */
   readonly firstPause: Duration.Input
   readonly longestPause: Duration.Input
-  /** The longest pause that a run sits out. Above it, asking fails at once. */
+  /** The longest pause that a run waits out. For a longer one, a request fails immediately. */
   readonly patience: Duration.Input
-  /** All pauses of one host together that a run sits out. */
+  /** Limit for the sum of all pauses of one host that a run waits out. */
   readonly endurance: Duration.Input
-  /** Interval of a host from its first throttling answer to the end of the run, where that is more than the usual. */
+  /** Interval of a host from its first throttling response to the end of the run, if longer than usual. */
   readonly slowed: Duration.Input
-  /** Lanes that serve several requests at once, by their names in `Ask`. */
+  /** Number of requests that a lane serves at once, by the name of the lane in `Ask`. */
   readonly lanes: Readonly<Record<string, number>>
 }
 
 export class LanePaused extends Schema.TaggedError<LanePaused>()("LanePaused", {
   lane: Schema.String,
   until: Schema.Int,
-  /** The host that throttled, where the lane is not a host. */
+  /** The host that throttled, if the lane is not a host. */
   because_of: Schema.NullOr(Schema.String)
 }) {
   override get message() {
@@ -33,7 +33,7 @@ export class LanePaused extends Schema.TaggedError<LanePaused>()("LanePaused", {
   }
 }
 
-/** The name of a lane that hosts share. No host is called so. */
+/** The name of a lane that hosts share. It cannot be the name of a host. */
 export const sharedLane = (name: string) => `lane ${name}`
 
 interface Lane {
@@ -42,15 +42,15 @@ interface Lane {
   nextAt: number
   pausedUntil: number
   because_of: string | null
-  /** Throttling answers in a row. */
+  /** Consecutive throttling responses. */
   throttled: number
-  /** All pauses so far, in milliseconds. */
+  /** Sum of all pauses so far, in milliseconds. */
   paused: number
   /** Throttled at least once in this run. */
   isSlowed: boolean
 }
 
-/** A delay of about `first * 2^(n - 1)`, at most `longest`, a quarter up or down. */
+/** A delay of about `first * 2^(n - 1)`, limited to `longest`, then varied by up to a quarter in either direction. */
 export const backOff = (n: number, first: Duration.Input, longest: Duration.Input) => {
   const delay = Math.min(Duration.toMillis(longest), Duration.toMillis(first) * 2 ** (n - 1))
   return Effect.map(Random.nextBetween(0.75, 1.25), (jitter) => Math.round(delay * jitter))
@@ -70,14 +70,17 @@ export const makePacing = (policy: PacingPolicy) => {
     return lane
   }
 
-  /** A lane of several turns begins them that much more often, and one host that wants to be asked slowly does not slow it. */
+  /**
+   * A lane with several turns starts requests that many times as often. A host that needs a longer interval does not
+   * slow it.
+   */
   const gapOf = ({ isSlowed, turns }: Lane, interval: Duration.Input) => {
     const usual = Duration.toMillis(policy.interval)
     if (turns > 1) return usual / turns
     return Math.max(usual, Duration.toMillis(interval), isSlowed ? Duration.toMillis(policy.slowed) : 0)
   }
 
-  /** Waits for the lane and keeps it until the scope closes. Take a host before the lane that it shares with others. */
+  /** Waits for the lane and holds it until the scope closes. Take a host before the lane that it shares with others. */
   const take = Effect.fnUntraced(function* (name: string, interval: Duration.Input = 0) {
     const lane = laneOf(name)
     yield* Effect.acquireRelease(lane.turn.take(1), () => lane.turn.release(1), { interruptible: true })
@@ -91,19 +94,20 @@ export const makePacing = (policy: PacingPolicy) => {
         lane.nextAt = now + gapOf(lane, interval)
         return
       }
-      yield* Effect.sleep(start - now) // then look again: others hold turns of the same lane, and it may have been paused
+      yield* Effect.sleep(start - now) // then checks again: others may have used or paused the lane
     }
   })
 
   /**
-   * After a throttling answer of this host. Answers with the pause, and with the longest one that is still sat out, in
-   * milliseconds. Other hosts of a lane wait no longer for what one asks than the longest pause of our own.
+   * Pauses a lane after a throttling response of this host. Returns the pause, and the longest one that is still waited
+   * out, in milliseconds. If the lane serves several requests at once, it waits at most `longestPause`, even if the
+   * host asks for more.
    */
   const pause = Effect.fnUntraced(function* (name: string, asked: number | undefined, host = name) {
     const lane = laneOf(name)
     const now = yield* Clock.currentTimeMillis
     const isShared = lane.turns > 1
-    if (!isShared || lane.pausedUntil <= now) lane.throttled += 1 // answers to requests sent side by side count as one
+    if (!isShared || lane.pausedUntil <= now) lane.throttled += 1 // responses to parallel requests count as one
     const own = yield* backOff(lane.throttled, policy.firstPause, policy.longestPause)
     const longest = isShared ? Duration.toMillis(policy.longestPause) : Number.POSITIVE_INFINITY
     const wait = Math.min(asked ?? own, longest)
@@ -115,7 +119,7 @@ export const makePacing = (policy: PacingPolicy) => {
     return { wait, patience: Math.max(0, Math.min(patience, endures)) }
   })
 
-  /** After a good answer the next throttling starts from the first pause again. */
+  /** After a good response, the next throttling starts again from `firstPause`. */
   const answered = (name: string) => {
     laneOf(name).throttled = 0
   }

@@ -1,4 +1,4 @@
-/** What a pipeline is: a data set, where its bundled samples lie, how it reads its source, and what must hold afterwards. */
+/** A pipeline: a data set, where its bundled samples are, how it reads its source, and what must hold afterwards. */
 
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import type { TablesDiffer } from "@larder/warehouse/columns-by-name.ts"
@@ -20,7 +20,7 @@ import type { Origin } from "./origin.ts"
 import type { PipelinePreflight } from "./preflight.ts"
 import type { ArchiveUnwritable, RawFileDamaged } from "./raw-file.ts"
 
-/** Days that were asked for with --from and --to. */
+/** Days requested with --from and --to. */
 export interface DayRange {
   readonly from: string
   readonly to: string
@@ -28,30 +28,30 @@ export interface DayRange {
 
 export interface RunContext {
   readonly run_id: string
-  /** When the run began, or began when it is repeated from the archive. */
+  /** When the run began. For a run that is repeated from the archive: when it originally began. */
   readonly started_at: string
   readonly layout: Layout
   readonly staging: Staging
   readonly days: DayRange | undefined
   /** The file that was given with `--stores`. */
   readonly stores?: string | undefined
-  /** Whether it was said that a source may have lost what it had. */
+  /** Whether the operator accepts that a source has lost data. */
   readonly acceptShrinkage: boolean
 }
 
-/** Every payload row is in exactly one of these, or stands behind a staged row. */
+/** Every payload row is counted in exactly one of these, or is the source of a staged row. */
 export interface ReadResult {
   readonly rows_read: number
-  /** Rows that state nothing for this data set. */
+  /** Rows that contain nothing for this data set. */
   readonly rows_silent: number
   readonly rows_rejected: number
-  /** Feeds that there were to read, those that were left out among them. */
+  /** All feeds to read, including those that were left out. */
   readonly feeds: number
-  /** Feeds that were not read, not trusted, or read in part. The others are published without them. */
+  /** Feeds that were not read, not trusted, or only partly read. The others are published without them. */
   readonly left_out: ReadonlyArray<FeedLeftOut>
-  /** Whether every feed failed: what is published then says how, and nothing else. */
+  /** Whether every feed failed: then only the failures are published. */
   readonly all_failed?: boolean
-  /** Of a list of stores: how many there are, and how many were not asked because they hardly change. */
+  /** For a store list: the number of stores, and how many were skipped because they rarely change. */
   readonly stores?: { readonly listed: number; readonly not_due: number }
 }
 
@@ -63,16 +63,16 @@ export const LeftOut = Schema.Array(
   })
 )
 
-/** For a person: one line for each reason, after the feeds that it is of. */
+/** For people: one line per reason, after the feeds that it applies to. */
 export const reasonLines = (leftOut: ReadonlyArray<Pick<FeedLeftOut, "feed" | "reason">>): ReadonlyArray<string> =>
   [...Map.groupBy(leftOut, ({ reason }) => reason)].map(
     ([reason, of]) => `${of.map(({ feed }) => feed).join(", ")}: ${reason}`
   )
 
-/** What came cannot be trusted: nothing of the run is published. */
+/** The received data cannot be trusted: the run publishes nothing. */
 export class ReadFailed extends Schema.TaggedError<ReadFailed>()("ReadFailed", {
   faults: Schema.Array(Schema.String),
-  /** The feeds that these faults are of, where they are of feeds. */
+  /** The feeds with these faults, if the faults belong to feeds. */
   left_out: LeftOut.pipe(Schema.withConstructorDefault(Effect.succeed([])))
 }) {
   override get message() {
@@ -80,10 +80,10 @@ export class ReadFailed extends Schema.TaggedError<ReadFailed>()("ReadFailed", {
   }
 }
 
-/** No feed at all could be fetched. */
+/** No feed could be fetched. */
 export class NothingRead extends Schema.TaggedError<NothingRead>()("NothingRead", {
   reasons: Schema.Array(Schema.String),
-  /** The feeds that gave nothing, where it is known which. */
+  /** The feeds that gave nothing, if known. */
   left_out: LeftOut.pipe(Schema.withConstructorDefault(Effect.succeed([])))
 }) {
   override get message() {
@@ -97,28 +97,28 @@ export interface Pipeline {
   /** What its rows are, in the plural, for people. */
   readonly holds: string
   readonly checks: ReadonlyArray<Check>
-  /** Folder of the bundled samples, laid out as a replay folder. */
+  /** Folder of the bundled samples, laid out like a replay folder. */
   readonly samples: URL
-  /** Hosts that it reads, and the folders of a recording that concern it. */
+  /** Hosts that it reads. Folders of a recording with these names belong to it. */
   readonly hosts: ReadonlyArray<string>
-  /** How its hosts are asked, where that differs from `livePolicy`. */
+  /** How its hosts are requested, where that differs from `livePolicy`. */
   readonly requests?: Partial<LivePolicy>
-  /** Whether a run takes what one that was interrupted fetched within the last hours, instead of asking for it again. */
+  /** Whether a run takes over what an interrupted run fetched within the last hours, instead of requesting it again. */
   readonly goesOn?: true
   /**
-   * Whether a rebuild repeats runs that brought no new row, too, because later runs are judged by their reads. Those of branded foods
-   * know a release by its name and fetch nothing of it.
+   * Whether a rebuild also repeats runs without new rows, because later runs are judged by their reads. Branded foods
+   * do not need this: such a run knows its release by name and fetches nothing of it.
    */
   readonly repeatsReads?: true
-  /** Whether its source can be asked for the days of `--from` and `--to`. */
+  /** Whether its source can be queried for the days of `--from` and `--to`. */
   readonly days?: true
-  /** Whether a release of it can be given with `--file`. */
+  /** Whether it can read a release given with `--file`. */
   readonly files?: true
-  /** Whether its list of sources can be given with `--stores`. */
+  /** Whether it can read a list of sources given with `--stores`. */
   readonly lists?: true
-  /** What is wrong or missing is told before anything is fetched. */
+  /** Reports what is wrong or missing before anything is fetched. */
   readonly preflight?: PipelinePreflight
-  /** Loads the code that reads when it is called: most commands need none, and others that of one pipeline. */
+  /** Loads the reading code when it is called: most commands need none of it, and others only that of one pipeline. */
   readonly read: (
     context: RunContext
   ) => Effect.Effect<

@@ -1,6 +1,6 @@
 /**
- * What is found out before anything is fetched: settings and inputs that are wrong, a warehouse that the source must not be mixed
- * into, and what a run has to do without.
+ * Checks before anything is fetched: invalid settings and inputs, a warehouse that the source must not be mixed into,
+ * and what a run has to do without.
  */
 import type { RunRecord } from "@larder/schemas/ingest.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
@@ -10,7 +10,7 @@ import { liveSettings } from "./live-origin.ts"
 import { mixtureIn } from "./mixture.ts"
 import type { Pipeline } from "./pipeline.ts"
 
-/** The command was called, or set up, in a way that cannot work. */
+/** The command was called or configured in a way that cannot work. */
 export class BadUse extends Schema.TaggedError<BadUse>()("BadUse", { problem: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 2
   override get message() {
@@ -18,7 +18,7 @@ export class BadUse extends Schema.TaggedError<BadUse>()("BadUse", { problem: Sc
   }
 }
 
-/** What stands in for the configured source: a folder of recorded payloads, a downloaded release, or a list of stores. */
+/** Replaces the configured source: a folder of recorded payloads, a downloaded release, or a list of stores. */
 export interface Given {
   readonly replay: Option.Option<string>
   readonly file: Option.Option<string>
@@ -29,13 +29,16 @@ const sourcesSetting = Config.schema(Schema.Literals(["sample", "live"]), "LARDE
   Config.withDefault("sample" as const)
 )
 
-/** Where payloads come from: what is given, else what `LARDER_SOURCES` says. Stores that somebody names are no samples. */
+/**
+ * Where payloads come from: what is given, or otherwise what `LARDER_SOURCES` says. Stores that the operator names are
+ * not samples.
+ */
 export const sourceKind = ({ file, replay, stores }: Given): Effect.Effect<RunRecord["origin"], Config.ConfigError> => {
   if (Option.isSome(file) || Option.isSome(replay)) return Effect.succeed("replay")
   return Option.isSome(stores) ? Effect.succeed("live") : Effect.flatMap(sourcesSetting, Effect.succeed)
 }
 
-/** What a pipeline looks at. */
+/** The source that a pipeline checks. */
 export interface Source {
   readonly kind: RunRecord["origin"]
   /** The file that was given with `--stores`. */
@@ -43,22 +46,22 @@ export interface Source {
 }
 
 export interface Preflight {
-  /** What the run does without, and how to change that. */
+  /** What the run has to do without, and how to change that. */
   readonly lacks?: string
-  /** Why there is nothing to read: a mistake of who asks for this pipeline by its name. */
+  /** Why there is nothing to read: an error if this pipeline was requested by name. */
   readonly nothing?: string
 }
 
-/** What the pipeline itself looks at. */
+/** The checks of the pipeline itself. */
 export type PipelinePreflight = (
   source: Source
 ) => Effect.Effect<Preflight, BadUse | Config.ConfigError, FileSystem.FileSystem | Path.Path>
 
-/** Settings that every pipeline reads. Fails with what is wrong with them. */
+/** Checks the settings that every pipeline reads. Fails with a description of an invalid one. */
 export const checkSettings = (kind: RunRecord["origin"]) =>
   Effect.andThen(keptSetting, kind === "live" ? Effect.asVoid(liveSettings) : Effect.void)
 
-/** What one pipeline needs. Fetches nothing, and leaves nothing on the disk. */
+/** Checks what one pipeline needs. Fetches nothing, and leaves nothing on disk. */
 export const preflight = Effect.fn("Pipeline.preflight")(function* (
   pipeline: Pipeline,
   layout: Layout,

@@ -1,7 +1,7 @@
 /**
- * Addresses that a list of strangers must not lead to: this machine, its networks, and what is reserved. A name is judged by
- * every address it resolves to at the moment of connecting, so that it cannot change its mind in between. Hosts of
- * `LARDER_PRIVATE_HOSTS` (names or addresses without port, with commas between) are the operator's own choice.
+ * Addresses that an untrusted list must not lead to: this machine, its networks, and reserved ranges. A name is checked
+ * by every address that it resolves to at the moment of connecting, so that DNS rebinding cannot bypass the check.
+ * Hosts of `LARDER_PRIVATE_HOSTS` (names or addresses without port, separated by commas) are the operator's own choice.
  */
 import { lookup } from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
@@ -21,7 +21,7 @@ function withoutBrackets(host: string) {
   return host.replace(/^\[(.*)\]$/, "$1")
 }
 
-/** What kind of address it is, where it is not one of the public internet. IPv4 inside IPv6 counts as IPv4. */
+/** The range of an address that is not public; undefined for a public one. IPv4 inside IPv6 counts as IPv4. */
 export const rangeOf = (address: string): string | undefined => {
   const range = ipaddr.process(address).range()
   return range === "unicast" ? undefined : range
@@ -32,13 +32,13 @@ const problemOf = (host: string, address: string, range: string) => {
   return `${where} is no public address (${range}); to read it all the same, name ${host} in LARDER_PRIVATE_HOSTS`
 }
 
-/** What a lookup fails with. */
+/** The error with which a lookup fails. */
 class PrivateAddress extends Error {}
 
-/** The problem that a failed connection ran into, where it was this one. */
+/** The message of a failed connection, if a private address was the reason. */
 export const privateAddressIn = (cause: unknown) => (cause instanceof PrivateAddress ? cause.message : undefined)
 
-/** Judges what needs no lookup: the scheme, and hosts that are addresses already. */
+/** Checks what needs no lookup: the scheme, and hosts that are addresses. */
 export const checkAddress = (url: string, at: URL, allowed: ReadonlySet<string>) => {
   const forbid = (problem: string) => Effect.fail(new ForbiddenAddress({ url, problem }))
   if (at.protocol !== "https:" && at.protocol !== "http:") return forbid(`${at.protocol} is neither http: nor https:`)
@@ -47,7 +47,7 @@ export const checkAddress = (url: string, at: URL, allowed: ReadonlySet<string>)
   return range === undefined ? Effect.void : forbid(problemOf(host, host, range))
 }
 
-/** In place of the lookup of the system. */
+/** Replaces the lookup of the system. */
 export const publicLookup =
   (allowed: ReadonlySet<string>): LookupFunction =>
   (host, options, done) =>

@@ -1,15 +1,16 @@
 /**
- * How far a run is, on stderr: a bar on a terminal, a line every few seconds elsewhere, nothing for machines. Outside of `start`
- * nothing is shown. While feeds are read there are rows, rows per second and the time left, as if the feeds to come took as long
- * as those before; afterwards the line names what is being done. Whatever ends the run, the last line is whole.
+ * Progress of a run on stderr: a bar on a terminal, a line every few seconds elsewhere, nothing for machines. Outside
+ * of `start` nothing is shown. While feeds are read, it shows rows, rows per second and the time left, as if the
+ * remaining feeds took as long as the earlier ones. Afterwards the line names the current phase. However the run ends,
+ * the last line is complete.
  */
 import { visibleInLine } from "@larder/warehouse/terminal.ts"
 import { ByteSize, Clock, Console, Context, Effect, Exit, Layer, type Scope } from "effect"
 
 export interface Step {
-  /** A feed that is begun, by name. */
+  /** Name of a feed that begins. */
   readonly reading?: string
-  /** A feed that is done, by name. */
+  /** Name of a feed that is done. */
   readonly feed?: string
   readonly rows?: number
   readonly bytes?: number
@@ -18,10 +19,10 @@ export interface Step {
 interface Shows {
   /** Shows the progress of a run of this pipeline until the scope closes, then one line that says how it ended. */
   start(pipeline: string): Effect.Effect<void, never, Scope.Scope>
-  /** So many feeds are to be read. */
+  /** Sets the number of feeds to read. */
   expect(feeds: number): Effect.Effect<void>
   advance(step: Step): Effect.Effect<void>
-  /** The feeds have been read, and this is done now. `rows` is the count that the summary has, too. */
+  /** The feeds have been read, and this phase begins. `rows` is the count that the summary also shows. */
   phase(name: string, rows?: number): Effect.Effect<void>
 }
 
@@ -41,7 +42,7 @@ export interface Screen {
   write(text: string): void
 }
 
-/** A bar that moves while bytes come, and lines that do not flood a log. */
+/** The bar moves while bytes arrive; the lines do not flood a log. */
 const redraw = { bar: "200 millis", lines: "5 seconds" } as const
 
 interface Count {
@@ -51,9 +52,9 @@ interface Count {
   done: number
   rows: number
   bytes: number
-  /** The feed that was begun or done last. */
+  /** The feed that began or ended last. */
   last: string
-  /** What is done after the feeds. */
+  /** The phase after the feeds. */
   phase: string | undefined
 }
 
@@ -96,7 +97,7 @@ const endOf = (count: Count, now: number) =>
     "  "
   )
 
-/** Once the feeds are done there is no bar: it would look full while work goes on. */
+/** After the feeds there is no bar: it would look full while work continues. */
 const barOf = (count: Count, now: number, columns: number) => {
   const width = 20
   const full = Math.min(width, Math.floor((count.done / Math.max(1, count.feeds)) * width))
@@ -105,7 +106,7 @@ const barOf = (count: Count, now: number, columns: number) => {
   return line.slice(0, Math.max(20, columns - 1)) // a full line would wrap
 }
 
-/** Blanks instead of control sequences: they work on every terminal. */
+/** Clears with blanks instead of control sequences: this works on every terminal. */
 const makeShows = (screen: Screen) => {
   let count: Count | undefined
   let drawn = 0
@@ -161,7 +162,7 @@ const makeShows = (screen: Screen) => {
   return { clear, shows: { start, expect, advance, phase } }
 }
 
-/** What is logged or printed while a bar stands goes above it: the bar is taken away first, and drawn again at its next tick. */
+/** Log lines and output during a bar go above it: the bar is cleared first, and drawn again at its next tick. */
 const aboveTheBar = (console: Console.Console, clear: () => void): Console.Console => {
   const after =
     (print: (...args: ReadonlyArray<unknown>) => void) =>

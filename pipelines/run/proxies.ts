@@ -1,18 +1,18 @@
 /**
- * Proxies named in the environment: `HTTPS_PROXY` for https addresses, `HTTP_PROXY` for http ones, and `NO_PROXY` for hosts that
- * are asked directly. The same names in lower case win. A proxy looks up names and connects by itself, so `private-hosts.ts`
- * cannot judge where it connects to: addresses of a store list go through one only with `LARDER_PROXY_FOR_STORES=yes`. The
- * address of a proxy may hold a password and is never quoted.
+ * Proxies from the environment: `HTTPS_PROXY` for https addresses, `HTTP_PROXY` for http ones, and `NO_PROXY` for hosts
+ * that are connected to directly. The same names in lower case take precedence. A proxy resolves names and connects by
+ * itself, so `private-hosts.ts` cannot check where it connects to: addresses of a store list go through one only with
+ * `LARDER_PROXY_FOR_STORES=yes`. The address of a proxy may contain a password and is never quoted.
  */
 import type { LookupFunction } from "node:net"
 import type { Dispatcher } from "@effect/platform-node/Undici"
 import { Config, ConfigProvider, Effect, Option, Schema } from "effect"
 
-/** Addresses; empty where there is none. */
+/** Addresses; empty if there is none. */
 export interface Proxies {
   readonly http: string
   readonly https: string
-  /** Hosts that are asked directly, as `NO_PROXY` lists them. */
+  /** Hosts that are connected to directly, as `NO_PROXY` lists them. */
   readonly exceptions: string
 }
 
@@ -21,7 +21,7 @@ const setting = (name: string) =>
     Config.map(([lower, upper]) => Option.getOrElse(lower, () => Option.getOrElse(upper, () => "")).trim())
   )
 
-/** `proxy.example.com:3128` is an address, too, as in other programs. */
+/** `proxy.example.com:3128` is also accepted, as in other programs. */
 const addressIn = (name: string) =>
   setting(name).pipe(
     Config.mapEffect((text) => {
@@ -62,7 +62,7 @@ export const proxyVariable = (proxies: Proxies, url: string) => {
 interface Connect {
   /** For each connection, in milliseconds. */
   readonly timeout: number
-  /** In place of the lookup of the system, where no proxy does it. */
+  /** Replaces the lookup of the system, if no proxy resolves the name. */
   readonly lookup?: LookupFunction
 }
 
@@ -88,7 +88,7 @@ export const dispatcherThrough = (given: Proxies, connect: Connect) =>
               )
           })
       })
-      // undici would take the proxy for http for https, too
+      // undici would use the proxy for http also for https
       const send = direct.compose(
         (dispatch) => (options, handler) =>
           proxyVariable(given, String(options.origin)) === undefined

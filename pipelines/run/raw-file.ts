@@ -1,8 +1,8 @@
-/** A payload of the raw archive as a run reads it, and what can be wrong with the archive. */
+/** A payload of the raw archive as a run reads it, and the errors of the archive. */
 import { Schema } from "effect"
 import type { Fetch } from "./fetch-list.ts"
 
-/** A fetch, and where its payload lies on this machine. */
+/** A fetch and the local path of its payload. */
 export interface RawFile extends Fetch {
   readonly path: string
 }
@@ -17,7 +17,7 @@ export class ArchiveUnwritable extends Schema.TaggedError<ArchiveUnwritable>()("
   }
 }
 
-/** A payload in the archive is not what was fetched. */
+/** A payload in the archive is not the one that was fetched. */
 export class RawFileDamaged extends Schema.TaggedError<RawFileDamaged>()("RawFileDamaged", {
   file: Schema.String,
   problem: Schema.String

@@ -1,7 +1,7 @@
 /**
- * The way of a run from its source to the warehouse: it reads into a staging file, and publishes what is new. One that fails leaves a
- * record of why, with what it had staged. Where another machine publishes the same data set meanwhile, it reads again what it
- * got, beside what is live then.
+ * A run from its source to the warehouse: it reads into a staging file and publishes what is new. A failed run leaves a
+ * record of the reason and of what it had staged. If another machine publishes the same data set meanwhile, the run
+ * reads what it fetched again, and compares it with what is live then.
  */
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
 import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
@@ -23,7 +23,7 @@ import { type DayRange, NothingRead, type Pipeline, ReadFailed, type RunContext,
 import { BadUse } from "./preflight.ts"
 import { Progress } from "./progress.ts"
 
-/** A run that failed, or one that is live and was interrupted behind that. */
+/** A run that failed, or a run that is live and was interrupted afterwards. */
 export interface Ended {
   readonly run: RunRecord
   readonly left_out: ReadonlyArray<FeedLeftOut>
@@ -33,15 +33,18 @@ export interface RunOptions {
   /** `LARDER_HOME` of the run. */
   readonly home: string
   readonly days: DayRange | undefined
-  /** Reads, merges and checks, and throws the result away. */
+  /** Reads, merges and checks, and discards the result. */
   readonly dryRun: boolean
-  /** Publishes also what holds less than the live generation. */
+  /** Also publishes less than the live generation holds. */
   readonly acceptShrinkage?: boolean | undefined
-  /** A run of the archive: it has published, so that less than the live generation held was accepted, or is of a rollback. */
+  /**
+   * A run that is repeated from the archive. It succeeded originally, so having less than the live generation was
+   * accepted, or follows from a rollback.
+   */
   readonly isRepeated?: true
   /** The file that was given with `--stores`. */
   readonly stores?: string | undefined
-  /** Called with what is known of a run that did not succeed. */
+  /** Called with what is known about a run that did not succeed. */
   readonly onFailed?: (ended: Ended) => void
 }
 
@@ -67,14 +70,14 @@ const leftOutOf = (cause: Cause.Cause<unknown>): ReadonlyArray<FeedLeftOut> => {
   return error instanceof ReadFailed || error instanceof NothingRead ? error.left_out : []
 }
 
-/** What is known of a run on its way. */
+/** What is known about a run so far. */
 interface Known {
   run: RunRecord
   left_out: ReadonlyArray<FeedLeftOut>
   checks: ReadonlyArray<CheckOutcome>
 }
 
-/** A run that failed is in SQL at once. Being unable to tell is no reason to fail differently. */
+/** Makes a failed run visible in SQL immediately. If this fails, the run still fails with its original error. */
 const tellFailure = Effect.fnUntraced(function* (
   { layout, options }: Reading,
   { checks, left_out, run: known }: Known,
@@ -107,7 +110,10 @@ const orTell =
       Exit.isSuccess(exit) || isOvertaken(exit.cause) ? Effect.void : tellFailure(reading, known, exit.cause)
     )
 
-/** Reads the source, and looks at what came: bundled samples stay samples wherever they are read from, and go into no other warehouse. */
+/**
+ * Reads the source and checks what was received: bundled samples stay samples wherever they are read from, and must not
+ * be mixed with live data.
+ */
 const readInto = Effect.fnUntraced(function* (
   pipeline: Pipeline,
   started: RunRecord,
@@ -123,7 +129,7 @@ const readInto = Effect.fnUntraced(function* (
   return { ...read, origin: "sample" as const }
 })
 
-/** Publishes what was read, and keeps `known` up to how far it came. */
+/** Publishes what was read, and updates `known` along the way. */
 const publishRead = Effect.fnUntraced(function* (
   { layout, options, pipeline, started }: Reading,
   since: Manifest | undefined,
@@ -164,7 +170,7 @@ const publishRead = Effect.fnUntraced(function* (
   return { ...published, feeds, left_out, all_failed, ...(stores === undefined ? {} : { stores }) }
 })
 
-/** `since` is what is live when it begins. */
+/** `since` is what is live when the attempt begins. */
 const attempt = Effect.fnUntraced(function* (reading: Reading, since: Manifest | undefined, known: Known) {
   const { layout, options, pipeline, started } = reading
   const { acceptShrinkage = false, days, isRepeated = false, stores } = options
@@ -175,18 +181,18 @@ const attempt = Effect.fnUntraced(function* (reading: Reading, since: Manifest |
     readInto(pipeline, started, { run_id, started_at, layout, staging, days, stores, acceptShrinkage }, isRepeated)
   ).pipe(Effect.catchTag("DuckDbError", (cause) => Effect.fail(new StagingFailed({ cause }))))
   const published = publishRead(reading, since, known, filled, staged)
-  return yield* Effect.ensuring(published, staged.close) // recording a failure opens its file
+  return yield* Effect.ensuring(published, staged.close) // recording a failure opens the staging file
 })
 export type IngestResult = Effect.Success<ReturnType<typeof attempt>>
 
-/** Its files are there until it has told how it failed. */
+/** The files of an attempt exist until its failure has been recorded. */
 const attemptAndTell = (reading: Reading, since: Manifest | undefined) =>
   Effect.suspend(() => {
     const known: Known = { run: reading.started, left_out: [], checks: [] }
     return Effect.scoped(attempt(reading, since, known).pipe(orTell(reading, known)))
   })
 
-/** Undefined where another machine was faster. */
+/** Undefined if another machine published first. */
 const overtakenOr = <A, E, R>(attempt: Effect.Effect<A, E | PublishedMeanwhile, R>) =>
   Effect.catchIf(
     attempt,
@@ -196,14 +202,14 @@ const overtakenOr = <A, E, R>(attempt: Effect.Effect<A, E | PublishedMeanwhile, 
 
 const newest = ({ layout }: Reading) => Effect.map(newestManifest(layout.local), Option.getOrUndefined)
 
-/** In place of the source: what the run got from it already. Fails where that may no longer be all that there is to read. */
+/** Replaces the source by what the run already fetched. Fails if a rollback means that there may be more to read. */
 const whatItGot = Effect.fnUntraced(function* (reading: Reading, since: Manifest | undefined) {
   const path = yield* Path.Path
   const { layout, pipeline, started } = reading
   yield* catchUp(layout)
   const now = yield* newest(reading)
   yield* requireStillKnown(pipeline.name, since, now?.data_sets[pipeline.name])
-  yield* refreshOpened(layout) // what the other one read counts as read
+  yield* refreshOpened(layout) // what the other machine read counts as read
   yield* Effect.logInfo(`${pipeline.name} was published by another machine; what was read is compared with that`)
   const folder = path.join(layout.home, "raw")
   const archive = yield* archiveToRepeat(folder, yield* unpackingFolder(layout))
@@ -212,7 +218,8 @@ const whatItGot = Effect.fnUntraced(function* (reading: Reading, since: Manifest
 })
 
 /**
- * Reads and publishes. An overtaken run tries again for as long as others are faster: each time one of them has published.
+ * Reads and publishes. An overtaken run tries again as often as it is overtaken: each time another machine has
+ * published.
  */
 export const readAndPublish = Effect.fnUntraced(function* (reading: Reading) {
   let since = yield* newest(reading)
@@ -222,7 +229,7 @@ export const readAndPublish = Effect.fnUntraced(function* (reading: Reading) {
       orTell(reading, { run: reading.started, left_out: [], checks: [] })
     )
     since = got.now
-    const again: Reading = { ...reading, options: { ...reading.options, stores: undefined } } // the list was read, too
+    const again: Reading = { ...reading, options: { ...reading.options, stores: undefined } } // the list comes from the archive, too
     published = yield* overtakenOr(attemptAndTell(again, since)).pipe(Effect.provide(got.source))
   }
   return published

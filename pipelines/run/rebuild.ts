@@ -1,7 +1,7 @@
 /**
- * Rebuilding a data set from the raw archive, without the network: every run that read its source, again, in the order in which they
- * were recorded. Ids, times of first sight and histories come out as they were. Runs that were rolled back stay out. What is live stays
- * live until all of it is there.
+ * Rebuilds a data set from the raw archive, without the network: repeats every run that read its source, in the order
+ * in which the runs were recorded. Ids, times of first sight and histories come out as they were. Runs that were rolled
+ * back are left out. What is live stays live until the rebuild is complete.
  */
 import { randomUUID } from "node:crypto"
 import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
@@ -19,7 +19,10 @@ import { type ArchivedRun, archivedRuns } from "./archived-runs.ts"
 import type { Pipeline } from "./pipeline.ts"
 import { repeatRuns } from "./run.ts"
 
-/** Runs in the order in which they were recorded, which their ids do not have where a clock was wrong. Others keep their place. */
+/**
+ * Runs in the order in which they were recorded. Their ids have another order if a clock was wrong. Runs without a
+ * record keep their place.
+ */
 const inOrder = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<string>) => {
   const byId = new Map(runs.map((run) => [run.run_id, run]))
   const known = [...recorded].flatMap((run_id) => byId.get(run_id) ?? [])
@@ -27,8 +30,9 @@ const inOrder = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<string>
 }
 
 /**
- * Runs of the archive that what is live descends from: what the lists say, or else `ingest`, where a run was killed behind its manifest.
- * Where the records of a run are lost, its list says which generation it made, and the manifest whether that was rolled back.
+ * Archived runs from which the live data descends: those that published by their lists, or by `ingest` if a run was
+ * killed after its manifest was written. If the record of a run is lost, its list names the generation that it made,
+ * and the manifest says whether that was rolled back.
  */
 const runsToRepeat = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layout, live: DataSetEntry | undefined) {
   const path = yield* Path.Path
@@ -43,7 +47,7 @@ const runsToRepeat = Effect.fnUntraced(function* (pipeline: Pipeline, layout: La
   )
 })
 
-/** Answers with the runs that were repeated. Where there are none, nothing was changed. */
+/** Returns the runs that were repeated. If there are none, nothing was changed. */
 export const rebuildDataSet = Effect.fn("Pipeline.rebuild")(function* (pipeline: Pipeline, home: string) {
   const layout = yield* openLayout(home)
   yield* writableDirectory(layout.dir)

@@ -1,9 +1,9 @@
-/** What an answer that is not 200 means: which error, whether to ask again, and what to quote from its body. */
+/** What a response other than 200 means: which error it is, whether to retry, and what to quote from its body. */
 import { STATUS_CODES } from "node:http"
 import { Effect, Redacted } from "effect"
 import { AccessDenied, type Ask, RefusedByUpstream, UpstreamUnavailable } from "./origin.ts"
 
-/** RFC 6585: the network, not the source, wants something first. */
+/** RFC 6585: the network, not the source, requires a sign-in. */
 const signInStatus = 511
 const signIn = "Sign in to the network with a browser, then run again."
 const proxyWantsPassword = "Give a user and a password in its address: HTTPS_PROXY=http://user:password@host:port."
@@ -11,20 +11,23 @@ const proxyWantsPassword = "Give a user and a password in its address: HTTPS_PRO
 /** 430 is Shopify's own throttling answer. */
 const throttling = new Set([429, 430, 503])
 
-/** 500 is among them although one service answers so for an unknown report: tries are bounded. 501 does not go away. */
+/**
+ * 500 is included although one service returns it for an unknown report: the number of tries is limited. 501 does not
+ * go away.
+ */
 const isTransient = (status: number) =>
   throttling.has(status) ||
   status === 408 ||
   status === 425 ||
   (status >= 500 && status !== 501 && status !== signInStatus)
 
-/** Whoever asks this host has to wait: it said so by the status, or by telling how long. */
+/** Whether the host requires a pause: its status says so, or it sends `Retry-After`. */
 export const wantsPause = (status: number, retryAfter: number | undefined) =>
   throttling.has(status) || (isTransient(status) && retryAfter !== undefined)
 
 const seconds = (ms: number) => `${Math.ceil(ms / 1000)} s`
 
-/** The key as it is and as it travels: an upstream may repeat either in its answer. */
+/** The key in plain and in encoded form: an upstream may repeat either in its response. */
 const secretsOf = (ask: Ask): ReadonlyArray<string> => {
   if (!ask.basicUser) return []
   const key = Redacted.value(ask.basicUser)
@@ -43,11 +46,14 @@ const messageInJson = (text: string): string | undefined => {
     const found = ["message", "error", "detail", "errors"].map((key) => Reflect.get(body, key))
     return found.find((value) => typeof value === "string" && value.trim() !== "")
   } catch {
-    return undefined // not JSON, or cut at the limit of what was read: quoted as text then
+    return undefined // not JSON, or cut at the read limit: it is quoted as text
   }
 }
 
-/** The first bytes of an error body for a person: the message inside JSON, the title of an HTML page, else the text. */
+/**
+ * The first bytes of an error body for people: the message inside JSON, the title of an HTML page, or otherwise the
+ * text.
+ */
 export const excerptOf = (body: string): string | undefined => {
   const text = body.trim()
   if (text === "") return undefined
@@ -61,7 +67,7 @@ export const excerptOf = (body: string): string | undefined => {
 const signInOrMoved =
   "If that is the captive portal or the proxy of this network, sign in there and run again; else the source has moved."
 
-/** A redirect from HTTPS to HTTP is not followed: captive portals redirect so to their page. */
+/** A redirect from HTTPS to HTTP is not followed: captive portals use one to lead to their page. */
 export const leavesHttps = (url: string, to: URL) =>
   new UpstreamUnavailable({
     url,
@@ -70,7 +76,7 @@ export const leavesHttps = (url: string, to: URL) =>
     may_pass: false
   })
 
-/** A redirect to a page of another host is how captive portals and the sign-in of proxies answer. */
+/** Captive portals, and proxies with a sign-in, redirect to a page of another host. */
 export const pageInstead = ({ accept, url }: Ask, at: URL, type = "") =>
   at.host === new URL(url).host || !/html/i.test(type) || /html/i.test(accept)
     ? Effect.void
@@ -85,11 +91,11 @@ export const pageInstead = ({ accept, url }: Ask, at: URL, type = "") =>
 
 interface Refused {
   readonly ask: Ask
-  /** Where the answer came from: not the address asked for when it was redirected. */
+  /** The address that responded: after a redirect, not the requested one. */
   readonly at: URL
   readonly status: number
   readonly body: string
-  /** Set where the host is paused by this answer, and how long a run is willing to wait for it. */
+  /** Set if this response pauses the host. `patience_ms` is how long a run is willing to wait for it. */
   readonly pause_ms?: number | undefined
   readonly patience_ms: number
 }

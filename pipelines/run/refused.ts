@@ -1,6 +1,6 @@
 /**
- * Lines for addresses that gave no payload, in the list of what a run fetched: so that a run which is repeated from the archive
- * ends where it did. An address that was not recorded has none: it is not there the next time, too.
+ * Lines for addresses that gave no payload, in the list of what a run fetched, so that a run that is repeated from the
+ * archive ends the same way. An address without a recording has no line: it will be missing the next time, too.
  */
 import { Schema } from "effect"
 import {
@@ -24,7 +24,7 @@ const Refusal = Schema.Union([
 ])
 const isRefusal = Schema.is(Refusal)
 const encode = Schema.encodeSync(Refusal)
-/** A refusal as `refusalTold` gives it, in JSON. */
+/** Decodes the JSON of a refusal from `refusalTold`. */
 export const decodeRefusal = Schema.decodeUnknownEffect(Schema.fromJsonString(Refusal))
 
 export const Refused = Schema.Struct({
@@ -36,7 +36,7 @@ export const Refused = Schema.Struct({
 })
 export type Refused = typeof Refused.Type
 
-/** Without what is of this machine: where files lie, and causes, which a spread leaves out. */
+/** Without details of this machine: local paths, and causes, which a spread leaves out. */
 const withoutMachine = (url: string, error: typeof Refusal.Type) => {
   if (error._tag === "UpstreamUnavailable") return new UpstreamUnavailable({ ...error })
   if (error._tag !== "RecordingUnreadable") return error
@@ -44,6 +44,6 @@ const withoutMachine = (url: string, error: typeof Refusal.Type) => {
   return new RecordingUnreadable({ file: url, cause: typeof code === "string" ? code : "it could not then" })
 }
 
-/** What a line tells of an error; undefined for one that is no answer. */
+/** The form of an error in a line; undefined for an error that is not a response. */
 export const refusalTold = (url: string, error: unknown) =>
   isRefusal(error) ? encode(withoutMachine(url, error)) : undefined

@@ -1,9 +1,11 @@
 /**
- * Recorded payloads in place of the network: `<folder>/<host>/<path as in the URL>[?query]`, percent-encoding kept in the names,
- * and `%3F` in place of `?` wherever a file system knows no `?`, as on Windows. A file answers its exact query, else the same parameters in another order, else a file without a query answers any. Each may
- * be compressed under the same name plus `.gz`. Where a path is a folder too (a list and what it lists), record it with an
- * empty query, `reports?`, or as `reports.gz`. What an answer told besides its body may lie beside it as `<name>.told.json`, an
- * object of texts, and what was refused instead of an answer as `<name>.refused.json`. The bundled samples are such a folder, and a bundle of `larder-ingest probe` is one in a zip.
+ * Recorded payloads instead of the network: `<folder>/<host>/<path as in the URL>[?query]`. Names keep the
+ * percent-encoding, and have `%3F` for `?` if the file system does not allow `?`, as on Windows. A file with the exact
+ * query answers first, then one with the same parameters in another order, then a file without a query, which answers
+ * any query. Each may be compressed under the same name plus `.gz`. If a path is also a folder (a list and what it
+ * lists), record it with an empty query, `reports?`, or as `reports.gz`. Further values of the response may be beside
+ * it as `<name>.told.json`, an object of strings, and a refusal instead of a response as `<name>.refused.json`. The
+ * bundled samples are such a folder, and a bundle of `larder-ingest probe` is one in a zip.
  */
 import { createGunzip } from "node:zlib"
 import * as NodeStream from "@effect/platform-node/NodeStream"
@@ -23,21 +25,21 @@ export class RecordingsMissing extends Schema.TaggedError<RecordingsMissing>()("
   }
 }
 
-/** The parameters of a query, decoded and sorted: queries that differ in order or in encoding only give the same text. */
+/** The parameters of a query, decoded and sorted: queries that differ only in order or encoding give the same text. */
 const parametersOf = (query: string) =>
   [...new URLSearchParams(query)]
     .map((pair) => JSON.stringify(pair))
     .sort()
     .join()
 
-/** What a name may have between path and query. */
+/** Separators between path and query in a name. */
 const marks = ["?", "%3F"]
 
 export const toldSuffix = ".told.json"
 export const refusedSuffix = ".refused.json"
 const decodeTold = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
 
-/** The name of an address below the folder of recordings, in the form that every file system knows. */
+/** The name of an address relative to the folder of recordings, in the form that every file system allows. */
 export const recordingName = (url: string) => {
   const { host, pathname, protocol, search } = new URL(url)
   const name = protocol === "file:" ? pathname.slice(1) : host + pathname
@@ -47,7 +49,7 @@ export const recordingName = (url: string) => {
 }
 
 interface Candidate {
-  /** Below the folder. */
+  /** Relative to the folder. */
   readonly name: string
   readonly packed: boolean
   readonly exact: boolean
@@ -63,13 +65,15 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
   const path = yield* Path.Path
   const root = path.resolve(folder)
 
-  /** Undefined for a name that leads out of the folder: a host or a query may hold `..`. */
+  /** Undefined for a name that leads out of the folder: a host or a query may contain `..`. */
   const inside = (name: string) => {
     const file = path.resolve(root, name)
     return file.startsWith(root + path.sep) ? file : undefined
   }
 
-  /** A name that is missing, too long or runs through a file is no recording. One that may not be read is an error. */
+  /**
+   * A name is not a recording if it is missing, too long, or has a file as a parent. A missing permission is an error.
+   */
   const orAbsent = <A, B>(file: string, read: Effect.Effect<A, PlatformError.PlatformError>, absent: B) =>
     Effect.catch(read, ({ reason }) =>
       reason._tag === "PermissionDenied"
@@ -83,7 +87,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     return Effect.map(orAbsent(file, fs.stat(file), undefined), (found) => found?.type === "File")
   }
 
-  /** Files of this path whose query has the same parameters, in the order of their names. */
+  /** Files of this path whose query has the same parameters, sorted by name. */
   const reordered = Effect.fnUntraced(function* (name: string, query: string) {
     const slash = name.lastIndexOf("/") + 1
     const within = inside(name.slice(0, slash))
@@ -103,10 +107,10 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     })
   })
 
-  /** Of what was told, that which is asked for. */
+  /** The recorded values that the request asks for. */
   const toldBeside = Effect.fnUntraced(function* ({ name, packed }: Candidate, wants: ReadonlyArray<string>) {
     const file = path.join(root, (packed ? name.slice(0, -".gz".length) : name) + toldSuffix)
-    if (!(yield* isFile({ name: path.relative(root, file), packed: false, exact: true }))) return {} // a pipe would hang
+    if (!(yield* isFile({ name: path.relative(root, file), packed: false, exact: true }))) return {} // a pipe would block
     const text = yield* orAbsent(file, fs.readFileString(file), undefined)
     if (text === undefined) return {}
     const all = yield* Effect.mapError(decodeTold(text), (cause) => new RecordingUnreadable({ file, cause }))
@@ -114,7 +118,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     return told.length === 0 ? {} : { told: Object.fromEntries(told) }
   })
 
-  /** A refusal that was recorded happens again. */
+  /** Fails with the recorded refusal, if there is one. */
   const refusedInstead = Effect.fnUntraced(function* (names: ReadonlyArray<Candidate>) {
     const files = names.filter(({ packed }) => !packed).map((one) => ({ ...one, name: one.name + refusedSuffix }))
     const refused = yield* Effect.findFirst(files, isFile)
@@ -160,7 +164,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     } satisfies Answer
   })
 
-  /** Of a folder, with those below it, the files as they are asked for; the scheme is not recorded and comes from the prefix. */
+  /** The addresses of the files in a folder and below it. The scheme is not recorded and comes from the prefix. */
   const listing = Effect.fnUntraced(function* (prefix: string) {
     const scheme = prefix.slice(0, prefix.indexOf("//") + 2)
     const below = prefix.slice(scheme.length)
@@ -190,7 +194,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
   return Origin.of({ kind, open, listing, retrying: (attempt) => attempt })
 })
 
-/** The folder of recordings that was given, or that a bundle is unpacked into until the scope closes. */
+/** The given folder of recordings, or the folder into which a bundle is unpacked until the scope closes. */
 export const recordingFolder = Effect.fnUntraced(function* (given: string) {
   const fs = yield* FileSystem.FileSystem
   const isBundle = yield* fs.stat(given).pipe(
@@ -200,7 +204,7 @@ export const recordingFolder = Effect.fnUntraced(function* (given: string) {
   return isBundle ? yield* unpackedBundle(given) : given
 })
 
-/** What lies at the top of a recording: names of hosts, and a store list. */
+/** Names at the top of a recording: hosts, and a store list. */
 export const recordedNames = (given: string) =>
   Effect.scoped(
     Effect.gen(function* () {

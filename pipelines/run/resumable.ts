@@ -1,7 +1,7 @@
 /**
- * Downloads that outlive a run: `<key>.<machine>.<process>.<random>.resumable`, a folder beside the other incoming files, with
- * what came of the body and by what it is known. The folder's name says who writes to it, and whoever goes on with it renames
- * it first, which only one can. The key comes from the address.
+ * Downloads that outlive a run: `<key>.<machine>.<process>.<random>.resumable`, a folder beside the other incoming
+ * files, with the received part of the body and its validator. The name of the folder identifies its writer. A run that
+ * resumes a download renames the folder first, which only one run can do. The key is derived from the address.
  */
 import { createHash, randomUUID } from "node:crypto"
 import { hostname } from "node:os"
@@ -9,15 +9,15 @@ import { Cause, Clock, Effect, Exit, FileSystem, Option, Path, Schema, Stream } 
 import { abandonedAfter, isAlive } from "./incoming.ts"
 import { type Answer, AnswerTooLarge, type Resume, UpstreamUnavailable } from "./origin.ts"
 
-/** A release is superseded in months; whoever gave up on a download does not come back after a week. */
+/** A release is superseded after months; a download that no run resumed within a week is given up. */
 const keptFor = 7 * 86_400_000
 
 const folderName = /^([0-9a-f]{32})\.(.+)\.(\d+)\.[0-9a-f-]{36}\.resumable$/
 
-/** Folders that this process writes to. A process of an earlier container may have had our number. */
+/** Folders that this process writes to. A process of an earlier container may have had the same process id. */
 const ours = new Set<string>()
 
-/** By what a payload is known, and how long it is. */
+/** What identifies a payload, and its length. */
 const About = Schema.fromJsonString(
   Schema.Struct({ url: Schema.String, validator: Schema.String, total: Schema.NullOr(Schema.Int) })
 )
@@ -38,7 +38,7 @@ const look = Effect.fnUntraced(function* (incoming: string, name: string) {
   if (key === undefined || machine === undefined) return undefined
   const body = fs.stat(path.join(incoming, name, "body"))
   const info = yield* Effect.option(Effect.catch(body, () => fs.stat(path.join(incoming, name))))
-  if (Option.isNone(info)) return undefined // somebody else goes on with it, or has removed it
+  if (Option.isNone(info)) return undefined // another run resumes it, or has removed it
   const { mtime, size, type } = info.value
   const age = (yield* Clock.currentTimeMillis) - Option.getOrElse(mtime, () => new Date(0)).getTime()
   const isDead = machine === hostname() && (Number(pid) === process.pid || !isAlive(Number(pid)))
@@ -52,7 +52,7 @@ const found = Effect.fnUntraced(function* (incoming: string) {
   return all.filter((one) => one !== undefined)
 })
 
-/** Removes what nobody has gone on with for a week. */
+/** Removes downloads that no run has resumed for a week. */
 export const clearStale = Effect.fn("Resumable.clearStale")(function* (incoming: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -65,17 +65,17 @@ export const clearStale = Effect.fn("Resumable.clearStale")(function* (incoming:
 
 const keyOf = (url: string) => createHash("sha256").update(url).digest("hex").slice(0, 32)
 
-/** Strong by the rules of HTTP: a weak tag may stand for other bytes. */
+/** A strong validator by the rules of HTTP: a weak tag may stand for other bytes. */
 const validatorOf = ({ etag, last_modified }: Answer) =>
   etag !== null && /^"[^"]*"$/.test(etag) ? etag : (last_modified ?? undefined)
 
-/** What is too large now is so the next time. */
+/** Whether there is nothing to resume: the download succeeded, or is oversized and would be so again. */
 const isOver = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isSuccess(exit) || Cause.squash(exit.cause) instanceof AnswerTooLarge
 
 /**
- * A place for this download, with what an earlier one left. It is kept where the scope closes on a failure, and removed with
- * a success.
+ * A place for this download, with what an earlier one left. It is kept if the scope closes with a failure, and removed
+ * after a success.
  */
 export const placeFor = Effect.fnUntraced(function* (incoming: string, url: string) {
   const fs = yield* FileSystem.FileSystem
@@ -85,11 +85,11 @@ export const placeFor = Effect.fnUntraced(function* (incoming: string, url: stri
   const body = path.join(folder, "body")
   const aboutFile = path.join(folder, "about.json")
 
-  /** What there is to go on with: nothing where the bytes are not known for certain to be of one payload. */
+  /** Where to resume: undefined if the bytes are not known for certain to be of one payload. */
   const kept = Effect.gen(function* () {
     const about = yield* Effect.flatMap(fs.readFileString(aboutFile), decodeAbout)
     const bytes = Number((yield* fs.stat(body)).size)
-    // all of it may be there, and a range of nothing cannot be asked for
+    // the body may be complete, and an empty range cannot be requested
     const from = about.total === null ? bytes : Math.min(bytes, about.total - 1)
     return about.url === url && from > 0 ? { from, validator: about.validator } : undefined
   }).pipe(Effect.orElseSucceed((): Resume | undefined => undefined))
@@ -100,7 +100,7 @@ export const placeFor = Effect.fnUntraced(function* (incoming: string, url: stri
     for (const earlier of mine.sort((a, b) => b.bytes - a.bytes)) {
       const there = path.join(incoming, earlier.name)
       if (isTaken) yield* fs.remove(there, { recursive: true, force: true })
-      else isTaken = yield* Effect.isSuccess(fs.rename(there, folder)) // or somebody was faster
+      else isTaken = yield* Effect.isSuccess(fs.rename(there, folder)) // fails if another run was faster
     }
     if (!isTaken) yield* fs.makeDirectory(folder)
   })
@@ -125,11 +125,11 @@ export const placeFor = Effect.fnUntraced(function* (incoming: string, url: stri
       )
   )
 
-  /** Streams the answer behind what is there, flushed; its hash is of all of it. */
+  /** Appends the response to the existing bytes, and flushes. The hash covers the whole payload. */
   const receive = Effect.fnUntraced(function* (answer: Answer, onBytes: (bytes: number) => Effect.Effect<void>) {
     const validator = validatorOf(answer)
     if (answer.from === 0) {
-      yield* fs.remove(aboutFile, { force: true }) // before anything else: it tells of other bytes
+      yield* fs.remove(aboutFile, { force: true }) // before anything else: it describes other bytes
       yield* fs.writeFileString(body, "")
       const about = { url, validator: validator ?? "", total: answer.total }
       if (validator !== undefined) yield* fs.writeFileString(aboutFile, JSON.stringify(about))
@@ -151,14 +151,14 @@ export const placeFor = Effect.fnUntraced(function* (incoming: string, url: stri
       yield* opened.sync
     })
     yield* Effect.scoped(write)
-    if (answer.total !== null && bytes > answer.total) yield* fs.remove(aboutFile, { force: true }) // not of one payload
+    if (answer.total !== null && bytes > answer.total) yield* fs.remove(aboutFile, { force: true }) // not the bytes of one payload
     return { part: body, sha256: hash.digest("hex"), bytes }
   })
 
   return { kept, receive }
 })
 
-/** What was received is all that was announced. */
+/** Checks that everything that was announced was received. */
 export const whole = Effect.fnUntraced(function* <A extends { readonly bytes: number }>(
   url: string,
   { total }: Pick<Answer, "total">,

@@ -1,7 +1,7 @@
 /**
- * Payloads as files that a run reads. Each lies in a folder of the run's own until the run ends, so that nothing another run does to
- * the archive takes it away: packing a payload, replacing a damaged one. A payload that is loose there is a second name of the
- * same file, which costs nothing; one in a pack is unpacked. Whatever comes from the archive is compared with its hash first.
+ * Payloads as files that a run reads. Each is in a folder of the run until the run ends, so that another run cannot
+ * take it away, by packing it or by replacing a damaged one. A loose payload gets a hard link there, which costs
+ * nothing; a packed one is unpacked. Everything from the archive is compared with its hash first.
  */
 import { randomUUID } from "node:crypto"
 import { rmdir } from "node:fs/promises"
@@ -10,30 +10,30 @@ import { Effect, FileSystem, Path, type PlatformError } from "effect"
 import type { Fault, PackedPayloads } from "./packs/packed-payloads.ts"
 import { sha256Of } from "./sha256.ts"
 
-/** Where a payload lies loose, below the archive, with `/`. */
+/** Path of a loose payload, relative to the archive, with `/`. */
 export const looseName = (sha256: string) => `${sha256.slice(0, 2)}/${sha256}`
 
 interface Places {
   /** The archive. */
   readonly root: string
-  /** Folder of the run, made when it is needed, on the same disk where the run writes to the archive. */
+  /** Folder of the run, made when needed. It is on the disk of the archive if the run writes there. */
   readonly own: string
   readonly packed: PackedPayloads
 }
 
-/** A file system without hard links, or another disk, gets a copy. */
+/** Copies if the file system has no hard links, or if it is another disk. */
 const linkOrCopy = Effect.fnUntraced(function* (from: string, to: string) {
   const fs = yield* FileSystem.FileSystem
   yield* Effect.catch(fs.link(from, to), () => fs.copyFile(from, to))
 })
 
-/** Folders of loose payloads that are empty now. One that another run has just used stays. */
+/** Removes a folder of loose payloads that is empty now. A folder that another run has just used stays. */
 export const removeIfEmpty = (folder: string) => Effect.ignore(Effect.tryPromise(() => rmdir(folder)))
 
 export const runPayloads = Effect.fnUntraced(function* ({ own, packed, root }: Places) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  /** Payloads that lie in the folder of the run. */
+  /** Payloads that are in the folder of the run. */
   const ready = new Set<string>()
   const fileOf = (sha256: string) => path.join(own, sha256)
   const looseFile = (sha256: string) => path.join(root, looseName(sha256))
@@ -43,7 +43,7 @@ export const runPayloads = Effect.fnUntraced(function* ({ own, packed, root }: P
     )
   )
 
-  /** A name of its own: two may ask for the same payload at once. */
+  /** A unique name: two callers may ask for the same payload at the same time. */
   const newName = (sha256: string) =>
     Effect.as(fs.makeDirectory(own, { recursive: true }), path.join(own, `${sha256}.${randomUUID()}`))
 
@@ -53,7 +53,7 @@ export const runPayloads = Effect.fnUntraced(function* ({ own, packed, root }: P
     return { path: fileOf(sha256) }
   })
 
-  /** Undefined where no such file is there. */
+  /** Fails if there is no such file. */
   const fromLoose = Effect.fnUntraced(function* (sha256: string, name: string) {
     const file = looseFile(sha256)
     yield* linkOrCopy(file, name)
@@ -76,7 +76,7 @@ export const runPayloads = Effect.fnUntraced(function* ({ own, packed, root }: P
     return fault ?? (yield* toOwn(sha256, name))
   })
 
-  /** The payload as a file, or why it cannot be had: it is damaged, or neither loose nor in a pack. */
+  /** The payload as a file, or why it is not available: it is damaged, or neither loose nor in a pack. */
   const provide = Effect.fnUntraced(function* (sha256: string) {
     if (ready.has(sha256)) return { path: fileOf(sha256) }
     const name = yield* newName(sha256)
@@ -87,33 +87,36 @@ export const runPayloads = Effect.fnUntraced(function* ({ own, packed, root }: P
     return loose ?? ({ file: looseFile(sha256), problem: "is missing, and no pack holds it" } satisfies Fault)
   })
 
-  /** A payload that has just come: its part becomes a file of the run. */
+  /** Makes the part of a payload that has just arrived a file of the run. */
   const receive = Effect.fnUntraced(function* (sha256: string, part: string) {
     if (ready.has(sha256)) return
     yield* fs.makeDirectory(own, { recursive: true })
     yield* toOwn(sha256, part)
   })
 
-  /** Another run may remove the folder between the two steps, when it has packed all that was in it. */
+  /** Another run may remove the folder between the two steps, after it has packed everything in it. */
   const moveIn = (file: string, target: string) =>
     Effect.andThen(fs.makeDirectory(path.dirname(target), { recursive: true }), fs.rename(file, target)).pipe(
       Effect.retry({ times: 10, while: ({ reason }) => reason._tag === "NotFound" })
     )
 
-  /** A loose file of this name is the payload, unless a failing disk changed it. */
+  /** A loose file with this name is the payload, unless a failing disk changed it. */
   const isLoose = (sha256: string) =>
     sha256Of(looseFile(sha256)).pipe(
       Effect.map((found) => found === sha256),
       ifMissing(false)
     )
 
-  /** Keeps a payload of this run in the archive, loose, unless it is there. Tells its loose file; undefined where a pack holds it. */
+  /**
+   * Keeps a payload of this run in the archive, loose, unless the archive has it. Returns its loose file; undefined if
+   * a pack holds it.
+   */
   const keep = Effect.fnUntraced(function* (sha256: string) {
     if (yield* isLoose(sha256)) return looseFile(sha256)
     if (yield* packed.isWhole(sha256)) return undefined
     const name = yield* newName(sha256)
     yield* linkOrCopy(fileOf(sha256), name)
-    yield* moveIn(name, looseFile(sha256)) // in place of a damaged one, too
+    yield* moveIn(name, looseFile(sha256)) // also replaces a damaged one
     return looseFile(sha256)
   })
 

@@ -1,5 +1,5 @@
 /**
- * One run of a pipeline: read the source into a staging file, publish what is new, and leave a record of how it went, also where
+ * One run of a pipeline: reads the source into a staging file, publishes what is new, and records how it went, even if
  * nothing was published.
  */
 import { randomBytes } from "node:crypto"
@@ -23,7 +23,7 @@ import { type Given, sourceKind } from "./preflight.ts"
 import { outcomeOfFailure, type RunOptions, readAndPublish, timeOf } from "./read-and-publish.ts"
 import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./replay-origin.ts"
 
-/** Which run this is. A run that is repeated from the archive keeps the identity that it had. */
+/** Identifies a run. A run that is repeated from the archive keeps its identity. */
 interface RunIdentity {
   readonly run_id: string
   readonly started_at: string
@@ -32,18 +32,18 @@ interface RunIdentity {
   readonly origin: RunRecord["origin"]
 }
 
-/** Some feeds were left out; what the others gave was published. */
+/** Some feeds were left out; the data of the others was published. */
 export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftOut", {
   pipeline: Schema.String,
   left_out: LeftOut,
   published: Schema.String,
-  /** Not one feed could be read. */
+  /** No feed could be read. */
   all_failed: Schema.Boolean
 }) {
   override readonly [Runtime.errorExitCode] = this.all_failed ? 1 : 4
   override get message() {
     const reasons = reasonLines(this.left_out)
-    const shown = reasons.slice(0, reasonsShown).map((reason) => reason.replaceAll("\n", "\n  ")) // each begins one line, and no other
+    const shown = reasons.slice(0, reasonsShown).map((reason) => reason.replaceAll("\n", "\n  ")) // later lines of a reason are indented
     const more = reasons.length - shown.length
     const rest = more > 0 ? `\nand ${more} more: ingest.left_out has all of them` : ""
     const partial = this.left_out.filter(({ kind }) => kind === "partial").length
@@ -58,7 +58,7 @@ export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftO
   }
 }
 
-/** A dry run has no place to work in. */
+/** A dry run has no folder to work in. */
 export class ScratchUnwritable extends Schema.TaggedError<ScratchUnwritable>()("ScratchUnwritable", {
   cause: Schema.Defect()
 }) {
@@ -68,12 +68,12 @@ export class ScratchUnwritable extends Schema.TaggedError<ScratchUnwritable>()("
   }
 }
 
-/** A list of stores may have hundreds that are away. */
+/** A store list may have hundreds of stores that cannot be reached. */
 const reasonsShown = 50
 
 export const homeSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
 
-/** Sorts by start; the end tells runs of one millisecond apart. */
+/** Sorts by start time; the random end distinguishes runs of the same millisecond. */
 const newRunId = (pipeline: string, now: number) =>
   `${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}-${pipeline}-${randomBytes(3).toString("hex")}`
 
@@ -92,19 +92,22 @@ const originFor = (pipeline: Pipeline, given: Given): OriginLayer => {
   return Layer.unwrap(bySetting as Effect.Effect<OriginLayer, Config.ConfigError>)
 }
 
-/** What a run writes beside the warehouse goes into another folder, also what it notes of files that it holds to their SHA-256. */
+/**
+ * Redirects what a run writes beside the warehouse into another folder, including its notes on which files were
+ * verified by SHA-256.
+ */
 const writingInto = Effect.fnUntraced(function* (layout: Layout, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const seen = path.join(folder, "seen")
-  yield* Effect.ignore(fs.copy(layout.seen, seen)) // without them, files are read again
+  yield* Effect.ignore(fs.copy(layout.seen, seen)) // without the notes, files are verified again
   const staging = path.join(folder, "staging")
   return { ...layout, seen, staging, stagingLock: path.join(folder, ".staging.lock") } satisfies Layout as Layout
 })
 
 /**
- * Runs a pipeline once. Succeeds with the record of the run, also where nothing was new or some feeds were away. `scratch` is the
- * folder of a dry run, which reads its home and writes nothing there.
+ * Runs a pipeline once. Succeeds with the record of the run, even if nothing was new or some feeds were left out.
+ * `scratch` is the folder of a dry run, which reads its home and writes nothing there.
  */
 const runPipeline = Effect.fn("Pipeline.run")(function* (
   pipeline: Pipeline,
@@ -123,7 +126,7 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
     generation: null,
     window_from: options.days?.from ?? null,
     window_to: options.days?.to ?? null,
-    // not known until everything is read, or compared with what is live
+    // unknown until everything is read, or compared with what is live
     rows_read: null,
     rows_loaded: null,
     rows_unchanged: null,
@@ -132,13 +135,16 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
   }
   if (!options.dryRun) {
     yield* catchUp(layout)
-    yield* refreshOpened(layout) // a run may have been killed before it could
+    yield* refreshOpened(layout) // a run may have been killed before it could refresh them
     yield* recordKilledRuns(layout)
   }
   return yield* readAndPublish({ pipeline, layout, started, options })
 })
 
-/** How a run ended that published nothing; undefined for one that did, and for one that the next run goes on with. */
+/**
+ * The outcome of a run that published nothing. Undefined for a run that published, and for a run that the next run
+ * resumes.
+ */
 const endedHow = (exit: Exit.Exit<{ readonly run: RunRecord }, unknown>) => {
   if (Exit.isFailure(exit)) {
     const outcome = outcomeOfFailure(exit.cause)
@@ -147,7 +153,7 @@ const endedHow = (exit: Exit.Exit<{ readonly run: RunRecord }, unknown>) => {
   return exit.value.run.generation === null ? exit.value.run.outcome : undefined
 }
 
-/** What a run brought that the next one does not go on with is packed. */
+/** Packs what a run fetched, unless the next run resumes it. */
 const packUp = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isFailure(exit) && outcomeOfFailure(exit.cause) === "interrupted"
     ? Effect.void
@@ -160,7 +166,7 @@ const noteEnd = (how: string | undefined, shrinkageAccepted?: boolean) =>
         Effect.catch((error) => Effect.logWarning(`how this run ended is not noted: ${error.message}`))
       )
 
-/** Where a dry run keeps all that it writes, until it ends. It takes as much room as a run. */
+/** Where a dry run writes everything, until it ends. It needs as much room as a run. */
 const scratchFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   Effect.mapError(
     fs.makeTempDirectoryScoped({ prefix: "larder-dry-run-" }),
@@ -168,7 +174,7 @@ const scratchFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   )
 )
 
-/** A new run, from the origin that is provided: what it fetches goes into the archive of its home, or away after a dry run. */
+/** A new run from the provided origin. What it fetches goes into the archive of its home; a dry run discards it. */
 export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline, options: RunOptions) {
   const path = yield* Path.Path
   const { kind } = yield* Origin
@@ -178,14 +184,14 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
   const scratch = options.dryRun ? yield* scratchFolder : undefined
   if (scratch === undefined) {
     yield* writableDirectory(home)
-    yield* ownFolder(yield* layoutOf(home), `archiving-${identity.run_id}`) // nobody prunes the archive meanwhile
+    yield* ownFolder(yield* layoutOf(home), `archiving-${identity.run_id}`) // keeps a prune from starting meanwhile
   }
   return yield* runPipeline(pipeline, identity, options, scratch).pipe(
     Effect.tap(({ run }) =>
       run.generation === null
         ? Effect.void
         : Archive.use((archive) => archive.published(run.generation ?? "", options.acceptShrinkage)).pipe(
-            // it is live: the warehouse tells a rebuild so, too
+            // the run is live, and the warehouse also tells a rebuild so
             Effect.catch((error) =>
               Effect.logWarning(`the run is live, and the archive does not note it: ${error.message}`)
             )
@@ -207,15 +213,16 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
   )
 }, Effect.scoped)
 
-/** A new run, from what is given or configured. */
+/** A new run from the given or configured source. */
 export const ingestOnce = (pipeline: Pipeline, given: Given, options: RunOptions) =>
   ingestFromOrigin(pipeline, { ...options, stores: Option.getOrUndefined(given.stores) }).pipe(
     Effect.provide(originFor(pipeline, given))
   )
 
 /**
- * Earlier runs of a pipeline that read its source, again: from the archive of `from` into the warehouse of `options.home`. They
- * succeeded then, so one that fails now is a failure, and what shrank then was accepted.
+ * Repeats earlier runs of a pipeline that read its source: from the archive of `from` into the warehouse of
+ * `options.home`. They succeeded originally, so a run that fails now is a failure. Shrinkage that was accepted then is
+ * accepted.
  */
 export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   pipeline: Pipeline,

@@ -1,4 +1,4 @@
-/** Checks by what their bad rows mean: an error keeps a run from being published, a warning is told beside it. */
+/** Checks by severity: an error keeps a run from being published, a warning is only reported. */
 import type { Check } from "@larder/warehouse/publishing/check.ts"
 
 const of =
@@ -9,8 +9,8 @@ export const error = of("error")
 export const warning = of("warning")
 
 /**
- * Fails where there is less than in the live generation, by more than so many percent. `before` and `now` count, as SQL; the bad
- * row holds both. First loads have nothing to compare with.
+ * Fails if there is less than in the live generation, by more than `percent`. `before` and `now` are SQL that counts;
+ * the bad row holds both. A first load has nothing to compare with.
  */
 export const shrinkage = (of: {
   readonly name: string

@@ -1,4 +1,4 @@
-/** What a run tells when it has ended: two lines for people, or an object for machines. */
+/** What a run prints when it has ended: two lines for people, or an object for machines. */
 import type { RunRecord } from "@larder/schemas/ingest.ts"
 import type { Ended, IngestResult } from "./read-and-publish.ts"
 import { FeedsLeftOut } from "./run.ts"
@@ -13,7 +13,7 @@ const headlineOf = ({ changes, run }: Pick<IngestResult, "run" | "changes">, dry
   return run.generation === null ? "nothing new, nothing published" : `published ${run.generation}`
 }
 
-/** Of a run that did not fail. */
+/** For a run that did not fail. */
 export const told = (
   result: Pick<IngestResult, "run" | "changes"> & Partial<Pick<IngestResult, "stores">>,
   dryRun: boolean
@@ -26,7 +26,7 @@ export const told = (
   ].join("\n")
 }
 
-/** What became of the feeds that were not left out, or of what a partial one gave. */
+/** What happened to the feeds that were not left out, or to the data of a partial one. */
 const restOf = ({ all_failed, changes, feeds, left_out }: IngestResult, dryRun: boolean) => {
   const others = feeds - left_out.length
   const [was, were] = dryRun ? ["would be", "would be"] : ["was", "were"]
@@ -36,21 +36,21 @@ const restOf = ({ all_failed, changes, feeds, left_out }: IngestResult, dryRun: 
   return changes ? `the others ${were} published` : "the others had nothing new"
 }
 
-/** How a run ends that left something out; undefined where it did not. */
+/** The error of a run that left something out; undefined for other runs. */
 export const leftOutError = (result: IngestResult, dryRun: boolean): FeedsLeftOut | undefined => {
   const { all_failed, left_out, run } = result
   if (left_out.length === 0) return undefined
   return new FeedsLeftOut({ pipeline: run.pipeline, left_out, published: restOf(result, dryRun), all_failed })
 }
 
-/** The object of a run, or of a pipeline that did not come to run: what is not known is null. */
+/** The object of a run, or of a pipeline that did not run: unknown values are null. */
 type Told = { readonly [Key in keyof Omit<RunRecord, "outcome">]: RunRecord[Key] | null } & {
-  /** As of the run; `would_publish` of a dry run, `not_run` of a pipeline that a run of all leaves out. */
+  /** As in the run; `would_publish` for a dry run, `not_run` for a pipeline that a run of several leaves out. */
   readonly outcome: RunRecord["outcome"] | "would_publish" | "not_run"
   readonly left_out: IngestResult["left_out"]
   readonly stores: NonNullable<IngestResult["stores"]> | null
   readonly dry_run: boolean
-  /** Why nothing came of it; null where it neither failed nor was left out. */
+  /** Why nothing was published; null if the pipeline neither failed nor was left out. */
   readonly problem: string | null
 }
 
@@ -72,7 +72,7 @@ interface Unpublished {
   readonly outcome: "failed" | "interrupted" | "not_run"
   readonly problem: string
   readonly dryRun: boolean
-  /** What is known of the run, where one had begun: then it says how it ended. */
+  /** What is known about the run, if one had begun: then it gives the outcome. */
   readonly ended?: Ended | undefined
 }
 

@@ -1,4 +1,4 @@
-/** The body of an answer: decoded, and with a limit on how long it may take. */
+/** The body of a response: decoded, and with limits on its time and size. */
 import { createGunzip } from "node:zlib"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import { Duration, Effect, Stream } from "effect"
@@ -6,7 +6,7 @@ import type { HttpClientResponse } from "effect/http"
 import { faultOf } from "./connection-faults.ts"
 import { type Answer, AnswerTooLarge, type Ask, UpstreamUnavailable } from "./origin.ts"
 
-/** Takes the cause, not the client's error: that one holds the request, and with it the key. */
+/** Takes the cause, not the client's error: that error holds the request, and with it the key. */
 export const broken = (url: string, cause: unknown, fault = faultOf(cause, url)) =>
   new UpstreamUnavailable({ url, ...fault, cause })
 
@@ -16,17 +16,20 @@ export const late = (url: string, what: string, limit: Duration.Input) => {
 }
 
 export interface BodyLimits {
-  /** Between two pieces of a body. */
+  /** Longest time between two chunks of a body. */
   readonly idle: Duration.Input
-  /** A whole body: a source that drips for hours is a source that is down. */
+  /** Longest time for a whole body: a source that sends a trickle for hours counts as down. */
   readonly body: Duration.Input
 }
 
-/** JSON and XML of real sources shrink to a 60th at most; zeros to a 1,000th. Small answers may do as they like. */
+/**
+ * JSON and XML of real sources shrink to a 60th at most; zeros to a 1,000th. Responses of up to `alwaysFine` bytes are
+ * not limited.
+ */
 const mostGrowth = 250
 const alwaysFine = 16 << 20
 
-/** Fails where a compressed body grows as only one does that was made for it: nothing of it is kept. */
+/** Fails if a compressed body grows as only a decompression bomb does: nothing of it is kept. */
 const withoutBombs = <E, R>(
   url: string,
   wire: Stream.Stream<Uint8Array, E, R>,
@@ -46,7 +49,7 @@ const withoutBombs = <E, R>(
     })
   })
 
-/** The payload as it was before compression for the way. Only gzip is asked for. */
+/** The payload without its content encoding. Requests ask only for gzip. */
 export const bodyOf = (url: string, response: HttpClientResponse.HttpClientResponse, limits: BodyLimits) => {
   const wire = response.stream.pipe(
     Stream.mapError((error) => broken(url, error.reason.cause)),
@@ -70,7 +73,7 @@ export const bodyOf = (url: string, response: HttpClientResponse.HttpClientRespo
   return Stream.fail(new UpstreamUnavailable({ url, problem, status: response.status, may_pass: false }))
 }
 
-/** The same answer, whose body fails where it gets longer than the ask allows. */
+/** The same answer, with a body that fails if it gets longer than the request allows. */
 export const atMost = ({ longest, url }: Ask, whole: Answer): Answer => {
   if (longest === undefined) return whole
   const { file: _file, ...answer } = whole // a file may grow while it is copied
@@ -80,11 +83,11 @@ export const atMost = ({ longest, url }: Ask, whole: Answer): Answer => {
   return { ...answer, body }
 }
 
-/** Of an error answer no more than this is read, and not for long. */
+/** Limits for reading an error response, in bytes and time. */
 const excerptBytes = 8192
 const excerptPatience = "10 seconds"
 
-/** The start of an error answer as text. What cannot be read is left out: the status says enough. */
+/** The start of an error response as text. It is empty if the body cannot be read: the status says enough. */
 export const startOf = (body: Stream.Stream<Uint8Array, UpstreamUnavailable | AnswerTooLarge>) =>
   body.pipe(
     Stream.mapAccum(

@@ -1,4 +1,4 @@
-/** Writing the files of a run, in one call where `FileHandle.writeFile` makes many, of pieces of half a megabyte. */
+/** Writes the files of a run, in one call each; `FileHandle.writeFile` makes many calls, of half a megabyte each. */
 import { type FileHandle, open } from "node:fs/promises"
 import { basename } from "node:path"
 import { Effect, Schema } from "effect"
@@ -13,12 +13,12 @@ export class FileUnwritable extends Schema.TaggedError<FileUnwritable>()("FileUn
   }
 }
 
-/** Appends all of it: a single write may stop short, above all where the disk is nearly full. */
+/** Appends all bytes: a single write may stop short, above all if the disk is nearly full. */
 export const writeAll = async (file: FileHandle, bytes: Buffer) => {
   for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten
 }
 
-/** Writes a file anew. */
+/** Writes a file, replacing an existing one. */
 export const writePieces = (file: string, pieces: ReadonlyArray<Buffer>) =>
   Effect.tryPromise({
     try: async () => {

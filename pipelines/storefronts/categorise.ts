@@ -1,6 +1,7 @@
 /**
- * Finds the category of every product, once all of its store is known: what the store sells mostly, and whether the ids that it
- * states can be believed, decide with it. Products pass through in pages of so many bytes; nothing here grows with their number, or with their texts.
+ * Finds the category of every product after all products of its store are staged, since what the store mostly sells
+ * helps to decide. Products are read in pages of limited bytes; memory grows neither with the number of products nor
+ * with the length of their texts.
  */
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
@@ -11,10 +12,10 @@ import { classify, type surveyStore } from "./category/classify.ts"
 
 export type Surveys = ReadonlyMap<string, ReturnType<typeof surveyStore>>
 
-/** As UTF-8, of what is asked for. The rows of a page take some ten times as much. */
+/** UTF-8 bytes of the selected columns. The rows of a page take about ten times as much memory. */
 const pageBytes = 12 << 20
 
-/** What a product is stands at the beginning, or nowhere. Shopify allows 250 tags; most products have ten. */
+/** A text says what the product is at its beginning or not at all. Shopify allows 250 tags; most products have ten. */
 const fewCharacters = 500
 const fewTags = 50
 
@@ -30,12 +31,12 @@ const Product = Schema.Struct({
   collections: Schema.fromJsonString(Schema.Array(Schema.String))
 })
 
-/** What a product takes beside its texts. */
+/** Bytes that a product takes besides its texts. */
 const bytesOfProduct = 500
 const beginning = (column: string) => `left(${column}, ${fewCharacters})`
 const bytesOf = (list: string) => `coalesce(list_sum(list_transform(${list}, lambda text: strlen(text))), 0)`
 
-/** Titles of the collections that hold a product, the first in their order. */
+/** Titles of the collections that contain a product: the first `fewTags` in alphabetical order. */
 const titles = `
   create table feed.title as
   select domain, native_id, titles as collections, ${bytesOf("titles")}::bigint as bytes
@@ -56,7 +57,7 @@ const described = `
   from feed.product p semi join feed.first_product using (seq)
   where is_published`
 
-/** The last product of each page: a page that looks for its end itself reads all that is left. */
+/** The last product of each page. All are found together: one query per page would read all remaining products. */
 const End = Schema.Struct({ seq: Schema.Int })
 const ends = (most: number) => `
   select max(seq)::integer as seq
@@ -85,11 +86,11 @@ const load = (file: string) => `
     'category_confidence': 'double', 'category_evidence': 'varchar'
   })`
 
-/** What is known of each product when all of its store has been read. */
+/** Creates `feed.title` and `feed.described`, after all products are staged. */
 export const describe = (db: DuckDb["Service"]) => db.run(`${titles}; ${described}`)
 export const endsOfPages = (db: DuckDb["Service"], most = pageBytes) => db.all(End, ends(most))
 
-/** Fills `feed.category`. `folder` is the run's own. */
+/** Fills `feed.category`. `folder` is private to the run. */
 export const categorise = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, surveys: Surveys) {
   const file = join(folder, "category.ndjson")
   const views = new Map([...surveys].map(([domain, survey]) => [domain, survey.view()]))

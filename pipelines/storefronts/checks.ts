@@ -1,10 +1,10 @@
-/** What must hold of storefronts before they go live. Each query returns the bad rows. */
+/** What must hold for storefronts before they are promoted. Each query returns the bad rows. */
 import type { Check } from "@larder/warehouse/publishing/check.ts"
 import { error, shrinkage, warning } from "../run/severity.ts"
 
 const listed = (sighting: string) => `from ${sighting} where kind = 'product' and is_listed`
 
-/** Products that are listed no longer, although no complete list of their store says so. */
+/** Products that are no longer listed although no complete list of their store shows that they are gone. */
 const vanished = `
   select count(*)
   from (${listed("live.storefront.sighting")}) l
@@ -12,7 +12,8 @@ const vanished = `
   anti join (from ingest.store_read where run_id = getvariable('run_id') and has_all_products and is_taken) r using (store_id)`
 
 export const checks: ReadonlyArray<Check> = [
-  // What a complete read of a store does not find is withdrawn: how much of it, is judged for each store when it is read.
+  // A complete read withdraws the products that it does not find. How many it may withdraw is checked for each store
+  // when it is read.
   shrinkage({
     name: "products_do_not_shrink",
     what: "products",

@@ -1,6 +1,7 @@
 /**
- * Tables that may be cut off in their last cell: they end within a line, which many feeds do. So it counts where the last file of
- * the store ended with one. A cut right behind a line cannot be seen: see `orShrunk`.
+ * Finds tables that may be cut off in their last cell. Such a table ends within a line, but many intact feeds do so
+ * too. So it counts as cut off only if the previous file of the store ended with a complete line. A cut at a line end
+ * cannot be detected here: see `orShrunk`.
  */
 import { literal } from "@larder/warehouse/duckdb.ts"
 import { fromLive } from "@larder/warehouse/live/previous.ts"
@@ -13,7 +14,7 @@ import type { Done } from "./read-store.ts"
 
 const Known = Schema.Struct({ domain: Schema.String, run_id: Schema.String, url: Schema.String })
 
-/** The last run that got something of each store, and all addresses that its feed had. */
+/** The last run that read something from each store, and all addresses that its feed has had. */
 const lastFiles = (domains: ReadonlyArray<string>) => `
   select domain, latest.run_id, file.url
   from (
@@ -24,7 +25,7 @@ const lastFiles = (domains: ReadonlyArray<string>) => `
   join (select distinct feed, url from ingest.raw_file where pipeline = 'storefronts') file on feed = 'store/' || domain
   where latest.run_id is not null and domain in (${domains.map(literal).join(", ")})`
 
-/** Domains of the stores whose table is cut off. A table counts as whole where the archive has no earlier one. */
+/** Domains of the stores whose table is cut off. A table counts as complete if the archive holds no earlier one. */
 export const cutTables = Effect.fnUntraced(function* ({ layout }: RunContext, done: ReadonlyArray<Done>) {
   const archive = yield* Archive
   const domains = done.flatMap(({ read, store }) => (read.table_end === "within a line" ? [store.domain] : []))

@@ -1,7 +1,8 @@
 /**
- * Which stores of the list a live run asks. A store waits where its rhythm says so; one that is new, that the list describes otherwise
- * than before, that an earlier version of the mapping read, or whose feed lies on this machine never does. What waits is archived
- * with the run, so that a run that is repeated, with other settings and at another time, leaves out the same stores.
+ * Decides which stores of the list a live run reads. A store waits as long as its rhythm says. A store never waits if
+ * it is new, if its entry in the list has changed, if an earlier version of the mapping read it, or if its feed is on
+ * this machine. The waiting stores are archived with the run, so that a repeated run, with other settings and at
+ * another time, leaves out the same stores.
  */
 import { fromLive } from "@larder/warehouse/live/previous.ts"
 import { storefront } from "@larder/warehouse/tables.ts"
@@ -19,7 +20,7 @@ const decodeWaiting = Schema.decodeUnknownEffect(Schema.fromJsonString(Waiting))
 
 const fields = Object.keys(ListedStore.fields) as ReadonlyArray<keyof ListedStore> // keys of a struct, which TypeScript widens
 
-/** What the list of an earlier run said of its stores; nothing where its archive is gone. */
+/** The stores as the list of an earlier run described them; empty if its archive is gone. */
 const listedBy = Effect.fnUntraced(function* (run_id: string) {
   const archive = yield* Archive
   const fs = yield* FileSystem.FileSystem
@@ -34,7 +35,7 @@ const listedBy = Effect.fnUntraced(function* (run_id: string) {
 const isDescribedOtherwise = (store: ListedStore, before: ListedStore | undefined) =>
   before !== undefined && fields.some((field) => store[field] !== before[field])
 
-/** A clock that was ahead when the store was asked keeps it waiting no longer than one that was right. */
+/** A last read in the future comes from a clock that was ahead, and does not make a store wait. */
 const isWaiting = (last: LastRead, due: number, now: number) => now < due && last.asked_at <= now
 
 const waitingAmong = Effect.fnUntraced(function* (
@@ -47,7 +48,7 @@ const waitingAmong = Effect.fnUntraced(function* (
   const early = stores.flatMap((store) => {
     const last = lastReads.get(store.domain)
     if (last === undefined || last.kind !== store.kind || !last.is_mapped || !isOfNetwork(store.location)) return []
-    if (acceptShrinkage && last.fetch_status !== "complete") return [] // what it has lost may be what is accepted
+    if (acceptShrinkage && last.fetch_status !== "complete") return [] // the operator may accept what the store lost
     const due = dueAt(last, bounds)
     return isWaiting(last, due, now) ? [{ store, due, run_id: last.run_id }] : []
   })
@@ -58,7 +59,9 @@ const waitingAmong = Effect.fnUntraced(function* (
     .map(({ due, store }) => ({ domain: store.domain, due_at: new Date(due).toISOString() }))
 })
 
-/** In place of the network: says what is waiting, so that it is archived like all else that the run goes by. */
+/**
+ * Answers with the waiting stores in place of the network, so that they are archived like every other input of the run.
+ */
 const saying = (waiting: Waiting) =>
   Effect.map(Origin, (origin) =>
     Origin.of({
@@ -78,7 +81,7 @@ const saying = (waiting: Waiting) =>
     })
   )
 
-/** What the archive says that this run left waiting: nothing, where it has no such payload. */
+/** The stores that this run left waiting, from its archive; none if the archive has no such payload. */
 const archived = Effect.gen(function* () {
   const archive = yield* Archive
   const fs = yield* FileSystem.FileSystem
@@ -107,7 +110,9 @@ const decided = Effect.fnUntraced(function* (run: RunContext, stores: ReadonlyAr
   return waiting.length === 0 ? waiting : yield* Effect.provideServiceEffect(archived, Origin, saying(waiting))
 })
 
-/** The stores that this run asks, in the order of the list. Recordings and samples are read whole. */
+/**
+ * The stores that this run reads, in list order. Recordings and samples leave out only the stores archived as waiting.
+ */
 export const dueAmong = Effect.fn("Storefronts.dueAmong")(function* (
   run: RunContext,
   stores: ReadonlyArray<ListedStore>,

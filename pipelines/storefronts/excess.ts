@@ -1,7 +1,7 @@
 /**
- * Products with more variants or pictures than any shop gives one. Pages that state such a product are told so at once; rows of a
- * file stand for themselves, and a million of them may name the same product, or hundreds of pages. Of them the first are kept,
- * and the others set apart before anything is put together: it would all be one row.
+ * Products with more variants or pictures than any shop allows. A million rows of a file may name the same product, and
+ * so may hundreds of pages. The first variants and pictures are kept. The others are removed before the products are
+ * assembled, since a product becomes a single row.
  */
 import { literal } from "@larder/warehouse/duckdb.ts"
 import { mostPictures, mostVariants } from "./feeds/product-lists.ts"
@@ -9,7 +9,7 @@ import { mostPictures, mostVariants } from "./feeds/product-lists.ts"
 const crowded = (table: string, most: number) =>
   `select domain, product_native_id from feed.${table} group by all having count(*) > ${most}`
 
-/** Finds them by `feed.first_variant` and `feed.image`. Pictures are told apart by their addresses. */
+/** Finds them in `feed.first_variant` and `feed.image`. Pictures are distinguished by their addresses. */
 export const findExcess = `
   create table feed.excess_variant as
   select domain, product_native_id, seq from feed.first_variant
@@ -29,7 +29,7 @@ interface Excess {
   readonly most: number
 }
 
-/** One reject for each product, with the first row that is left out: a million would tell no more. */
+/** One reject per product, with the first row that is left out: a million rejects would tell no more. */
 const reject = ({ most, rows, run_id, what }: Excess) => `
   insert into ingest.reject
   select 'storefronts', 'store/' || excess.domain, ${literal(run_id)}, product.raw_sha256, coalesce(left_out.position, 0),
@@ -42,7 +42,7 @@ const reject = ({ most, rows, run_id, what }: Excess) => `
   join ${rows} left_out on left_out.seq = excess.seq
   where stated.is_published`
 
-/** Tells of them, and takes them out of `feed.first_variant` and `feed.image`. */
+/** Rejects the excess variants and pictures, and removes them from `feed.first_variant` and `feed.image`. */
 export const setExcessApart = (run_id: string) => `
   ${reject({ run_id, what: "variant", rows: "feed.variant", most: mostVariants })};
   ${reject({ run_id, what: "picture", rows: "feed.image", most: mostPictures })};
@@ -51,8 +51,8 @@ export const setExcessApart = (run_id: string) => `
   where (domain, product_native_id, src) in (select (domain, product_native_id, src) from feed.excess_picture)`
 
 /**
- * Rows of files that are left out for their variants: in pages a row is a product, and one that is left out for a picture has
- * the others.
+ * File rows that are left out because of their variants. In pages a row is a whole product, and a row that only lost a
+ * picture keeps the rest.
  */
 export const excessRows = `
   from feed.excess_variant v

@@ -1,15 +1,15 @@
 /**
- * The port between a kind of feed and everything behind it: whatever a store speaks, it becomes products, variants, pictures,
- * collections and their members, as rows that stand for themselves. Rows of one product may come in any order and far apart, so
- * that a feed of any size is read in constant memory; they are put together in SQL.
+ * The interface between the readers of feeds and the rest of the pipeline. Each reader turns its format into products,
+ * variants, pictures, collections and their members, as independent rows. The rows of one product may come in any order
+ * and far apart, so a feed of any size is read in constant memory; SQL assembles them.
  *
- * Texts are tidied and never ""; prices are decimal texts such as `12.5`; times are UTC, `2026-06-06T12:41:05.000Z`. What the feed
- * does not say is null.
+ * Texts are tidied and never ""; prices are decimal texts such as `12.5`; times are UTC, `2026-06-06T12:41:05.000Z`. A
+ * value that the feed does not state is null.
  */
 
 import type { Judged } from "./feeds/stated.ts"
 
-/** The first row of a `native_id` counts; the others are variants of it, or the same again. */
+/** The first row with a `native_id` counts; the others are variants of the product, or repeat it. */
 export interface ProductRow {
   /** Shopify and WooCommerce id, CSV handle, Google `item_group_id` or `id`. */
   readonly native_id: string
@@ -25,7 +25,7 @@ export interface ProductRow {
   readonly created_at: string | null
   /** False for drafts, archived and unpublished products: they are read, and left out with all that belongs to them. */
   readonly is_published: boolean
-  /** Where the feed states from where to where the prices of the variants go, and not each of them. */
+  /** Present if the feed states the price range of the variants instead of each price. */
   readonly price_range?: { readonly min: string; readonly max: string }
 }
 
@@ -37,14 +37,14 @@ export interface VariantRow {
   readonly barcode: string | null
   readonly price: string | null
   readonly compare_at_price: string | null
-  /** ISO 4217, where the row itself names it; else that of the read. */
+  /** ISO 4217, if the row itself names it; null for the currency of the read. */
   readonly currency: string | null
   readonly grams: number | null
   readonly available: boolean | null
   readonly option1: string | null
   readonly option2: string | null
   readonly option3: string | null
-  /** Place among the variants; where the feed has none, the place of the row among all rows. */
+  /** Position among the variants; if the feed states none, the position of the row among all rows. */
   readonly position: number
   readonly image_src: string | null
   readonly requires_shipping: boolean | null
@@ -79,16 +79,16 @@ export interface RejectRow {
   /** Line of a CSV record, number of an item or of a product in its payload, from 1. */
   readonly position: number
   readonly reason: string
-  /** As it came, cut to 10,000 characters. */
+  /** As received, cut to 10,000 characters. */
   readonly payload: string
 }
 
 /**
- * What a piece of a payload gave. Rows of a payload are the products of a page, the records of a CSV, the items of a feed, and
- * collections: each is in `rows`, in `collections` or in `rejects`.
+ * The rows of one piece of a payload. Payload rows are the products of a page, the records of a CSV file, the items of
+ * a feed, and collections. Each of them is in `rows`, `collections` or `rejects`.
  */
 export interface Batch {
-  /** `native_id` of the product that each row stands behind, in the order of the rows. */
+  /** The `native_id` of the product that each row belongs to, in the order of the rows. */
   readonly rows: ReadonlyArray<string>
   readonly products: ReadonlyArray<ProductRow>
   readonly variants: ReadonlyArray<VariantRow>
@@ -96,13 +96,13 @@ export interface Batch {
   readonly collections: ReadonlyArray<CollectionRow>
   readonly members: ReadonlyArray<MemberRow>
   readonly rejects: ReadonlyArray<RejectRow>
-  /** `native_id` of products that are there, and are rejects: they are not withdrawn for it. Absent where there are none. */
+  /** The `native_id` of products in rejected rows: these products are not withdrawn. Absent if there are none. */
   readonly rejected?: ReadonlyArray<string>
 }
 
-/** A payload that cannot be read at all, or not to its end: another format, a header without what is needed, cut off. */
+/** A payload that cannot be read, or not to its end: another format, missing columns in the header, or truncated. */
 export class PayloadUnreadable extends Error {
-  /** For people: what is wrong, and where. */
+  /** A message: what is wrong, and where. */
   readonly problem: string
   constructor(problem: string) {
     super(problem)
@@ -111,15 +111,16 @@ export class PayloadUnreadable extends Error {
 }
 
 /**
- * A feed that is one file: CSV, XML, TSV. `currency` is that of the store list, for prices that name none; `content_type` is the
- * header that it came with, whose charset is believed. Batches hold some hundreds of rows. Fails with `PayloadUnreadable`, after the batches before that place.
+ * Reads a feed that is one file: CSV, XML or TSV. `currency` is that of the store list, for prices that name none.
+ * `content_type` is the header of the response; its charset is used. Batches hold up to some hundreds of rows. Fails
+ * with `PayloadUnreadable`, after yielding the batches before the fault.
  */
 export type ReadFile = (
   bytes: AsyncIterable<Uint8Array>,
   about: {
     readonly currency: string | null
     readonly content_type?: string | null
-    /** Is told what the rows state, so that the file as a whole can be judged by it. */
+    /** Records what the rows state, so that the file as a whole can be judged. */
     readonly judged?: Judged
   }
 ) => AsyncIterable<Batch>

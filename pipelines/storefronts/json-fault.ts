@@ -1,6 +1,6 @@
-/** Where a text stops being JSON. The error of `JSON.parse` tells it for some faults only. */
+/** Finds where a text stops being valid JSON. The error of `JSON.parse` gives the position for some faults only. */
 
-/** Whether something could follow that makes JSON of it. */
+/** Whether the text can be the beginning of valid JSON. */
 const isBeginning = (text: string) => {
   try {
     JSON.parse(text)
@@ -12,7 +12,7 @@ const isBeginning = (text: string) => {
   }
 }
 
-/** Counted from 1: `line 2 column 15`. Of a text that was cut off it is behind the last character. */
+/** Counted from 1: `line 2 column 15`. In a truncated text it is the place after the last character. */
 export const placeOfFault = (text: string): string => {
   let sound = 0
   let faulty = text.length + 1

@@ -1,4 +1,4 @@
-/** The mapping as one number: all that decides what becomes of a row of a feed. */
+/** A hash of the mapping: all files that decide what a feed row becomes. */
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 

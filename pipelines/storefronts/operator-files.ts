@@ -1,7 +1,8 @@
 /**
- * Files of the operator's machine: the store list that `--stores` or `LARDER_STORES` names, and feeds of stores that lie beside it
- * or below the folder that `LARDER_STORE_FILES` names. Nothing else is ever read, whatever a list says. In recordings and in the
- * bundled samples the same addresses lie beside the hosts; only a list that was given is read instead of a recorded one.
+ * Files on the operator's machine: the store list that `--stores` or `LARDER_STORES` names, and store feeds beside that
+ * list or below the folder that `LARDER_STORE_FILES` names. No other file is ever read, whatever a list says.
+ * Recordings and the bundled samples keep the same addresses beside their hosts; only a list that was given explicitly
+ * replaces a recorded one.
  */
 import { realpath } from "node:fs/promises"
 import { Config, Effect, FileSystem, Option, Path } from "effect"
@@ -10,16 +11,16 @@ import { type Ask, Origin, RecordingUnreadable, RefusedByUpstream } from "../run
 
 const scheme = "file:"
 export const listAddress = `${scheme}stores.json`
-/** Where the archive of a run has which stores it left waiting: no file of this machine answers for it. */
+/** The address of the stores that a run left waiting, in its archive. No file on this machine answers it. */
 export const waitingAddress = `${scheme}stores-not-due.json`
 
-/** Whether a location is asked of the network; else it is a path of this machine. */
+/** Whether a location is fetched over the network; otherwise it is a path on this machine. */
 export const isOfNetwork = (location: string) => /^https?:\/\//i.test(location)
 
-/** The address of a feed that lies on this machine. */
+/** The address of a feed on this machine. */
 export const addressOfFile = (location: string) => scheme + location.split(/[/\\]/).map(encodeURIComponent).join("/")
 
-/** An empty setting is none. */
+/** An empty setting counts as not set. */
 const placeSetting = (name: string) =>
   Config.map(Config.option(Config.String(name)), (place) => Option.filter(place, (text) => text.trim() !== ""))
 
@@ -34,16 +35,16 @@ const kindsOfFile: Readonly<Record<string, string>> = { Directory: "a folder", F
 const isMissing = (cause: unknown) =>
   cause instanceof Error && ["ENOENT", "ENOTDIR"].includes(String(Reflect.get(cause, "code")))
 
-/** Whether the settings of the operator name any stores. */
+/** Whether the operator's settings name a store list. */
 export const hasStoreList = Effect.map(operatorList, Option.isSome)
 
-/** Where the feeds of stores may lie: beside the list of the operator, and in the folder that `LARDER_STORE_FILES` names. */
+/** Folders that may contain store feeds: that of the operator's list, and the one that `LARDER_STORE_FILES` names. */
 const rootsOf = (list: Option.Option<string>, folder: Option.Option<string>, path: Path.Path) => [
   ...Option.toArray(Option.map(list, (file) => path.dirname(path.resolve(file)))),
   ...Option.toArray(folder)
 ]
 
-/** How people call the list that is read. */
+/** The name of the list in messages. */
 export const listName = Effect.fnUntraced(function* ({ kind }: Pick<Origin["Service"], "kind">, given?: string) {
   const path = yield* Path.Path
   const { list: set } = yield* settings
@@ -52,8 +53,8 @@ export const listName = Effect.fnUntraced(function* ({ kind }: Pick<Origin["Serv
 })
 
 /**
- * An origin that answers `file:` addresses from this machine, and asks `origin` for all else. A list that was `given` comes first.
- * Recordings are asked before this machine; the bundled samples need nothing of it.
+ * An origin that answers `file:` addresses from this machine, and passes all others to `origin`. A list that was
+ * `given` takes precedence. A recording is asked before this machine; the bundled samples need no other file of it.
  */
 export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Service"], given?: string) {
   const fs = yield* FileSystem.FileSystem
@@ -65,7 +66,9 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
 
   const refuse = (url: string, problem: string) => Effect.fail(new RefusedByUpstream({ url, status: 0, problem }))
 
-  /** Links are followed before the place is judged: none leads out of the folder. Undefined where there is no such file. */
+  /**
+   * Links are resolved before the path is checked, so none leads out of the folder. Undefined if there is no such file.
+   */
   const inFolder = Effect.fnUntraced(function* (url: string, root: string) {
     const names = url.slice(scheme.length).split("/").map(decodeURIComponent)
     const real = (file: string) =>

@@ -1,7 +1,7 @@
 /**
- * Fields that a feed may leave out. One that is in no row any more, and held values when the store was read last, was more likely
- * renamed than given up: it would be blanked for the whole store, and nothing would say so. That a field is there and holds nothing
- * is no fault. Status columns are not among them: of drafts nothing is known that could be missed.
+ * Fields that a feed may leave out. If a field had values at the last read of the store and now occurs in no row, it
+ * was more likely renamed than dropped. It would be blanked for the whole store without any notice. A field that is
+ * present but empty is no fault. Status columns are not included: nothing is known about drafts that could be missing.
  */
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { fromLive } from "@larder/warehouse/live/previous.ts"
@@ -11,9 +11,9 @@ import type { RunContext } from "../run/pipeline.ts"
 import type { ListedStore } from "./store-list.ts"
 
 interface OptionalField {
-  /** Of a row of `storefront.product`: whether it holds a value. */
+  /** SQL condition on a row of `storefront.product`: whether the field has a value. */
   readonly stated: string
-  /** What each kind of feed calls it, as `Judged.saw` is told: any of them will do. A kind without it is not asked for it. */
+  /** Its names in each kind of feed, as passed to `Judged.saw`; one is enough. A kind without names is not checked. */
   readonly names: Partial<Record<ListedStore["kind"], ReadonlyArray<string>>>
 }
 
@@ -64,7 +64,7 @@ const optionalFields: Readonly<Record<string, OptionalField>> = {
     names: { [csv]: ["variant barcode", "barcode"], [google]: ["gtin"] }
   },
   compare_at_price: {
-    stated: inVariants("compare_at_price"), // items of a feed for Google name a sale_price while there is a sale
+    stated: inVariants("compare_at_price"), // items of a Google feed have a sale_price only during a sale
     names: {
       shopify: ["variant compare_at_price"],
       woocommerce: ["regular_price"],
@@ -109,13 +109,13 @@ const optionalFields: Readonly<Record<string, OptionalField>> = {
   }
 }
 
-/** Items of a feed for Google name a field only where they have a value: few of them may lose it together. */
+/** Items of a Google feed contain a field only if it has a value, so a few of them may lose it together. */
 const isMissed = (kind: ListedStore["kind"], products: number, listed: number) =>
   kind !== google || (products > 2 && products * 10 > listed)
 
 const Stated = Schema.Struct({ domain: Schema.String, field: Schema.String, products: Schema.Int })
 
-/** A million products of four variants take some 2 s for one field of variants. */
+/** One variant field takes about 2 s for a million products with four variants each. */
 const statedFields = (fields: ReadonlyArray<string>, domains: ReadonlyArray<string>) => `
   select domain, field, count(*)::integer as products
   from (
@@ -142,7 +142,7 @@ const lackingIn = ({ fields_seen, store }: Seen) =>
     return own === undefined || own.some((name) => fields_seen.has(name)) ? [] : [{ field, names: own }]
   })
 
-/** Of each store that lost a field, by domain: which one, for people. */
+/** A message for each store that lost a field, by domain; it names the field. */
 export const lostFields = Effect.fnUntraced(function* ({ layout }: RunContext, stores: ReadonlyArray<Seen>) {
   const lacking = stores.flatMap((seen) => {
     const fields = lackingIn(seen)

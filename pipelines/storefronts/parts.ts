@@ -1,14 +1,15 @@
 /**
- * Which products are put together at once: as many as DuckDB holds with ease, in the order in which they came. Parts are measured
- * in bytes, since a product may be a line or a book. Rows of one mostly stand together, so that a part reads little more than its own.
+ * Divides the products, in the order in which they arrived, into parts that are assembled one at a time and that DuckDB
+ * holds easily. A part is measured in bytes, since a product may be one line or a whole book. The rows of a product are
+ * mostly adjacent, so a part reads little more than its own rows.
  */
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
 
-/** DuckDB takes some four times as much while lists are made of them. */
+/** DuckDB needs about four times as much memory while it builds lists from them. */
 const mostBytes = 64 << 20
 
-/** What a row takes beside its texts: ids, numbers, and its place in a list. */
+/** What a row takes besides its texts: ids, numbers, and its entry in a list. */
 const bytesOfRow = 400
 const bytesOf = (...texts: ReadonlyArray<string>) =>
   [String(bytesOfRow), ...texts.map((text) => `coalesce(strlen(${text}), 0)`)].join(" + ")
@@ -16,7 +17,7 @@ const bytesOf = (...texts: ReadonlyArray<string>) =>
 const ofProduct = bytesOf("title", "handle", "vendor", "product_type", "body_text", "array_to_string(tags, ' ')")
 const ofVariant = bytesOf("native_id", "title", "sku", "barcode", "option1", "option2", "option3", "image_src")
 
-/** A row for each product that is published, with the first of its rows, its part, and where the rows of both lie. */
+/** One row per published product: the `seq` of its first row, its part, and the range that contains all its rows. */
 const divide = (most: number) => `
   create table feed.part as
   with size as (
@@ -41,7 +42,7 @@ export type Part = typeof Part.Type
 const parts = `
   select part, min(first)::double as first, max(last)::double as last from feed.part group by part order by part`
 
-/** Fills `feed.part`, and answers with what is to be put together one after another. */
+/** Fills `feed.part`, and returns the parts in the order in which they are assembled. */
 export const divideIntoParts = Effect.fnUntraced(function* (db: DuckDb["Service"], most = mostBytes) {
   yield* db.run(divide(most))
   return yield* db.all(Part, parts)

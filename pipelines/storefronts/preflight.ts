@@ -1,4 +1,4 @@
-/** The store list and the settings of stores, looked at before a run begins. The run reads the list again, into the archive. */
+/** Checks the store list and the store settings before a run begins. The run reads the list again, into the archive. */
 import { Effect, FileSystem, Option } from "effect"
 import { BadUse, type Source } from "../run/preflight.ts"
 import { operatorList, storeFolder } from "./operator-files.ts"
@@ -13,7 +13,7 @@ const textOf = Effect.fnUntraced(function* (file: string) {
   const { size, type } = yield* Effect.mapError(fs.stat(file), ({ reason }) =>
     unusable(reason._tag === "NotFound" ? "There is no such file" : `It cannot be read: ${String(reason.cause)}`)
   )
-  if (type !== "File") return yield* unusable("It is not a regular file") // reading a pipe would wait for whoever writes to it
+  if (type !== "File") return yield* unusable("It is not a regular file") // reading a pipe would wait for its writer
   if (Number(size) > longestList) return yield* unusable("It is longer than 64 MB")
   return yield* Effect.mapError(fs.readFileString(file), ({ reason }) =>
     unusable(`It cannot be read: ${String(reason.cause)}`)

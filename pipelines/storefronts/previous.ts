@@ -1,4 +1,4 @@
-/** What the live generation knows of the stores. */
+/** What the live generation knows about the stores. */
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { fromLive, liveOf } from "@larder/warehouse/live/previous.ts"
@@ -7,16 +7,16 @@ import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 import type { ListedStore } from "./store-list.ts"
 
-/** What is listed of a store, and what its last read found. */
+/** The listed products of a store, and the result of its last read. */
 const KnownStore = Schema.Struct({
   domain: Schema.String,
   kind: Schema.String,
   outcome: Schema.String,
   listed: Schema.Int,
   found: Schema.Int,
-  /** When its rows came, in milliseconds since 1970; null where it was never read. */
+  /** When its rows were last fetched, in milliseconds since 1970; null if it was never read successfully. */
   fetched_at: Schema.NullOr(Schema.Finite),
-  /** Variants of what is listed, and products that have none; and those of them that have no price, or 0. */
+  /** Variants, plus products without variants; `unpriced` counts those without a price or with a price of 0. */
   priceable: Schema.Int,
   unpriced: Schema.Int
 })
@@ -70,7 +70,10 @@ const makeKnown = (live: string) => `
 
 const Id = Schema.Struct({ native_id: Schema.String })
 
-/** Native ids of the products that a store lists as far as is known. A copy: the generation may be another one by then. */
+/**
+ * Returns a function that gives the native ids of a store's listed products. They are copied, because another
+ * generation may be live by then.
+ */
 export const stageKnownProducts = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   layout: Layout,

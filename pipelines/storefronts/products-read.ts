@@ -1,4 +1,7 @@
-/** What was found of each store: its products, since a file has several rows for some and rows of drafts, and their prices. */
+/**
+ * Counts the products and prices that each read found, and compares them with what is known of the store. A file has
+ * several rows for some products, and rows of drafts, so products are counted after all rows are staged.
+ */
 import { Effect, Schema } from "effect"
 import { Origin } from "../run/origin.ts"
 import type { RunContext } from "../run/pipeline.ts"
@@ -12,13 +15,13 @@ import type { Done } from "./read-store.ts"
 const Found = Schema.Struct({
   domain: Schema.String,
   products: Schema.Int,
-  /** Other products, which are there and cannot be used: they are not withdrawn. */
+  /** Other products, listed in rejected rows: they are not withdrawn. */
   rejected: Schema.Int,
-  /** Products that were listed before. */
+  /** The found products that were listed before. */
   known: Schema.Int,
-  /** A product without variants counts as one. */
+  /** Variants. A product without variants counts as one. */
   priceable: Schema.Int,
-  /** Those of them without a price, or with 0. */
+  /** Variants without a price, or with a price of 0. */
   unpriced: Schema.Int
 })
 type Found = typeof Found.Type
@@ -42,17 +45,17 @@ const found = `
   where is_published
   group by domain`
 
-/** For people: how a store that really lost something is published. */
+/** For messages: how to publish a store that really lost something. */
 const ifReally = "if that is right, run again with --accept-shrinkage"
 
-/** The share of missing prices may rise by so much between two reads. */
+/** How much the share of missing prices may rise between two reads. */
 const mostMissing = 0.1
 
 const shareOf = ({ priceable, unpriced }: Pick<Found, "unpriced" | "priceable">) =>
   priceable === 0 ? 0 : unpriced / priceable
 const inPercent = (share: number) => `${(share * 100).toFixed(1)} %`
 
-/** Prices that vanish together are more likely stated in another way than withdrawn. */
+/** Prices that vanish together have more likely changed their format than been withdrawn. */
 const orUnpriced = (read: StoreRead, now: Found | undefined, known: KnownStore | undefined): StoreRead => {
   if (now === undefined || known === undefined || known.priceable === 0) return read
   const [before, missing] = [shareOf(known), shareOf(now)]
@@ -61,21 +64,27 @@ const orUnpriced = (read: StoreRead, now: Found | undefined, known: KnownStore |
   return storeRead("unpriced", detail, { ...read, has_all_products: false })
 }
 
-/** A field that is gone for the whole store would blank it in each product. */
+/** A field that disappears from the whole feed would be blanked in every product of the store. */
 const orWithout = (read: StoreRead, lost: string | undefined): StoreRead =>
   lost === undefined ? read : storeRead("unreadable", `${lost}; ${ifReally}`, { ...read, has_all_products: false })
 
-/** Fewer may all be replaced in a day. */
+/** A store with fewer products may replace them all in a day. */
 const leastListed = 3
 
-/** A store that has nothing in common with its last read has to be found so twice: menus change as a whole, and addresses, too. */
+/**
+ * If none of the known products is found, a second read has to confirm it. A menu may be replaced as a whole, but the
+ * address may also lead to another store now.
+ */
 const orExchanged = (read: StoreRead, now: Found | undefined, before: KnownStore | undefined): StoreRead => {
   if (!read.has_all_products || now === undefined || before === undefined || now.known > 0) return read
   if (before.listed < leastListed || before.outcome === "exchanged") return read
   return storeRead("exchanged", `it listed ${before.listed}`, { ...read, has_all_products: false })
 }
 
-/** Rows of a later time would win over these, and nobody would see why nothing changes any more. Recordings keep their times. */
+/**
+ * Known rows with a later time would win over the rows of this read, and the store would stop changing without a
+ * visible cause. Recordings keep their own times.
+ */
 const orOutdated = (read: StoreRead, read_at: string, before: KnownStore | undefined): StoreRead => {
   const last = before?.fetched_at ?? null
   if (last === null || last <= Date.parse(read_at)) return read
@@ -83,15 +92,16 @@ const orOutdated = (read: StoreRead, read_at: string, before: KnownStore | undef
   return storeRead("outdated", detail, { ...read, has_all_products: false })
 }
 
-/** The last price may be cut, too, and nothing says how many products are missing. */
+/** The last price may be cut off too, and nothing shows how many products are missing. */
 const cutOff = (read: StoreRead): StoreRead => {
   const detail = `The file ends within a line, and the last one did not: it is cut off; ${ifReally}`
   return storeRead("unreadable", detail, { ...read, has_all_products: false })
 }
 
 /**
- * A store that has lost many of its products at once was more likely read wrongly: it has to be found so twice. Many are more than
- * half of them, and of a table a fifth: nothing else tells of one that was cut right behind a line.
+ * A store that loses many products in one read was more likely misread, so a second read has to confirm the loss. Many
+ * means more than half of its products, or a fifth for a table, since nothing else reveals a table that was cut at a
+ * line end.
  */
 const orShrunk = (read: StoreRead, now: Found | undefined, known: KnownStore | undefined): StoreRead => {
   if (known === undefined || !read.has_all_products) return read
@@ -122,7 +132,7 @@ export const withProductsRead = Effect.fnUntraced(function* (
   const judge = ({ read_at, store: { domain, kind }, ...one }: Done): StoreRead => {
     const [now, stated] = [stores.get(domain), known.get(domain)]
     const read = { ...one.read, products_read: now?.products ?? 0 }
-    const before = stated?.kind === kind ? stated : undefined // read by another kind of feed, it is another store
+    const before = stated?.kind === kind ? stated : undefined // with another kind of feed it counts as another store
     if (read.fetch_status === "failed") return read
     const timely = origin.kind === "live" ? orOutdated(read, read_at, before) : read
     if (run.acceptShrinkage) return isTaken(timely) ? orShrunk(timely, now, before) : timely

@@ -1,6 +1,6 @@
 /**
- * From rows as the feeds gave them to products and collections of the staging file: what stands twice, what belongs to nothing,
- * and what is not published is told apart and counted, the rest is put together product by product.
+ * Assembles the staged feed rows into the products and collections of the staging file. Duplicate rows, rows without a
+ * product, and rows of unpublished products are separated and counted. The rest is assembled product by product.
  */
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { createHalfProductTable, halfProductTable } from "@larder/warehouse/storefronts/settle.ts"
@@ -16,8 +16,9 @@ const rowsOf = (db: Db, sql: string) =>
   Effect.map(db.all(Rows, `select coalesce(${sql}, 0)::integer as rows`), ([row]) => row?.rows ?? 0)
 
 /**
- * Rows of an export that share handle and options and name articles of their own are variants of their own. Each of them gets its
- * SKU behind its id, so that ids do not depend on the order of the rows. No other id holds `\\#`: see `shopify-csv.ts`.
+ * Rows of an export with the same handle and options but different SKUs are separate variants. Each of them gets its
+ * SKU appended to its id, so that ids do not depend on the order of the rows. No other id contains the escape sequence
+ * `\\#`: see `shopify-csv.ts`.
  */
 const tellApartBySku = `
   update feed.variant v
@@ -31,7 +32,7 @@ const tellApartBySku = `
   where v.sku is not null and v.domain = shared.domain and v.product_native_id = shared.product_native_id
     and v.native_id = shared.native_id`
 
-/** Of rows with one id the first counts. */
+/** Of rows with the same id, the first one counts. */
 const firsts = `
   create table feed.first_product as
   select domain, native_id, min(seq) as seq, arg_min(is_published, seq) as is_published
@@ -42,8 +43,8 @@ const firsts = `
   select domain, native_id, min(seq) as seq from feed.collection group by all`
 
 /**
- * In a file every row is a statement of its own, so one that comes again is refused; a shop's pages only overlap. Rows of
- * products that are left out as a whole are none of these.
+ * Finds the duplicate variants of files. There every row stands for itself, so a row whose id repeats is rejected; a
+ * shop's pages only overlap. Rows of unpublished products are left out as a whole and are not duplicates.
  */
 const findAgain = `
   create table feed.variant_again as
@@ -100,7 +101,7 @@ const rejects = (run_id: string) => {
   ]
 }
 
-/** How many rows of the payload each product stands for: what a shop lists again is the same one. */
+/** Number of payload rows per product of a file. In a shop's pages, a repeated entry is the same product. */
 const countRows = `
   create table feed.source_rows as
   with refused as (
@@ -215,7 +216,7 @@ const collections = (run_id: string) => `
   from feed.collection semi join feed.first_collection using (domain, native_id, seq)
   left join listed using (domain, native_id)`
 
-/** What is listed in a row that cannot be used is not gone: it keeps what was known of it, if anything was. */
+/** A product in a rejected row is still listed: it keeps its known data, if there is any. */
 const listedAllTheSame = `
   insert into storefront.sighting by name
   select distinct 'product' as kind, id_of('product', rejected.domain, rejected.native_id) as id, store.store_id,
@@ -225,7 +226,10 @@ const listedAllTheSame = `
   join ingest.store_read read on read.store_id = store.store_id
   anti join storefront.product product on product.product_id = id_of('product', rejected.domain, rejected.native_id)`
 
-/** Some rows of a product may have been used, and others not: the warehouse takes it only where none of its variants is missing. */
+/**
+ * Products of which some rows may be usable and others are not. The warehouse accepts such a product only if none of
+ * its variants is missing.
+ */
 const halfProducts = `
   ${createHalfProductTable};
   insert into ${halfProductTable}
@@ -245,8 +249,8 @@ const seenAgain = `
   )`
 
 /**
- * Fills `storefront.product` and `storefront.collection`, from at most so many bytes of rows at once. Answers with how many rows were rejected,
- * and how many state nothing.
+ * Fills `storefront.product` and `storefront.collection`, from at most `most` bytes of rows at a time. Returns the
+ * number of rejected rows, and the number of rows that add nothing.
  */
 export const putTogether = Effect.fnUntraced(function* (
   db: Db,
@@ -260,7 +264,7 @@ export const putTogether = Effect.fnUntraced(function* (
   yield* categorise(db, folder, surveys)
   yield* db.run(countRows)
   const parts = yield* divideIntoParts(db, most)
-  // in one transaction, so that rows go to the file as soon as they fill a row group, and not to the log before that
+  // one transaction: rows go to the file as soon as they fill a row group, not to the write-ahead log before that
   yield* db.run(["begin", ...parts.map((part) => products(run_id, part)), "commit"].join(";\n"))
   yield* db.run(collections(run_id))
   yield* db.run(`${listedAllTheSame}; ${halfProducts}`)

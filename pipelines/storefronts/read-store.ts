@@ -1,4 +1,4 @@
-/** One store, from its place in the list to its rows: what was read is staged at once, how it went is told at the end. */
+/** Reads one store of the list. Its rows are staged as they arrive; its outcome is reported at the end. */
 import type { Staging } from "@larder/warehouse/staging.ts"
 import { rawFileTable, rejectTable } from "@larder/warehouse/tables.ts"
 import { Clock, Effect } from "effect"
@@ -20,14 +20,14 @@ export const feedOf = ({ domain }: ListedStore) => `store/${domain}`
 
 interface Target {
   readonly run_id: string
-  /** When the list was read, which a run that is repeated knows, too: the time of a read that got nothing. */
+  /** When the list was read. It is the time of a read that fetched nothing, since a repeated run knows it too. */
   readonly asked_at: string
   readonly staging: Staging
   readonly rows: Effect.Success<ReturnType<typeof stageRows>>
   readonly known: KnownProducts
 }
 
-/** What was read, and when. */
+/** The result of reading one store. */
 export interface Done {
   readonly store: ListedStore
   readonly read: StoreRead
@@ -49,7 +49,7 @@ const reading = <E, R>(store: ListedStore, take: Take<E, R>, policy: StorePolicy
   }
 }
 
-/** Rejects that do not say what they state. */
+/** Numbers of rejects that do not identify their product or collection. */
 interface Nameless {
   readonly products: number
   readonly collections: number
@@ -74,7 +74,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
   yield* progress.advance({ reading: feed })
   const about = { pipeline, feed, run_id }
   const payloads = new Map<string, { readonly raw: RawFile; rows_read: number; rows_rejected: number }>()
-  /** Rejects that do not say which product or collection they are of: it may be one that was known. */
+  /** Each of these may be a product or collection that is already known. */
   const nameless = { products: 0, collections: 0 }
   const take = Effect.fnUntraced(function* (batch: Parameters<Take<never, never>>[0], raw: RawFile) {
     const { fetched_at, sha256: raw_sha256, url } = raw
@@ -93,7 +93,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     yield* progress.advance({ rows: count })
   })
   const ended = yield* reading(store, take, storePolicy, { listed: target.known(store) }).pipe(
-    Effect.catchTag("Unread", Effect.die) // each reader makes an outcome of it
+    Effect.catchTag("Unread", Effect.die) // each reader turns it into an outcome
   )
   const read = orUnclear(ended, nameless)
   const all = [...payloads.values()]

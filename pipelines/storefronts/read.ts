@@ -1,6 +1,6 @@
 /**
- * Reads every store of the list, many at once, and stages what they gave. A store that cannot be read is recorded as such, and
- * never keeps the others from being published.
+ * Reads every store of the list, many concurrently, and stages the rows. A store that cannot be read is recorded as
+ * such and never prevents the others from being published.
  */
 import { literal } from "@larder/warehouse/duckdb.ts"
 import { storefront, storeReadTable, storeTable } from "@larder/warehouse/tables.ts"
@@ -22,7 +22,7 @@ import { stageRows } from "./stage.ts"
 import { StoreListUnusable, storesIn } from "./store-list.ts"
 import { withhold } from "./withheld.ts"
 
-/** Stores at once. Each holds at most a page of some MB; more of them wait for their hosts anyway. */
+/** Stores read concurrently. Each holds at most one page of a few MB, and most of them are waiting for their hosts. */
 const atOnce = 128
 
 const readList = Effect.fnUntraced(function* (name: string) {
@@ -40,13 +40,13 @@ const readList = Effect.fnUntraced(function* (name: string) {
 
 const Id = Schema.Struct({ domain: Schema.String, store_id: Schema.String })
 
-/** A file states variants of a product in rows of their own; what a shop lists twice is the same product. */
+/** In a file, rows with the same product id are its variants; a shop's pages only repeat the same product. */
 const merges = (kind: string) => kind === "shopify-csv" || kind === "google-merchant"
 
 const known = ({ read, store }: Done) =>
   `(${literal(store.domain)}, ${read.currency === null ? "null" : literal(read.currency)}, ${merges(store.kind)})`
 
-/** What the run has to say of each store. */
+/** Stages a row for each store, and a row for each read. */
 const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext, done: ReadonlyArray<Done>) {
   yield* staging.db.run(`insert into feed.store values ${done.map(known).join(", ")}`)
   const ids = yield* staging.db.all(Id, "select domain, id_of('store', domain, '') as store_id from feed.store")
@@ -90,7 +90,7 @@ const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext
 
 const Staged = Schema.Struct({ rows: Schema.Int })
 
-/** Every row is in one place, or the run is wrong about what it did. */
+/** Dies unless every row that was read is accounted for exactly once: rejected, silent or staged. */
 const account = Effect.fnUntraced(function* (
   { staging }: RunContext,
   result: Pick<ReadResult, "rows_read" | "rows_silent" | "rows_rejected">

@@ -1,8 +1,9 @@
 /**
- * How often a store is asked, learnt from its reads: what has been the same for a time, read or failing, is asked again after half to
- * all of that time. So a store that changes is asked in every run, one that hardly changes at longer and longer intervals, and one
- * that fails is asked at once and then more and more seldom. The place between half and all comes from the domain and the last
- * read: stores that were first read together do not come due together for ever.
+ * How often a store is read, learnt from its earlier reads. A store that has been unchanged, or failing, for some time
+ * is read again after half to all of that time. So a store that changes is read in every run, and one that hardly
+ * changes at longer and longer intervals. A store that fails is read again in the next run, and then less and less
+ * often. The fraction between half and all is derived from the domain and the last read, so that stores first read
+ * together do not stay due together.
  */
 import { createHash } from "node:crypto"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
@@ -16,19 +17,19 @@ const LastRead = Schema.Struct({
   /** When the run of the last read began, and when that read ended. */
   asked_at: Schema.Finite,
   read_at: Schema.Finite,
-  /** The read that was the last to change something, or the first that ended like the last one. */
+  /** When something last changed, or when the current streak of equal statuses began, whichever is later. */
   steady_since: Schema.Finite,
   run_id: Schema.String,
   /** How it ended. */
   fetch_status: Schema.String,
-  /** The last run that got something of the store. */
+  /** The last run that read something from the store. */
   fetched_by: Schema.NullOr(Schema.String),
-  /** Whether its rows are what this version makes of its payloads. */
+  /** Whether this version of the mapping produced its rows. */
   is_mapped: Schema.Boolean
 })
 export type LastRead = typeof LastRead.Type
 
-/** A row that is read again and has not changed keeps the run that it is from. */
+/** A row that is read again without a change keeps its `run_id`. */
 const lastReads = `
   with latest as (
     select store_id, max(read_at) as read_at, arg_max(run_id, read_at) as run_id, arg_max(fetch_status, read_at) as fetch_status,
@@ -69,20 +70,22 @@ const lastReads = `
   left join change using (store_id)
   left join ingest.run run on run.run_id = latest.run_id`
 
-/** What this generation knows of the last read of each store, by domain. */
+/** The last read of each store that this generation knows, by domain. */
 export const readLastReads = (db: DuckDb["Service"]) =>
   Effect.map(
     db.all(LastRead, lastReads, { mapping: mappingHash }),
     (rows): ReadonlyMap<string, LastRead> => new Map(rows.map((row) => [row.domain, row]))
   )
 
-/** In milliseconds. The longest wait wins over the shortest one. */
+/** In milliseconds. `longest` takes precedence over `shortest`. */
 export interface Bounds {
   readonly shortest: number
   readonly longest: number
 }
 
-/** What changes in a store that was the same for months is seen within a week; a run a day asks a sixth of such stores. */
+/**
+ * By default, changes in a store unchanged for months are seen within a week; a daily run reads a sixth of such stores.
+ */
 export const boundsSetting = Config.all({
   shortest: Config.Duration("LARDER_STORE_MIN_INTERVAL").pipe(Config.withDefault(Duration.zero)),
   longest: Config.Duration("LARDER_STORE_MAX_INTERVAL").pipe(Config.withDefault(Duration.days(7)))
@@ -95,10 +98,10 @@ export const boundsSetting = Config.all({
 export const unusableBounds =
   "LARDER_STORE_MIN_INTERVAL or LARDER_STORE_MAX_INTERVAL is no length of time. Write it as `20 hours`, `7 days` or `0 days`."
 
-/** From a half to one, the same for the same text. */
+/** A number from 0.5 to 1, always the same for the same text. */
 const shareOf = (text: string) => 0.5 + createHash("sha256").update(text).digest().readUInt32BE(0) / 2 ** 33
 
-/** From which time on a run asks the store again. */
+/** The time from which on a run reads the store again. */
 export const dueAt = (
   { asked_at, domain, read_at, steady_since }: Pick<LastRead, "asked_at" | "domain" | "read_at" | "steady_since">,
   { longest, shortest }: Bounds

@@ -1,6 +1,6 @@
 /**
- * Rows of all stores on their way into the staging file. Stores are read side by side and write here in turns: rows become lines
- * of JSON, which DuckDB loads by itself, a piece at a time. Nothing here grows with the number of products.
+ * Stages the rows of all stores. Stores are read concurrently and take turns to write here. Rows become lines of JSON
+ * in a file, which DuckDB loads one buffer at a time. Memory does not grow with the number of products.
  */
 import { readFileSync } from "node:fs"
 import { rm } from "node:fs/promises"
@@ -16,28 +16,31 @@ import { type Cut, shortened } from "./feeds/shortened.ts"
 
 const rowsSql = readFileSync(new URL("./sql/rows.sql", import.meta.url), "utf8")
 
-/** All of a store that is staged. */
+/** The tables that hold the staged rows of a store. */
 export const tables = ["product", "variant", "image", "collection", "member", "behind", "rejected", "cut"] as const
 type TableName = (typeof tables)[number]
 
-/** What `JSON.stringify` makes of half of a surrogate pair; a text in which these characters are written out looks alike. */
+/** How `JSON.stringify` writes a lone surrogate. A text that contains these characters literally matches too. */
 const maybeIllFormed = /\\ud[89a-f]/
 
-/** DuckDB's reader of JSON refuses all of a file where half of a surrogate pair stands alone: it becomes U+FFFD. */
+/** DuckDB's JSON reader refuses a whole file because of one lone surrogate, so it is replaced by U+FFFD. */
 const jsonOf = (row: object): string => {
   const text = JSON.stringify(row)
   if (!maybeIllFormed.test(text)) return text
   return JSON.stringify(row, (_key, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value))
 }
 
-/** So much is held before DuckDB loads it, and as much again while it does: planning a load takes some ten milliseconds. */
+/** Bytes buffered before a load, and as many again during it. Planning a load takes DuckDB some ten milliseconds. */
 const heldBytes = 32 << 20
-/** Lines become bytes as soon as there are so many of them: texts that live on are what collecting garbage costs. */
+/** Lines are encoded at this many characters: long-lived strings are what makes garbage collection expensive. */
 const pieceCharacters = 1 << 20
-/** Characters of the rows of one store, of which a million products have a quarter: a small file may unpack to rows without end. */
+/**
+ * Limit for the rows of one store, in characters. A million products have a quarter of that. A small compressed file
+ * may unpack to endless rows.
+ */
 const mostOfStore = 4 * 2 ** 30
 
-/** Where rows came from. */
+/** The payload that rows came from. */
 export interface RowsFrom {
   readonly domain: string
   readonly fetched_at: string
@@ -79,22 +82,22 @@ const columnsOfTables = `
   where database_name = 'feed' and table_name in (${tables.map(literal).join(", ")})
   order by column_index`
 
-/** Fields that all rows of a payload have alike, as far as the table has a column for them: the beginning of each line. */
+/** The beginning of each line: the fields that all rows of a payload share, if the table has a column for them. */
 const beginningOf = (names: ReadonlyArray<string>, from: RowsFrom) =>
   Object.entries(from)
     .filter(([name]) => names.includes(name))
     .map(([name, value]) => `"${name}":${JSON.stringify(value)},`)
     .join("")
 
-/** Attaches a new file as `feed`, until the scope ends. It is not read after that, so it needs no log to recover it from. */
+/** Attaches a new file as `feed` until the scope ends. It is not read after that, so it needs no write-ahead log. */
 const attachFeed = (db: DuckDb["Service"], file: string) =>
   Effect.acquireRelease(db.run(`attach ${literal(file)} as feed (recovery_mode no_wal_writes)`), () =>
     Effect.ignore(db.run("detach feed"))
   )
 
 /**
- * Rows of a million products are more than this: DuckDB keeps as much of them in memory as it may, and moves the others out to disk.
- * Beside it live the texts that are being read.
+ * The rows of a million products exceed this: DuckDB keeps as many as fit in memory and spills the others to disk. The
+ * texts that are being read need memory besides this.
  */
 const mostMemory = "768MiB"
 const Memory = Schema.Struct({ limit: Schema.String })
@@ -105,7 +108,9 @@ const holdLess = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
   yield* Effect.acquireRelease(set(mostMemory), () => Effect.ignore(set(memory.limit)))
 })
 
-/** Makes the tables of rows in a file of the run's own folder, attached as `feed`, and answers with what fills them. */
+/**
+ * Creates the row tables in a file in the run's own folder, attached as `feed`. Returns the functions that fill them.
+ */
 export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, most = mostOfStore) {
   yield* holdLess(db)
   yield* attachFeed(db, join(folder, "feed.duckdb"))
@@ -114,14 +119,14 @@ export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], fol
   const columnsOf = (table: TableName) => columns.filter((column) => column.table === table)
   const scope = yield* Effect.scope
   const turn = yield* Semaphore.make(1)
-  /** What the products of each store say together. */
+  /** A survey of the products of each store, by domain. */
   const surveys = new Map<string, ReturnType<typeof surveyStore>>()
   /** Characters of the lines of each store. */
   const staged = new Map<string, number>()
   let held = nothingHeld()
   let bytes = 0
   let seq = 0
-  /** Waits for the load that goes on while further rows come in. */
+  /** Waits for the load that runs while further rows arrive. */
   let loaded: Effect.Effect<void, DuckDbError | FileUnwritable> = Effect.void
 
   const loadTable = Effect.fnUntraced(function* (table: TableName, pieces: ReadonlyArray<Buffer>) {
@@ -138,7 +143,7 @@ export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], fol
     yield* Effect.promise(() => rm(file, { force: true }))
   })
 
-  /** A load begins when the one before it has ended well. */
+  /** A load begins after the previous one has succeeded. */
   const load = Effect.gen(function* () {
     yield* loaded
     const pieces = held
@@ -174,8 +179,8 @@ export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], fol
   })
 
   /**
-   * Takes rows in. The caller waits where a load goes on and the next one is full: more than once for many rows. Fails with
-   * `Unread`, before it takes any, where the store has filled its room.
+   * Adds rows. The caller waits while a load is running and the next buffer is full; with many rows, more than once.
+   * Fails with `Unread`, before adding any row, if the store has reached its limit.
    */
   const add = (given: Batch, from: RowsFrom): Effect.Effect<void, DuckDbError | FileUnwritable | Unread> =>
     turn.withPermit(
@@ -191,7 +196,7 @@ export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], fol
         for (const table of tables) if (rows[table].length > 0) yield* addTo(table, rows[table], from)
       })
     )
-  /** Ends when all rows are in their tables. */
+  /** Completes when all rows are in their tables. */
   const settled = turn.withPermit(Effect.andThen(load, () => loaded))
   return { add, settled, surveys }
 })

@@ -1,6 +1,6 @@
 /**
- * The store list: a JSON file of the operator that says which stores are read, and how. It is an input like any other: every
- * fault in it is told with its place, before anything is fetched. It holds no secrets: addresses are archived and logged.
+ * The store list: the operator's JSON file that says which stores are read, and how. Every fault in it is reported with
+ * its place, before anything is fetched. It must not contain secrets, because addresses are archived and logged.
  */
 import { likelyMeant } from "@larder/schemas/nearest.ts"
 import { Effect, Result, Schema, SchemaIssue } from "effect"
@@ -8,14 +8,14 @@ import { placeOfFault } from "./json-fault.ts"
 
 export const kinds = ["shopify", "shopify-csv", "google-merchant", "woocommerce"] as const
 
-/** Lower case, without scheme, port or path: ids derive from it, so that it stands for the store for good. */
+/** Lower case, without scheme, port or path. Ids derive from it, so it identifies the store permanently. */
 const Domain = Schema.String.check(
   Schema.isPattern(/^(?=.{1,253}$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/, {
     expected: "a host name in lower case, such as shop.example.com"
   })
 )
 
-/** A user name, whatever the rest is: parsers of addresses drop line breaks and tabs, and take `\\` for `/` and any number of them. */
+/** Whether it names a user. URL parsers drop line breaks and tabs, and accept `\\` for `/` and any number of them. */
 const hasUser = (location: string) => /^\s*[a-z][a-z0-9+.-]*:[/\\]*[^/\\?#]*@/i.test(location.replace(/[\t\r\n]/g, ""))
 
 const Location = Schema.String.check(
@@ -27,7 +27,9 @@ export const ListedStore = Schema.Struct({
   domain: Domain,
   name: Schema.String.check(Schema.isPattern(/\S/, { expected: "a name" })),
   kind: Schema.Literals(kinds),
-  /** Address of the feed; of a shop, where its paths begin; or a path below the folder of store files. */
+  /**
+   * The address of the feed, the base address of a shop, or a path relative to the list or the folder of store files.
+   */
   location: Location,
   currency: Schema.optionalKey(
     Schema.String.check(Schema.isPattern(/^[A-Z]{3}$/, { expected: "an ISO 4217 code, such as USD" }))
@@ -54,10 +56,10 @@ export class StoreListUnusable extends Schema.TaggedError<StoreListUnusable>()("
   }
 }
 
-/** Lists of this size are read within a run; a longer one is a mistake. */
+/** A list of this many characters can still be read in one run; a longer one is a mistake. */
 export const longestList = 64 << 20
 
-/** Faults name fields, and never quote what stands in them. */
+/** Messages name fields and never quote their values. */
 const oneLine = (text: string) => text.replace(/\s*\n\s*/g, " ").slice(0, 300)
 
 const fields = Object.keys(ListedStore.fields)
@@ -82,7 +84,7 @@ const problemsOf = ({ issue }: Schema.SchemaError, number: number) =>
 
 const mostTold = 20
 
-/** The stores of a list, in its order. All faults are told at once. */
+/** The stores of a list, in its order. All faults are reported together. */
 export const storesIn = Effect.fnUntraced(function* (file: string, text: string) {
   const unusable = (...problems: ReadonlyArray<string>) => new StoreListUnusable({ file, problems })
   if (text.length > longestList) return yield* unusable("It is longer than 64 MB")

@@ -1,4 +1,4 @@
-/** The storefronts pipeline: stores, products and collections out of the feeds of a list of shops. */
+/** The storefronts pipeline: reads stores, products and collections from the feeds of a list of shops. */
 import { storefront } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
@@ -12,7 +12,7 @@ export const storefronts: Pipeline = {
   repeatsReads: true,
   checks,
   samples: new URL("./samples/", import.meta.url),
-  hosts: ["stores.json"], // the list of a recording stands in for its hosts, which only it knows
+  hosts: ["stores.json"], // only the store list knows the hosts of a recording, so the list stands for them
   requests: storeRequests,
   lists: true,
   goesOn: true,

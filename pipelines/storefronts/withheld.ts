@@ -1,6 +1,6 @@
 /**
- * Reads of which nothing is taken: that what came cannot be trusted shows only when all of it was read, and its rows are staged by
- * then. They are taken out again and count as rejected, with one reject for all that a store gave.
+ * Removes the rows of reads that are not accepted. A read proves untrustworthy only after all of it was read, and by
+ * then its rows are staged. They are deleted and count as rejected, with one reject for all rows of a store.
  */
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
@@ -18,7 +18,7 @@ const reject =
     ${literal(read.detail ?? read.outcome)}
   from feed.behind where domain = ${literal(store.domain)}`
 
-/** Answers with the same reads, in which all rows of those that are not taken are rejected. */
+/** Returns the same reads; all rows of those that are not accepted count as rejected. */
 export const withhold = Effect.fnUntraced(function* (db: DuckDb["Service"], run_id: string, done: ReadonlyArray<Done>) {
   const withheld = new Set(done.filter((one) => !isTaken(one.read) && one.rows_read > 0))
   if (withheld.size === 0) return done

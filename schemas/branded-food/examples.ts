@@ -1,4 +1,6 @@
-/** Calls of the branded-food endpoints and their answers, over the bundled samples: those labels are made up. */
+/**
+ * Example calls of the branded-food endpoints and their answers, from the bundled samples, whose labels are made up.
+ */
 import type { Examples } from "../endpoint.ts"
 
 const label = {

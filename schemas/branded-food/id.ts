@@ -1,6 +1,7 @@
 /**
- * Ids of label versions. The opaque part is a bijection of the 32-bit `fdc_id`, so that all loads agree on it and nobody
- * keeps a table of ids. It hides nothing: it only keeps clients from counting ids up, or from taking them for fdc_ids.
+ * Ids of label versions. The opaque part is a bijection of the 32-bit `fdc_id`: every load derives the same id, and no
+ * table of ids is needed. The mapping hides nothing. It only keeps clients from counting ids up and from mistaking them
+ * for fdc_ids.
  */
 import { idPrefixes } from "../ids.ts"
 
@@ -28,10 +29,10 @@ const unscramble = (n: number) => {
   return x ^ (x >>> 16)
 }
 
-/** The id of a label version. `fdcId` is a whole number of 32 bits. */
+/** The id of a label version. `fdcId` is a 32-bit integer. */
 export const brandedFoodId = (fdcId: number): string => prefix + scramble(fdcId).toString(36).padStart(width, "0")
 
-/** The `fdc_id` of a label version's id; undefined for whatever `brandedFoodId` never gives. */
+/** The `fdc_id` of a label version's id; undefined for a text that `brandedFoodId` never returns. */
 export const fdcIdOf = (id: string): number | undefined => {
   const text = opaque.exec(id)?.[1]
   const scrambled = text === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(text, 36)

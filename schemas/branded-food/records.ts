@@ -1,6 +1,6 @@
 /**
- * Packaged-food labels as the API answers them. What a label does not state is null, never "" or 0, and an empty list
- * is []: labels state little reliably, so nearly every field may be null.
+ * Packaged-food labels as the API returns them. A field that the label does not state is null, never "" or 0; an empty
+ * list is []. Labels state few fields reliably, so nearly every field may be null.
  */
 import { Schema } from "effect"
 import { Day, Timestamp } from "../dates.ts"

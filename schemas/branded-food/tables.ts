@@ -1,4 +1,7 @@
-/** Tables of the warehouse schema `branded_food`. One row of `food` is one label version; everything else follows from it. */
+/**
+ * Tables of the warehouse schema `branded_food`. One row of `food` is one label version. The tables of versions and
+ * categories and the views are derived from it.
+ */
 import { Schema } from "effect"
 import { BrandedFood, FoodCategory, Nutrient, Nutrition } from "./records.ts"
 
@@ -8,7 +11,7 @@ const described = (description: string) => Schema.String.annotate({ description 
 const amount = (description: string) => Schema.NullOr(Schema.Finite).annotate({ description })
 const list = (description: string) => Schema.NullOr(Schema.Array(Schema.Unknown)).annotate({ description })
 
-/** What `branded_food.nutrition` prefers to its own arithmetic, save for vitamin D. */
+/** `branded_food.nutrition` uses these values instead of its own calculation, except for vitamin D. */
 const ofTheLabel = (what: string) =>
   amount(`${what} per serving, as the release itself states it; null where it does not. Only the JSON release does.`)
 

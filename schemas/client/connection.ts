@@ -1,28 +1,34 @@
 /**
- * One call over `fetch`: the address, the key, retries of 5xx, and errors as classes. The key is sent to the API's address
- * alone; it is in no error, and a redirect is not followed with it.
+ * One call over `fetch`: the address, the key, retries of 5xx, and errors as classes. The key is sent only to the API's
+ * address: redirects are not followed. No error contains the key.
  */
 import { type CallCost, costOf } from "./cost.ts"
 import { failureOf, NoAnswer, unknownAnswer } from "./errors.ts"
 import { defaultRetries, pause, retryAfterOf, waitAfter } from "./retry.ts"
 
 export interface LarderOptions {
-  /** `svc_data_` and 64 letters and digits. Whoever reads the page reads its key: give pages a key with a small budget. */
+  /**
+   * `svc_data_` and 64 letters and digits. Every visitor of a web page can read the key in it: give pages a key with a
+   * small budget.
+   */
   readonly key: string
-  /** Where the API is, such as `https://api.example.com`. */
+  /** Base address of the API, such as `https://api.example.com`. */
   readonly url: string | URL
-  /** How often a call that was answered with 5xx is made again: 4 unless given, 0 for never. */
+  /** How many times a call is retried after a 5xx: 4 by default, 0 for never. */
   readonly retries?: number
 }
 
 export interface CallOptions {
-  /** Ends the call and its retries; it then rejects with the signal's reason. `AbortSignal.timeout(10_000)` is a time limit. */
+  /**
+   * Aborts the call and its retries; the call then rejects with the signal's reason. `AbortSignal.timeout(10_000)` sets
+   * a time limit.
+   */
   readonly signal?: AbortSignal | undefined
 }
 
 export type Query = Readonly<Record<string, string | number | ReadonlyArray<string> | undefined>>
 
-/** The body of a 200 and what it cost. */
+/** The body of a 200 and the cost of the call. */
 export interface Answered {
   readonly body: { readonly data: unknown; readonly next_cursor?: unknown }
   readonly cost: CallCost
@@ -52,7 +58,7 @@ const checkedRetries = (retries: number) => {
   throw new TypeError("retries must be a whole number of at least 0")
 }
 
-/** Half a character has no UTF-8: it would be sent, and paid for, as another text. */
+/** An unpaired surrogate has no UTF-8 form: the call would send another text, and would be charged. */
 export const whole = (name: string, text: string): string => {
   if (!/\p{Surrogate}/u.test(text)) return text
   throw new TypeError(`${name} must not have half a character: ${JSON.stringify(text)}`)
@@ -65,7 +71,7 @@ const queryText = (query: Query) => {
     const torn = typeof value === "object" ? value.find((one) => one.includes(",")) : undefined
     if (torn !== undefined)
       throw new TypeError(`${name} must not have commas in a name: "${torn}" would be sent as two`)
-    given.set(name, whole(name, String(value))) // lists are joined by commas
+    given.set(name, whole(name, String(value))) // String() joins lists with commas
   }
   return given.size === 0 ? "" : `?${given}`
 }
@@ -74,7 +80,7 @@ const jsonOf = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // it is judged as what it is not: an answer of the API
+    return undefined // the caller reports it as an answer that is not the API's
   }
 }
 
@@ -108,7 +114,7 @@ export class Connection {
     }
   }
 
-  /** One attempt, with its body. */
+  /** Makes one attempt, and reads the whole body. */
   async #send(address: string, attempts: number, signal: AbortSignal | undefined): Promise<Received> {
     let cost: CallCost | undefined
     try {
@@ -132,7 +138,10 @@ export class Connection {
   }
 }
 
-/** Data that broke off may have been charged. A refusal was not, and its status is enough to tell what comes next. */
+/**
+ * A 200 that breaks off may have been charged, so it fails. An error was not charged, and its status is enough to
+ * decide what comes next.
+ */
 const textOf = async (response: Response, signal: AbortSignal | undefined): Promise<string> => {
   try {
     return await response.text()
@@ -142,7 +151,7 @@ const textOf = async (response: Response, signal: AbortSignal | undefined): Prom
   }
 }
 
-/** Node says only "fetch failed", and why in the cause. */
+/** Node's message is only "fetch failed"; its cause has the reason. */
 const reasonOf = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause)
   return cause.cause instanceof Error ? `${cause.message} (${cause.cause.message})` : cause.message

@@ -1,22 +1,25 @@
-/** What an answer says about itself beside its data: what it cost, what is left, and by which id to ask about it. */
+/** Metadata of an answer: what the call cost, what is left, and the id of the request. */
 
 export interface CallCost {
   readonly status: number
-  /** Of the last attempt. To be named when asking the operator about a call. */
+  /** Id of the last attempt. Quote it when you ask the operator about a call. */
   readonly requestId: string | undefined
-  /** 0 for all but a 200. Undefined where a proxy dropped it, the key is not known, or a 503 came before the key was looked at. */
+  /**
+   * 0 for every status but 200. Undefined if a proxy dropped the header, the key is unknown, or a 503 came before the
+   * key was checked.
+   */
   readonly creditsCharged: number | undefined
-  /** What the key can still spend: the smaller of balance and this month's budget. */
+  /** What the key can still spend: the smallest of the balance and what is left of each of its budgets. */
   readonly creditsRemaining: number | undefined
-  /** The newest generation of the data that changed the data set. Two answers of one version agree with each other. */
+  /** The newest generation that changed the data set. Answers with the same version are consistent with each other. */
   readonly dataVersion: string | undefined
-  /** `sample` where the data set holds rows of the bundled samples, most of which are generated; else `live`. */
+  /** `sample` if the data set holds rows of the bundled samples, most of which are generated; otherwise `live`. */
   readonly dataOrigin: string | undefined
-  /** What exactly was wrong, such as `monthly_spend_cap_reached`; `/docs/errors` lists all codes. Undefined where nothing was. */
+  /** The exact error, such as `monthly_spend_cap_reached`; `/docs/errors` lists all codes. Undefined on success. */
   readonly errorCode: string | undefined
   /**
-   * How often the call was made: 1 where nothing had to be retried. An attempt that the API itself refused cost nothing; one
-   * that a proxy answered, such as a 502 or 504, may have been charged, and is not in `creditsCharged`.
+   * How many attempts were made: 1 if nothing was retried. An attempt that the API itself refused cost nothing. One
+   * that a proxy answered, such as with 502 or 504, may have been charged; `creditsCharged` does not include it.
    */
   readonly attempts: number
 }

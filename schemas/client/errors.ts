@@ -1,14 +1,14 @@
 /**
- * What a call can fail with: one class for each `error.type` of the API, one for answers that are not the API's, and one
- * for no answer at all. `type` tells them apart, too, where classes of two copies of the client meet.
+ * The errors of a call: one class for each `error.type` of the API, one for answers that are not the API's, and one for
+ * no answer at all. `type` also distinguishes them where two copies of the client meet and `instanceof` does not work.
  */
 import type { ErrorType } from "../api-errors.ts"
 import type { CallCost } from "./cost.ts"
 
 export interface FailureContext {
-  /** Undefined where no answer came. */
+  /** Undefined if no answer arrived. */
   readonly cost?: CallCost | undefined
-  /** How often the call was made, where no answer says so. */
+  /** How many attempts were made, if `cost` does not say. */
   readonly attempts?: number
   readonly cause?: unknown
 }
@@ -16,7 +16,7 @@ export interface FailureContext {
 export abstract class LarderError extends Error {
   abstract readonly type: ErrorType | "unknown_answer" | "no_answer"
   readonly cost: CallCost | undefined
-  /** How often the call was made. */
+  /** How many attempts were made. */
   readonly attempts: number
 
   constructor(message: string, { attempts, cause, cost }: FailureContext = {}) {
@@ -24,11 +24,11 @@ export abstract class LarderError extends Error {
     this.cost = cost
     this.attempts = attempts ?? cost?.attempts ?? 1
   }
-  /** The status of the answer; undefined where none came. */
+  /** The status of the answer; undefined if none arrived. */
   get status(): number | undefined {
     return this.cost?.status
   }
-  /** Finer than `type`, such as `monthly_spend_cap_reached`. Undefined where no answer of the API came. */
+  /** More specific than `type`, such as `monthly_spend_cap_reached`. Undefined if the API did not answer. */
   get code(): string | undefined {
     return this.cost?.errorCode
   }
@@ -57,27 +57,27 @@ export class Forbidden extends LarderError {
   override readonly name = "Forbidden"
   readonly type = "forbidden"
 }
-/** 404: no record has the id, or nothing of the API is at this address. */
+/** 404: no record has the id, or the API has no endpoint at this address. */
 export class NotFound extends LarderError {
   override readonly name = "NotFound"
   readonly type = "not_found"
 }
-/** 5xx: a fault of the server, after the last retry. `attempts` says how often it was asked. */
+/** 5xx: a fault of the server, after the last retry. `attempts` has the number of attempts. */
 export class Internal extends LarderError {
   override readonly name = "Internal"
   readonly type = "internal"
 }
 /**
- * An answer that is not the API's, such as a proxy's page, or an error that broke off; the message tells what it is. Where a
- * proxy answered, the API may have done so, too, and charged for it.
+ * An answer that is not the API's, such as a proxy's page, or an error whose body broke off; the message quotes it.
+ * Behind a proxy, the API may still have answered the call and charged for it.
  */
 export class UnknownAnswer extends LarderError {
   override readonly name = "UnknownAnswer"
   readonly type = "unknown_answer"
 }
 /**
- * The network failed before an answer came, or in the middle of data. The call may have been charged, so the client does not
- * repeat it by itself.
+ * The network failed before an answer arrived, or in the middle of its data. The call may have been charged, so the
+ * client does not retry it.
  */
 export class NoAnswer extends LarderError {
   override readonly name = "NoAnswer"
@@ -95,7 +95,7 @@ const classes = {
 
 const isErrorType = (type: unknown): type is ErrorType => typeof type === "string" && Object.hasOwn(classes, type)
 
-/** Characters of a foreign answer that its error quotes. */
+/** How many characters of a foreign answer its error quotes. */
 const quoted = 200
 
 export const unknownAnswer = (text: string, cost: CallCost): UnknownAnswer =>
@@ -105,7 +105,7 @@ export const unknownAnswer = (text: string, cost: CallCost): UnknownAnswer =>
     { cost }
   )
 
-/** The error of an answer that is not data. `json` is its parsed body, undefined where it is no JSON. */
+/** The error for an answer without data. `json` is its parsed body, undefined if the body is not JSON. */
 export const failureOf = (json: unknown, text: string, cost: CallCost): LarderError => {
   const error = typeof json === "object" && json !== null && "error" in json ? json.error : undefined
   if (typeof error === "object" && error !== null && "type" in error && "message" in error) {

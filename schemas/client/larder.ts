@@ -1,6 +1,6 @@
 /**
- * The client of the API, for Node and browsers. It brings nothing but itself: shapes are types derived from the
- * server's own endpoints and records.
+ * The client of the API, for Node and browsers. It has no dependencies; its types are derived from the server's own
+ * endpoints and records.
  *
  * ```ts
  * const larder = new Larder({ key, url: "https://api.example.com" })
@@ -8,8 +8,8 @@
  * for await (const food of larder.searchBrandedFoods.all({ name: "bubble gum" })) console.log(food.description)
  * ```
  *
- * Every method is a real call and is charged when it succeeds. Errors are classes of `errors.ts`. Answers are not checked
- * again: the server's tests hold every one of them to the same schemas.
+ * Every method makes a real call, which is charged if it succeeds. Errors are classes of `errors.ts`. The client does
+ * not validate answers: the server's tests check every one of them against the same schemas.
  */
 import { type Answered, type CallOptions, Connection, type LarderOptions, type Query, whole } from "./connection.ts"
 import type { CallCost } from "./cost.ts"
@@ -34,7 +34,7 @@ import type {
   StoreProductDetail
 } from "./records.ts"
 
-/** One record, and what it cost. */
+/** One record and the cost of the call. */
 export interface Single<Row> {
   readonly data: Row
   readonly cost: CallCost
@@ -44,11 +44,11 @@ export interface List<Row> {
   readonly cost: CallCost
 }
 
-/** The catalog has two shapes at one address; each has a method of its own. */
+/** The catalog has two shapes at one address; each has its own method. */
 type GroupedQuery = Pick<QueryOf<"searchCommodities">, "commodity">
 type ProductsQuery = Omit<QueryOf<"searchCommodities">, "commodity">
 
-/** Every endpoint has the method of its name, which answers what the endpoint does. The compiler holds the client to it. */
+/** Every endpoint has a method of the same name that returns the endpoint's response. The compiler enforces it. */
 type Methods = { readonly [Id in OperationId]: (...args: never) => Promise<BodyOf<Id>> }
 
 const at = (path: string, id: string) => path.replace(":id", () => encodeURIComponent(whole("id", id)))
@@ -56,19 +56,19 @@ const at = (path: string, id: string) => path.replace(":id", () => encodeURIComp
 export class Larder implements Methods {
   readonly #connection: Connection
 
-  /** Throws a TypeError where the options cannot work; calls nobody. */
+  /** Throws a TypeError if the options are invalid. Makes no call. */
   constructor(options: LarderOptions) {
     this.#connection = new Connection(options)
   }
 
-  /** What the last answer said, also that of an error. With calls side by side, take `cost` of each result. */
+  /** Cost and metadata of the last answer, also of an error. For concurrent calls, use `cost` of each result. */
   get lastCall(): CallCost | undefined {
     return this.#connection.lastCall
   }
 
   /** The curated series, grouped by commodity. */
   async searchCommodities(query: GroupedQuery = {}, options?: CallOptions): Promise<List<CommodityGroup>> {
-    // sent even when empty: a bare call would have the other shape on the data host
+    // sent even when empty: on the data host, a call without parameters has the other shape
     return this.#ask(paths.searchCommodities, { ...query, commodity: query.commodity ?? "" }, options)
   }
 
@@ -76,11 +76,11 @@ export class Larder implements Methods {
   readonly searchCommodityProducts: Paged<[query?: ProductsQuery, options?: CallOptions], CommodityProduct> = paged(
     largestPages.searchCommodities,
     ([query = {}, options], walk) =>
-      // sent even when empty: it is what asks for this shape
+      // sent even when empty: this parameter selects the shape
       this.#ask(paths.searchCommodities, { ...pageQuery(query, walk), category: query.category ?? "" }, options)
   )
 
-  /** Readings of 1 to 100 series, in the order asked for. Costs the same for 100 as for one. */
+  /** Readings of 1 to 100 series, in the requested order. A call costs the same for 100 as for one. */
   async getCommodityPrices(
     query: QueryOf<"getCommodityPrices">,
     options?: CallOptions
@@ -88,7 +88,7 @@ export class Larder implements Methods {
     return this.#ask(paths.getCommodityPrices, query, options)
   }
 
-  /** Readings of 1 to 100 metrics, in the order asked for. Costs the same for 100 as for one. */
+  /** Readings of 1 to 100 metrics, in the requested order. A call costs the same for 100 as for one. */
   async getCommodityMetricValues(
     query: QueryOf<"getCommodityMetricValues">,
     options?: CallOptions
@@ -106,7 +106,7 @@ export class Larder implements Methods {
     return this.#ask(paths.getBrandedFoodCategories, {}, options)
   }
 
-  /** One label, also one that a later one has replaced. */
+  /** One label version, also one that a later version has replaced. */
   async getBrandedFood(id: BrandedFoodId, options?: CallOptions): Promise<Single<BrandedFood>> {
     return this.#ask(at(paths.getBrandedFood, id), {}, options)
   }
@@ -141,7 +141,7 @@ export class Larder implements Methods {
     return this.#ask(at(paths.getProduct, id), {}, options)
   }
 
-  /** The body of a 200 is what the endpoint promises; see above. */
+  /** The cast is safe because the body of a 200 has the shape that the endpoint declares; see above. */
   async #ask<A extends Single<unknown> | Page<unknown>>(
     path: string,
     query: Query,

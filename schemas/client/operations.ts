@@ -1,6 +1,6 @@
 /**
- * Where each endpoint is. The list of endpoints itself would bring the server's schemas into the browser; so its names are
- * held to be the same by the compiler here, and its paths and page sizes by a test.
+ * The path of each endpoint. Importing the list of endpoints would bring the server's schemas into the browser. So the
+ * names are repeated here, where the compiler checks them; a test checks the paths and page sizes.
  */
 import type { OperationId } from "./records.ts"
 
@@ -18,7 +18,7 @@ export const paths = {
   getProduct: "/v1/products/:id"
 } as const satisfies Readonly<Record<OperationId, `/v1/${string}`>>
 
-/** The most rows that a page may have. A page costs the same whatever it holds, so walks ask for these. */
+/** The maximum number of rows of a page. A page costs the same whatever its size, so walks over all pages use these. */
 export const largestPages = {
   searchCommodities: 500,
   searchBrandedFoods: 200,

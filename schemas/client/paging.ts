@@ -1,12 +1,12 @@
 /**
- * Lists that come in pages. Every page is a call and is paid for like any other; it is asked for when its first row is
- * wanted, so whoever leaves the loop pays for no page more.
+ * Paged lists. Every page is a paid call. A page is fetched when its first row is needed, so a caller that leaves the
+ * loop early pays for no further page.
  */
 import type { CallCost } from "./cost.ts"
 
 export interface Page<Row> {
   readonly data: ReadonlyArray<Row>
-  /** Goes back as `cursor` for the next page; null means that this was the last. */
+  /** Pass it as `cursor` for the next page; null means that this was the last. */
   readonly next_cursor: string | null
   readonly cost: CallCost
 }
@@ -14,13 +14,13 @@ export interface Page<Row> {
 export interface Paged<Args extends ReadonlyArray<unknown>, Row> {
   /** One page. */
   (...args: Args): Promise<Page<Row>>
-  /** This page and all that follow, as large as they may be unless `limit` is given. Each is a paid call. */
+  /** This page and all that follow, at the maximum size unless `limit` is given. Each is a paid call. */
   readonly pages: (...args: Args) => AsyncGenerator<Page<Row>, void, undefined>
   /** The rows of all pages, one after the other. Each page is a paid call. */
   readonly all: (...args: Args) => AsyncGenerator<Row, void, undefined>
 }
 
-/** Where a walk is: as large as pages may be, and at the cursor of the page before. A single page has neither. */
+/** State of a walk over all pages: the maximum size, and the cursor from the page before. A single page has neither. */
 interface Walk {
   readonly limit?: number
   readonly cursor?: string
@@ -44,7 +44,7 @@ export const paged = <Args extends ReadonlyArray<unknown>, Row>(
   return Object.assign(async (...args: Args) => ask(args, {}), { pages, all })
 }
 
-/** The query of one page: its own `limit` is kept on the whole walk, its own `cursor` is where the walk begins. */
+/** The query of one page. A given `limit` applies to the whole walk; a given `cursor` is where the walk begins. */
 export const pageQuery = <Q extends { readonly limit?: number | undefined; readonly cursor?: string | undefined }>(
   query: Q,
   { cursor, limit }: Walk

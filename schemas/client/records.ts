@@ -1,6 +1,6 @@
 /**
- * What goes into the client's methods and what comes out of them, as types alone: derived from the endpoints and records
- * that the server runs on. Every import is a type import, so that none of the server's code reaches a browser.
+ * The parameter and result types of the client's methods, derived from the server's endpoints and records. Every import
+ * is a type import, so that no server code reaches a browser.
  */
 import type * as brandedFoods from "../branded-food/endpoints.ts"
 import type * as foodRecords from "../branded-food/records.ts"
@@ -20,13 +20,13 @@ export type OperationId = {
 }[keyof Declared]
 
 type ValuesOf<Id extends OperationId> = Values<Declared[Id]["parameters"]>
-/** Lists of names are required, all else may be left out. */
+/** Lists of names are required; all other parameters are optional. */
 type RequiredOf<V> = { [Name in keyof V]: V[Name] extends ReadonlyArray<string> ? Name : never }[keyof V]
 
 /** The body of an endpoint's 200. */
 export type BodyOf<Id extends OperationId> = Declared[Id]["response"]["Type"]
 
-/** Written out as one object, which is what editors show. */
+/** Flattens an intersection into one object type, the form that editors should show. */
 type Flat<A> = { [Name in keyof A]: A[Name] }
 
 /** The query of an endpoint. Undefined equals absent. */
@@ -43,7 +43,7 @@ export type ProductId = IdOf<"product">
 export type CollectionId = IdOf<"collection">
 export type VariantId = IdOf<"variant">
 
-/** The record with its ids told apart by kind, so that a product's id is not taken for a store's. */
+/** The record with its ids typed by kind, so that a product's id is not accepted as a store's. */
 type Identified<Row, Ids> = Omit<Row, keyof Ids> & Readonly<Ids>
 
 export type CommodityGroup = typeof commodityRecords.SeriesGroup.Type

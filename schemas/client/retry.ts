@@ -1,20 +1,20 @@
 /**
- * How long to wait before a call that was answered with 5xx is made again: exponential back-off with jitter, on top of
- * what the server asks for by `Retry-After`. Nothing else is retried, because every other error would only repeat. A 5xx of the
- * API cost nothing; one that a proxy answered in its place may have been charged, and is retried all the same.
+ * The wait before a call that failed with 5xx is retried: exponential back-off with jitter, added to what the server
+ * requests with `Retry-After`. Other errors are not retried, because they would only repeat. A 5xx of the API costs
+ * nothing. A 5xx from a proxy may have been charged, and is retried all the same.
  */
 
-/** Retries after the first attempt, unless told otherwise: at most 7.5 seconds, beside what the server asks for. */
+/** Default number of retries after the first attempt. They wait at most 7.5 seconds, plus what the server requests. */
 export const defaultRetries = 4
 
 const firstWait = 500
 /**
- * Milliseconds, beyond which the back-off does not grow. Nobody waits longer in the dark: whoever is told to come back later
- * than this gets the error instead.
+ * Maximum of the back-off, in milliseconds. If the server requests a longer wait, the caller gets the error instead of
+ * waiting without feedback.
  */
 export const longestWait = 30_000
 
-/** Milliseconds that `Retry-After` asks for, a number of seconds or a date; undefined without one. */
+/** Milliseconds that `Retry-After` requests, as a number of seconds or as a date; undefined without one. */
 export const retryAfterOf = (header: string | null, now: number): number | undefined => {
   if (header === null) return undefined
   const wait = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
@@ -22,9 +22,9 @@ export const retryAfterOf = (header: string | null, now: number): number | undef
 }
 
 /**
- * Milliseconds to wait after this many attempts; undefined where it is not worth waiting. Half of the back-off is chance, so
- * that callers who failed together do not come back together; it is added to what the server asks for, because the server
- * asks them all for the same.
+ * Milliseconds to wait after this many attempts; undefined if the server requests too long a wait. Half of the back-off
+ * is random, so that callers that failed together do not retry together. The back-off is added to what the server
+ * requests, because the server requests the same of all of them.
  */
 export const waitAfter = (
   attempts: number,
@@ -36,7 +36,7 @@ export const waitAfter = (
   return (retryAfter ?? 0) + grown * (0.5 + chance() / 2)
 }
 
-/** Waits, or rejects with the signal's reason as soon as it fires. */
+/** Waits, or rejects with the signal's reason as soon as the signal aborts. */
 export const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     const stop = () => {

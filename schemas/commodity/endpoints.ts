@@ -11,9 +11,9 @@ export const pagedParameters: ReadonlyArray<string> = ["category", "limit", "cur
 
 const bothShapes = invalid("parameters_conflict", "commodity cannot be combined with category, limit or cursor")
 const aboveMaximum = invalid("limit_too_large", "limit must be at most 500")
-/** The first that the catalog does not have, in requested order. */
+/** The 400 for the first requested series that is not in the catalog. */
 export const unknownSeries = (slug: string) => invalid("unknown_series", `Unknown series: ${slug}`)
-/** All that the catalog does not have, in requested order. */
+/** The 400 for all requested metrics that are not in the catalog, in requested order. */
 export const unknownMetrics = (names: ReadonlyArray<string>) =>
   invalid("unknown_metrics", `Unknown metrics: ${names.join(", ")}`)
 

@@ -1,6 +1,6 @@
 /**
- * Calls of the commodity endpoints and their answers, over the bundled samples: those numbers are mostly generated. None names
- * a series that a server may withhold.
+ * Example calls of the commodity endpoints and their answers, from the bundled samples, whose numbers are mostly
+ * generated. No example uses a series that a server may withhold.
  */
 import type { Examples } from "../endpoint.ts"
 

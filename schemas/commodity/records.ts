@@ -1,4 +1,4 @@
-/** Commodity records as the API answers them. Prices are published decimals: JSON numbers with the digits as printed. */
+/** Commodity records as the API returns them. Prices are published decimals: JSON numbers with their printed digits. */
 import { Schema, Struct } from "effect"
 import { Day } from "../dates.ts"
 
@@ -10,7 +10,7 @@ export const CommoditySource = Schema.Literals(["gov-mars", "gov-mpr"]).annotate
   description: "Government service that publishes the report: My Market News (gov-mars) or Datamart (gov-mpr)."
 })
 
-/** Whose a published number is: of the US government, or of the exchange whose prices its report repeats. */
+/** The owner of a published number: the US government, or the exchange whose prices a report repeats. */
 export const licences = ["public_domain", "cme_group"] as const
 export const Licence = Schema.Literals(licences)
 export type Licence = typeof Licence.Type
@@ -101,8 +101,8 @@ export const CommodityProduct = Schema.Struct({
 }).annotate({ identifier: "CommodityProduct", description: "A product and the metrics published about it." })
 
 /**
- * A group or a product as one record, for the OpenAPI document: generators of clients in Java and Rust read only one of two
- * alternatives, and for values that are texts or lists of texts they write types that do not compile or hold nothing.
+ * A group or a product as one record, for the OpenAPI document. Client generators for Java and Rust read only one of
+ * two alternatives. For values that are texts or lists of texts, their types do not compile or hold nothing.
  */
 export const CatalogEntry = Schema.Struct({
   ...SeriesGroup.mapFields(Struct.map(Schema.optionalKey)).fields,

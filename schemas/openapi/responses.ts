@@ -1,4 +1,4 @@
-/** What an operation answers: its data, and every error with the messages that are known beforehand. */
+/** The answers of an operation: its data, and every error with the messages that are known in advance. */
 import {
   type ApiError,
   dailySpendCapReached,
@@ -138,7 +138,7 @@ const answers = ({ examples }: Endpoint): Readonly<Record<string, OpenApiExample
 const describe = (status: (typeof errorTypes)[number]["status"]) =>
   errorTypes.flatMap((error) => (error.status === status ? [error.description] : [])).join()
 
-/** Values that are wrong in every way in which a parameter of the kind can be. */
+/** Invalid values for each kind of parameter, one for each way in which a value can be wrong. */
 const wrong = {
   text: ["?"],
   day: ["2024-02-30"],
@@ -146,7 +146,7 @@ const wrong = {
   list: ["", ",", Array(101).fill("name").join()]
 } as const
 
-/** What the parameters say to wrong values, asked from the parameters themselves. */
+/** The messages for invalid values, taken from the parameters themselves. */
 const invalidParameters = (endpoint: Endpoint): ReadonlyArray<Invalid> => {
   const said = Object.entries(endpoint.parameters).flatMap(([name, parameter]) => {
     if (parameter.kind === "cursor") return [foreignCursor]
@@ -175,7 +175,7 @@ const failure = (error: SchemaObject, of: Failure): OpenApiResponse => ({
   }
 })
 
-/** Its message, and its code beside it where another error says the same. */
+/** The error's message, with its code if another error has the same message. */
 const nameOf = ({ code, message }: ApiError, all: ReadonlyArray<ApiError>) =>
   all.some((other) => other.message === message && other.code !== code) ? `${message} (${code})` : message
 

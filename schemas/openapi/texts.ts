@@ -1,4 +1,4 @@
-/** What the OpenAPI document says beyond the endpoints: how keys, money, pages and errors work, and what the data are. */
+/** Texts of the OpenAPI document besides those of the endpoints: keys, money, pages, errors, and the data. */
 import { internal, methodNotAllowed, noSuchEndpoint } from "../api-errors.ts"
 import type { Endpoint } from "../endpoint.ts"
 import { versions, versionsInWords } from "./versions.ts"
@@ -52,7 +52,7 @@ export const idSources: Readonly<Record<NonNullable<Endpoint["record"]>, string>
 
 export const key = {
   type: "http",
-  scheme: "bearer", // lower case: some readers take "Bearer" for Basic
+  scheme: "bearer", // lower case: some tools take "Bearer" for Basic
   bearerFormat: "svc_data_…",
   description: "An API key: `svc_data_` and 64 letters and digits, sent as `Authorization: Bearer <key>`."
 }

@@ -1,4 +1,4 @@
-/** As much of OpenAPI 3.1 as the document uses. */
+/** The part of OpenAPI 3.1 that the document uses. */
 import type { JsonSchema } from "effect"
 import type { VersionNote } from "./versions.ts"
 
@@ -49,7 +49,7 @@ export interface OpenApiOperation {
   readonly description: string
   readonly parameters: ReadonlyArray<OpenApiParameter>
   readonly responses: Readonly<Record<string, OpenApiResponse | Reference>>
-  /** Where it differs from that of the document. */
+  /** Set if it differs from that of the document. */
   readonly security?: OpenApiDocument["security"]
   readonly "x-scope": string
   readonly "x-credits": number
@@ -63,7 +63,7 @@ export interface OpenApiDocument {
     /** Version of the API, not of the program that serves it. */
     readonly version: string
     readonly description: string
-    /** Of the program; the data have the terms of their sources, which the tags name. */
+    /** Licence of the program. The data have the terms of their sources, which the tags name. */
     readonly license: { readonly name: string; readonly identifier: string }
     readonly "x-program-version": string
   }

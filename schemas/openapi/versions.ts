@@ -1,12 +1,12 @@
 /**
- * What changed for clients, newest first. A change that could break one of them needs a note here, whose version has a
- * higher first number: a test compares the document with what was promised. What is only added may have a note, too.
+ * What changed for clients, newest first. A change that could break a client needs a note with a higher major version:
+ * a test compares the document with what was promised. Additions may have a note, too.
  */
 export interface VersionNote {
   readonly version: `${number}.${number}.${number}`
   /** Day on which it was released. */
   readonly date: string
-  /** Whether a client that was written for the version before may have to change. */
+  /** Whether a client written for the previous version may have to change. */
   readonly breaking: boolean
   /** One sentence per change: what a client sees, and what it has to do. */
   readonly changes: readonly [string, ...Array<string>]
@@ -22,7 +22,7 @@ const firstVersion: VersionNote = {
 const forGenerators: VersionNote = {
   version: "1.1.0",
   date: "2026-11-24",
-  breaking: false, // no answer differs: what a client of 1.0.0 reads is there
+  breaking: false, // the answers are the same: a client of 1.0.0 finds all that it reads
   changes: [
     "The same answers, in a document that generators of clients understand in more languages.",
     "Both shapes of `/v1/commodities` are one record with optional fields, `limit` there states no default, and every number is a `double`: generate your client anew to get these types."

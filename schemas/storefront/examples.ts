@@ -1,4 +1,4 @@
-/** Calls of the storefront endpoints and their answers, over the bundled samples: those stores are made up. */
+/** Example calls of the storefront endpoints and their answers, from the bundled samples, whose stores are made up. */
 import type { Examples } from "../endpoint.ts"
 
 const meadowDairy = {

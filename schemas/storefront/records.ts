@@ -1,6 +1,6 @@
 /**
- * Stores, products and collections as the API answers them. Each store speaks through its own feed, and feeds differ in
- * what they say: null is what this one does not say, never a guess, "" or 0.
+ * Stores, products and collections as the API returns them. Each store has its own feed, and feeds differ in what they
+ * state. A field that the feed does not state is null, never a guess, "" or 0.
  */
 import { Schema } from "effect"
 import { Timestamp } from "../dates.ts"

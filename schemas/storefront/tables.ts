@@ -1,7 +1,7 @@
 /**
- * Tables of the warehouse schema `storefront`. A product or collection keeps its row when its store lists it no longer;
- * `sighting` says so, and the listings hold what is listed. A read that finds nothing new changes no row: that it took place is
- * in `ingest.store_read`, and two views say what follows from it. Times are UTC.
+ * Tables of the warehouse schema `storefront`. A product or collection keeps its row after its store stops listing it:
+ * `sighting` records that, and the listings hold only what is listed. A read that finds nothing new changes no row. The
+ * read itself is recorded in `ingest.store_read`, and two views derive its effects. Times are UTC.
  */
 import { Schema } from "effect"
 import { StoreReadRow } from "../ingest.ts"

@@ -1,7 +1,7 @@
 /**
- * API keys: `svc_data_` and 64 letters and digits, 58 random ones (345 bits) and a checksum of six, the CRC-32 of the 58
- * in base62. The checksum lets a scanner recognise a leaked key offline; the server needs none, because it knows keys by
- * their fingerprint alone. The key itself is shown once and kept nowhere.
+ * API keys: `svc_data_` and 64 letters and digits. 58 of them are random (345 bits); the last six are a checksum, the
+ * CRC-32 of the 58 in base62. The checksum lets a scanner recognise a leaked key offline. The server does not need it,
+ * because it looks keys up by their fingerprint only. The key itself is shown once and stored nowhere.
  */
 import { hash } from "node:crypto"
 import { crc32 } from "node:zlib"
@@ -33,7 +33,7 @@ export const hasValidChecksum = (key: string): boolean => {
   return random !== undefined && checksumOf(random) === checksum
 }
 
-/** SHA-256 in hexadecimal: what is stored, and what a key is looked up by. */
+/** SHA-256 in hexadecimal. It is stored instead of the key, and keys are looked up by it. */
 export const fingerprint = (key: string): string => hash("sha256", key, "hex")
 
 export const last4 = (key: string): string => key.slice(-4)

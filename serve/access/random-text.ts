@@ -1,9 +1,9 @@
 /** Random letters and digits from the system's generator, each equally likely. */
 import { randomInt } from "node:crypto"
 
-/** In the order of the digits 0 to 61 of the base62 checksum of a key. */
+/** The order defines the digits 0 to 61 of a key's base62 checksum. */
 export const lettersAndDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-/** `randomInt` rejects what a plain remainder would favour. */
+/** `randomInt` avoids the bias of a plain remainder. */
 export const randomText = (length: number): string =>
   Array.from({ length }, () => lettersAndDigits[randomInt(lettersAndDigits.length)]).join("")

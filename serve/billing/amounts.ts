@@ -4,7 +4,7 @@ export const creditsPerCent = 10
 export const creditsOfCents = (cents: number): number => cents * creditsPerCent
 export const centsOfCredits = (credits: number): number => credits / creditsPerCent
 
-/** What a person may pay at once, and what a recharge may be: 10 to 50,000 USD. */
+/** The allowed amount of one payment by a person and of one recharge: 10 to 50,000 USD. */
 export const cheapestPayment = 10_00
 export const dearestPayment = 50_000_00
 

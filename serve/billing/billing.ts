@@ -1,9 +1,9 @@
 /**
- * Money in and money out, as the console sees it: payments by card, auto-recharge, receipts. Whoever calls knows nothing of
- * the card processor; what went wrong is a sentence for the customer, and its cause is in the log.
+ * Money in and money out, as the console sees it: payments by card, auto-recharge, receipts. Callers know nothing of
+ * the card processor. A failure reaches them as a sentence for the customer; its cause is in the log.
  *
- * A payment is `succeeded` only after its credits are in the ledger. One whose outcome nobody knows yet is `open`, and is
- * looked at again by itself until it is known.
+ * A payment becomes `succeeded` only after its credits are in the ledger. A payment whose outcome is not yet known is
+ * `open`; billing keeps reconciling it until the outcome is known.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { ForgedEvent } from "./processor.ts"
@@ -19,83 +19,89 @@ export const SavedCard = Schema.Struct({
   ...ShownCard.fields,
   /** `MM/YYYY` */
   expires: Schema.String,
-  /** Tells it from every other saved card; forms carry the one that they have shown. */
+  /** Distinguishes this card from every other saved card. A form carries the mark of the card that it shows. */
   mark: Schema.String
 })
 export type SavedCard = typeof SavedCard.Type
 
-/** Money that went back to the card's owner, or is held back while the bank decides. */
+/** Money that went back to the cardholder, or that is held back while the bank decides. */
 export const Reversal = Schema.Struct({
   id: Schema.String,
   kind: Schema.Literals(["refund", "dispute"]),
   cents: Schema.Int,
-  /** `taken`: its credits were taken back; `returned`: and given again, since the dispute was won or the refund failed. */
+  /**
+   * `taken`: its credits were taken back. `returned`: they were added again, because the dispute was won or the refund
+   * failed.
+   */
   state: Schema.Literals(["taken", "returned"]),
-  /** A dispute that the bank has decided for the card's owner. */
+  /** The bank decided the dispute in favour of the cardholder. */
   is_lost: Schema.Boolean,
   changed_at: Schema.String
 })
 export type Reversal = typeof Reversal.Type
 
 export const Payment = Schema.Struct({
-  /** `pay_…`; in the ledger the `request_id` of the entry with its credits. */
+  /** `pay_…`. The ledger entry with the credits has it as `request_id`. */
   id: Schema.String,
   kind: Schema.Literals(["top_up", "auto_recharge"]),
   /** US cents. */
   cents: Schema.Int,
-  /** What the cents are worth; in the ledger once the payment has succeeded. */
+  /** The credits for these cents. They are in the ledger once the payment has succeeded. */
   credits: Schema.Int,
-  /** `open`: not decided, or not known yet; `expired`: nobody paid, and nobody can any more. */
+  /** `open`: undecided or not yet known. `expired`: the payment was not made and can no longer be made. */
   state: Schema.Literals(["open", "succeeded", "failed", "expired"]),
-  /** Why it failed or expired, for the customer; null otherwise. */
+  /** Why the payment failed or expired, for the customer; null in the other states. */
   problem: Schema.NullOr(Schema.String),
   card: Schema.NullOr(ShownCard),
   created_at: Schema.String,
-  /** When its outcome became known; null while it is open. */
+  /** When the outcome became known; null while the payment is open. */
   settled_at: Schema.NullOr(Schema.String),
-  /** By a processor that moves no money. */
+  /** The processor moves no real money. */
   is_simulated: Schema.Boolean,
   /** Oldest first. */
   reversals: Schema.Array(Reversal)
 })
 export type Payment = typeof Payment.Type
 
-/** Only of a payment that has succeeded. */
+/** Exists only for a payment that has succeeded. */
 export interface Receipt {
   readonly account: { readonly id: string; readonly name: string }
-  /** Who pressed the button; null for recharges, and where the person was removed. */
+  /** Address of the person who paid; null for a recharge and for a payment without a known person. */
   readonly email: string | null
   readonly payment: Payment
 }
 
 export interface RechargeChoice {
   readonly is_on: boolean
-  /** What is paid each time, in US cents. */
+  /** The amount of each recharge, in US cents. */
   readonly cents: number
-  /** A balance strictly below it starts a recharge. */
+  /** A balance strictly below this starts a recharge. */
   readonly trigger_credits: number
 }
 
 export interface BillingSettings {
   readonly card: SavedCard | null
-  /** Whether payments move no money here. */
+  /** The processor moves no real money. */
   readonly is_simulated: boolean
   readonly recharge: RechargeChoice & {
-    /** Somebody has saved these amounts; where nobody has they are a proposal. */
+    /** A person has saved these amounts; otherwise they are a proposal. */
     readonly was_chosen: boolean
-    /** Why it is off where it went off by itself, until somebody switches it on or decides to leave it off; null otherwise. */
+    /**
+     * Why billing switched auto-recharge off. Null otherwise, and again once a person switches it on or decides to
+     * leave it off.
+     */
     readonly off_reason: string | null
     /** A recharge is under way. */
     readonly running: boolean
   }
 }
 
-/** What became of the processor's events since the start. */
+/** Outcomes of the processor's events since the start of the server. */
 export interface EventCounts {
   readonly taken: number
-  /** Not signed as the processor signs, or too long ago. */
+  /** The signature was missing or wrong, or its time too far off. */
   readonly refused: number
-  /** What they tell could not be booked; they are sent again. */
+  /** The event could not be processed; the processor sends it again. */
   readonly failed: number
 }
 
@@ -105,23 +111,23 @@ export interface TopUp {
   readonly email: string
   /** Whole US cents, 10.00 to 50,000.00 USD. */
   readonly cents: number
-  /** Mark of the saved card that is charged; null for a card that is typed in on the processor's page. */
+  /** Mark of the saved card to charge; null if the customer enters a card on the processor's page. */
   readonly card: string | null
   /**
-   * A random text that the form carries, new with each showing: sent twice it is one payment, so that a second click
-   * charges nothing.
+   * A random text in the form, new each time the form is shown. The same form sent twice is one payment, so a second
+   * click charges nothing.
    */
   readonly submission: string
-  /** Where the customer comes back to, absolute; the page there asks for `payment`. */
+  /** Absolute address that the customer returns to after paying; the page there calls `payment`. */
   readonly success_url: (payment_id: string) => string
-  /** Where the customer comes back to without having paid; the page there asks to `leave`. */
+  /** Absolute address that the customer returns to without having paid; the page there calls `leave`. */
   readonly cancel_url: (payment_id: string) => string
 }
 
-/** `redirect`: the customer pays on that page; `payment`: the saved card was asked, with this outcome. */
+/** `redirect`: the customer pays on that page. `payment`: the outcome of charging the saved card. */
 export type ToppedUp = { readonly redirect: string } | { readonly payment: Payment }
 
-/** Nothing was asked of anybody; the sentence names what to change. */
+/** The choice was rejected and nothing was charged; the sentence names what to change. */
 export class InvalidChoice extends Schema.TaggedError<InvalidChoice>()("InvalidChoice", {
   field: Schema.Literals(["cents", "trigger_credits", "submission", "card"]),
   problem: Schema.String
@@ -137,14 +143,17 @@ export class NoSavedCard extends Schema.TaggedError<NoSavedCard>()("NoSavedCard"
   }
 }
 
-/** Also one of another account. */
+/** Also the error for a payment of another account. */
 export class UnknownPayment extends Schema.TaggedError<UnknownPayment>()("UnknownPayment", { id: Schema.String }) {
   override get message() {
     return `There is no payment ${this.id}`
   }
 }
 
-/** The card processor, the console's tables or the ledger do not answer. What was begun is finished by itself, once. */
+/**
+ * The card processor, the console's tables or the ledger do not answer. Billing finishes work that has begun, exactly
+ * once.
+ */
 export class BillingUnavailable extends Schema.TaggedError<BillingUnavailable>()("BillingUnavailable", {
   problem: Schema.String
 }) {
@@ -156,19 +165,19 @@ export class BillingUnavailable extends Schema.TaggedError<BillingUnavailable>()
 export class Billing extends Context.Service<
   Billing,
   {
-    /** With the saved card it waits for the outcome; where that is not known yet the payment is `open`. */
+    /** With the saved card, waits for the outcome; the payment is `open` if the outcome is not known yet. */
     readonly topUp: (asked: TopUp) => Effect.Effect<ToppedUp, InvalidChoice | NoSavedCard | BillingUnavailable>
-    /** Looks at the processor first where it is open; while that does not answer it stays open. */
+    /** Retrieves an open payment from the processor first. If the processor does not answer, the payment stays open. */
     readonly payment: (
       account_id: string,
       payment_id: string
     ) => Effect.Effect<Payment, UnknownPayment | BillingUnavailable>
-    /** The same for a customer who has left the payment page: where nobody has paid there, nobody can any more. */
+    /** The same for a customer who has left the payment page. An unpaid page is closed, so it can no longer be paid. */
     readonly leave: (
       account_id: string,
       payment_id: string
     ) => Effect.Effect<Payment, UnknownPayment | BillingUnavailable>
-    /** Newest first. `before` is the id of the last payment of the page before, or null. */
+    /** Newest first. `before` is the id of the last payment on the previous page, or null. */
     readonly payments: (
       account_id: string,
       page: { readonly before: string | null; readonly limit: number }
@@ -178,23 +187,25 @@ export class Billing extends Context.Service<
       payment_id: string
     ) => Effect.Effect<Receipt, UnknownPayment | BillingUnavailable>
     readonly settings: (account_id: string) => Effect.Effect<BillingSettings, BillingUnavailable>
-    /** Switched on it is evaluated at once: a balance that is below the trigger is recharged within a second. */
+    /**
+     * If switched on, the account is evaluated immediately: a balance below the trigger is recharged within a second.
+     */
     readonly saveRecharge: (
       account_id: string,
       choice: RechargeChoice
     ) => Effect.Effect<BillingSettings, InvalidChoice | NoSavedCard | BillingUnavailable>
-    /** Also switches auto-recharge off, or leaves it off. Nothing to remove is no error. */
+    /** Also switches auto-recharge off. Succeeds if there is no card to remove. */
     readonly removeCard: (account_id: string) => Effect.Effect<BillingSettings, BillingUnavailable>
     /**
-     * An event of the processor, as it arrived: the raw body. Returns when what it is about is booked; on
-     * `BillingUnavailable` the answer is a 503, so that it is sent again, on `ForgedEvent` a 400.
+     * Takes an event of the processor as its raw body. Returns once the payments it names are booked. The route answers
+     * `BillingUnavailable` with a 503, so that the processor sends the event again, and `ForgedEvent` with a 400.
      */
     readonly webhook: (
       body: string,
       header: (name: string) => string | null
     ) => Effect.Effect<void, ForgedEvent | BillingUnavailable>
     readonly events: () => EventCounts
-    /** A call of the account was charged. Costs next to nothing, and never waits nor throws. */
+    /** Reports that a call of the account was charged. Costs almost nothing, never waits and never throws. */
     readonly charged: (account_id: string) => void
   }
 >()("larder/serve/Billing") {}

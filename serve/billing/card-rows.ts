@@ -1,4 +1,4 @@
-/** Saved cards and the settings of auto-recharge, one row an account. */
+/** Saved cards and the settings of auto-recharge, one row per account. */
 import { createHash } from "node:crypto"
 import { Effect, Schema } from "effect"
 import type { Statements } from "../console-database/console-database.ts"
@@ -15,7 +15,7 @@ const CustomerRow = Schema.Struct({
 })
 export type CustomerRow = typeof CustomerRow.Type
 
-/** The account at this processor; what another one knew of it is as good as nothing. */
+/** The account's customer at this processor. A row of another processor counts as missing. */
 export const findCustomer = (db: Statements, processor: string, account_id: string) =>
   Effect.map(
     db.all(
@@ -44,7 +44,7 @@ const ChosenRow = Schema.Struct({
   card_since: Schema.NullOr(Schema.String)
 })
 
-/** The row as it is, made where there is none. Whoever else asks for it waits until this transaction has ended. */
+/** Returns the row and creates it if it is missing. Locks the row: other transactions wait until this one ends. */
 const lockCustomer = (db: Statements, processor: string, account_id: string, customer: string) =>
   Effect.flatMap(
     db.all(
@@ -69,8 +69,9 @@ const forgetLater = (db: Statements, processor: string, card: string, now: strin
   )
 
 /**
- * The card of the latest payment is the saved one, whichever is told of last, and what was removed stays removed. The card
- * that gives way is written down as one to forget; it is the answer where this processor is to forget it, null otherwise.
+ * The saved card is the card of the latest payment, in whatever order the payments are reported, and a removed card
+ * stays removed. The replaced card is recorded as one to forget. Returns that card if this processor has to forget it,
+ * otherwise null.
  */
 export const saveCard = Effect.fnUntraced(function* (
   db: Statements,
@@ -98,7 +99,7 @@ export const saveCard = Effect.fnUntraced(function* (
   return isHere ? before.card : null
 })
 
-/** The customer stays known. Another card that was saved meanwhile stays, too. */
+/** Keeps the customer, and keeps a different card that was saved in the meantime. */
 export const removeCard = Effect.fnUntraced(function* (
   db: Statements,
   processor: string,
@@ -150,7 +151,7 @@ export const accountsThatRecharge = (db: Statements) =>
     (rows) => rows.map(({ account_id }) => account_id)
   )
 
-/** Of some accounts, those that are switched on. */
+/** Those of the given accounts whose auto-recharge is on. */
 export const rechargesThatAreOn = (db: Statements, accounts: ReadonlyArray<string>) =>
   db.all(
     RechargeRow,
@@ -160,7 +161,7 @@ export const rechargesThatAreOn = (db: Statements, accounts: ReadonlyArray<strin
     accounts
   )
 
-/** A recharge that is under way stays so. Why it went off by itself is told until somebody has chosen anew. */
+/** Does not affect a running recharge. Clears the reason why auto-recharge went off. */
 export const saveRecharge = (db: Statements, account_id: string, choice: RechargeChoice, now: string) =>
   db.run(
     `insert into console.recharge (account_id, is_on, cents, trigger_credits, changed_at)
@@ -172,7 +173,10 @@ export const saveRecharge = (db: Statements, account_id: string, choice: Recharg
     [account_id, choice.is_on, choice.cents, choice.trigger_credits, now]
   )
 
-/** One at a time, whoever asks from wherever: undefined where it is off or another one is under way. */
+/**
+ * Allows one running recharge per account, across all servers. Undefined if auto-recharge is off or a recharge is
+ * running.
+ */
 export const claimRecharge = (db: Statements, account_id: string, payment_id: string) =>
   Effect.map(
     db.all(
@@ -192,7 +196,7 @@ export const endRecharge = (db: Statements, account_id: string, payment_id: stri
     payment_id
   ])
 
-/** The payment failed that is under way. One that ended before has had its say. */
+/** For a failed recharge. Does nothing if the payment is no longer the running recharge. */
 export const endAndSwitchOff = (db: Statements, account_id: string, payment_id: string, reason: string, now: string) =>
   db.run(
     `update console.recharge
@@ -211,7 +215,7 @@ export const switchOff = (db: Statements, account_id: string, reason: string, no
     [account_id, reason, now]
   )
 
-/** As a person decides: there is no reason to tell. */
+/** A person decided to leave it off, so there is no reason to show. */
 export const leaveOff = (db: Statements, account_id: string, now: string) =>
   db.run(
     `update console.recharge
@@ -221,7 +225,7 @@ export const leaveOff = (db: Statements, account_id: string, now: string) =>
     [account_id, now]
   )
 
-/** Recharges that were under way at another processor do not keep this one from working. */
+/** Ends recharges that still run at another processor, so that they do not block recharges at this one. */
 export const endRechargesElsewhere = (db: Statements, processor: string) =>
   db.run(
     `update console.recharge

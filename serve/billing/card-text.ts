@@ -1,4 +1,4 @@
-/** How cards are written, on pages and in the ledger. */
+/** How pages and the ledger write cards. */
 import type { ShownCard } from "./billing.ts"
 
 const brands: Readonly<Record<string, string>> = {
@@ -11,7 +11,7 @@ const brands: Readonly<Record<string, string>> = {
   visa: "Visa"
 }
 
-/** For wherever a card is typed in or will be. */
+/** Shown wherever a person enters a card, or is about to. */
 export const whyCardsAreSaved =
   "The card is saved for your next payment. It is charged by itself only while auto-recharge is on."
 

@@ -1,6 +1,7 @@
 /**
- * Lets the processor forget a card that was replaced or removed here, which it would keep, and charge, for ever. That it is to
- * be forgotten is written down together with the change, so that it is asked again until it has answered.
+ * Tells the processor to forget a card that was replaced or removed here; otherwise the processor keeps the card
+ * forever and could still charge it. The pending request is recorded in the same transaction as the change, so billing
+ * repeats the request until the processor answers.
  */
 import { Effect } from "effect"
 import { forgotten } from "./card-rows.ts"
@@ -11,7 +12,7 @@ export const forget = Effect.fn("Billing.forget")(function* ({ database, process
   yield* forgotten(database, card)
 })
 
-/** Nobody waits for more than one attempt: the rest is the watch's. */
+/** Makes one attempt; the watch retries a failed one. */
 export const forgetNow = (needs: BillingNeeds, card: string) =>
   Effect.catch(forget(needs, card), (error) =>
     Effect.logWarning(`${error.message}. A card that was replaced or removed is still saved there; it is asked again.`)

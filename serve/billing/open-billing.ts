@@ -1,6 +1,6 @@
 /**
- * `Billing` over a card processor. What runs beside the calls ends with the scope; what a killed server has begun is
- * finished by the next one.
+ * `Billing` over a card processor. Background work ends with the scope. The next server finishes work that a killed
+ * server began.
  */
 import { Effect, Layer } from "effect"
 import { ConsoleDatabase } from "../console-database/console-database.ts"
@@ -35,7 +35,7 @@ import { makeTopUp, payable } from "./top-up.ts"
 import { makeWatch } from "./watch.ts"
 import { makeWebhook } from "./webhook.ts"
 
-/** Proposed where nobody has chosen yet. */
+/** Proposed until a person has chosen. */
 const firstChoice: RechargeChoice = { is_on: false, cents: 100_00, trigger_credits: 10_000 }
 
 const notNow = "Payments cannot be looked at now. What was begun is finished by itself; try again in a moment."
@@ -48,7 +48,7 @@ const isForCallers = <E>(error: E): error is Extract<E, ForCallers> =>
   error instanceof ForgedEvent ||
   error instanceof BillingUnavailable
 
-/** Callers get a sentence for the customer; the cause is for the operator. */
+/** Callers get a sentence for the customer; the operator finds the cause in the log. */
 const told = <A, E extends Error>(
   work: Effect.Effect<A, E>
 ): Effect.Effect<A, Extract<E, ForCallers> | BillingUnavailable> =>
@@ -65,7 +65,7 @@ const validTrigger = (credits: number) =>
         problem: `A recharge starts below a balance of at least ${usdText(lowestTrigger / creditsPerCent)} and at most ${usdText(highestTrigger / creditsPerCent)}.`
       })
 
-/** The saved card, and when it is charged by itself. */
+/** The saved card and the settings of auto-recharge. */
 const makeSettings = (needs: BillingNeeds) => {
   const { database, processor } = needs
   const settings = Effect.fnUntraced(function* (account_id: string) {
@@ -100,7 +100,7 @@ const makeSettings = (needs: BillingNeeds) => {
       )
       return yield* settings(account_id)
     }),
-    /** Nothing is charged any more from the first step on, also where the processor does not answer to the second. */
+    /** After the first step, the card is never charged again, even if the processor does not answer the second step. */
     remove: Effect.fn("Billing.removeCard")(function* (account_id: string) {
       const card = (yield* findCustomer(database, processor.name, account_id))?.card
       if (card != null) {
@@ -138,7 +138,10 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
     return payment ?? (yield* new UnknownPayment({ id }))
   })
 
-  /** As it is after the processor was asked. What cannot be known now is open, and no failure. */
+  /**
+   * The payment after retrieving it from the processor. A payment whose outcome is unknown now is open; this is no
+   * failure.
+   */
   const payment = Effect.fn("Billing.payment")(function* (account_id: string, id: string, ask: Pursue["look"]) {
     const before = yield* find(account_id, id)
     if (before.state === "open" && before.processor === processor.name) {
@@ -174,7 +177,7 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
   const payNow = Effect.fnUntraced(function* (asked: TopUp) {
     const { id, url } = yield* topUp(asked)
     if (url !== undefined) return { redirect: url }
-    // it has just been written
+    // the payment has just been written
     return { payment: yield* Effect.catchTag(known(asked.account_id, id), "UnknownPayment", Effect.die) }
   })
 

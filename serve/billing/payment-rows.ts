@@ -1,4 +1,4 @@
-/** Payments and what went back of them, as the console's tables keep them: each change of state is one conditional update. */
+/** Payments and their reversals in the console's tables. Each change of state is one conditional update. */
 import { Effect, Schema, Struct } from "effect"
 import type { Statements } from "../console-database/console-database.ts"
 import { creditsOfCents } from "./amounts.ts"
@@ -17,7 +17,7 @@ export const PaymentRow = Schema.Struct({
   reference: text,
   /** Null for a new customer. */
   customer: text,
-  /** The saved card that is charged; null where the customer gives one on the processor's page. */
+  /** The saved card to charge; null if the customer enters a card on the processor's page. */
   card: text,
   problem: text,
   card_brand: text,
@@ -43,7 +43,7 @@ export const soughtOf = ({ id, account_id, card, cents, created_at, customer, re
   reference
 })
 
-/** False where this payment was written before. */
+/** False if the payment already exists. */
 export const insertPayment = (db: Statements, payment: PaymentRow) =>
   Effect.map(
     db.run(
@@ -62,7 +62,7 @@ export const findPayment = (db: Statements, id: string) =>
     ([payment]): PaymentRow | undefined => payment
   )
 
-/** As its owner may see it; undefined for everybody else. */
+/** The payment if it belongs to this account, otherwise undefined. */
 export const findPaymentOf = (db: Statements, account_id: string, id: string) =>
   Effect.map(
     db.all(PaymentRow, `select ${columns} from console.payment where id = $1 and account_id = $2`, [id, account_id]),
@@ -91,7 +91,9 @@ export const paymentsBefore = (db: Statements, { account_id, created_at, id }: P
     [account_id, created_at, id, limit]
   )
 
-/** Recharges first, which hold up others; then in the order of their ids. `after` is the last one of the page before. */
+/**
+ * Recharges first, because a running one blocks the next; then by id. `after` is the last payment on the previous page.
+ */
 export const openPayments = (db: Statements, processor: string, after: PaymentRow | undefined, limit: number) =>
   db.all(
     PaymentRow,
@@ -103,7 +105,7 @@ export const openPayments = (db: Statements, processor: string, after: PaymentRo
     [processor, after?.kind ?? "", after?.id ?? "", limit]
   )
 
-/** The id of one of them, each as likely as the others. */
+/** The id of a random payment, uniformly distributed. */
 export const anyPayment = (db: Statements) =>
   Effect.map(
     db.all(Schema.Struct({ id: Schema.String }), "select id from console.payment order by random() limit 1"),
@@ -111,8 +113,8 @@ export const anyPayment = (db: Statements) =>
   )
 
 /**
- * Payments that are settled and may still change: money that came can go back, what went back can come again, and what was
- * given up can turn out to have been paid. In the order of their ids, after `id`.
+ * Settled payments that may still change: received money can be refunded or disputed, reversed money can come back, and
+ * an abandoned payment can turn out to be paid. Ordered by id, starting after `id`.
  */
 export const settledPayments = (
   db: Statements,
@@ -137,7 +139,7 @@ export const settledPayments = (
     [processor, after.id, after.succeeded, after.others, after.reversed, limit]
   )
 
-/** False where it is not open any more: then nobody may be asked. */
+/** False if the payment is no longer open; then the processor must not be asked for money. */
 export const markAsked = (db: Statements, id: string, now: string) =>
   Effect.map(
     db.run(`update console.payment set asked_at = $2 where id = $1 and state = 'open' returning id`, [id, now]),
@@ -147,7 +149,7 @@ export const markAsked = (db: Statements, id: string, now: string) =>
 export const setReference = (db: Statements, id: string, reference: string) =>
   db.run("update console.payment set reference = $2 where id = $1 returning id", [id, reference])
 
-/** False where it had succeeded before. What was given up can still succeed: the processor decides. */
+/** False if it had already succeeded. A failed or expired payment can still succeed: the processor decides. */
 export const markSucceeded = (db: Statements, id: string, card: Card | null, now: string) =>
   Effect.map(
     db.run(
@@ -160,7 +162,7 @@ export const markSucceeded = (db: Statements, id: string, card: Card | null, now
     (updated) => updated > 0
   )
 
-/** The card that was asked stays known where the processor cannot name it any more. */
+/** Keeps the card that was to be charged if the processor no longer names one. */
 export const markLost = (
   db: Statements,
   id: string,
@@ -180,7 +182,7 @@ export const markLost = (
     [id, state, problem, card?.brand ?? null, card?.last4 ?? null, now]
   )
 
-/** Gives up what nobody was asked for since `asked_before`. False where somebody was. */
+/** Expires an open payment that the processor was not asked for since `asked_before`. False otherwise. */
 export const giveUp = (db: Statements, id: string, asked_before: string, problem: string, now: string) =>
   Effect.map(
     db.run(
@@ -193,7 +195,7 @@ export const giveUp = (db: Statements, id: string, asked_before: string, problem
     (updated) => updated > 0
   )
 
-/** Of a payment that nobody was asked for: as if it had never been. */
+/** Deletes a payment that the processor was never asked for. */
 export const dropUnasked = (db: Statements, id: string) =>
   db.run("delete from console.payment where id = $1 and state = 'open' and asked_at is null returning id", [id])
 
@@ -210,8 +212,8 @@ export const reversalsOf = (db: Statements, payments: ReadonlyArray<PaymentRow>)
       )
 
 /**
- * Says whether it was told of for the first time. What was returned stays returned, and a dispute that was lost can be won
- * yet but is open no more, whatever arrives late.
+ * Returns true for a new reversal. Late reports never undo a state: `returned` stays `returned`, and a lost dispute can
+ * still be won but never becomes undecided again.
  */
 export const saveReversal = Effect.fnUntraced(function* (
   db: Statements,
@@ -238,10 +240,10 @@ export const saveReversal = Effect.fnUntraced(function* (
   return inserted > 0
 })
 
-/** Whether the processor of this name moves no money. */
+/** Whether the processor of this name moves no real money. */
 export const isSimulated = (processor: string): boolean => processor === "simulator"
 
-/** As the customer sees them. */
+/** Payments as the customer sees them. */
 export const shown = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
   Effect.map(reversalsOf(db, payments), (reversals) =>
     payments.map(
@@ -261,7 +263,7 @@ export const shown = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
     )
   )
 
-/** Who pressed the button, also after that person was removed. */
+/** Address of the person who paid, even after that person was removed. */
 export const payerOf = (db: Statements, { account_id, created_by }: PaymentRow) =>
   Effect.map(
     db.all(

@@ -1,14 +1,15 @@
 /**
- * The port behind which cards are charged. A processor keeps its own truth about a payment; Larder asks for it (`look`)
- * and books what it says, whatever arrived when: events from outside are hints to look, never facts.
+ * The interface to a card processor. The processor is the authority on the state of a payment: Larder retrieves the
+ * payment (`look`) and books its state, in whatever order reports arrive. An event from outside only triggers a
+ * retrieval; it is never taken as fact.
  *
- * `payment_id` is ours (`pay_…`), written down before the processor is asked, and goes with everything that is asked, so
- * that the same question asked twice is one payment.
+ * Larder assigns `payment_id` (`pay_…`) and records it before it asks the processor. Every request carries it, so that
+ * a repeated request is one payment.
  */
 import { type Effect, Schema } from "effect"
 
 export const Card = Schema.Struct({
-  /** The processor's name for it. */
+  /** The processor's id of the card. */
   id: Schema.String,
   /** Such as `visa`. */
   brand: Schema.String,
@@ -18,7 +19,7 @@ export const Card = Schema.Struct({
 })
 export type Card = typeof Card.Type
 
-/** Nobody knows whether anything happened: no answer, an answer that makes no sense, or a fault of the processor. */
+/** It is unknown whether the request took effect: no answer, an invalid answer, or a fault of the processor. */
 export class ProcessorUnavailable extends Schema.TaggedError<ProcessorUnavailable>()("ProcessorUnavailable", {
   processor: Schema.String,
   cause: Schema.Defect()
@@ -29,7 +30,10 @@ export class ProcessorUnavailable extends Schema.TaggedError<ProcessorUnavailabl
   }
 }
 
-/** Nothing was made, and asked again the processor would say the same. The processor's own words are in the log. */
+/**
+ * The processor created nothing, and a repeated request would get the same answer. The processor's own message is in
+ * the log.
+ */
 export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("PaymentRefused", {
   /** For the customer. */
   problem: Schema.String
@@ -39,36 +43,39 @@ export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("Paymen
   }
 }
 
-/** The event was not sent by the processor, or not now. `problem` is one line for whoever set the events up: the answer to them. */
+/**
+ * The event did not come from the processor, or its signature time is too far off. `problem` is the response body: one
+ * line for the person who configures the webhook.
+ */
 export class ForgedEvent extends Schema.TaggedError<ForgedEvent>()("ForgedEvent", { problem: Schema.String }) {
   override get message() {
     return this.problem
   }
 }
 
-/** Money that went back, or is being held back. Ids are the processor's, and permanent. */
+/** Money that went back, or that is held back. The processor assigns the ids; they never change. */
 export interface Reversed {
   readonly id: string
   readonly kind: "refund" | "dispute"
   readonly cents: number
-  /** `taken`: the money has left; `returned`: it came back (a dispute that was won, a refund that failed). */
+  /** `taken`: the money has left. `returned`: it came back, because a dispute was won or a refund failed. */
   readonly state: "taken" | "returned"
-  /** A dispute that the bank has decided for the card's owner; what was taken stays so. */
+  /** The bank decided the dispute in favour of the cardholder; the money stays `taken`. */
   readonly is_lost: boolean
 }
 
-/** What the processor knows of a payment now. */
+/** The current state of a payment at the processor. */
 export interface Looked {
-  /** `open`: not decided yet; `expired`: nobody paid, and nobody can any more. */
+  /** `open`: undecided. `expired`: the payment was not made and can no longer be made. */
   readonly state: "open" | "succeeded" | "failed" | "expired"
   readonly reference: string
-  /** Money that was received, in US cents; 0 unless it succeeded. */
+  /** Money received, in US cents; 0 unless the payment succeeded. */
   readonly cents: number
   /** Why it failed, for the customer; null otherwise. */
   readonly problem: string | null
-  /** The processor's name for the customer who paid. */
+  /** The processor's id of the customer who paid. */
   readonly customer: string | null
-  /** The card it was paid with; null while nobody has paid. */
+  /** The card that was charged; null before a payment was attempted. */
   readonly card: Card | null
   readonly reversed: ReadonlyArray<Reversed>
 }
@@ -80,15 +87,15 @@ export interface PaymentAsked {
   readonly created_at: string
 }
 
-/** What to look for: `reference` is null where the answer of the processor never arrived. */
+/** The payment to retrieve. `reference` is null if the processor's answer never arrived. */
 export interface Sought extends PaymentAsked {
   readonly reference: string | null
   readonly customer: string | null
-  /** The saved card that was to be charged without its owner; null where the customer gives one on the processor's page. */
+  /** The saved card to charge off-session; null if the customer enters a card on the processor's page. */
   readonly card: string | null
 }
 
-/** What an event is about: our id of the payment, and the processor's name for it where the event says so. */
+/** A payment that an event names: Larder's id, and the processor's id if the event contains it. */
 export interface Named {
   readonly payment_id: string
   readonly reference: string | null
@@ -98,7 +105,7 @@ type Answered<A> = Effect.Effect<A, ProcessorUnavailable>
 
 export interface CardProcessor {
   readonly name: "stripe" | "simulator"
-  /** A page of the processor where the customer pays and the card is saved. Both addresses are absolute. */
+  /** A page of the processor where the customer pays and the card is saved. Both URLs are absolute. */
   readonly checkout: (
     asked: PaymentAsked & {
       readonly email: string
@@ -110,15 +117,20 @@ export interface CardProcessor {
     { readonly url: string; readonly reference: string; readonly customer: string | null },
     ProcessorUnavailable | PaymentRefused
   >
-  /** Charges a saved card without its owner. A decline is an answer (`failed`), and so is a card that needs its owner. */
+  /**
+   * Charges a saved card off-session. A decline is an answer (`failed`), and so is a card that requires authentication.
+   */
   readonly charge: (asked: PaymentAsked & { readonly customer: string; readonly card: string }) => Answered<Looked>
-  /** Undefined where the processor knows no such payment. */
+  /** Retrieves the payment; undefined if the processor does not know it. */
   readonly look: (sought: Sought) => Answered<Looked | undefined>
-  /** The customer has left the page without paying: from now on nobody can pay there. A payment that was made stays one. */
+  /** Closes the payment page that the customer left, so that it can no longer be paid. A payment already made stays. */
   readonly closePage: (sought: Sought) => Answered<Looked | undefined>
-  /** Forgets a saved card. What is forgotten already is no error. */
+  /** Forgets a saved card. Succeeds if the card is already forgotten. */
   readonly forget: (card: string) => Answered<void>
-  /** The payments that an event is about; none where it is about something else. Checked on the raw body. */
+  /**
+   * The payments that an event names; empty if the event concerns something else. The signature is checked on the raw
+   * body.
+   */
   readonly paymentsOf: (
     body: string,
     header: (name: string) => string | null

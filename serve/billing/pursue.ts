@@ -1,7 +1,7 @@
 /**
- * Asks the processor for money, and finds out what has become of a payment whose outcome is not known: the answer was
- * lost, the server was killed, the customer is still on the processor's page. The processor is always asked what it knows
- * before it is asked to charge again, and always with the same id.
+ * Charges cards, and reconciles payments whose outcome is in doubt: the answer was lost, the server was killed, or the
+ * customer is still on the processor's page. Billing always retrieves a payment from the processor before it charges
+ * again, and always uses the same id.
  */
 import { Clock, Duration, Effect } from "effect"
 import { endRecharge, findCustomer, findRecharge } from "./card-rows.ts"
@@ -9,11 +9,14 @@ import { giveUp, markAsked, type PaymentRow, soughtOf } from "./payment-rows.ts"
 import { type BillingNeeds, nowText, type Settle } from "./settle.ts"
 
 /**
- * A recharge that the processor does not know is asked for again this long, and then given up: another one may follow,
- * under another id. A processor may keep its own failure under the first one, and repeat it.
+ * Billing repeats a recharge that the processor does not know for this long and then gives it up. A new recharge may
+ * follow under another id: a processor may store its own failure under the first id and repeat it.
  */
 const askedAgainFor = Duration.toMillis("15 minutes")
-/** Nothing that was asked for is still on its way after this time. It is far above all time-outs of the processors. */
+/**
+ * After this time no request is still on its way to the processor. It is far longer than all time-outs of the
+ * processors.
+ */
 export const longestDoubt = Duration.toMillis("15 minutes")
 
 const neverTaken = "The payment did not reach the card processor. Nothing was charged."
@@ -21,7 +24,10 @@ const neverTaken = "The payment did not reach the card processor. Nothing was ch
 export const makePursue = (needs: BillingNeeds, settle: Settle) => {
   const { administration, database, mark, processor } = needs
 
-  /** Charges the saved card that the payment names. Where the answer is lost the processor may know the outcome at once. */
+  /**
+   * Charges the saved card of the payment. If the answer is lost, retrieves the payment immediately: the processor may
+   * already know the outcome.
+   */
   const charge = Effect.fn("Billing.charge")(function* (payment: PaymentRow) {
     const { account_id, card, cents, created_at, customer, id } = payment
     if (customer === null || card === null) return yield* Effect.die(new Error(`${id} has no saved card to charge`))
@@ -38,14 +44,17 @@ export const makePursue = (needs: BillingNeeds, settle: Settle) => {
     if (looked !== undefined) yield* settle(payment, looked)
   })
 
-  /** Says whether the processor knows the payment. `told` is its reference by an event, where the answer with it was lost. */
+  /**
+   * Returns whether the processor knows the payment. `told` is the processor's id from an event, used when the answer
+   * that contained it was lost.
+   */
   const look = Effect.fn("Billing.look")(function* (payment: PaymentRow, told: string | null = null) {
     const looked = yield* processor.look({ ...soughtOf(payment), reference: payment.reference ?? told })
     if (looked !== undefined) yield* settle(payment, looked)
     return looked !== undefined
   })
 
-  /** Its owner has left the payment page. */
+  /** The customer has left the payment page. */
   const leave = Effect.fn("Billing.leave")(function* (payment: PaymentRow) {
     if (payment.card !== null) return yield* look(payment)
     const looked = yield* processor.closePage(soughtOf(payment))
@@ -53,7 +62,10 @@ export const makePursue = (needs: BillingNeeds, settle: Settle) => {
     return looked !== undefined
   })
 
-  /** It is the recharge that is under way, there is still a reason for it, and its owner has chosen no other card or amount. */
+  /**
+   * True if the payment is the running recharge, the balance is still below the trigger, and the card and the amount
+   * are unchanged.
+   */
   const isWanted = Effect.fnUntraced(function* ({ account_id, card, cents, id }: PaymentRow) {
     const recharge = yield* findRecharge(database, account_id)
     if (recharge?.running !== id || !recharge.is_on || recharge.cents !== cents) return false
@@ -62,7 +74,7 @@ export const makePursue = (needs: BillingNeeds, settle: Settle) => {
     return balance_credits < recharge.trigger_credits
   })
 
-  /** The processor does not know it. A person's payment is never tried again without that person. */
+  /** The processor does not know the payment. Billing never retries a person's payment on its own. */
   const unknownThere = Effect.fnUntraced(function* (payment: PaymentRow) {
     const now = yield* Clock.currentTimeMillis
     const isYoung = now - Date.parse(payment.created_at) < askedAgainFor
@@ -81,7 +93,7 @@ export const makePursue = (needs: BillingNeeds, settle: Settle) => {
     charge,
     look,
     leave,
-    /** Brings an open payment as far as it can be brought now. */
+    /** Reconciles an open payment with the processor as far as possible now. */
     pursue: Effect.fn("Billing.pursue")(function* (payment: PaymentRow) {
       const known = yield* look(payment)
       if (!known && payment.state === "open") yield* unknownThere(payment)

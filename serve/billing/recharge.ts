@@ -1,9 +1,10 @@
 /**
- * Auto-recharge: charged calls mark their account, and four times a second what is marked is evaluated; once a day, and at
- * the start, all that is switched on. A balance strictly below the trigger starts a payment, which is written down together
- * with the claim that it is the only one, before the card is charged. No payment or refund starts one by itself.
+ * Auto-recharge. Charged calls mark their account, and marked accounts are evaluated four times a second. All accounts
+ * with auto-recharge on are evaluated at the start and once a day. A balance strictly below the trigger starts a
+ * payment. The payment and the claim that it is the account's only running recharge are committed in one transaction
+ * before the card is charged. A payment or a refund alone never starts a recharge.
  *
- * An account that is marked while its recharge is under way is evaluated again when that has ended.
+ * An account that is marked while its recharge is running is evaluated again after the recharge has ended.
  */
 import { Effect, Semaphore } from "effect"
 import {
@@ -22,14 +23,14 @@ import { type BillingNeeds, nowText } from "./settle.ts"
 
 const looksEvery = "250 millis"
 const looksAtAllEvery = "1 day"
-/** After a failure: the ledger, the tables or the processor are away. */
+/** Wait after a failure, when the ledger, the tables or the processor are unavailable. */
 const pause = "5 seconds"
-/** Cards that are charged at once. */
+/** Limit of concurrent charges. */
 const mostAtOnce = 8
-/** Accounts of one round; the others follow in the next ones. */
+/** Limit of accounts per round; the rest follow in the next rounds. */
 const mostInRound = 1_000
 
-/** Until the scope ends. */
+/** Runs until the scope ends. */
 export const startRecharges = Effect.fnUntraced(function* (
   needs: BillingNeeds,
   marked: Set<string>,
@@ -43,7 +44,7 @@ export const startRecharges = Effect.fnUntraced(function* (
   const isBelow = (account_id: string, trigger_credits: number) =>
     Effect.map(administration.account({ account_id }), ({ balance_credits }) => balance_credits < trigger_credits)
 
-  /** Claim and payment together, or neither. */
+  /** Writes the claim and the payment in one transaction. */
   const claim = Effect.fnUntraced(function* (account_id: string) {
     const id = newPaymentId()
     const now = yield* nowText
@@ -87,7 +88,7 @@ export const startRecharges = Effect.fnUntraced(function* (
       })
     )
 
-  /** Another recharge may have ended between the first look at the balance and the claim, hence the second one. */
+  /** Checks the balance twice, because another recharge may have ended between the first check and the claim. */
   const evaluate = Effect.fn("Billing.evaluate")(function* ({ account_id, trigger_credits }: RechargeRow) {
     if (!(yield* isBelow(account_id, trigger_credits))) return
     const claimed = yield* claim(account_id)
@@ -96,7 +97,7 @@ export const startRecharges = Effect.fnUntraced(function* (
     else yield* drop(claimed.payment)
   })
 
-  /** Beside the others: a slow card keeps nobody waiting. What goes wrong is looked at again. */
+  /** Runs in the background, so that a slow card does not delay other accounts. A failed evaluation is repeated. */
   const begin = (recharge: RechargeRow) => {
     const { account_id } = recharge
     busy.add(account_id)
@@ -120,7 +121,7 @@ export const startRecharges = Effect.fnUntraced(function* (
   const round = Effect.gen(function* () {
     if (marked.size === 0) return
     const seen = [...marked].slice(0, mostInRound)
-    // before looking: who is marked meanwhile is looked at again
+    // before the query, so that an account marked in the meantime is evaluated again
     for (const account_id of seen) marked.delete(account_id)
     const markAgain = Effect.sync(() => {
       for (const account_id of seen) marked.add(account_id)

@@ -1,7 +1,8 @@
 /**
- * The one place where what the processor says of a payment becomes credits. It may be told the same thing any number of
- * times, in any order, by several servers at once, and be killed between any two steps: bookings carry the id of their
- * payment, refund or dispute, and the ledger takes each once; the console's tables follow the ledger, never the other way.
+ * The only code that turns the state of a payment at the processor into credits. It is idempotent: it may receive the
+ * same state any number of times, in any order, from several servers at the same time, and may be killed between any
+ * two steps. Each booking carries the id of its payment, refund or dispute, and the ledger books each id once. The
+ * console's tables follow the ledger, never the reverse.
  */
 import { Clock, Effect, Option, Stream } from "effect"
 import type { ConsoleDatabase } from "../console-database/console-database.ts"
@@ -18,13 +19,13 @@ export interface BillingNeeds {
   readonly database: ConsoleDatabase["Service"]
   readonly administration: Administration["Service"]
   readonly processor: CardProcessor
-  /** A charged call, or a recharge that came to nothing: whether one is due is evaluated. */
+  /** Marks the account for evaluation after a charged call or an unsuccessful recharge. */
   readonly mark: (account_id: string) => void
 }
 
 export const nowText = Effect.map(Clock.currentTimeMillis, (now) => new Date(now).toISOString())
 
-/** What the ledger calls money that went back, and money of it that came again. */
+/** Names and entry types in the ledger for reversed money, and for reversed money that came back. */
 const bookingOf = {
   refund: { type: "refund", ended: "failed", why: "failed refund" },
   dispute: { type: "adjustment", ended: "won", why: "dispute that was won" }
@@ -46,11 +47,11 @@ export const makeSettle = (needs: BillingNeeds) => {
     const now = yield* nowText
     const booked = yield* database.transaction((db) =>
       Effect.gen(function* () {
-        // the payment first, as everywhere: two servers that lock both in another order wait for each other
+        // lock the payment first, as everywhere else: two servers that lock in different orders would deadlock
         const isNew = yield* markSucceeded(db, id, card, now)
         yield* endRecharge(db, account_id, id)
         if (!isNew) return undefined
-        // a card that was charged as a saved one may have been removed meanwhile
+        // a saved card may have been removed in the meantime
         if (payment.card !== null || card === null || customer === null) return { unwanted: null }
         return { unwanted: yield* saveCard(db, payment, customer, card, now) }
       })
@@ -70,19 +71,19 @@ export const makeSettle = (needs: BillingNeeds) => {
     yield* database.transaction((db) =>
       Effect.gen(function* () {
         yield* markLost(db, id, outcome, now)
-        // a card that was replaced meanwhile says nothing of the new one
+        // the failure of a replaced card says nothing about the new card
         const saved = (yield* findCustomer(db, processor.name, account_id))?.card ?? payment.card
         const isRefused = outcome.state === "failed" && saved === payment.card
         if (isRefused) yield* endAndSwitchOff(db, account_id, id, reason, now)
         else yield* endRecharge(db, account_id, id)
       })
     )
-    mark(account_id) // the balance may be too low for a call that would
+    mark(account_id) // the balance may be too low for the call that would mark it
   })
 
   /**
-   * Takes the credits. Answers with the cents that were taken: where another server, or one that was killed before it noted them,
-   * was first, it may have seen less of the payment refunded, and have taken more.
+   * Takes the credits and returns the cents that were taken. If another server, or a server killed before it recorded
+   * them, was first, that server may have seen a smaller refunded part of the payment and have taken more.
    */
   const take = Effect.fnUntraced(function* ({ account_id, id: payment_id }: PaymentRow, { cents, id, kind }: Reversed) {
     const { type } = bookingOf[kind]
@@ -102,7 +103,10 @@ export const makeSettle = (needs: BillingNeeds) => {
     return administration.book({ account_id, type, credits: creditsOfCents(cents), reference: `${id}:${ended}`, note })
   }
 
-  /** Credits first, then the note of it: whoever is killed between the two books again, which the ledger knows. */
+  /**
+   * Books the credits first and then records the reversal. After a crash between the two steps, the booking is repeated
+   * and the ledger ignores it as a duplicate.
+   */
   const reverse = Effect.fnUntraced(function* (payment: PaymentRow, seen: Reversed, isNoted: boolean) {
     const { account_id, id } = payment
     const reversed = { ...seen, cents: isNoted ? seen.cents : yield* take(payment, seen) }
@@ -111,7 +115,7 @@ export const makeSettle = (needs: BillingNeeds) => {
     yield* database.transaction((db) =>
       Effect.gen(function* () {
         const isNew = yield* saveReversal(db, payment, reversed, now)
-        // its owner says that the card was charged without consent: not once more
+        // the cardholder claims that the charge was made without consent: do not charge again
         if (isNew && reversed.kind === "dispute" && reversed.state === "taken") {
           yield* switchOff(db, account_id, `A payment of ${usdText(payment.cents)} was disputed at the bank.`, now)
         }
@@ -143,9 +147,9 @@ export const makeSettle = (needs: BillingNeeds) => {
     const known = new Map((yield* reversalsOf(database, [payment])).map((reversal) => [reversal.id, reversal]))
     for (const reversed of looked.reversed) {
       const noted = known.get(reversed.id)
-      const cents = noted?.cents ?? reversed.cents // what comes again is what was taken, whatever was refunded since
+      const cents = noted?.cents ?? reversed.cents // give back the amount that was taken, whatever was refunded since
       const hasChanged = noted?.state !== reversed.state || (reversed.is_lost && !noted?.is_lost)
-      // a dispute of what was refunded before is about nothing
+      // a dispute of money that was already refunded has no amount left
       const isNews = cents > 0 && noted?.state !== "returned" && hasChanged
       if (isNews) yield* reverse(payment, { ...reversed, cents }, noted !== undefined)
     }

@@ -1,9 +1,14 @@
-/** When an event was signed, against the clock of this server: what was overheard cannot be sent again next week. */
+/**
+ * Checks the time of an event's signature against this server's clock, so that a recorded event cannot be replayed
+ * later.
+ */
 
-/** Seconds either way. */
+/** Seconds in the past or the future. */
 export const tolerance = 300
 
-/** What is wrong with a signature of `seconds` (Unix time); undefined where it is good. `now` in milliseconds. */
+/**
+ * The error for a signature made at `seconds` (Unix time); undefined if the time is accepted. `now` is in milliseconds.
+ */
 export const wrongTime = (seconds: number, now: number): string | undefined => {
   const age = Math.round(now / 1000 - seconds)
   if (Math.abs(age) <= tolerance) return undefined

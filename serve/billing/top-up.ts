@@ -1,4 +1,6 @@
-/** A person pays: on the processor's page with a new card, which is saved, or at once with the saved one. */
+/**
+ * A payment by a person: on the processor's page with a new card, which is then saved, or directly with the saved card.
+ */
 import { Effect } from "effect"
 import { cheapestPayment, dearestPayment, isPayable, usdText } from "./amounts.ts"
 import { BillingUnavailable, InvalidChoice, NoSavedCard, type SavedCard, type TopUp } from "./billing.ts"
@@ -30,7 +32,9 @@ const sentIncomplete = new InvalidChoice({
   problem: "The form did not arrive whole, and nothing was charged. Load the page again."
 })
 
-/** Nobody is charged with a card that another one has stood for. */
+/**
+ * The saved card has changed since the form was shown, so the card that the person saw would not be the one charged.
+ */
 const otherCard = (card: SavedCard) =>
   new InvalidChoice({
     field: "card",
@@ -38,7 +42,7 @@ const otherCard = (card: SavedCard) =>
   })
 
 export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursue }: Pursue) => {
-  /** The payment of this form, written down; `isNew` where it was not before. */
+  /** Creates the payment of this form; `isNew` is false if it already existed. */
   const begin = Effect.fnUntraced(function* ({ account_id, card: shown, cents, person_id, submission }: TopUp) {
     const now = yield* nowText
     const customer = yield* findCustomer(database, processor.name, account_id)
@@ -70,11 +74,11 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursu
       settled_at: null
     }
     if (yield* insertPayment(database, payment)) return { payment, isNew: true }
-    // the same form, sent at the same moment, was faster
+    // the same form was sent concurrently and inserted first
     return { payment: (yield* findPayment(database, id)) ?? payment, isNew: false }
   })
 
-  /** The same page again where the form was sent twice. Undefined where it is decided already. */
+  /** Returns the same page if the form was sent twice; undefined if the payment is already decided. */
   const checkout = Effect.fn("Billing.checkout")(function* (
     { account_id, cents, created_at, customer, id }: PaymentRow,
     { cancel_url, email, success_url }: TopUp
@@ -94,21 +98,21 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursu
     return page.url
   })
 
-  /** It has failed, and says why; whoever wants to pay all the same begins another one. */
+  /** Marks the payment as failed, with the reason. Another attempt is another payment. */
   const refuse = Effect.fnUntraced(function* ({ id }: PaymentRow, problem: string) {
     yield* markLost(database, id, { state: "failed", problem, card: null }, yield* nowText)
     return undefined
   })
 
-  /** A browser that goes away does not break it off half way. */
+  /** Uninterruptible: a browser that disconnects does not stop it half-way. */
   return Effect.fn("Billing.topUp")(function* (asked: TopUp) {
     yield* payable(asked.cents)
-    if (asked.submission === "") return yield* sentIncomplete // it would be one payment for ever
+    if (asked.submission === "") return yield* sentIncomplete // without it, all payments would share one id
     const { isNew, payment } = yield* begin(asked)
     if (payment.cents !== asked.cents) return yield* sentBefore
     if (payment.processor !== processor.name) return yield* sentElsewhere
     if (payment.card === null) {
-      // it may be paid by now, and a processor that has forgotten the first page would make a second one
+      // it may be paid by now, and a processor that has forgotten the first page would create a second one
       if (!isNew) yield* pursue(payment)
       const url = yield* checkout(payment, asked).pipe(
         Effect.catchTag("ProcessorUnavailable", (error) =>
@@ -124,7 +128,7 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursu
       )
       return { url, id: payment.id }
     }
-    // where it is not new somebody is asking already, or has asked: it is looked at, never asked again
+    // another request of this form has charged the card or is charging it: never charge twice
     if (isNew) {
       yield* charge(payment).pipe(
         Effect.catchTag("ProcessorUnavailable", (error) =>

@@ -1,7 +1,7 @@
 /**
- * Looks at payments again where nobody told us of them: open ones each minute, the older the rarer; settled ones that may
- * still be refunded or disputed in turn, some each hour, for events that never arrived. Cards that the processor has not
- * forgotten yet are asked for like open payments.
+ * Reconciles payments whose events never arrived. Open payments are checked each minute, older ones less often. Settled
+ * payments that can still be refunded or disputed are checked in turn, some each hour. Requests to forget a card are
+ * retried like open payments.
  */
 import { Clock, Duration, Effect } from "effect"
 import { cardsToForget } from "./card-rows.ts"
@@ -16,14 +16,14 @@ const settledEvery = "1 hour"
 const openAtOnce = 1_000
 const mostSettled = 500
 const mostAtOnce = 4
-/** Failed looks after which the rest of a round waits for the next one: the processor is away. */
+/** After this many failures the rest of a round is skipped, because the processor is unavailable. */
 const mostFailures = 5
 const longestInterval = Duration.toMillis("1 hour")
-/** The longest that banks let a purchase be disputed; refunds come earlier. */
+/** The longest period in which banks accept a dispute; refunds come earlier. */
 const reversibleFor = Duration.toMillis("540 days")
-/** Banks have decided on a dispute, and refunds have failed, within this time. */
+/** Within this period banks have decided a dispute, and a failing refund has failed. */
 const undecidedFor = Duration.toMillis("365 days")
-/** What was given up and has been paid all the same shows within this time. */
+/** Within this period an abandoned payment that was paid after all becomes known. */
 const lateFor = Duration.toMillis("3 days")
 
 const later = {
@@ -31,13 +31,13 @@ const later = {
   card: "a card that was replaced or removed is still saved at the processor, which is asked again later"
 }
 
-/** What is looked at until it is done. */
+/** Work that is retried until it is done. */
 interface Pending {
   readonly id: string
   readonly created_at: string
 }
 
-/** A tenth of its age after the last look; at least every hour. */
+/** Due when a tenth of its age, at most an hour, has passed since the last check. */
 const isDue =
   (lookedAt: ReadonlyMap<string, number>, now: number) =>
   ({ created_at, id }: Pending) => {
@@ -51,7 +51,7 @@ export const makeWatch = (needs: BillingNeeds, { look, pursue }: Pursue) => {
   const cardLookedAt = new Map<string, number>()
   let last: string | undefined
 
-  /** In their order. Answers with those that were looked at: the first ones, where it was broken off. */
+  /** Works through them in order. Returns the items that were begun: if the round stopped early, the first ones. */
   const each = <P extends Pending, A, E extends Error>(
     pending: ReadonlyArray<P>,
     work: (one: P) => Effect.Effect<A, E>,
@@ -77,7 +77,7 @@ export const makeWatch = (needs: BillingNeeds, { look, pursue }: Pursue) => {
     return Effect.map(looks, () => pending.slice(0, begun))
   }
 
-  /** All of them, a page at a time. What a round that was broken off did not come to is due in the next one. */
+  /** All open payments, one page at a time. The rest of a round that stopped early is due in the next round. */
   const lookAtOpen = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const ids = new Set<string>()
@@ -102,16 +102,16 @@ export const makeWatch = (needs: BillingNeeds, { look, pursue }: Pursue) => {
     }
     const { background } = database
     const after = (id: string, limit: number) => settledPayments(background, processor.name, { ...since, id }, limit)
-    // servers that start often begin anywhere, or they would never come to the last ones
+    // start at a random payment: a server that restarts often would otherwise never reach the last ones
     const next = yield* after(last ?? (yield* anyPayment(background)), mostSettled)
     const ids = new Set(next.map(({ id }) => id))
-    // the first ones follow the last
+    // continue at the beginning after the last payment
     const first = next.length < mostSettled ? yield* after("", mostSettled - next.length) : []
     const looked = yield* each([...next, ...first.filter(({ id }) => !ids.has(id))], look)
     last = looked.at(-1)?.id
   })
 
-  /** A card that the processor refuses to forget does not keep the others waiting: it is due again later than they are. */
+  /** A card that the processor refuses to forget does not delay the others: it is due again later than they are. */
   const forgetCards = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const cards = (yield* cardsToForget(database, processor.name)).map(({ card, since }) => ({
@@ -126,7 +126,10 @@ export const makeWatch = (needs: BillingNeeds, { look, pursue }: Pursue) => {
 
   const told = Effect.catchCause((cause) => Effect.logError("payments cannot be looked at", cause))
 
-  /** Until the scope ends. The first looks come at once: what a killed server has left is finished at the start. */
+  /**
+   * Runs until the scope ends. The first round starts immediately, so work left by a killed server is finished at the
+   * start.
+   */
   return Effect.gen(function* () {
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(told(lookAtOpen), Effect.sleep(opensEvery))))
     yield* Effect.forkScoped(Effect.forever(Effect.andThen(told(lookAtSettled), Effect.sleep(settledEvery))))

@@ -1,4 +1,4 @@
-/** Events of the processor: the payments that they name are looked at. What became of each event is counted. */
+/** Events of the processor: retrieves the payments that they name, and counts the outcome of each event. */
 import { Clock, Duration, Effect } from "effect"
 import type { EventCounts } from "./billing.ts"
 import { findPayment } from "./payment-rows.ts"
@@ -6,7 +6,7 @@ import { ForgedEvent, ProcessorUnavailable } from "./processor.ts"
 import type { Pursue } from "./pursue.ts"
 import type { BillingNeeds } from "./settle.ts"
 
-/** Everybody can send something here; who does so all the time fills no log. */
+/** Anyone can send requests here; this limits how often a rejected one is logged. */
 const refusalsToldEvery = Duration.toMillis("1 minute")
 
 export const makeWebhook = ({ database, processor }: BillingNeeds, { look }: Pick<Pursue, "look">) => {
@@ -15,7 +15,10 @@ export const makeWebhook = ({ database, processor }: BillingNeeds, { look }: Pic
   const count = (outcome: keyof typeof counts) => Effect.sync(() => counts[outcome]++)
   let toldAt = Number.NEGATIVE_INFINITY
 
-  /** Its money is nobody's credits until a person has looked. Sending the event again would change nothing. */
+  /**
+   * The money is not credited until a person checks the payment. Sending the event again would change nothing, so it
+   * counts as taken.
+   */
   const tellUnknown = (payment_id: string) =>
     Effect.logError(
       `An event of ${name} tells of payment ${payment_id}, which is not known here; a restored backup does not know what was paid after it was made. Look it up at ${name}: where an account of this ledger has paid, credit it by hand with: larder-serve accounts credit --account ID --usd AMOUNT --note ${payment_id}`
@@ -26,7 +29,7 @@ export const makeWebhook = ({ database, processor }: BillingNeeds, { look }: Pic
       `An event of ${name} tells of payment ${payment_id}, which was made with ${other}: it is not looked at while ${name} is used.`
     )
 
-  /** Who sent the event knows the payment, and who was asked does not: the event is wanted once more. */
+  /** The sender of the event knows the payment, but the processor does not: fail, so that the event is sent again. */
   const notThere = (payment_id: string) =>
     new ProcessorUnavailable({
       processor: name,

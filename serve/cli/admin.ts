@@ -1,4 +1,7 @@
-/** The administrative commands. They work while a server runs, through it, and while none does. */
+/**
+ * The administrative commands. They work while a server runs, through that server if it holds the ledger, and while
+ * none runs.
+ */
 import { accounts } from "./accounts.ts"
 import { keys } from "./keys.ts"
 import { ledger } from "./ledger.ts"

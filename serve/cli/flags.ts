@@ -80,7 +80,7 @@ export const expiresAt = expiring(`When the key ends: ${example}; it is refused 
 export const creditsExpireAt = expiring(
   `When the credits end: ${example}; what is left of them then is taken out. Calls spend first what ends first`
 )
-/** The same, or null to have the key not end by itself. */
+/** The same flag for a change; null removes the end of the key. */
 export const changedExpiry = moment("expires-at", `When the key ends: ${example}; "never" removes the end`).pipe(
   Flag.filterMap(
     (text) => (text === "never" ? Option.some(null) : Option.fromUndefinedOr(momentTyped(text))),
@@ -88,7 +88,7 @@ export const changedExpiry = moment("expires-at", `When the key ends: ${example}
   )
 )
 
-/** Runs a command against the ledger in `LARDER_HOME`, here or in the server that holds it. */
+/** Runs a command against the ledger of `LARDER_HOME`, in this process or in the server that holds the ledger. */
 export const withLedger = <A, E, R>(command: Effect.Effect<A, E, R>) =>
   Effect.flatMap(homeSetting, (home) => Effect.provide(command, layerAdministration(home)))
 

@@ -19,7 +19,7 @@ class NoAddress extends Schema.TaggedError<NoAddress>()("NoAddress", {}) {
   }
 }
 
-/** Never part of a message. */
+/** The key never appears in a message. */
 const apiKey = Effect.gen(function* () {
   const given = yield* Config.option(Config.Redacted("LARDER_API_KEY"))
   if (Option.isNone(given) || Redacted.value(given.value) === "") return yield* new NoApiKey({ problem: "is not set" })
@@ -49,7 +49,7 @@ export const mcp = Command.make(
     const address = Option.isSome(given) ? given : yield* apiUrlSetting
     if (Option.isNone(address)) return yield* new NoAddress()
     const report = Effect.runForkWith(yield* Effect.context<never>())
-    // loaded here, so that no other command waits for the protocol's library
+    // loaded here, so that no other command waits for the protocol library
     const { serveOverStdio } = yield* Effect.promise(() => import("../mcp/stdio.ts"))
     yield* Effect.promise(() =>
       serveOverStdio({ key, url: address.value, version }, (problem) => report(Effect.logWarning(problem)))

@@ -27,7 +27,7 @@ const findingsOf = Effect.fnUntraced(function* (stripe: StripeSettings) {
   return yield* checkStripe(stripe, { url: yield* consoleUrlSetting, isPublic })
 })
 
-/** What is set, and what Stripe says to it. Settings that contradict each other are a finding, too. */
+/** Examines the settings, and asks Stripe about them. Contradictory settings are a finding, too. */
 const examine = Effect.gen(function* () {
   const stripe = yield* stripeSettings
   if (stripe === undefined) return { payments: "simulated", api_version: null, checks: failed("key", simulated) }

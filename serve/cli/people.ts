@@ -7,7 +7,7 @@ import { layerPeopleAdministration } from "../people/reach.ts"
 import { homeSetting } from "../settings.ts"
 import { account, json, print, table } from "./flags.ts"
 
-/** Runs a command against the people in `LARDER_HOME`, here or in the server that holds them. */
+/** Runs a command against the people of `LARDER_HOME`, in this process or in the server that holds them. */
 const withPeople = <A, E, R>(command: Effect.Effect<A, E, R>) =>
   Effect.flatMap(homeSetting, (home) => Effect.provide(command, layerPeopleAdministration(home)))
 

@@ -1,4 +1,7 @@
-/** `larder-serve start`. What serves is loaded when it is run: the other commands need half as many modules without it. */
+/**
+ * `larder-serve start`. The server's modules are loaded only when it runs: without them, the other commands load half
+ * as many.
+ */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 

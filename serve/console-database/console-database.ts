@@ -1,14 +1,14 @@
 /**
- * Where the console keeps what is no movement of credits: people and their sessions, payments, cards, settings, and the
- * latest requests. One SQL serves both databases: the SQLite file of the ledger, or the PostgreSQL that several servers
- * share. So statements keep to what both understand: `$1` parameters, `cast(… as …)`, `on conflict`, `returning`, whole
- * numbers as `integer`, moments as ISO texts in UTC, which sort as they are.
+ * The console's storage for everything except movements of credits: people and their sessions, payments, cards,
+ * settings, and the latest requests. The same SQL runs on both databases: the SQLite file of the ledger, or the
+ * PostgreSQL database that several servers share. So statements use only what both support: `$1` parameters, `cast(… as
+ * …)`, `on conflict`, `returning`, integers as `integer`, and times as ISO text in UTC, which sorts chronologically.
  */
 import { Context, Effect, Schema } from "effect"
 import type { Cell } from "../persistence/sqlite.ts"
 import type { Portion } from "./rows-as-text.ts"
 
-/** The console's tables cannot be read or written now; nothing of the statement or transaction was kept. */
+/** The console's tables cannot be read or written now; the statement or transaction was rolled back. */
 export class ConsoleUnavailable extends Schema.TaggedError<ConsoleUnavailable>()("ConsoleUnavailable", {
   cause: Schema.Defect()
 }) {
@@ -20,13 +20,16 @@ export class ConsoleUnavailable extends Schema.TaggedError<ConsoleUnavailable>()
 export const consoleUnavailable = (cause: unknown) => new ConsoleUnavailable({ cause })
 
 export interface Statements {
-  /** All rows of a statement, decoded. Tables stand in the schema `console`. */
+  /** All rows of a statement, decoded. Tables are in the schema `console`. */
   readonly all: <S extends Schema.Constraint>(
     row: S,
     sql: string,
     params?: ReadonlyArray<Cell>
   ) => Effect.Effect<ReadonlyArray<S["Type"]>, ConsoleUnavailable, S["DecodingServices"]>
-  /** Runs one statement; says how many rows it gives back (`returning`). Durable when it returns outside a transaction. */
+  /**
+   * Runs one statement; returns the number of rows in its result (`returning`). Outside a transaction, durable on
+   * return.
+   */
   readonly run: (sql: string, params?: ReadonlyArray<Cell>) => Effect.Effect<number, ConsoleUnavailable>
 }
 
@@ -45,21 +48,24 @@ export class ConsoleDatabase extends Context.Service<
   ConsoleDatabase,
   Statements & {
     /**
-     * All statements of `work` together or none of them; durable when it returns. Others' transactions run before or
-     * after it (SQLite), or beside it (PostgreSQL, read committed): what must hold beside them is one conditional update.
-     * In SQLite `work` has to end in one turn of the event loop: it waits for nothing but the statements it is given.
+     * Runs `work` as one transaction; durable on return. Other transactions run before or after it in SQLite, and
+     * concurrently in PostgreSQL (read committed): a condition that must hold against concurrent transactions needs one
+     * conditional update. In SQLite, `work` has to end in one turn of the event loop: it may wait only for the
+     * statements that it is given.
      */
     readonly transaction: <A, E, R>(
       work: (statements: Statements) => Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | ConsoleUnavailable, R>
     /**
-     * For what reads or changes more than some hundred rows: it blocks no other work. What it writes need not outlive a
-     * crash, and changes some hundred rows a statement: in SQLite charged calls wait for each statement's end.
+     * For statements that read or change more than a few hundred rows; they do not block other work. Their writes may
+     * be lost in a crash. In SQLite, charged calls wait for the end of each statement, so one statement should change
+     * at most a few hundred rows.
      */
     readonly background: Statements
     /**
-     * Appends many rows in the background. `portionsOf` cuts them into portions of at most so many rows. In SQLite each
-     * portion is a transaction, for which charged calls wait; in PostgreSQL one portion and one transaction has all rows.
+     * Appends many rows in the background. `portionsOf` splits them into portions of at most the given number of rows.
+     * In SQLite, each portion is one transaction, which charged calls wait for. In PostgreSQL, one portion and one
+     * transaction contain all rows.
      */
     readonly append: (portionsOf: (rows: number) => Iterable<Portion>) => Effect.Effect<void, ConsoleUnavailable>
   }

@@ -1,6 +1,6 @@
 /**
  * The console's tables in the SQLite file of the ledger. Statements and transactions run on the connection of the main
- * thread, as the ledger's groups do: each begins and ends in one turn of the event loop.
+ * thread, like the ledger's groups: each begins and ends in one turn of the event loop.
  */
 import { Cause, type Context, Effect, Exit, Layer } from "effect"
 import { LedgerFile } from "../ledger/embedded/ledger-file.ts"
@@ -17,7 +17,7 @@ import { insertPortion, rowsOf } from "./in-thread.ts"
 
 type Database = ConsoleDatabase["Service"]
 
-/** Rows of one transaction, a millisecond or less: charged calls wait for its end. */
+/** Rows per transaction. It takes a millisecond or less; charged calls wait for its end. */
 const rowsAtOnce = 250
 const inThread = new URL("./in-thread.ts", import.meta.url).href
 
@@ -27,7 +27,7 @@ const answered = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, c
 const mayNotWait = () =>
   new Error("a transaction of the console waited: it has to end in the turn of the event loop in which it begins")
 
-/** Work that is not at its end goes no further, and is a defect. */
+/** Interrupts work that has not ended synchronously, and turns it into a defect. */
 const endedAtOnce = <A, E>(exit: Exit.Exit<A, E>): Exit.Exit<A, E> => {
   const defect = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
   if (!Cause.isAsyncFiberError(defect)) return exit

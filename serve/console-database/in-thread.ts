@@ -1,11 +1,14 @@
-/** What the thread of the ledger's file does for the console. */
+/** Work that the thread of the ledger's file does for the console. */
 import type { Cell, Row, Sqlite } from "../persistence/sqlite.ts"
 import { betweenCells, betweenRows, type Portion } from "./rows-as-text.ts"
 
 export const rowsOf = (sqlite: Sqlite, sql: string, params: ReadonlyArray<Cell>): ReadonlyArray<Row> =>
   sqlite.all(sql, params)
 
-/** In one transaction, which is short: all is ready when it begins. A column's type turns its texts into numbers. */
+/**
+ * Inserts the rows in one transaction. It is short, because everything is prepared before it begins. The type of a
+ * column converts its texts to numbers.
+ */
 export const insertPortion = (sqlite: Sqlite, portion: Portion): void => {
   const inserts = portion.map(({ columns, onConflict = "", rows, table }) => {
     const names = Object.keys(columns)

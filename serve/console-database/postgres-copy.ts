@@ -1,4 +1,7 @@
-/** The console's tables between PostgreSQL and SQLite: into a file for a backup, and out of one that moves. */
+/**
+ * Copies the console's tables from PostgreSQL into an SQLite file for a backup, and from an SQLite file into PostgreSQL
+ * for a migration.
+ */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Option, Schema, Stream } from "effect"
 import type { Cell, Sqlite } from "../persistence/sqlite.ts"
@@ -6,7 +9,7 @@ import { consoleUnavailable } from "./console-database.ts"
 import { because } from "./postgres.ts"
 import { allTables, backedUp, countsOf, TableCount } from "./tables.ts"
 
-/** Some 2 MB of rows. */
+/** About 2 MB of rows. */
 const rowsAtOnce = 5_000
 
 const decodeCounts = Schema.decodeUnknownEffect(Schema.Array(TableCount))
@@ -37,14 +40,14 @@ const copyTable = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: S
   )
 })
 
-/** Everything that a backup holds, into empty tables. Within a transaction of the caller. */
+/** Copies all tables of a backup into empty tables, in the caller's transaction. */
 export const copyTables = (sql: PgClient.PgClient, sqlite: Sqlite) =>
   Effect.mapError(
     Effect.forEach(backedUp, (name) => copyTable(sql, sqlite, name), { discard: true }),
     (error) => consoleUnavailable(because(error))
   )
 
-/** In the order in which they were written, as JSON. */
+/** Rows as JSON, in insertion order. */
 const rowsIn = (sqlite: Sqlite, name: string) =>
   Stream.paginate(-1, (after: number) =>
     attempt(() => {
@@ -57,7 +60,7 @@ const rowsIn = (sqlite: Sqlite, name: string) =>
     })
   )
 
-/** Keys that are no columns are left out. */
+/** Ignores keys that are not columns. */
 const insertRows = (sql: PgClient.PgClient, name: string, rows: string) =>
   sql.unsafe(
     `insert into console.${name}
@@ -65,7 +68,10 @@ const insertRows = (sql: PgClient.PgClient, name: string, rows: string) =>
     [rows]
   )
 
-/** The first table that has rows. What the payment simulator notes when a server starts is worth nothing without payments. */
+/**
+ * The first table with rows. Ignores `simulated`: a starting server writes the simulator's settings there, which have
+ * no value without payments.
+ */
 export const firstUsed = (sql: PgClient.PgClient) =>
   Effect.map(
     countsIn(
@@ -76,8 +82,8 @@ export const firstUsed = (sql: PgClient.PgClient) =>
   )
 
 /**
- * Copies everything, sign-ins included: this is no older than they are. Within a transaction of the caller. Says whether
- * the database then has as many rows.
+ * Copies all tables, including sessions, because the copy is as recent as they are. Runs in the caller's transaction.
+ * Returns whether the row counts match afterwards.
  */
 export const copyIntoPostgres = Effect.fnUntraced(function* (sqlite: Sqlite, sql: PgClient.PgClient) {
   yield* sql.unsafe("delete from console.simulated")

@@ -12,7 +12,7 @@ import { ConsoleDatabase, consoleUnavailable, statementsOf } from "./console-dat
 import { betweenCells, betweenRows, type RowsAsText } from "./rows-as-text.ts"
 import { consoleTables } from "./tables.ts"
 
-/** A page or a webhook waits for it. */
+/** Pages and webhooks wait for a statement. */
 const longestStatement = "10 seconds"
 
 const unavailable = Effect.mapError((error: SqlError) => consoleUnavailable(because(error)))
@@ -25,10 +25,12 @@ const inTime = <A>(asked: Effect.Effect<A, SqlError>) =>
     })
   )
 
-/** Two servers that start at once on a new database get in each other's way; the second one finds the work done. */
+/**
+ * Two servers that create the tables of a new database concurrently conflict; on retry, the second finds them created.
+ */
 const inTurn = { times: 20, schedule: Schedule.spaced("100 millis") }
 
-/** However long it takes: nobody waits for an answer, and a server that gave up would never start on large tables. */
+/** Has no time-out: no client waits for it, and with a time-out a server could never start on large tables. */
 export const createTables = (sql: PgClient.PgClient) => {
   const create = Effect.forEach([...consoleTables, ...recordingInConsole], (statement) => sql.unsafe(statement), {
     discard: true
@@ -43,7 +45,7 @@ export const createTables = (sql: PgClient.PgClient) => {
   )
 }
 
-/** All rows in one statement, which takes them apart. */
+/** Inserts all rows with one statement, which splits the text. */
 const insertOf = ({ columns, onConflict = "", table }: RowsAsText) => {
   const cells = Object.values(columns).map((type, index) => `cast(cells[${index + 1}] as ${type})`)
   return `
@@ -59,7 +61,10 @@ const insertOf = ({ columns, onConflict = "", table }: RowsAsText) => {
 const Setting = Schema.Struct({ setting: Schema.String })
 const decodeSettings = Schema.decodeUnknownEffect(Schema.Array(Setting))
 
-/** Whether this database or role says that a commit need not be on the disk. That a card is about to be charged must be. */
+/**
+ * Whether the database or role turns off `synchronous_commit`. The record that a card is about to be charged must be on
+ * disk.
+ */
 const commitsLate = (sql: PgClient.PgClient) =>
   sql.unsafe("select current_setting('synchronous_commit') as setting").pipe(
     Effect.flatMap(decodeSettings),
@@ -93,7 +98,7 @@ const open = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   })
 })
 
-/** The driver says "Query failed"; what the database said is its cause. */
+/** The driver's message is "Query failed"; the database's message is its cause. */
 export const because = (error: unknown): unknown => (error instanceof SqlError ? (error.reason.cause ?? error) : error)
 
 export const postgresConsole = (url: Redacted.Redacted) => Layer.effect(ConsoleDatabase, open(url))

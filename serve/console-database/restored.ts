@@ -1,14 +1,17 @@
-/** What the console's tables of a backup lack. */
+/** Removes from a backup what must not be restored. */
 import type { Sqlite } from "../persistence/sqlite.ts"
 import { neverRestored } from "./tables.ts"
 
-/** Recharges since the backup are not in it, nor who has switched them off since: no card is charged before its owner agrees. */
+/**
+ * A backup lacks the recharges made since, and does not know whether a customer has switched auto-recharge off since.
+ * So auto-recharge is off after a restore, and no card is charged before the customer agrees.
+ */
 const switchRechargesOff = `
   update console.recharge
   set is_on = false, off_reason = 'The service was restored from a backup. Check the balance, then switch it on again.'
   where is_on`
 
-/** Makes a backup of a copy. What is taken out of it is overwritten there. */
+/** Turns a copy into a backup. Deleted rows are overwritten in the file. */
 export const makeRestorable = (copy: Sqlite): void => {
   copy.exec("pragma secure_delete = on")
   copy.transaction(() => {

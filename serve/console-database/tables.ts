@@ -1,4 +1,4 @@
-/** The tables and indexes of the console, in the schema `console`; one list for SQLite and PostgreSQL. */
+/** The console's tables and indexes, in the schema `console`; one list for SQLite and PostgreSQL. */
 import { readFileSync } from "node:fs"
 import { Schema } from "effect"
 
@@ -38,14 +38,14 @@ export const consoleTables: ReadonlyArray<string> = [
 ]
 
 /**
- * A backup is older than what happened since: a restored session would sign in whoever has signed out or changed the
- * password, and a link that was used would be good again. People sign in anew, and are invited anew; their browsers are
- * known again then.
+ * A backup is older than recent changes. A restored session would be valid even if its browser has signed out or its
+ * person has changed the password, and a used link would work again. So people sign in again and are invited again;
+ * their browsers are recognised from then on.
  */
 export const neverRestored: ReadonlyArray<string> = ["session", "known_browser", "invitation"]
 export const backedUp: ReadonlyArray<string> = allTables.filter((name) => !neverRestored.includes(name))
 
-/** How many rows each of some tables has, in the order of their names; both databases understand it. */
+/** Row counts of the given tables, ordered by name; works on both databases. */
 export const TableCount = Schema.Struct({ name: Schema.String, rows: Schema.Int })
 export type TableCount = typeof TableCount.Type
 export const countsOf = (names: ReadonlyArray<string>): string => {

@@ -1,6 +1,6 @@
 /**
- * The console listener: health for machines, pages for people. It knows who is signed in, refuses what no page of its own
- * has sent, runs the pages, and turns what goes wrong into pages, too.
+ * The console listener: health endpoints for monitoring, pages for people. It identifies the signed-in person, rejects
+ * forms that were not sent from its own pages, runs the pages, and turns failures into pages.
  */
 import type { BlockList } from "node:net"
 import { Cause, Effect, Exit, Option, Redacted } from "effect"
@@ -38,24 +38,27 @@ export interface ConsoleNeeds<R> {
   ) => Promise<Exit.Exit<A, E>>
   readonly report: (message: string, about: Readonly<Record<string, unknown>>, cause: Cause.Cause<unknown>) => void
   readonly now: () => number
-  /** Public address of the console, where it was set. */
+  /** Public address of the console, if it is set. */
   readonly publicUrl: string | undefined
-  /** Whose X-Forwarded-For is believed. */
+  /** Proxies whose X-Forwarded-For header is trusted. */
   readonly trustedProxies: BlockList
-  /** Address of the API, for examples, for who came to the console by this host. */
+  /** Address of the API for examples, derived from the host by which the person reached the console. */
   readonly apiFor: (host: string | null) => string
-  /** What is to be told of the bundled samples that are served at this moment; undefined where there are none. */
+  /** The notice about bundled samples that are served at this moment; undefined if none are. */
   readonly samples: () => string | undefined
-  /** The card processor in use, as its events' address names it. */
+  /** The card processor in use, as named in the address of its webhook. */
   readonly processor: string
-  /** The simulator's payment page, where cards are simulated. */
+  /** The simulator's payment page, if payments are simulated. */
   readonly checkout?: CheckoutPage | undefined
 }
 
-/** Stripe's events have some kilobytes. */
+/** Stripe's events have a few kilobytes. */
 const mostWebhookBytes = 1_048_576
 
-/** A control character in the path or the query: no page links to such an address, and PostgreSQL takes no NUL as text. */
+/**
+ * True for a control character in the path or the query: no page links to such an address, and PostgreSQL rejects NUL
+ * in text.
+ */
 const hasControl = ({ pathname, search }: URL) => /%([01][\da-f]|7f)/i.test(pathname + search)
 
 const decoded = (text: string) => {
@@ -68,7 +71,7 @@ const decoded = (text: string) => {
 const paramsOf = (event: H3Event) =>
   Object.fromEntries(Object.entries(event.context.params ?? {}).map(([name, value]) => [name, decoded(value)]))
 
-/** The session's person and account, as they are now; undefined where nobody is signed in. */
+/** The current person and account of the session; undefined without a valid session. */
 const signedInNow = Effect.fnUntraced(function* (session: Redacted.Redacted | undefined) {
   if (session === undefined) return undefined
   const people = yield* People
@@ -99,24 +102,27 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   })
   const refuse = (event: H3Event, frame: Frame, refusal: Refusal) => responses.document(event, frame, refusal)
 
-  /** What went wrong, as a page; the operator is told of all that is no mere absence. */
+  /** Turns a failure into a page. Reports it to the operator, unless the page does not exist. */
   const failed = (event: H3Event, frame: Frame, path: string, cause: Cause.Cause<unknown>) => {
-    if (Cause.hasInterruptsOnly(cause)) return responses.empty(499, []) // nobody is left to read it
+    if (Cause.hasInterruptsOnly(cause)) return responses.empty(499, []) // the client has disconnected
     const error = Cause.squash(cause)
     if (error instanceof PageNotFound) return refuse(event, frame, notFound)
     const reference = newRequestId()
-    // not the address: an invitation's holds its secret
+    // not the address: that of an invitation contains its secret
     report("a page of the console failed", { page: path, method: event.req.method, reference }, cause)
     return refuse(event, frame, isPassing(error) ? unavailable : fault(reference))
   }
 
-  /** The query of the page that a form stood on; forms are sent to the page's bare address. */
+  /** The query of the page that contained the form; forms are sent to the page's address without its query. */
   const queryOfForm = ({ req, url }: H3Event): string => {
     const page = URL.parse(req.headers.get("referer") ?? "")
     return page?.pathname === url.pathname ? page.search : ""
   }
 
-  /** Back to the page afterwards, also to that of a form; what was typed there is gone. */
+  /**
+   * Sends the person to the sign-in, and afterwards back to the page or to the form's page. What was typed there is
+   * lost.
+   */
   const toSignIn = (event: H3Event, { get, path }: Page<R>) => {
     const { pathname } = event.url
     const search = event.url.search || queryOfForm(event)
@@ -135,14 +141,16 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     return response
   }
 
-  /** The form that was sent from here, none where somebody only reads; or the answer to what is not taken. */
+  /**
+   * The form if one was sent from this console, no form for a read, or the response to a request that is not accepted.
+   */
   const askedOf = async (event: H3Event, can: { readonly get?: unknown; readonly post?: unknown }) => {
     if (isReading(event) && can.get) return { form: undefined }
     if (event.req.method !== "POST" || !can.post) return notAllowed(event, can)
     const origin = originOf(event, publicUrl)
     if (!isFromHere(event, origin)) return refuse(event, outside(event), forged(origin))
     const form = await readForm(event)
-    if (form === "broken off") return responses.empty(499, []) // nobody is left to read it
+    if (form === "broken off") return responses.empty(499, []) // the client has disconnected
     return form === "unreadable" ? refuse(event, outside(event), unreadableForm) : { form }
   }
 
@@ -168,7 +176,8 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     const asked = await askedOf(event, page)
     if (asked instanceof HTTPResponse) return asked
     const { form } = asked
-    const options = form === undefined ? { signal: event.req.signal } : {} // who goes away does not break off a change
+    // a client that disconnects does not interrupt a change
+    const options = form === undefined ? { signal: event.req.signal } : {}
     const who = await run(signedInNow(cookies.sessionOf(event)), options)
     if (Exit.isFailure(who)) return failed(event, outside(event), page.path, who.cause)
     if (who.value === undefined) return toSignIn(event, page)
@@ -196,7 +205,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       : failed(event, frame, page.path, answered.cause)
   }
 
-  /** Where there is nothing, also for those who are not signed in. */
+  /** For an address without a page, whether or not the person is signed in. */
   const missing = async (event: H3Event) => {
     const who = await run(signedInNow(cookies.sessionOf(event)))
     const frame = Exit.isSuccess(who) && who.value !== undefined ? inside(event, who.value) : outside(event)
@@ -253,7 +262,10 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       : responses.whole(answer.value.status, answer.value.body)
   }
 
-  /** An event of the card processor. It proves by its signature where it comes from. The processor heeds only the status, and shows the rest to its operator. */
+  /**
+   * An event of the card processor, authenticated by its signature. The processor evaluates only the status, and shows
+   * the text to its operator.
+   */
   const webhook = async (event: H3Event) => {
     const body = await readText(event, mostWebhookBytes)
     if (body === "too long") return responses.empty(413, [])
@@ -263,7 +275,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
     const error = Cause.squash(exit.cause)
     if (error instanceof ForgedEvent) return responses.line(400, error.message)
     report("an event of the card processor was not taken", { path: event.url.pathname }, exit.cause)
-    return responses.empty(isPassing(error) ? 503 : 500, []) // it is sent again
+    return responses.empty(isPassing(error) ? 503 : 500, []) // the processor sends it again
   }
 
   const app = new H3({

@@ -1,4 +1,6 @@
-/** Styles, scripts and icon of the console. Their addresses carry a hash of what they hold, so browsers keep them for a year. */
+/**
+ * Styles, scripts and icon of the console. Their addresses contain a content hash, so browsers cache them for a year.
+ */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { type SharedBody, sharedBody } from "../encoding.ts"
@@ -22,9 +24,11 @@ const css = "text/css; charset=utf-8"
 const style = assetOf("console", "css", css, uPlot("uPlot.min.css") + read("frame.css") + read("console.css"))
 const js = "text/javascript; charset=utf-8"
 const script = assetOf("console", "js", js)
-/** uPlot formats numbers for the browser's language, and cannot start where `Intl` refuses it (Chromium under `LANG=C`). */
+/**
+ * uPlot formats numbers for the browser's language, and fails to start if `Intl` rejects it (Chromium under `LANG=C`).
+ */
 const language = 'const navigator = { language: "en-GB" }\n'
-/** Only the page of prices loads it. */
+/** Only the prices page loads it. */
 const priceChart = assetOf("price-chart", "js", js, language + uPlot("uPlot.iife.min.js") + read("price-chart.js"))
 const icon = assetOf("icon", "svg", "image/svg+xml")
 

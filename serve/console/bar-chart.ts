@@ -1,15 +1,15 @@
 /**
- * Bars, one per day or month, drawn here as inline SVG: they are there without scripts, print, and take the colours of the
- * page. The drawing stretches with its place, its labels do not. It has a title and a description for screen readers and a
- * table with the same numbers; under the pointer it says the value (`assets/console.js`; without scripts as the browser
- * shows titles). Prices are another chart: `price-chart.ts`.
+ * A bar chart with one bar per day or month, as inline SVG: it works without scripts, prints, and takes the colours of
+ * the page. The drawing stretches with its container, the labels do not. It has a title and a description for screen
+ * readers, and a table with the same numbers. `assets/console.js` shows the value under the pointer; without scripts,
+ * the browser shows it as a tooltip. Prices are a different chart: `price-chart.ts`.
  */
 import { type Html, html, table } from "./html.ts"
 
 export interface Bar {
-  /** Under the chart and in the table, such as `15 Oct`. */
+  /** Shown under the chart and in the table, such as `15 Oct`. */
   readonly label: string
-  /** A count: whole and not negative, and so are the steps of the axis. */
+  /** A count: a non-negative integer, like the steps of the axis. */
   readonly value: number
 }
 
@@ -17,7 +17,7 @@ interface BarChart {
   /** Unique on its page; letters, digits and hyphens. */
   readonly id: string
   readonly title: string
-  /** What a sighted reader takes from it at a glance, in a sentence. */
+  /** One sentence with what a sighted reader sees at a glance. */
   readonly description: string
   readonly bars: ReadonlyArray<Bar>
   /** A value in words, such as `1,200 calls`. */
@@ -31,7 +31,7 @@ interface BarChart {
 const height = 100
 const width = 1000
 
-/** From 0 in four steps at most, each 1, 2 or 5 times a power of ten. */
+/** From 0 in at most four steps, each 1, 2 or 5 times a power of ten. */
 const ticksOf = (most: number): ReadonlyArray<number> => {
   const rough = most / 4
   const power = 10 ** Math.floor(Math.log10(rough))
@@ -41,7 +41,7 @@ const ticksOf = (most: number): ReadonlyArray<number> => {
 
 const place = (value: number) => Number(value.toFixed(2))
 
-/** The first, the last and some between, evenly. */
+/** The first, the last and some evenly spaced labels between them. */
 const some = (labels: ReadonlyArray<string>, most: number): ReadonlyArray<string> =>
   labels.length <= most
     ? labels

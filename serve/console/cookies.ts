@@ -1,14 +1,13 @@
 /**
- * The console's cookies: the session, by what the browser is known as one that somebody has signed in with, and what is
- * told on the next page. Over https they carry the `__Host-` prefix, so that no neighbouring host can set them; plain http
- * is for one's own machine.
+ * The console's cookies: the session, the token of a browser that was used to sign in, and the notice for the next
+ * page. Over https they carry the `__Host-` prefix, so that no sibling host can set them. Plain http is for local use.
  */
 import { Redacted, Schema } from "effect"
 import { getCookie, type H3Event } from "h3"
 import type { SignedIn } from "../people/people.ts"
 import type { Flash } from "./page.ts"
 
-/** In UTF-16 units. A cookie has room for 4 kB, and somebody may have named a key with 200 emoji. */
+/** In UTF-16 units. A cookie holds 4 kB, and the name of a key may have 200 emoji. */
 const longestNotice = 500
 
 const FlashText = Schema.fromJsonString(
@@ -20,16 +19,16 @@ const FlashText = Schema.fromJsonString(
 const decodeFlash = Schema.decodeUnknownOption(FlashText)
 const encodeFlash = Schema.encodeSync(FlashText)
 
-/** Of what is too long the beginning: a notice is no data. */
+/** Cuts off a text that is too long; a notice is not data. */
 const shortened = (text: string) =>
   text.length <= longestNotice ? text : `${text.slice(0, longestNotice - 1).replace(/\p{Cs}$/u, "")}…`
 
-/** Long enough for the redirect that it is made for. */
+/** Long enough for the redirect that follows. */
 const flashSeconds = 60
 
 const attributes = (secure: boolean) => `Path=/; HttpOnly; SameSite=Lax${secure ? "; Secure" : ""}`
 
-/** `secure`: whether people reach the console over https. */
+/** `secure`: people reach the console over https. */
 export const makeCookies = (secure: boolean) => {
   const prefix = secure ? "__Host-" : ""
   const session = `${prefix}larder_session`

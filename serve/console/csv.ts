@@ -1,19 +1,22 @@
-/** Tables as CSV files to download. A byte order mark tells spreadsheets that they are UTF-8. */
+/** Tables as CSV files for download. A byte order mark tells spreadsheets that they are UTF-8. */
 import { Cause, Effect, Stream } from "effect"
 import { type CsvRow, csvText } from "../csv.ts"
 import { type Answer, download } from "./page.ts"
 
 const byteOrderMark = "\uFEFF"
 
-/** Nobody else hears of it: the page has been answered when rows are read. Interrupts are no failure. */
+/**
+ * The log is the only report of a failure, because the response has started when rows are read. An interrupt is no
+ * failure.
+ */
 const tellOperator = (name: string) => (cause: Cause.Cause<unknown>) =>
   Cause.hasInterruptsOnly(cause)
     ? Effect.void
     : Effect.annotateLogs(Effect.logError("a file of the console broke off", cause), { file: name })
 
 /**
- * A failure while rows are read cuts the file off: the browser says so, and nobody takes a part for the whole. The operator
- * is told.
+ * A failure while rows are read aborts the download: the browser reports it, so a partial file is not mistaken for a
+ * complete one. The failure is logged for the operator.
  */
 export const csvFile = <E, R>(
   name: string,

@@ -1,4 +1,4 @@
-/** How far feeds have been read and what they gave, as what is live has it. */
+/** How far feeds have been read and what they yielded, as of the live generation. */
 import { Frequency } from "@larder/schemas/commodity/records.ts"
 import { UnknownField } from "@larder/schemas/ingest.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
@@ -18,7 +18,10 @@ const Feed = Schema.Struct({
   rows_read: Schema.Int,
   rejects: Schema.Int
 })
-/** Payloads know what was rejected while they were read; what was rejected later, too, stands in `ingest.reject` alone. */
+/**
+ * Counts rejects in `ingest.live_reject`: a payload counts only the rows that were rejected while it was read, not
+ * those that were rejected later.
+ */
 const feedsAfter = `
   with payload as (
     select pipeline, feed, max(fetched_at) as fetched_at, count(*) as payloads, sum(bytes) as bytes,
@@ -47,7 +50,10 @@ const feedsAfter = `
   left join rejected using (pipeline, feed)
   order by pipeline, feed`
 
-/** `gov-mpr/2993` of `gov-mpr/2993/Butter Prices and Sales`: a report has one title and one rhythm for all its sections. */
+/**
+ * `gov-mpr/2993` from `gov-mpr/2993/Butter Prices and Sales`: all sections of a report share one title and one
+ * frequency.
+ */
 const reportOf = (feed: string) => `split_part(${feed}, '/', 1) || '/' || split_part(${feed}, '/', 2)`
 const Report = Schema.Struct({ number: Schema.String, title: Schema.String, frequency: Frequency })
 const reports = `
@@ -77,7 +83,10 @@ const feedsOfReports = Effect.fnUntraced(function* (db: DuckDb["Service"], commo
   })
 })
 
-/** Feeds of reports have a title and a rhythm, and are told to have stopped where all others of it are far ahead. */
+/**
+ * Feeds of reports have a title and a frequency. Such a feed is marked as stopped if it is far behind the newest feed
+ * of the same frequency.
+ */
 export const feeds = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   { after, limit, pipeline }: FeedsWanted,

@@ -1,10 +1,10 @@
-/** Pages of rows, which reads of the warehouse have in common. */
+/** Pages of rows, shared by the reads of the warehouse. */
 
 export interface Page<A> {
   readonly rows: ReadonlyArray<A>
   readonly hasMore: boolean
 }
-/** Of rows that were asked for with one more than the page takes. */
+/** Makes a page from rows that were queried with `limit + 1`. */
 export const pageOf = <A>(rows: ReadonlyArray<A>, limit: number): Page<A> => ({
   rows: rows.slice(0, limit),
   hasMore: rows.length > limit

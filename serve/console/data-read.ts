@@ -1,7 +1,4 @@
-/**
- * What the warehouse tells about itself, for the pages of the data engineer: its generations, runs, feeds, checks and rows
- * that were refused.
- */
+/** Metadata of the warehouse for the data engineer's pages: its generations, runs, feeds, checks and rejects. */
 import { CheckResult, Run } from "@larder/schemas/ingest.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
@@ -38,7 +35,7 @@ const checksOfRun = `
   select ${checkColumns} from ingest.check_result
   where run_id = $run_id
   order by bad_rows = 0, severity, name`
-/** Of the run of each pipeline whose data is live; what fails is first. */
+/** The checks of the run whose data is live, for each pipeline; failed checks first. */
 const checksOfGeneration = `
   with newest as (
     select pipeline, arg_max(run_id, (recorded_in, run_id)) as run_id
@@ -51,7 +48,7 @@ const checksOfGeneration = `
 export interface RunsWanted {
   readonly pipeline: string | undefined
   readonly outcome: string | undefined
-  /** The run that a page ended with. */
+  /** The last run on the previous page. */
   readonly before: string | undefined
   readonly limit: number
 }
@@ -59,7 +56,7 @@ export type ShownCheck = typeof Check.Type
 
 const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout: Layout) {
   const context = yield* Effect.context<FileSystem.FileSystem | Path.Path>()
-  /** Reads what runs told. */
+  /** Reads the tables of `ingest` in the live generation. */
   const using = <A, E>(
     read: (
       ingest: DuckDb["Service"],
@@ -87,7 +84,7 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
       })
     )
 
-  /** What a generation holds never changes. */
+  /** Caches the facts of each generation, which never change. */
   const known = new WeakMap<ReadModel, ReadonlyArray<DataSetFacts>>()
   const factsOnce = Effect.fnUntraced(function* (generation: Generation<ReadModel>) {
     const facts = known.get(generation.model) ?? (yield* factsOf(generation))
@@ -119,7 +116,7 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
     feedsWithRejects: (pipeline: string | undefined) => using((db) => feedsWithRejects(db, pipeline)),
     feeds: (wanted: FeedsWanted) => using((db, { dataSet }) => feeds(db, wanted, dataSet("commodities"))),
     unknownFields: using(unknownFields),
-    /** The catalog and all readings, which the live generation holds in memory. */
+    /** The catalog and all readings, which the live generation keeps in memory. */
     commodities: () => live.current().model.commodities,
     provenances: () => live.current().model.provenances,
     generation: () => live.current().id,
@@ -128,7 +125,7 @@ const makeDataRead = Effect.fnUntraced(function* (live: Live<ReadModel>, layout:
   }
 })
 
-/** What the pages ask. Everything is of the generation of that moment. */
+/** The queries of the pages. Each query reads the generation that is live at that moment. */
 export class DataRead extends Context.Service<DataRead, Effect.Success<ReturnType<typeof makeDataRead>>>()(
   "larder/serve/DataRead"
 ) {

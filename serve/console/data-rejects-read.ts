@@ -1,10 +1,10 @@
-/** Payload rows that were refused. */
+/** Rejected payload rows. */
 import { Reject } from "@larder/schemas/ingest.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
 import { pageOf } from "./data-page.ts"
 
-/** How much of a payload row is shown. */
+/** Characters of a payload row that are shown. */
 export const shownOfPayload = 1000
 const { payload: _, ...rejectFields } = Reject.fields
 const RejectRow = Schema.Struct({
@@ -13,17 +13,23 @@ const RejectRow = Schema.Struct({
   payload: Schema.String,
   payload_length: Schema.Int
 })
-/** Rejects name what they are of: the feed, or a part of it, such as the file `gov-fdc/csv/food.csv` of `gov-fdc/csv`. */
+/** A reject names its feed or a part of it, such as the file `gov-fdc/csv/food.csv` of `gov-fdc/csv`. */
 export const isOfFeed = (rejects: string, feed: string) =>
   `(${rejects} = ${feed} or starts_with(${rejects}, ${feed} || '/'))`
-/** A reason without its values, which are words with digits: a thousand rows that stand twice have one reason. */
+/** A reason with its values, the words with digits, replaced by `…`: a thousand duplicate rows have one reason. */
 const kindOf = (reason: string) => `regexp_replace(${reason}, '\\S*\\d[^\\s,;:]*', '…', 'g')`
-/** Of all runs together only rows that count are shown: not those of a payload that was read again, or of a run that was rolled back. */
+/**
+ * Across all runs only live rejects are shown, not those of a payload that was read again or of a run that was rolled
+ * back.
+ */
 const counts = `
   ($run_id::varchar is not null or (run_id, raw_sha256, feed, position, reason) in (
     select (run_id, raw_sha256, feed, position, reason) from ingest.live_reject
   ))`
-/** Where a page ended: what a row is of, and not where it lies, as a rebuild writes the rejects of its runs again. */
+/**
+ * The cursor of a page. It identifies a row by its content, not by its location, because a rebuild writes the rejects
+ * of its runs again.
+ */
 export const placeForm = /^larder-\d+ \S+ \d{15} [0-9a-f]{32}$/
 const rejectsBefore = `
   with placed as (
@@ -45,14 +51,14 @@ const rejectsBefore = `
   limit $limit`
 const RejectGroup = Schema.Struct({
   pipeline: Schema.String,
-  /** Without values. */
+  /** With its values replaced by `…`. */
   reason: Schema.String,
-  /** One of them as it is. */
+  /** One original reason. */
   example: Schema.String,
   feeds: Schema.Int,
   rejects: Schema.Int
 })
-/** How many reasons are listed; a reason may name a value that is a word, so there can be as many as rows. */
+/** Limit of listed reasons. A value without digits stays in the reason, so there can be as many reasons as rows. */
 export const shownReasons = 20
 const rejectGroups = `
   select pipeline, ${kindOf("reason")} as reason, min(reason) as example,
@@ -73,7 +79,7 @@ export interface ReasonsWanted {
 }
 export interface RejectsWanted extends ReasonsWanted {
   readonly reason: string | undefined
-  /** The place of a row. */
+  /** The `place` of the last row on the previous page. */
   readonly before: string | undefined
   readonly limit: number
 }
@@ -91,7 +97,7 @@ export const reasonsOfRejects = (db: DuckDb["Service"], wanted: ReasonsWanted) =
   return db.all(RejectGroup, rejectGroups, { feed, pipeline, run_id })
 }
 
-/** More of them than anybody would look through in a list that opens. */
+/** More feeds than anyone would scroll through in a drop-down list. */
 const mostFeeds = 500
 const feedsThatHave = `
   select distinct feed from ingest.live_reject

@@ -1,37 +1,40 @@
-/** How much each data set holds, and how old its newest facts are. */
+/** The size of each data set, and the age of its newest facts. */
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import type { Generation } from "@larder/warehouse/live/live.ts"
 import type { PipelineState } from "@larder/warehouse/live/runs.ts"
 import { Effect, Schema } from "effect"
 import type { ReadModel } from "../read-model.ts"
 
-/** A number of things, such as 24 series. */
+/** A count of items, such as 24 series. */
 export interface Holding {
   readonly count: number
   readonly what: string
 }
-/** The newest fact of a kind: a day, or a moment as ISO text. */
+/** The newest fact of a kind: a day, or a time as ISO text. */
 export interface Newest {
   readonly what: string
-  /** Its day stands for the whole month. */
+  /** The day stands for its whole month. */
   readonly isMonth?: boolean
   readonly on: string | null
-  /** Days from which on it is late; null where nobody can say when the next one comes. */
+  /** Age in days from which it is late; null if the date of the next one is unknown. */
   readonly late_after: number | null
 }
 
-/** Days from which on the newest of each rhythm is late: the longest that one stays the newest, and a little more. */
+/**
+ * Age in days from which the newest reading of each frequency is late: the longest time that a reading stays the
+ * newest, plus some slack.
+ */
 const lateAfter = {
-  daily: 5, // over a long weekend Friday's close stays the newest until Tuesday
-  weekly: 14, // a week ends on Saturday and is published by Friday of the next one: 13 days
-  monthly: 45 // the newest is the Class I price of a month, announced before that month begins: 25 days, and 20 to be late
+  daily: 5, // over a long weekend, Friday's close stays the newest until Tuesday
+  weekly: 14, // a week ends on Saturday and is published by Friday of the next week: 13 days
+  monthly: 45 // the newest is a Class I price, announced before its month begins: 25 days, plus 20 of slack
 } as const
 
 interface Facts {
   readonly holds: ReadonlyArray<Holding>
   readonly newest: ReadonlyArray<Newest>
 }
-/** A data set as a generation holds it. */
+/** A data set in a generation. */
 export interface DataSetFacts extends Facts {
   readonly title: string
   readonly pipeline: string
@@ -47,7 +50,7 @@ const Commodities = Schema.Struct({
   weekly: Schema.NullOr(Schema.String),
   monthly: Schema.NullOr(Schema.String)
 })
-/** By rhythm: a monthly price that is three weeks old is fresh, a daily one is not. */
+/** The newest reading per frequency: a monthly price that is three weeks old is fresh, a daily price is not. */
 const commodities = (db: DuckDb["Service"]) =>
   Effect.map(
     db.all(
@@ -88,7 +91,7 @@ const brandedFoods = (db: DuckDb["Service"]) =>
         { count: row?.labels ?? 0, what: "label versions" },
         { count: row?.categories ?? 0, what: "categories" }
       ],
-      // about two a year, on days that nobody announces
+      // about two releases a year, on unannounced days
       newest: [{ what: "release", on: row?.release_on ?? null, late_after: null }]
     })
   )
@@ -117,7 +120,7 @@ const storefronts = Effect.fnUntraced(function* (db: DuckDb["Service"], ingest: 
       { count: read?.complete ?? 0, what: "read completely" },
       { count: held?.listed ?? 0, what: "listed products" }
     ],
-    // one store may be read although others cannot: what is late is the complete read
+    // no limit here: one store can be read while others fail; lateness is judged by the pipeline's last read
     newest: [{ what: "read of a store", on: read?.fetched_at ?? null, late_after: null }]
   }
   return facts
@@ -130,12 +133,12 @@ const all = [
 ] as const
 
 export const pipelines: ReadonlyArray<string> = all.map(({ pipeline }) => pipeline)
-/** `Branded foods` of `branded-foods`. */
+/** `Branded foods` for `branded-foods`. */
 export const titleOfPipeline = (name: string): string => all.find(({ pipeline }) => pipeline === name)?.title ?? name
 
 const nothing: Facts = { holds: [], newest: [] }
 
-/** What a generation holds, in the order of the pages. A hundred thousand readings take 7 ms. */
+/** The data sets of a generation, in the order of the pages. A hundred thousand readings take 7 ms. */
 export const factsOf = ({ dataSet, ingest }: Pick<Generation<ReadModel>, "dataSet" | "ingest">) =>
   Effect.forEach(all, ({ pipeline, read, title }) => {
     const db = dataSet(pipeline)

@@ -1,22 +1,22 @@
 /**
- * Series and feeds that have stopped: far behind the newest one of their rhythm. The clock says nothing about it: where
- * nothing was read for a while all of them are equally old.
+ * Series and feeds that have stopped, that is, are far behind the newest of the same frequency. The current time does
+ * not matter: after a pause in reading, all of them are equally old.
  */
 import type { Frequency } from "@larder/schemas/commodity/records.ts"
 import type { CommodityModel } from "@larder/warehouse/read-models/commodity.ts"
 
-/** Days that lie between the newest of a rhythm and one that goes on. */
+/** Largest lag in days behind the newest of the same frequency at which a series or feed still counts as active. */
 const mostBehind: Readonly<Record<Frequency, number>> = {
   daily: 14,
-  weekly: 70, // the final values of a month are published with the next one: up to nine weeks
+  weekly: 70, // the final values of a month are published with those of the next one: up to nine weeks
   biweekly: 70,
-  monthly: 100, // a Class I price is announced before its month, an average after it: two months, and one to be late
+  monthly: 100, // a Class I price precedes its month, an average follows it: two months apart, plus one of slack
   annual: 400
 }
 
 interface Followed {
   readonly frequency: Frequency
-  /** The newest day; missing where there is none. */
+  /** The newest day, if there is one. */
   readonly newest: string | null | undefined
 }
 

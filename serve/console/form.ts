@@ -1,22 +1,22 @@
-/** Forms: what was sent, and the fields that ask for it. */
+/** Forms: the sent values, and the fields that a page shows. */
 import { creditsOf } from "../ledger/money.ts"
 import { type Html, html, type Part } from "./html.ts"
 
-/** The fields of a form that was sent. Besides line breaks no character gets through that only changes how others look. */
+/** The fields of a sent form. Characters that only change how others look are removed, except line breaks and tabs. */
 export interface Form {
-  /** The value, trimmed; empty where it is missing. */
+  /** The value, trimmed; empty if it is missing. */
   readonly text: (name: string) => string
-  /** As it was typed: for passwords. */
+  /** The value exactly as typed, for passwords. */
   readonly exact: (name: string) => string
   readonly all: (name: string) => ReadonlyArray<string>
-  /** Whether a checkbox is on, or a button was the one that was pressed. */
+  /** Whether a checkbox is on, or a button was the one pressed. */
   readonly has: (name: string) => boolean
 }
 
-/** Controls, halves of characters, line separators, and marks that turn the text behind them round. */
+/** Control characters, lone surrogates, line separators, and marks that reverse the direction of text. */
 const controls = /[^\P{Cc}\n\r\t]|[\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/gu
 const visible = /[^\p{Default_Ignorable_Code_Point}\p{White_Space}]/u
-/** Whether there is anything to see of it. */
+/** Whether the text has any visible character. */
 export const isVisible = (text: string): boolean => visible.test(text)
 
 export const formOf = (fields: URLSearchParams): Form => ({
@@ -29,8 +29,8 @@ export const formOf = (fields: URLSearchParams): Form => ({
 const grouped = /^\d{1,3}(,\d{3})+(\.|$)/
 
 /**
- * Credits of an amount in dollars as people type it: `250`, `$1,000.50`. Undefined where it is none, or negative, or where
- * commas stand elsewhere than between thousands: `10,0000` may be either of two amounts.
+ * Credits for a typed amount in dollars: `250`, `$1,000.50`. Undefined if the text is not an amount, is negative, or
+ * has commas anywhere except between thousands: `10,0000` could mean two different amounts.
  */
 export const creditsTyped = (text: string): number | undefined => {
   const amount = text.replace(/^\$\s*/, "")
@@ -43,7 +43,7 @@ export const centsTyped = (text: string): number | undefined => {
   return credits === undefined || credits % 10 !== 0 ? undefined : credits / 10
 }
 
-/** What is wrong with the fields, by name, in words for the person. */
+/** Problems by field name, in words for the person. */
 export type Problems = Readonly<Record<string, string>>
 
 export interface Field {
@@ -59,12 +59,12 @@ export interface Field {
   readonly inputmode?: "decimal" | "numeric" | "email"
   readonly maxlength?: number
   readonly placeholder?: string
-  /** A sign in front, such as `$`. */
+  /** A sign before the input, such as `$`. */
   readonly prefix?: string
   readonly autofocus?: boolean
 }
 
-/** A label, its hint, what is wrong, and the input, tied together for screen readers. */
+/** A label with its hint, its error and the input, linked for screen readers. */
 export const field = (of: Field): Html => {
   const { error, hint, name, prefix } = of
   const about = [hint && `${name}-hint`, error && `${name}-error`].filter((id) => id).join(" ")
@@ -91,7 +91,7 @@ export interface OptionGroup {
   readonly options: ReadonlyArray<Option>
 }
 
-/** One of several, from a list that opens. */
+/** A drop-down list with one choice. */
 export const select = (of: {
   readonly name: string
   readonly label: string
@@ -113,7 +113,7 @@ export const select = (of: {
 export const choices = (of: {
   readonly type: "checkbox" | "radio"
   readonly name: string
-  /** Unique on the page; the name where it is left out. */
+  /** Unique on the page; defaults to the name. */
   readonly id?: string
   readonly legend: string
   readonly options: ReadonlyArray<Option>
@@ -137,16 +137,16 @@ const hintOf = (name: string, hint: Part) => hint && html`<p class="hint" id="${
 const errorOf = (name: string, error: string | undefined) =>
   error && html`<p class="error" id="${name}-error">${error}</p>`
 
-/** A form that changes something. `action` is a path of the console; the page's own where it is left out. */
+/** A form that changes something. `action` is a path of the console and defaults to the page's own. */
 export const postForm = (of: { readonly action?: string; readonly body: Part; readonly inline?: boolean }): Html =>
   html`<form method="post"${of.action !== undefined && html` action="${of.action}"`}${
     of.inline && html` class="inline"`
   }>${of.body}</form>`
 
-/** A form that only asks: its fields stand in the address. */
+/** A form that only reads: its fields go into the query. */
 export const searchForm = (body: Part): Html => html`<form method="get" class="filters" role="search">${body}</form>`
 
-/** With a name the form says which button was pressed. */
+/** With a name, the form contains which button was pressed. */
 export const button = (
   text: string,
   kind: "primary" | "plain" | "danger" = "primary",
@@ -154,7 +154,7 @@ export const button = (
 ): Html =>
   html`<button class="button ${kind}" type="submit"${named && html` name="${named.name}" value="${named.value}"`}>${text}</button>`
 
-/** What is wrong with a form as a whole, or that something is: read aloud first. */
+/** Summary of a form's problems; screen readers read it first. */
 export const summary = (problems: Problems): Html | null => {
   const all = Object.entries(problems)
   return all.length === 0

@@ -1,4 +1,4 @@
-/** What every answer of the console carries, which forms it believes, and how much of them it reads. */
+/** The console's security headers, the check that a form comes from the console, and limits on request bodies. */
 import type { BlockList } from "node:net"
 import { getRequestIP, type H3Event } from "h3"
 import { hostIn, isLoopback } from "../addresses.ts"
@@ -9,12 +9,12 @@ export const securityHeaders = (settings: { readonly secure: boolean }) => ({
   "content-security-policy": [
     "default-src 'none'",
     ...["script-src", "style-src", "img-src", "font-src", "connect-src"].map((source) => `${source} 'self'`),
-    "form-action 'self'", // browsers hold the redirect that follows a form to this, too
+    "form-action 'self'", // browsers apply this to the redirect after a form, too
     "frame-ancestors 'none'",
     "base-uri 'none'"
   ].join("; "),
   "x-content-type-options": "nosniff",
-  // not no-referrer: a form's Origin would be "null" then
+  // not no-referrer: with it, a form's Origin would be "null"
   "referrer-policy": "same-origin",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
@@ -23,8 +23,8 @@ export const securityHeaders = (settings: { readonly secure: boolean }) => ({
 })
 
 /**
- * The host that this request was sent to, by whichever of the machine's names. A browser on this machine can be sent here
- * by a name that anybody owns, so that over loopback no others than loopback names are believed.
+ * The host in the request, which may be any name of this machine. An attacker can point a name of their own at this
+ * machine and send a local browser here, so over loopback only loopback names are accepted.
  */
 const believedHost = (event: H3Event): string | undefined => {
   const host = hostIn(event.req.headers.get("host"))
@@ -32,24 +32,24 @@ const believedHost = (event: H3Event): string | undefined => {
   return isOneOf(loopback, getRequestIP(event) ?? "") && !isLoopback(`http://${host}`) ? undefined : host
 }
 
-/** Where this request says that the console is, unless its public address was set. */
+/** The console's public address if it is set, otherwise the address in the request. */
 export const originOf = (event: H3Event, publicUrl: string | undefined): string =>
   publicUrl ?? `http://${believedHost(event) ?? `localhost:${event.url.port}`}`
 
-/** Forms are sent from pages of the console itself. A browser always says where a form comes from. */
+/** True if the form was sent from a page of the console. Browsers always send the origin of a form. */
 export const isFromHere = (event: H3Event, origin: string): boolean => {
   const { headers } = event.req
   const site = headers.get("sec-fetch-site")
   return headers.get("origin") === origin && (site === null || site === "same-origin")
 }
 
-/** The caller's network address, as far as it is to be believed: failed sign-ins are counted by it. */
+/** The client's network address, as far as it can be trusted; failed sign-ins are counted per address. */
 export const addressOf = (event: H3Event, trustedProxies: BlockList): string =>
   callerOf(trustedProxies, getRequestIP(event) ?? "", event.req.headers.get("x-forwarded-for"))
 
 const mostFormBytes = 65_536
 
-/** What is no form, or a huge one, is unreadable. */
+/** "unreadable" if the body is not a form or is too large. */
 export const readForm = async (event: H3Event): Promise<Form | "unreadable" | "broken off"> => {
   const type = event.req.headers.get("content-type") ?? ""
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) return "unreadable"
@@ -58,10 +58,13 @@ export const readForm = async (event: H3Event): Promise<Form | "unreadable" | "b
   return body === "broken off" ? body : formOf(new URLSearchParams(body.text))
 }
 
-/** Beyond it whoever sends is cut off; up to it what is too long is read to its end, so that the refusal arrives. */
+/**
+ * An oversized body up to this size is read to its end, so that the client receives the refusal; beyond it the
+ * connection is cut off.
+ */
 const mostDiscardedBytes = 16_777_216
 
-/** The body as text. It is broken off where whoever sends goes away meanwhile, which anybody may do. */
+/** The body as text. "broken off" if the client disconnects, which any client may do. */
 export const readText = async (
   event: H3Event,
   mostBytes: number
@@ -75,7 +78,7 @@ export const readText = async (
       else if (bytes > mostDiscardedBytes) break
     }
   } catch {
-    return "broken off" // a body fails in no other way
+    return "broken off" // a body has no other way to fail
   }
   return bytes > mostBytes ? "too long" : { text: Buffer.concat(kept).toString("utf8") }
 }

@@ -1,4 +1,7 @@
-/** How the server is, for operators and their machines: no sign-in, nothing of an account. */
+/**
+ * Health, readiness and metrics of the server, for operators and monitoring. Needs no sign-in and contains no account
+ * data.
+ */
 import { version } from "@larder/schemas/version.ts"
 import { type H3, HTTPResponse } from "h3"
 import type { Gauge, Meters } from "../meters.ts"
@@ -9,7 +12,7 @@ export interface Readiness {
   /** Whether each data set is served. */
   readonly data_sets: Readonly<Record<string, boolean>>
   readonly ledger: "writable" | "not writable"
-  /** What of the newest generation is not served; absent where all of it is. */
+  /** The part of the newest generation that is not served; absent if all of it is served. */
   readonly fault?: string
 }
 

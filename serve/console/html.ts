@@ -1,13 +1,13 @@
 /**
- * The pieces pages are made of. `html` escapes whatever it is given, so text of customers goes into it as it is; `raw` of
- * the library is not passed on. No inline styles or scripts: the policy of the console forbids them.
+ * Building blocks of pages. `html` escapes every value, so customers' text can be passed unchanged; the library's `raw`
+ * is not exported. No inline styles or scripts: the console's content security policy forbids them.
  */
 import { html } from "hono/html"
 import { usdOf } from "../ledger/money.ts"
 
 export { html }
 export type Html = ReturnType<typeof html>
-/** What may stand in a place of a template; null and false leave it empty. */
+/** A value in a template; null, undefined and false render as nothing. */
 export type Part = Html | string | number | null | undefined | false | ReadonlyArray<Part>
 
 const number = new Intl.NumberFormat("en-US")
@@ -21,9 +21,9 @@ const minus = (text: string) => text.replace("-", "−")
 
 /** `12,345` */
 export const count = (value: number): string => minus(number.format(value))
-/** `$12.34`, of credits; a third decimal where there is one. */
+/** `$12.34`, from credits; with a third decimal if it is not 0. */
 export const usd = (credits: number): string => minus(dollars.format(usdOf(credits)))
-/** `$50.00`, of cents. */
+/** `$50.00`, from cents. */
 export const usdOfCents = (cents: number): string => usd(cents * 10)
 /** `12,345 credits` */
 export const credits = (value: number): string => `${count(value)} ${Math.abs(value) === 1 ? "credit" : "credits"}`
@@ -34,7 +34,7 @@ export const counted = (value: number, one: string, many = `${one}s`): string =>
 const dayParts = { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" } as const
 const dayFormat = new Intl.DateTimeFormat("en-GB", dayParts)
 const shortDayFormat = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" })
-/** A month by itself is a name, and is written as one; below a chart there is no room for that. */
+/** The full name of a month; `shortMonthFormat` is for charts, which have no room for it. */
 const monthFormat = new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" })
 const shortMonthFormat = new Intl.DateTimeFormat("en-GB", { month: "short", year: "numeric", timeZone: "UTC" })
 const momentFormat = new Intl.DateTimeFormat("en-GB", {
@@ -45,38 +45,38 @@ const momentFormat = new Intl.DateTimeFormat("en-GB", {
   hourCycle: "h23"
 })
 
-/** `15 Oct 2026` of `2026-10-15` or of a whole ISO moment. */
+/** `15 Oct 2026` from `2026-10-15` or from an ISO date and time. */
 export const dayText = (iso: string): string => dayFormat.format(new Date(iso))
 /** `15 Oct` */
 export const shortDayText = (iso: string): string => shortDayFormat.format(new Date(iso))
-/** `Oct 2026` of a day in it, below a chart */
+/** `Oct 2026` from a day in the month, below a chart */
 export const monthText = (iso: string): string => shortMonthFormat.format(new Date(iso))
-/** `15 Oct 2026, 12:00:00 UTC`, which never breaks before `UTC`. */
+/** `15 Oct 2026, 12:00:00 UTC`, without a line break before `UTC`. */
 export const momentText = (iso: string): string => `${momentFormat.format(new Date(iso))}\u00A0UTC`
 
 export const day = (iso: string): Html => html`<time datetime="${iso.slice(0, 10)}">${dayText(iso)}</time>`
-/** `October 2026`, of a day that stands for its whole month. */
+/** `October 2026`, from a day that stands for its whole month. */
 export const month = (iso: string): Html =>
   html`<time datetime="${iso.slice(0, 7)}">${monthFormat.format(new Date(iso))}</time>`
 export const moment = (iso: string): Html => html`<time datetime="${iso}">${momentText(iso)}</time>`
 
-/** The same for a column whose head says that it is in UTC; a phone, which hides the head, says it beside the moment. */
+/** For a column whose heading names UTC. On a phone, which hides the heading, the cell shows UTC. */
 export const momentBelow = (iso: string): Html =>
   html`<time class="utc" datetime="${iso}">${momentFormat.format(new Date(iso))}</time>`
 
 export type Tone = "good" | "warning" | "bad" | "quiet"
-/** A small label; says in words what its colour says. */
+/** A small label; its text says the same as its colour. */
 export const badge = (text: string, tone: Tone = "quiet"): Html => html`<span class="badge ${tone}">${text}</span>`
 
-/** A path of the API; where there is little room it goes on behind a slash. */
+/** A path of the API; may wrap after a slash. */
 export const pathCode = (path: string): Html =>
   html`<code class="path">${path.split(/(?<=.\/)/).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`)}</code>`
 
-/** Something the reader should know about this page now. `bad` is announced at once. */
+/** Something that the reader should know about this page now. `bad` is announced immediately. */
 export const notice = (tone: Tone, body: Part): Html =>
   html`<div class="notice ${tone}" role="${tone === "bad" ? "alert" : "status"}">${body}</div>`
 
-/** Where there is nothing yet: what would be here, and what to do. */
+/** For an empty list: what would be here, and what to do. */
 export const empty = (title: string, text: Part, action?: Html): Html =>
   html`<div class="empty"><p class="empty-title">${title}</p><p>${text}</p>${action && html`<p>${action}</p>`}</div>`
 
@@ -84,7 +84,7 @@ export const empty = (title: string, text: Part, action?: Html): Html =>
 export const linkButton = (href: string, text: string, kind: "primary" | "plain" = "plain"): Html =>
   html`<a class="button ${kind}" href="${href}">${text}</a>`
 
-/** A headed part of a page. `more` stands beside the heading: a link, a button. */
+/** A part of a page with a heading. `more` is placed beside the heading: a link, a button. */
 export const section = (heading: string, body: Part, more?: Part): Html => {
   const id = `s-${heading.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`
   return html`<section aria-labelledby="${id}">
@@ -93,7 +93,7 @@ ${body}
 </section>`
 }
 
-/** A number worth looking at, with its name and a line below. */
+/** A key figure with its name and a line below. */
 export interface Stat {
   readonly label: string
   readonly value: Part
@@ -105,7 +105,7 @@ export const stats = (all: ReadonlyArray<Stat>): Html =>
       html`<div><dt>${label}</dt><dd class="value">${value}</dd>${more && html`<dd class="more">${more}</dd>`}</div>`
   )}</dl>`
 
-/** Names with their values, one under the other. */
+/** Names and values, one pair per line. */
 export const facts = (all: ReadonlyArray<readonly [name: string, value: Part]>): Html =>
   html`<dl class="facts">${all.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 
@@ -113,13 +113,13 @@ export interface Column {
   readonly label: string
   /** Right-aligned figures of one width. */
   readonly numeric?: boolean
-  /** The label is for screen readers only, as for a column of buttons, which stands at the end of its row. */
+  /** The label is for screen readers only, as for a column of buttons, which is right-aligned. */
   readonly hidden?: boolean
 }
 /**
- * Rows have one cell per column; the first cell is the row's heading. Scrolls sideways by itself where it is too wide, so
- * the page never does; with `stacks` rows become small cards on a phone instead. `caption` is read aloud, and seen where
- * `showCaption` is set.
+ * Rows have one cell per column; the first cell is the row's heading. A table that is too wide scrolls sideways, so the
+ * page never does; with `stacks`, rows become small cards on a phone instead. `caption` is read aloud, and is visible
+ * with `showCaption`.
  */
 export const table = (of: {
   readonly caption: string
@@ -133,7 +133,7 @@ export const table = (of: {
     if (column?.hidden) return "action"
     return column?.numeric ? "numeric" : ""
   }
-  // laid out as cards a table would no longer be one for screen readers
+  // without roles, a table laid out as cards is no table for screen readers
   const role = (name: string) => of.stacks && html` role="${name}"`
   const label = (index: number) => {
     const column = of.columns[index]
@@ -157,7 +157,7 @@ export const table = (of: {
 </table></div>`
 }
 
-/** Links to the pages before and after, where there are any. `label` tells it from another one on the same page. */
+/** Links to the previous and next pages, if any. `label` distinguishes several on one page. */
 export const paging = (to: {
   readonly label?: string
   readonly newer?: string | undefined

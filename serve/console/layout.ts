@@ -1,10 +1,10 @@
-/** The document around every page: head, navigation, the notice of what was just done, and where the content is. */
+/** The document around every page: head, navigation, the notice about the last action, and the content. */
 import { sampleBanner } from "../sample-banner.ts"
 import { assetPaths } from "./assets.ts"
 import { type Html, html, notice, usd } from "./html.ts"
 import type { Flash } from "./page.ts"
 
-/** Who is signed in, as the header tells. */
+/** The signed-in person, as shown in the header. */
 export interface Signed {
   readonly email: string
   readonly account_name: string
@@ -25,12 +25,12 @@ export interface Framed {
   readonly path: string
   readonly signed: Signed | undefined
   readonly navigation: ReadonlyArray<NavigationItem>
-  /** What is told of samples, where the page shows data that they are in. */
+  /** The notice about bundled samples, if the page shows data that may contain them. */
   readonly samples: string | undefined
   readonly flash: Flash | undefined
 }
 
-/** The item that the path belongs to: the longest of those it begins with. */
+/** The item that the path belongs to: the longest matching prefix. */
 const currentOf = (navigation: ReadonlyArray<NavigationItem>, path: string) =>
   navigation
     .filter((item) => path === item.path || path.startsWith(item.path === "/" ? "//" : `${item.path}/`))

@@ -1,13 +1,13 @@
 /**
- * A page of the console is a value: a path, who may see it, and what it answers. The shell (`app.ts`) does the rest: it
- * knows the person, refuses forged forms, lays the page out, and turns failures into pages.
+ * A page of the console is a value: a path, its audience and its answers. The shell (`app.ts`) does the rest: it
+ * identifies the person, rejects forged forms, adds the layout, and turns failures into pages.
  *
  *     export const ledgerPage: Page<Administration> = {
  *       path: "/billing/ledger",
  *       get: ({ account }) => Effect.map(entries(account.id), (rows) => show("Ledger", html`…`))
  *     }
  *
- * Whatever a page reads or changes, it does for `context.account.id` and no other account.
+ * A page reads and changes only the account `context.account.id`.
  */
 import { type Effect, type Redacted, Schema } from "effect"
 import type { AccountSummary } from "../ledger/administration.ts"
@@ -15,29 +15,29 @@ import type { Person, SignedIn } from "../people/people.ts"
 import type { Form } from "./form.ts"
 import type { Html, Tone } from "./html.ts"
 
-/** A request of somebody who is signed in. */
+/** A request of a signed-in person. */
 export interface PageContext {
   readonly person: Person
-  /** The person's account, as it is now. */
+  /** The current state of the person's account. */
   readonly account: AccountSummary
-  /** As it was asked, with its query; on the console's own address. */
+  /** The requested address with its query, on the console's own origin. */
   readonly url: URL
-  /** What stands in the places of the path, such as `id` in `/keys/:id`, decoded. */
+  /** Parameters of the path, such as `id` in `/keys/:id`, decoded. */
   readonly params: Readonly<Record<string, string>>
   /** Public address of the console, such as `https://console.example.com`, without a slash at the end. */
   readonly console: string
   /** Address of the API, such as `http://127.0.0.1:8080`, without `/v1`. */
   readonly api: string
-  /** Milliseconds; the one moment of this request. */
+  /** Time of the request in milliseconds. */
   readonly now: number
-  /** The session's token, for what asks that this one session stays. Never to be shown. */
+  /** The session's token, for changes that keep only this session. Never shown. */
   readonly session: Redacted.Redacted
 }
 export interface FormContext extends PageContext {
   readonly form: Form
 }
 
-/** What is told once, on the next page that is shown. Plain text, and never a secret. */
+/** A notice that is shown once, on the next page. Plain text, and never a secret. */
 export interface Flash {
   readonly tone: Tone
   readonly text: string
@@ -49,11 +49,11 @@ export type Answer =
       readonly status: number
       readonly title: string
       readonly body: Html
-      /** Seconds until it makes sense to try again. */
+      /** Seconds until a retry makes sense. */
       readonly retry_after?: number
     }
   | { readonly kind: "redirect"; readonly to: string; readonly flash: Flash | undefined }
-  /** A session begins in place of the one that this browser had, and the person goes on to a path of the console. */
+  /** Starts a session in place of the browser's previous one, and redirects to a path of the console. */
   | { readonly kind: "signed-in"; readonly signedIn: SignedIn; readonly to: string; readonly flash: Flash | undefined }
   | { readonly kind: "leave"; readonly url: string }
   | {
@@ -63,9 +63,9 @@ export type Answer =
       readonly body: string | ReadableStream<Uint8Array>
     }
 
-/** A page inside the layout; `title` is its heading, too. A form with mistakes is shown again with status 422. */
+/** A page inside the layout; `title` is also its heading. A form with mistakes is shown again with status 422. */
 export const show = (title: string, body: Html, status = 200): Answer => ({ kind: "page", status, title, body })
-/** A form that was sent too often: shown again, with what it says about that. */
+/** A form that was sent too often: shown again, with a message about it. */
 export const putOff = (title: string, body: Html, seconds: number): Answer => ({
   kind: "page",
   status: 429,
@@ -73,7 +73,7 @@ export const putOff = (title: string, body: Html, seconds: number): Answer => ({
   body,
   retry_after: seconds
 })
-/** After a form was accepted: to a path of the console, where `text` is told. */
+/** After an accepted form: redirects to a path of the console, which shows `text`. */
 export const redirect = (to: `/${string}`, text?: string, tone: Tone = "good"): Answer => ({
   kind: "redirect",
   to,
@@ -85,9 +85,9 @@ export const signedIn = (begun: SignedIn, to: string, text?: string): Answer => 
   to,
   flash: text === undefined ? undefined : { tone: "good", text }
 })
-/** To another site, such as the processor's payment page. */
+/** Redirects to another site, such as the processor's payment page. */
 export const leave = (url: string): Answer => ({ kind: "leave", url })
-/** A file; streamed where the body is a stream. `type` such as `text/csv; charset=utf-8`. */
+/** A file; streamed if the body is a stream. `type` such as `text/csv; charset=utf-8`. */
 export const download = (name: string, type: string, body: string | ReadableStream<Uint8Array>): Answer => ({
   kind: "download",
   name,
@@ -95,7 +95,7 @@ export const download = (name: string, type: string, body: string | ReadableStre
   body
 })
 
-/** There is no such page, for this person: also where there is one for others. */
+/** The page does not exist for this person, though it may exist for others. */
 export class PageNotFound extends Schema.TaggedError<PageNotFound>()("PageNotFound", {}) {
   override get message() {
     return "No such page"
@@ -103,19 +103,19 @@ export class PageNotFound extends Schema.TaggedError<PageNotFound>()("PageNotFou
 }
 
 /**
- * `R` are the services it uses. Failures besides `PageNotFound` become a page that says whether to try again, and are told
- * to the operator: what a person did wrong is an answer, not a failure.
+ * `R` are the services that the page uses. A failure other than `PageNotFound` becomes a page that says whether to
+ * retry, and is reported to the operator. A mistake by the person is an answer, not a failure.
  */
 export interface Page<out R = never> {
   /** Such as `/keys/:id`. */
   readonly path: `/${string}`
-  /** Its name in the navigation, in the order of the list of pages; pages below its path count as part of it. */
+  /** Its name in the navigation, in the order of the list of pages; pages below its path belong to it. */
   readonly nav?: string
   /** Others get 404. */
   readonly operatorsOnly?: boolean
-  /** It shows what the warehouse holds, or is where people begin: it tells of bundled samples as long as there are any. */
+  /** Shows the notice about bundled samples, if any: the page shows data of the warehouse, or is the start page. */
   readonly tellsOfSamples?: boolean
-  /** Looking at it may book a payment: its header tells the balance after that. */
+  /** Viewing the page may book a payment, so the header shows the balance after that. */
   readonly books?: boolean
   readonly get?: (context: PageContext) => Effect.Effect<Answer, unknown, R>
   readonly post?: (context: FormContext) => Effect.Effect<Answer, unknown, R>

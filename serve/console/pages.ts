@@ -1,4 +1,4 @@
-/** All pages for people who are signed in, in the order of the navigation. */
+/** All pages for signed-in people, in the order of the navigation. */
 import type { Billing } from "../billing/billing.ts"
 import type { Administration } from "../ledger/administration.ts"
 import type { People } from "../people/people.ts"

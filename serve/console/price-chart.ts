@@ -1,7 +1,7 @@
 /**
- * Prices over days, as lines. What is here is a table with the figures as published; `assets/price-chart.js` reads it and
- * draws it with uPlot: calendar ticks, the day and its figures under the pointer, and a zoom. Without scripts the table is
- * open and there is no drawing. Bars are another chart: `bar-chart.ts`.
+ * A line chart of prices per day. This file renders a table with the figures as published; `assets/price-chart.js`
+ * reads the table and draws it with uPlot: calendar ticks, the day and its figures under the pointer, and a zoom.
+ * Without scripts, the table is open and nothing is drawn. Bars are a different chart: `bar-chart.ts`.
  */
 import { assetPaths } from "./assets.ts"
 import { day, type Html, html, type Part, table } from "./html.ts"
@@ -20,16 +20,16 @@ interface PriceChart {
   /** Unique on its page; letters, digits and hyphens. */
   readonly id: string
   readonly title: string
-  /** What a sighted reader takes from it at a glance, in a sentence. */
+  /** One sentence with what a sighted reader sees at a glance. */
   readonly description: string
-  /** One or two: there are as many kinds of line. */
+  /** One or two, because there are two line styles. */
   readonly lines: ReadonlyArray<PriceLine>
   readonly unit: string
-  /** What is to be seen of it at once, beside the title: that its numbers are samples. */
+  /** A mark beside the title, such as that the numbers are samples. */
   readonly mark?: Part
 }
 
-/** How the line looks, before its name. */
+/** A sample of the line's style, before its name. */
 const sampleOf = (index: number) =>
   html`<svg class="sample" viewBox="0 0 32 4" aria-hidden="true"><path class="line line-${index + 1}" d="M1 2H31"/></svg>`
 

@@ -1,4 +1,4 @@
-/** Pages for people who are not signed in: the sign-in itself and invitations. */
+/** Pages that need no sign-in: the sign-in itself and invitations. */
 import type { Effect, Redacted } from "effect"
 import type { Form } from "./form.ts"
 import type { Answer } from "./page.ts"
@@ -6,11 +6,11 @@ import type { Answer } from "./page.ts"
 export interface PublicContext {
   readonly url: URL
   readonly params: Readonly<Record<string, string>>
-  /** The caller's network address. */
+  /** The client's network address. */
   readonly address: string
-  /** The token of this browser's session, which may have ended. Never to be shown. */
+  /** The token of this browser's session, which may have ended. Never shown. */
   readonly session: Redacted.Redacted | undefined
-  /** By what the browser is known as one that somebody has signed in with. Never to be shown. */
+  /** The token of a browser that was used to sign in before. Never shown. */
   readonly known_browser: Redacted.Redacted | undefined
 }
 
@@ -20,7 +20,7 @@ export interface PublicPage<out R> {
   readonly post: (context: PublicContext & { readonly form: Form }) => Effect.Effect<Answer, unknown, R>
 }
 
-/** Where a sign-in leads: a path of the console, or its overview where the text is anything else. */
+/** The target after a sign-in: a path of the console, or the overview if the text is anything else. */
 export const ownPath = (text: string | null): `/${string}` => {
   if (text === null || !text.startsWith("/")) return "/"
   const url = URL.parse(text, "http://console.invalid")

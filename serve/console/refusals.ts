@@ -1,4 +1,4 @@
-/** Pages that say what is not possible, and what to do. */
+/** Pages that say what is not possible and what to do. */
 import { type Html, html } from "./html.ts"
 
 export interface Refusal {

@@ -9,16 +9,16 @@ import type { Answer, Flash } from "./page.ts"
 
 type Headers = Array<[string, string]>
 
-/** Whom the page is for. */
+/** The context that a page is shown in. */
 export interface Frame {
   readonly path: string
   readonly signed: Signed | undefined
   readonly navigation: ReadonlyArray<NavigationItem>
-  /** What is told of samples above the page. */
+  /** The notice about bundled samples above the page. */
   readonly samples: string | undefined
 }
 
-/** File names are ours, and still: nothing that a header could be broken with. */
+/** Removes every character that could break the header, although file names are not user input. */
 const fileName = (name: string) => name.replace(/[^A-Za-z0-9._-]/g, "_")
 
 export const makeResponses = (
@@ -33,7 +33,7 @@ export const makeResponses = (
   const empty = (status: number, more: ReadonlyArray<readonly [string, string]>) =>
     new HTTPResponse(null, { status, headers: headersOf([...more, ["content-length", "0"]]) })
 
-  /** For programs, and whoever reads what they noted. */
+  /** Plain text, for programs and their logs. */
   const line = (status: number, text: string) =>
     new HTTPResponse(`${text}\n`, { status, headers: headersOf([["content-type", "text/plain; charset=utf-8"]]) })
 
@@ -51,7 +51,8 @@ export const makeResponses = (
       ...(flash === undefined ? [] : [["set-cookie", cookies.dropFlash] as const]),
       ...more
     ])
-    // what answers a form may hold a new key beside the person's own text: its length must not tell of it
+    // an answer to a form may contain a new key next to the person's own text: its compressed length would leak
+    // information about the key
     const isCompressible = event.req.method === "GET" && text.length >= smallestCompressed
     const coding = isCompressible ? codingFor(event.req.headers.get("accept-encoding")) : undefined
     if (coding === undefined) return new HTTPResponse(text, { status, headers })
@@ -68,7 +69,10 @@ export const makeResponses = (
       ...more
     ])
 
-  /** A form may not be followed by a redirect to elsewhere, a page may: it leads on by itself, and has a link. */
+  /**
+   * The content security policy forbids a redirect to another site after a form. A page may lead there, so this page
+   * refreshes to the target, and has a link.
+   */
   const leadOn = (event: H3Event, frame: Frame, url: string) => {
     const { hostname, href } = new URL(url)
     const body = html`<div class="card stack"><p>The page at ${hostname} opens now.</p>
@@ -107,7 +111,7 @@ export const makeResponses = (
     }
   }
 
-  /** A document that is laid out already. */
+  /** A complete document. */
   const whole = async (status: number, body: Html) =>
     new HTTPResponse(String(await body), { status, headers: headersOf([["content-type", "text/html; charset=utf-8"]]) })
 

@@ -1,4 +1,4 @@
-/** Scopes as people choose them: by data set, with what each opens and costs. Derived from the list of endpoints. */
+/** Scopes grouped by data set, with the paths and prices of each. Derived from the list of endpoints. */
 import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
 import { type Scope, scopes } from "@larder/schemas/scopes.ts"
@@ -22,13 +22,13 @@ export const scopeGroups: ReadonlyArray<ScopeGroup> = [...new Set(endpoints.map(
   })
 }))
 
-/** Credits of each call that these scopes open. */
+/** Credits per call of each endpoint that these scopes allow. */
 const pricesOf = (chosen: ReadonlyArray<Scope>) => chosen.flatMap(opened).map(({ credits }) => credits)
 
-/** Credits of the cheapest call that these scopes open. */
+/** Credits of the cheapest call that these scopes allow. */
 export const cheapestCall = (chosen: ReadonlyArray<Scope>): number => Math.min(...pricesOf(chosen))
 
-/** `$0.01 a call`, or from the cheapest to the dearest. */
+/** `$0.01 a call`, or a range from the cheapest to the most expensive. */
 export const priceInWords = (chosen: ReadonlyArray<Scope>): string => {
   const [cheapest, dearest] = [cheapestCall(chosen), Math.max(...pricesOf(chosen))]
   return `${usd(cheapest)}${dearest > cheapest ? ` to ${usd(dearest)}` : ""} a\u00a0call`
@@ -37,13 +37,13 @@ export const priceInWords = (chosen: ReadonlyArray<Scope>): string => {
 export const everything = "all"
 export const chosenOneByOne = "custom"
 
-/** Scopes of a preset; undefined where it is none. */
+/** Scopes of a preset; undefined if there is no such preset. */
 export const scopesOfPreset = (preset: string): ReadonlyArray<Scope> | undefined =>
   preset === everything
     ? scopes
     : scopeGroups.find((group) => group.preset === preset)?.scopes.map(({ scope }) => scope)
 
-/** The preset that is exactly these scopes. */
+/** The preset with exactly these scopes. */
 export const presetOf = (chosen: ReadonlyArray<Scope>): string => {
   const all = [everything, ...scopeGroups.map(({ preset }) => preset)]
   const isSame = (other: ReadonlyArray<Scope> = []) =>
@@ -63,6 +63,8 @@ export const scopesInWords = (chosen: ReadonlyArray<Scope>): string => {
     .join("; ")
 }
 
-/** A list for a page, such as `get-store, get-product`: no scope breaks at its hyphens while a line has room for it. */
+/**
+ * A list such as `get-store, get-product` for a page. A scope breaks at its hyphens only if it does not fit on a line.
+ */
 export const unbroken = (list: string): Html =>
   html`${list.split(/(?<=[,;]) /).map((name) => html`<span class="unbroken">${name}</span> `)}`

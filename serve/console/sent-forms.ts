@@ -1,6 +1,6 @@
 /**
- * Which forms were sent a short while ago: a form that carries a random text does what it asks for once, however often it is
- * sent. In memory: another server, and this one after a restart, know nothing of them.
+ * Recently sent forms: a form that carries a random text is executed once, however often it is sent. Kept in memory, so
+ * other servers, and this one after a restart, do not know them.
  */
 import { hash } from "node:crypto"
 
@@ -8,7 +8,7 @@ const keptFor = 600_000
 const mostKept = 10_000
 
 export const makeSentForms = () => {
-  /** When each was sent, the oldest first. */
+  /** Time of sending by form, oldest first. */
   const sent = new Map<string, number>()
   const forgetOld = (now: number) => {
     for (const [form, at] of sent) {
@@ -17,12 +17,12 @@ export const makeSentForms = () => {
     }
   }
   return {
-    /** What is sent for the first time counts as sent from now on, and gets what takes that back; undefined afterwards. */
+    /** On the first call, records the form as sent and returns a function to undo that; undefined on later calls. */
     first: (form: ReadonlyArray<unknown>, now: number): { readonly takeBack: () => void } | undefined => {
       const key = hash("sha256", JSON.stringify(form), "base64")
       const at = sent.get(key)
       if (at !== undefined && now - at < keptFor) return undefined
-      sent.delete(key) // what is set anew goes to the end
+      sent.delete(key) // a deleted key is re-inserted at the end
       sent.set(key, now)
       forgetOld(now)
       return { takeBack: () => sent.delete(key) }

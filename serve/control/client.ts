@@ -1,4 +1,4 @@
-/** The administration of what a running server holds, asked through its control channel. */
+/** Administration of a running server's ledger and people, through its control channel. */
 import { readFileSync } from "node:fs"
 import { Effect, Option, Schema, Stream } from "effect"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
@@ -31,7 +31,7 @@ type Send = (
   body: unknown
 ) => Effect.Effect<HttpClientResponse.HttpClientResponse, ServerUnreachable>
 
-/** The values of an answer, as they arrive. An answer that ends without its last line was cut. */
+/** The values of an answer, as they arrive. An answer that ends without its last line was cut off, and fails. */
 const asking = <E, EE>(send: Send, errors: Schema.Codec<E, EE>) => {
   const isExpected = Schema.is(errors)
   return <I, IE, O, OE>(
@@ -61,7 +61,7 @@ const asking = <E, EE>(send: Send, errors: Schema.Codec<E, EE>) => {
   }
 }
 
-/** The one value of an answer. */
+/** The single value of an answer. */
 const askingOne = <E, EE>(send: Send, errors: Schema.Codec<E, EE>) => {
   const ask = asking(send, errors)
   return <I, IE, O, OE>(name: string, operation: Operation<I, IE, O, OE>) =>
@@ -104,15 +104,15 @@ const remoteLedger = (send: Send) => {
   })
 }
 
-/** What a running server does for commands. */
+/** The services that a running server offers to commands. */
 export interface Server {
   readonly administration: Administration["Service"]
   readonly people: PeopleAdministration["Service"]
 }
 
 /**
- * The server that holds the ledger in this folder, or nothing where none answers: it has not written control.json yet, or
- * it was killed and the file stayed.
+ * The server that holds the ledger in this folder, or none if no server answers: it has not written control.json yet,
+ * or it was killed and left the file behind.
  */
 export const runningServer = Effect.fn("Control.runningServer")(function* (ledgerDirectory: string) {
   const client = yield* HttpClient.HttpClient

@@ -1,7 +1,7 @@
 /**
- * How a command reaches the server that holds the ledger: `POST /<operation>` on a loopback port, with the operation's
- * input as JSON and the token of `control.json`. The answer is a line per value, and a last line that says how it ended,
- * so that a cut connection is never taken for the end of a list.
+ * The protocol between a command and the server that holds the ledger: `POST /<operation>` on a loopback port, with the
+ * operation's input as JSON and the token of `control.json`. The answer has one line per value, and a last line that
+ * states the outcome, so that a cut connection is never mistaken for the end of a list.
  */
 import path from "node:path"
 import { Schema } from "effect"
@@ -11,19 +11,19 @@ import { PeopleError, peopleOperations } from "../people/people-administration.t
 
 export const host = "127.0.0.1"
 
-/** Readable by its owner alone. */
+/** Readable only by its owner. */
 export const ControlFile = Schema.fromJsonString(Schema.Struct({ url: Schema.String, token: Schema.String }))
 
 export const controlFileIn = (ledgerDirectory: string) => path.join(ledgerDirectory, "control.json")
 
-/** Every operation, the statement of an account included. */
+/** Every operation, including the statement of an account. */
 export const wire = {
   ...operations,
   ...peopleOperations,
   entriesOf: { input: Schema.Struct({ account_id: Schema.String }), output: Entry }
 } as const
 
-/** Whatever an operation may fail with. */
+/** Every error that an operation may fail with. */
 export const ControlError = PeopleError
 export type ControlError = typeof ControlError.Type
 

@@ -1,6 +1,6 @@
 /**
- * Styles, scripts and icon of the docs. They look like the console, so its style sheets come before theirs. Their
- * addresses carry a hash of what they hold, so browsers keep them for a year.
+ * Styles, scripts and icon of the docs. The docs look like the console, so the console's style sheets come before
+ * theirs. The paths contain a hash of the content, so browsers cache the files for a year.
  */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
@@ -23,7 +23,7 @@ const assetOf = (name: string, ending: string, type: string, body: string): Docs
 const css = "text/css; charset=utf-8"
 const frame = read("../console/assets/frame.css")
 const style = assetOf("docs", "css", css, frame + read("../console/assets/console.css") + read("./assets/docs.css"))
-/** Without the sheet of the console: its rules for whole elements would dress Scalar's elements, too. */
+/** Without the console's style sheet: its element rules would also style Scalar's elements. */
 const reference = assetOf("reference", "css", css, frame + read("./assets/reference.css"))
 const js = "text/javascript; charset=utf-8"
 const script = assetOf("docs", "js", js, read("./assets/docs.js"))

@@ -1,6 +1,6 @@
 /**
- * How people meet the API: guides, the reference with its try-out, and the same for machines. They are on the API's own
- * listener, so that a call which is tried out stays on one origin. None needs a key or costs anything.
+ * The docs of the API: guides, the reference with its try-out, and the same content for machines. The API's own
+ * listener serves them, so that a call that a reader tries out stays on one origin. They need no key and cost nothing.
  */
 import { randomBytes } from "node:crypto"
 import { type ApiError, noSuchEndpoint } from "@larder/schemas/api-errors.ts"
@@ -17,27 +17,27 @@ import { llmsText } from "./llms.ts"
 import { htmlOf } from "./markdown.ts"
 import { scalarScript } from "./scalar-script.ts"
 
-/** What the API does with every path that it knows. */
+/** The functions with which the API serves every known path. */
 interface Listener {
-  /** Exact paths, GET alone, OPTIONS and 405 like everywhere. */
+  /** Exact paths, only GET; OPTIONS and 405 as everywhere. */
   readonly get: (path: string, handler: (event: H3Event) => Promise<HTTPResponse>) => EventHandler
   readonly respond: Sending["respond"]
   readonly respondShared: Sending["respondShared"]
   readonly free: Pipeline["free"]
   readonly refuse: (event: H3Event, error: ApiError) => HTTPResponse | Promise<HTTPResponse>
-  /** Address of the API in guides, where it is configured. */
+  /** Address of the API in the guides, if it is configured. */
   readonly publicUrl: string | undefined
   /** Address of the API for this machine. */
   readonly listening: () => string
-  /** Whether the request came by a configured host, or by a name of the reader's own machine. */
+  /** Whether the request used a configured host, or a name of the reader's own machine. */
   readonly isAtOwnHost: (event: H3Event) => boolean
-  /** Address of the console for who reached the API at this host; none where that is not known. */
+  /** Address of the console for a client that reached the API at this host; undefined if unknown. */
   readonly consoleFor: (hostname: string | undefined) => string | undefined
-  /** What is to be told of the bundled samples that are served at this moment. */
+  /** Notice about the bundled samples that are served now. */
   readonly samples: () => string | undefined
 }
 
-/** Nothing but what this origin serves. */
+/** Content security policy: allows only content of this origin. */
 const policyOf = (more: ReadonlyArray<string> = ["style-src 'self'", "img-src 'self'"]) =>
   [
     "default-src 'none'",
@@ -50,8 +50,8 @@ const policyOf = (more: ReadonlyArray<string> = ["style-src 'self'", "img-src 's
   ].join("; ")
 
 /**
- * What the reference needs beyond that: its scripts put style sheets into the page, which carry the nonce, and styles on
- * elements; its icons may be `data:` addresses. It needs neither inline scripts nor `unsafe-eval`.
+ * What the reference needs in addition. Its scripts add style sheets to the page, which carry the nonce, and styles to
+ * elements. Its icons may be `data:` URLs. It needs no inline scripts and no `unsafe-eval`.
  */
 const referencePolicy = (nonce: string) =>
   policyOf([
@@ -75,23 +75,23 @@ const plain = "text/plain; charset=utf-8"
 
 const forAYear = "public, max-age=31536000, immutable"
 
-/** Where the reader found this server; behind a proxy that ends TLS, what the proxy says. */
+/** The address at which the reader reached this server. Behind a proxy that ends TLS, the proxy states the scheme. */
 const addressOf = ({ req, url }: H3Event): string => {
   const isSecure = req.headers.get("x-forwarded-proto") === "https" || url.protocol === "https:"
   return `${isSecure ? "https" : "http"}://${url.host}`
 }
 
-/** What a guide says of addresses, and of samples. */
+/** The variable parts of a guide: addresses, and the notice about samples. */
 interface Told {
   readonly api: string
   readonly console: string | undefined
   readonly samples: string | undefined
 }
 
-/** Readers come by few addresses; one who makes up others, such as ports, only makes this render again. */
+/** Readers use few addresses. A client that invents others, such as ports, only makes the guides render again. */
 const mostRendered = 200
 
-/** Guides as they were rendered for an address and a state of the data, so that all who read them hold one copy. */
+/** Rendered guides by address and state of the data, so that all readers share one copy. */
 const makeRendered = () => {
   const bodies = new Map<string, Promise<SharedBody>>()
   return (path: string, told: Told, render: (told: Told) => string | Promise<string>): Promise<SharedBody> => {
@@ -105,7 +105,7 @@ const makeRendered = () => {
 
 export const addDocs = (app: H3, needs: Listener): void => {
   const { consoleFor, free, get, isAtOwnHost, listening, publicUrl, refuse, respond, respondShared, samples } = needs
-  /** Readers copy this address into calls that carry their key, so it is never a host that only the request names. */
+  /** Readers copy this address into calls that carry their key, so it never comes from the request's host alone. */
   const apiFor = (event: H3Event) => publicUrl ?? (isAtOwnHost(event) ? addressOf(event) : listening())
   const consoleUrlFor = (event: H3Event) => consoleFor(isAtOwnHost(event) ? event.url.hostname : undefined)
   const serve = (path: string, answer: (event: H3Event) => Promise<Answer>) =>
@@ -138,7 +138,7 @@ export const addDocs = (app: H3, needs: Listener): void => {
       const content = htmlOf(filled(guide.markdown, api))
       return String(await guidePage(guide, { content, consoleUrl: console, samples }))
     })
-    // below the title, which stays the first line
+    // the notice is below the title, which stays the first line
     serveRendered(`${path}.md`, markdown, ({ api, samples }) =>
       filled(guideAt(path).markdown, api).replace("\n\n", () => `\n\n${sampleLine(samples)}`)
     )
@@ -155,7 +155,7 @@ export const addDocs = (app: H3, needs: Listener): void => {
     })
   })
 
-  /** What is at this address, whatever the method. */
+  /** The asset at this path, for any method. */
   const assetAt = async (path: string): Promise<Omit<DocsAsset, "path"> | undefined> => {
     const asset = docsAssets.find((asset) => asset.path === path)
     if (asset !== undefined || !path.startsWith("/docs/assets/scalar.")) return asset

@@ -1,6 +1,6 @@
 /**
- * What the guides say of endpoints, prices, limits and errors: taken from the values that the server runs on, so that no
- * number is written twice. A guide names a fact as `{{name}}`.
+ * Facts in the guides about endpoints, prices, limits and errors. They come from the values that the server itself
+ * uses, so that no number is written twice. A guide names a fact as `{{name}}`.
  */
 import {
   dailySpendCapReached,
@@ -17,7 +17,7 @@ import { cheapestPayment, dearestPayment, highestTrigger, lowestTrigger, presets
 import { usdOf } from "../ledger/money.ts"
 
 const count = (value: number) => value.toLocaleString("en-US")
-/** With "or" before the last, and no comma there. */
+/** With "or" before the last item, and no comma there. */
 const oneOf = new Intl.ListFormat("en-GB", { type: "disjunction" })
 const usd = (credits: number) => usdOf(credits).toFixed(2)
 const wholeUsd = (cents: number) => `${count(cents / 100)} USD`
@@ -41,7 +41,7 @@ const endpointsOf = (chosen: ReadonlyArray<Endpoint>) =>
     ])
   )
 
-/** A page's size is asked of the endpoint itself: what it does with far too many rows. */
+/** The endpoint itself states its page sizes: it is given a far too large limit, and reduces or rejects it. */
 const limitOf = (endpoint: Endpoint): ReadonlyArray<string> => {
   const sizeOf = (text?: string) => {
     const read = endpoint.read(new URLSearchParams(text === undefined ? {} : { limit: text }))
@@ -114,7 +114,7 @@ const facts: ReadonlyMap<string, string> = new Map([
   ["highest trigger", wholeUsd(highestTrigger / 10)]
 ])
 
-/** The guide with its facts. `api` is the address that the reader came by. */
+/** Fills the facts into a guide. `api` is the API's address for the reader. */
 export const filled = (markdown: string, api: string): string =>
   markdown.replace(/\{\{([^}]+)\}\}/g, (_, name: string) => {
     const fact = name === "api" ? api : facts.get(name)

@@ -1,6 +1,6 @@
 /**
- * The guides, in the order in which they are read. Each is a Markdown file; its first line is the title and its first
- * paragraph the summary. They are read once, when somebody first asks for one.
+ * The guides, in reading order. Each is a Markdown file: its first line is the title, its first paragraph the summary.
+ * The files are read once, when a guide is first requested.
  */
 import { readFileSync } from "node:fs"
 
@@ -24,7 +24,7 @@ export interface Guide {
   readonly label: string
   readonly title: string
   readonly summary: string
-  /** With facts to be filled in. */
+  /** With placeholders for the facts. */
   readonly markdown: string
 }
 

@@ -1,17 +1,17 @@
-/** The documents of the docs: a guide with the list of all guides, and the page that the reference is drawn on. */
+/** The HTML pages of the docs: a guide with the list of all guides, and the page that shows the reference. */
 import { html, raw } from "hono/html"
 import { sampleBanner } from "../sample-banner.ts"
 import { assetPaths } from "./assets.ts"
 import { type Guide, guides } from "./guides.ts"
 
-/** What may be put into a page: pieces of html that escape what they are given. */
+/** HTML that may be inserted into a page; its template escapes the values in it. */
 type Html = ReturnType<typeof html>
 
 const mark = html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false"><rect x="3" y="3" width="18" height="18" rx="4"/><path d="M7 9.5h10M7 14.5h10"/></svg>`
 
 export const referencePath = "/docs/reference"
 
-/** The reference brings a header of its own, and a page has but one: there the bar is a part of the page with a name. */
+/** The reference has its own header element, and a page has only one: there the bar is a named region of the page. */
 const bar = ({ consoleUrl, kind }: Framed) => {
   const isReference = kind === "reference"
   const current = (is: boolean) => is && html` aria-current="${isReference ? "page" : "true"}"`
@@ -32,11 +32,11 @@ ${consoleUrl && html`<a class="aside" href="${consoleUrl}/">Console</a>`}
 
 type Kind = "guide" | "reference"
 
-/** What stands around the content of both kinds of pages. */
+/** The parts around the content, on both kinds of pages. */
 interface Around {
-  /** Left out where the reader's way to it is not known. */
+  /** Omitted if the console's address for the reader is unknown. */
   readonly consoleUrl: string | undefined
-  /** What is told of samples; left out where there are none. */
+  /** Notice about samples; omitted if there are none. */
   readonly samples: string | undefined
 }
 
@@ -101,7 +101,7 @@ ${raw(content)}
   })
 }
 
-/** Scalar puts its style sheet into the page by itself, which the policy of the page allows to whoever knows the nonce. */
+/** Scalar adds its style sheet to the page by itself; the page's policy allows that to a script that has the nonce. */
 export const referencePage = ({
   nonce,
   scalar,

@@ -1,4 +1,4 @@
-/** `/llms.txt`: what a model should know before it reads on. The format is that of llmstxt.org. */
+/** `/llms.txt`: what a model should know before it reads further. The format is that of llmstxt.org. */
 import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
 import { sampleLine } from "../sample-banner.ts"

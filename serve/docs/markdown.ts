@@ -1,12 +1,12 @@
 /**
- * As much of Markdown as the guides use, as HTML: headings, paragraphs, flat lists, tables, fenced code, and in a line code,
- * bold and links. What it does not know stays text. The guides are our own; all the same every text is escaped.
+ * Converts the subset of Markdown that the guides use to HTML: headings, paragraphs, flat lists, tables, fenced code,
+ * and inline code, bold and links. Other syntax stays text. All text is escaped, although the guides are our own.
  */
 
 const escaped = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")
 
-/** As the address of a heading on its page: `Errors and retries` is `errors-and-retries`; a name keeps its underscores. */
+/** The anchor of a heading: `Errors and retries` becomes `errors-and-retries`; a name keeps its underscores. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -15,7 +15,7 @@ const anchorOf = (heading: string): string =>
 
 const isLink = (href: string) => /^(https?:\/\/|\/|#)/.test(href)
 
-/** What stands in code is never anything else, so it is put aside while bold text and links are found around it. */
+/** Inline code contains no other markup, so it is set aside while bold text and links are replaced around it. */
 const line = (text: string): string => {
   const codes: Array<string> = []
   const aside = text.replace(
@@ -43,10 +43,10 @@ const tableOf = (rows: ReadonlyArray<string>, caption: string): string => {
   const numeric = cellsOf(rule).map((cell) => (cell.endsWith(":") ? ' class="numeric"' : ""))
   const names = cellsOf(head)
   const headings = names.map((cell, i) => `<th scope="col"${numeric[i] ?? ""}>${line(cell)}</th>`)
-  // two columns have room on a phone: rows of more become cards there, whose values are named
+  // two columns fit on a phone; there, rows with more columns become cards with labelled values
   const isStacked = names.length > 2
   const labels = names.map((name) => (isStacked ? ` data-label="${escaped(name.replaceAll("`", ""))}"` : ""))
-  // a name is not broken at its hyphens
+  // a name does not wrap at its hyphens
   const whole = (cell: string) => (/^`\S+`$/.test(cell) ? ' class="nowrap"' : "")
   const lines = body.map((row) => {
     const [first = "", ...rest] = cellsOf(row)
@@ -70,7 +70,7 @@ const languages: Readonly<Record<string, string>> = {
   sql: "SQL"
 }
 
-/** Blocks are apart by blank lines; a fence holds whatever stands in it. */
+/** Blank lines separate blocks; a fenced block may contain blank lines. */
 const blocksOf = (markdown: string): ReadonlyArray<string> =>
   markdown
     .split(/(^```[^\n]*\n[\s\S]*?^```$)/m)

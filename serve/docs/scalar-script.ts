@@ -1,13 +1,13 @@
 /**
- * The browser build of Scalar, which draws the reference. The only official package with that build and without two hundred
- * others is a plugin of Fastify that serves the script as a route. So the plugin gets the little of Fastify that it asks for,
- * and its route is called once. Nothing of it is loaded before somebody opens the reference.
+ * The browser build of Scalar, which renders the reference. The only official package with that build and without two
+ * hundred dependencies is a Fastify plugin that serves the script as a route. So the plugin gets a stub with the few
+ * parts of Fastify that it uses, and its route is called once. Nothing is loaded before a reader opens the reference.
  */
 import { hash } from "node:crypto"
 import { type SharedBody, sharedBody } from "../encoding.ts"
 
 export interface ScalarScript {
-  /** Name that changes with what it holds. */
+  /** Name that changes with the content. */
   readonly name: string
   /** Four megabytes. */
   readonly body: SharedBody
@@ -17,7 +17,7 @@ interface Route {
   readonly url: string
   readonly handler: (request: object, reply: object) => unknown
 }
-/** What `@scalar/fastify-api-reference` is here. Its own types are those of Fastify, which is not installed. */
+/** The type of `@scalar/fastify-api-reference` here. Its own types need Fastify, which is not installed. */
 type Plugin = (fastify: object, options: object, done: () => void) => void
 
 const isPlugin = (value: unknown): value is Plugin => typeof value === "function"
@@ -50,7 +50,7 @@ const load = async (): Promise<ScalarScript> => {
 }
 
 let loading: Promise<ScalarScript> | undefined
-/** Loaded once. A failure is not kept: the next visitor tries again. */
+/** Loaded once. A failure is not cached: the next request tries again. */
 export const scalarScript = (): Promise<ScalarScript> => {
   loading ??= load().catch((error: unknown) => {
     loading = undefined

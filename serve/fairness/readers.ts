@@ -1,12 +1,13 @@
 /**
- * Slow and stalled readers. A connection that reads less than 16 kB in 30 seconds while bytes wait for it is reset, with or
- * without a key. While too many wait, the slowest are reset. A call without waiting bytes is never reset.
+ * Slow and stalled readers. A connection with waiting bytes is reset, with or without a key, when it reads nothing in
+ * 30 seconds or less than 16 KiB in 60. While too many connections wait, the slowest are reset. A call without waiting
+ * bytes is never reset.
  */
 import type { Socket } from "node:net"
 import { readUnacknowledged } from "./unacknowledged.ts"
 
 const windowMs = 30_000
-const leastBytes = 16 * 1024 // measured to about the same precision: a reader that took some bytes gets a second window
+const leastBytes = 16 * 1024 // the measurement is about as coarse: a reader that took some bytes gets a second window
 /** A shorter observation says nothing about a reader's speed. */
 const minObservationMs = 1_000
 
@@ -16,14 +17,14 @@ interface Mark {
 }
 
 interface Reader {
-  /** Since when bytes wait. */
+  /** When bytes started to wait. */
   readonly first: Mark
-  /** Begin of the current window of 30 seconds. */
+  /** Start of the current window of 30 seconds. */
   window: Mark
   newest: Mark
 }
 
-/** Bytes a millisecond. */
+/** In bytes per millisecond. */
 const speedOf = ({ first, newest }: Reader) => (newest.taken - first.taken) / (newest.at - first.at)
 
 interface Watch {
@@ -43,7 +44,10 @@ export const makeReaders = ({ isFull, maxWaiting = 1_024, now, sockets }: Watch)
     socket.resetAndDestroy() // an ordinary close would leave its bytes in the operating system
   }
 
-  /** While memory is full: all stalled readers, or else the slowest one. Their memory is free a moment later. */
+  /**
+   * Resets the slowest readers above `maxWaiting`. While memory is full: all stalled readers, or the slowest one if
+   * none is stalled. Their memory is free a moment later.
+   */
   const cutSlowest = () => {
     const bySpeed = [...readers]
       .filter(([, { first, newest }]) => newest.at - first.at >= minObservationMs)

@@ -1,4 +1,4 @@
-/** A bounded number of slots, such as for compressions at once. Waiting accounts are served round robin. */
+/** A bounded number of slots, such as for concurrent compressions. Waiting accounts are served round robin. */
 import { makeRoundRobin } from "./round-robin.ts"
 
 export interface Slots {

@@ -10,7 +10,7 @@ import { makeSlots } from "./slots.ts"
 /** One call in flight, or one request with several calls. */
 export interface Turn {
   readonly account: string
-  /** Replaces the expected size by the real one, in bytes. */
+  /** Replaces the expected size with the real one, in bytes. */
   readonly holds: (bytes: number) => void
   /** The answer is sent or given up. Idempotent. */
   readonly end: () => void
@@ -31,16 +31,16 @@ const mebibyte = 2 ** 20
  */
 const ofKey: Bounds = { calls: 1024, bytes: 8 * mebibyte }
 const ofAccount: Bounds = { calls: 2048, bytes: 16 * mebibyte }
-/** Of all accounts. While it is exceeded, the slowest readers are disconnected one by one. */
+/** Limit for all accounts together. While it is exceeded, the slowest readers are disconnected one by one. */
 const maxBytes = 256 * mebibyte
 /** Reserved for answers below `largeBytes`: large answers never block them. */
 const reservedBytes = 64 * mebibyte
-/** Waiting calls. One more is refused at once. */
+/** Limits of waiting calls. A call above them is refused immediately. */
 const maxWaiting = { ofKey: 128, ofAccount: 256, ofAll: 4096 }
 
 const timeoutMs = 5_000
 
-/** Answers of at least this size are read in a step of their own and sent in pieces of it: each takes 0.1 ms. */
+/** Answers of at least this size are read in a step of their own, and sent in pieces of it: each takes 0.1 ms. */
 export const largeBytes = 128 * 1024
 /** Largest single write to a socket. */
 export const chunkBytes = 16 * 1024
@@ -156,7 +156,7 @@ export const makeTurns = () => {
   }
 
   return {
-    /** Resolves at once within the quotas. */
+    /** Answers immediately within the quotas. */
     enter: (caller: Caller, expected: number, signal: AbortSignal): Entered | Promise<Entered> => {
       if (signal.aborted) return "left"
       if (mayStart(caller, expected)) return begin(caller, expected)

@@ -1,6 +1,7 @@
 /**
- * Bytes that the peer of a connection has not acknowledged, from Linux's socket tables. Without them a slow reader looks
- * stalled: the kernel buffers megabytes at once, and accepts more only after a third of them are sent.
+ * Bytes that the peer of a connection has not acknowledged, from Linux's socket tables. Without them, a slow reader
+ * looks stalled: the kernel takes megabytes into its buffer in one step, and takes more only after a third of them are
+ * sent.
  */
 import { readFile } from "node:fs/promises"
 import { SocketAddress } from "node:net"
@@ -23,7 +24,7 @@ interface Peer {
 }
 const nameOf = (localPort: number, address: string, port: number) => `${localPort} ${address} ${port}`
 
-/** Unacknowledged bytes of a peer; 0 where the operating system has no such table. */
+/** Unacknowledged bytes of a peer; 0 if the operating system has no such table. */
 export const readUnacknowledged = async (): Promise<(peer: Peer) => number> => {
   const tables = await Promise.all(
     ["tcp", "tcp6"].map((name) => readFile(`/proc/net/${name}`, "latin1").catch(() => ""))

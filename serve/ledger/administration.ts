@@ -1,6 +1,7 @@
 /**
- * What an operator may do to the ledger, whoever carries it out: the process that holds it, or a running server on behalf
- * of a command. What returns is durable, and in force for the next request.
+ * The operations that an operator can run on the ledger. The process that holds the ledger carries them out; that is
+ * either the command itself, or a running server on behalf of the command. When an operation returns, its change is
+ * durable and applies to the next request.
  */
 import { Day, Timestamp } from "@larder/schemas/dates.ts"
 import { Scope } from "@larder/schemas/scopes.ts"
@@ -22,7 +23,9 @@ import { moneyOutOf } from "./money-out.ts"
 import { Entry, entryTypes } from "./records.ts"
 import { SummedUsage } from "./summed-usage.ts"
 
-/** What is typed into a terminal, printed there and stored: no control characters, and no half of a surrogate pair. */
+/**
+ * Text that an operator types, a terminal prints and the ledger stores: no control characters and no lone surrogates.
+ */
 export const Line = Schema.String.check(
   Schema.makeFilter((text) =>
     text.trim() !== "" && /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(text) ? undefined : "must be 1 to 200 printable characters"
@@ -31,7 +34,7 @@ export const Line = Schema.String.check(
 export const Scopes = Schema.NonEmptyArray(Scope)
 export const BudgetCredits = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: mostCredits }))
 
-/** A year at most. */
+/** At most 366 days. */
 export const OverlapHours = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 8_784 }))
 
 export const AccountSummary = Schema.Struct({
@@ -39,7 +42,7 @@ export const AccountSummary = Schema.Struct({
   name: Schema.String,
   created_at: Timestamp,
   balance_credits: Schema.Int,
-  /** Credits of the balance that expire, in the order in which they are spent. Empty where none do. */
+  /** The part of the balance that expires, in spending order. Empty if no credits expire. */
   expiring: Schema.Array(Schema.Struct({ credits: Schema.Int, expires_at: Timestamp }))
 })
 export type AccountSummary = typeof AccountSummary.Type
@@ -50,9 +53,11 @@ export const KeySummary = Schema.Struct({
   name: Schema.String,
   scopes: Schema.Array(Scope),
   budget_usd: Schema.Finite,
-  /** In the running UTC month. */
+  /** In the current UTC month. */
   spent_usd: Schema.Finite,
-  /** Null, as what was spent on it, where the key has no such budget. Days are UTC, weeks begin on Monday. */
+  /**
+   * A budget and the amount spent on it are null if the key has no such budget. Days are UTC; weeks begin on Monday.
+   */
   daily_budget_usd: Schema.NullOr(Schema.Finite),
   spent_today_usd: Schema.NullOr(Schema.Finite),
   weekly_budget_usd: Schema.NullOr(Schema.Finite),
@@ -61,23 +66,23 @@ export const KeySummary = Schema.Struct({
   created_at: Timestamp,
   revoked_at: Schema.NullOr(Timestamp),
   expires_at: Schema.NullOr(Timestamp),
-  /** Of the secret that was replaced last: its end, or that of the key, may have passed. Null where there is none. */
+  /** Of the secret that was last replaced; null if there is none. Its expiry, or that of the key, may have passed. */
   former_last4: Schema.NullOr(Schema.String),
   former_expires_at: Schema.NullOr(Timestamp)
 })
 export type KeySummary = typeof KeySummary.Type
 
-/** The only place where a key stands whole: its owner copies it, nobody can show it again. */
+/** The only place that contains the full key: its owner copies it now, because it cannot be shown again. */
 export const NewKey = Schema.Struct({ key: Schema.String, ...KeySummary.fields })
 export type NewKey = typeof NewKey.Type
 
-/** Credits that follow from money: paid by card, or gone out again. */
+/** Credits that follow from a movement of money: a card payment, a refund or a dispute. */
 export const Booking = Schema.Struct({
   account_id: Schema.String,
   type: Schema.Literals(["top_up", "auto_recharge", "refund", "adjustment"]),
-  /** Negative where money goes out: a refund of a payment, or an adjustment for a dispute. */
+  /** Negative if money goes out: a refund of a payment, or an adjustment for a dispute. */
   credits: Schema.Int.check(Schema.isBetween({ minimum: -mostCredits, maximum: mostCredits })),
-  /** Id of the payment, refund or dispute. With `type` it names the booking for ever. */
+  /** Id of the payment, refund or dispute. Together with `type` it identifies the booking permanently. */
   reference: Line,
   note: Line
 }).check(
@@ -89,12 +94,12 @@ export const Booking = Schema.Struct({
 )
 export type Booking = typeof Booking.Type
 
-/** `booked` is false where it was in the ledger before, and nothing was written. */
+/** `booked` is false if the ledger already had the booking; nothing was written then. */
 const Booked = Schema.Struct({ booked: Schema.Boolean, balance_credits: Schema.Int })
 
 const mostEntriesBefore = 1_000
 
-/** Both days included; of all calls, or of one key's, or to one endpoint. */
+/** Both days are inclusive. Without `key_id` or `endpoint`, all keys or all endpoints are included. */
 const AskedUsage = Schema.Struct({
   account_id: Schema.String,
   from: Day,
@@ -103,7 +108,7 @@ const AskedUsage = Schema.Struct({
   endpoint: Schema.optionalKey(Schema.String)
 })
 
-/** Successful calls of one UTC day, of one key, to one endpoint. Calls that were given back are not counted. */
+/** Successful calls of one key to one endpoint on one UTC day. Refunded calls are not counted. */
 export const UsageOfDay = Schema.Struct({
   day: Day,
   key_id: Schema.String,
@@ -114,16 +119,18 @@ export const UsageOfDay = Schema.Struct({
 })
 export type UsageOfDay = typeof UsageOfDay.Type
 
-/** What a check of the whole ledger has found: every entry, every balance, every budget. */
+/** The result of checking the whole ledger: every entry, every balance, every budget. */
 export const Verification = Schema.Struct({
   accounts: Schema.Int,
   keys: Schema.Int,
   entries: Schema.Int,
-  /** Sum of all balances, or the largest number that a double counts exactly. */
+  /** Sum of all balances, clamped to the integers that a double represents exactly. */
   balance_credits: Schema.Int,
-  /** What does not add up, and where; empty where everything does. At most 100 are told. */
+  /** Each problem, and where it is; empty if there are none. At most 100 are reported. */
   problems: Schema.Array(Schema.String),
-  /** What came after the anchor that the ledger was held to: whether it is genuine is unknown. */
+  /**
+   * Entries and records after the anchor that the ledger was checked against. It is unknown whether they are genuine.
+   */
   younger_than_anchor: Schema.optionalKey(Schema.Struct({ entries: Schema.Int, records: Schema.Int }))
 })
 export type Verification = typeof Verification.Type
@@ -136,7 +143,7 @@ export const Backup = Schema.Struct({
 })
 export type Backup = typeof Backup.Type
 
-/** What can be asked, and what is answered; also the wire of the control channel. */
+/** Inputs and outputs of all operations; also the wire format of the control channel. */
 export const operations = {
   createAccount: { input: Schema.Struct({ name: Line }), output: AccountSummary },
   listAccounts: { input: Schema.Struct({}), output: Schema.Array(AccountSummary) },
@@ -146,12 +153,12 @@ export const operations = {
       account_id: Schema.String,
       credits: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostCredits })),
       note: Line,
-      /** When what is left of them ends. They do not end where it is left out. */
+      /** When the unspent part of these credits expires. If it is absent or null, they do not expire. */
       expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
     }),
     output: AccountSummary
   },
-  /** Once for each reference and type, whoever asks how often. */
+  /** Books once for each reference and type, however often it is requested. */
   book: { input: Booking, output: Booked },
   createKey: {
     input: Schema.Struct({
@@ -172,21 +179,23 @@ export const operations = {
       name: Schema.optionalKey(Line),
       scopes: Schema.optionalKey(Scopes),
       budget_credits: Schema.optionalKey(BudgetCredits),
-      /** Null where the key shall have no such budget. */
+      /** Null removes the budget. */
       daily_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
       weekly_budget_credits: Schema.optionalKey(Schema.NullOr(BudgetCredits)),
-      /** Null where the key shall not end by itself. */
+      /** Null removes the expiry. */
       expires_at: Schema.optionalKey(Schema.NullOr(Timestamp))
     }),
     output: KeySummary
   },
-  /** Makes another secret for the key; the former one is accepted for so many hours more. */
+  /** Creates another secret for the key. The former secret stays valid for `overlap_hours`. */
   rotateKey: { input: Schema.Struct({ key_id: Schema.String, overlap_hours: OverlapHours }), output: NewKey },
   revokeKey: { input: Schema.Struct({ key_id: Schema.String }), output: KeySummary },
   usage: { input: AskedUsage, output: Schema.Array(UsageOfDay) },
-  /** The same added up. */
+  /** The same usage, summed by day, by key and by endpoint. */
   summedUsage: { input: AskedUsage, output: SummedUsage },
-  /** A page of an account's statement, newest first: entries before a position, or the newest, of some types or of all. */
+  /**
+   * A page of an account's statement, newest first: the entries before a position, or the newest, of some types or all.
+   */
   entriesBefore: {
     input: Schema.Struct({
       account_id: Schema.String,
@@ -196,9 +205,9 @@ export const operations = {
     }),
     output: Schema.Array(Entry)
   },
-  /** Held to an anchor where one is given. */
+  /** Checks the whole ledger, and compares it with an anchor if one is given. */
   verify: { input: Schema.Struct({ anchor: Schema.optionalKey(Anchor) }), output: Verification },
-  /** Writes a copy of the ledger as it is at one moment into a new file. */
+  /** Writes a consistent snapshot of the ledger into a new file. */
   backup: { input: Schema.Struct({ file: Schema.String }), output: Backup }
 } as const
 
@@ -206,7 +215,7 @@ export type Operation = keyof typeof operations
 export type Input<O extends Operation> = (typeof operations)[O]["input"]["Type"]
 export type Output<O extends Operation> = (typeof operations)[O]["output"]["Type"]
 
-/** No process that holds the ledger answers. */
+/** The process that holds the ledger does not answer, or is of another version. */
 export class ServerUnreachable extends Schema.TaggedError<ServerUnreachable>()("ServerUnreachable", {
   problem: Schema.String
 }) {
@@ -215,7 +224,7 @@ export class ServerUnreachable extends Schema.TaggedError<ServerUnreachable>()("
   }
 }
 
-/** Nothing is left of the copy. */
+/** The partial copy has been removed. */
 export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFailed", {
   file: Schema.String,
   problem: Schema.String

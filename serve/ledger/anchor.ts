@@ -1,6 +1,7 @@
 /**
- * The anchor: the head of the ledger's chain, kept out of reach of an attacker who can write the ledger: a file elsewhere, or an address
- * that takes it by PUT and gives it back by GET. A chain that is held to it shows every change before it.
+ * The anchor is the head of the ledger's chain, kept where an attacker who can write the ledger cannot reach it: in a
+ * file elsewhere, or at a URL that accepts it by PUT and returns it by GET. Checking the chain against the anchor
+ * detects every change made before the anchor.
  */
 import { open, readFile, realpath, rename } from "node:fs/promises"
 import path from "node:path"
@@ -12,12 +13,12 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 
 export const Anchor = Schema.Struct({
-  /** Number of the last entry before it. */
+  /** Number of the last entry that the anchor covers. */
   entries: Count,
-  /** Number of the last record of an account, a key or a payment before it. */
+  /** Number of the last record (of an account, a key or a payment) that the anchor covers. */
   records: Count,
   hash: Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/u)),
-  /** When it was written, in UTC. */
+  /** When the anchor was written, in UTC. */
   at: Schema.String
 })
 export type Anchor = typeof Anchor.Type
@@ -55,7 +56,7 @@ const isDecodable = ({ password, username }: URL) => {
   }
 }
 
-/** A file's path, an `https:` address, or an `http:` one of this machine. What is wrong with it, or nothing. */
+/** Accepts an absolute file path, an `https:` URL, or an `http:` URL of this machine. Returns the problem, if any. */
 export const placeProblem = (place: string): string | undefined => {
   if (!isAddress(place)) return path.isAbsolute(place) ? undefined : "must be the absolute path of a file, or https://…"
   const url = URL.parse(place)
@@ -65,7 +66,7 @@ export const placeProblem = (place: string): string | undefined => {
     : "must be https://…: an anchor that can be changed on its way proves nothing"
 }
 
-/** An address may hold a password: it is named without. */
+/** A URL may contain a password, so its name is only the origin and the path. */
 const nameOf = (place: string): string => {
   const url = isAddress(place) ? URL.parse(place) : null
   return url === null ? place : `${url.origin}${url.pathname}`
@@ -73,12 +74,15 @@ const nameOf = (place: string): string => {
 
 export interface AnchorPlace {
   readonly name: string
-  /** None where nothing has been written yet. */
+  /** None if no anchor has been written yet. */
   readonly read: Effect.Effect<Option.Option<Anchor>, AnchorUnavailable>
   readonly write: (anchor: Anchor) => Effect.Effect<void, AnchorUnavailable>
 }
 
-/** Replaced atomically: a concurrent reader finds the previous one. A link is followed; a folder that is missing is not made. */
+/**
+ * Replaces the file atomically: a concurrent reader sees the previous anchor. Follows a symbolic link. Does not create
+ * a missing folder.
+ */
 const writeFileWhole = async (file: string, text: string) => {
   const target = await realpath(file).catch(() => file)
   const part = `${target}.part`
@@ -95,7 +99,7 @@ const writeFileWhole = async (file: string, text: string) => {
 const inFile = (file: string): AnchorPlace => {
   const failed = (cause: unknown) =>
     new AnchorUnavailable({ place: file, problem: cause instanceof Error ? cause.message : String(cause) })
-  /** A disk that hangs keeps one write, not one a second. */
+  /** If the disk hangs, only one write waits, instead of one more every second. */
   let writing: Promise<void> | undefined
   const write = (text: string) => {
     if (writing !== undefined) return Promise.reject(new Error("the last write has not ended yet"))
@@ -122,7 +126,7 @@ const inFile = (file: string): AnchorPlace => {
   }
 }
 
-/** What the innermost error says: the outer ones repeat the address, which may hold a secret. */
+/** The message of the innermost error: the outer errors repeat the URL, which may contain a secret. */
 const reasonOf = (error: unknown): string => {
   const {
     cause,
@@ -147,7 +151,7 @@ const atAddress = (place: string): AnchorPlace => {
       : HttpClientRequest.basicAuth(asked, decodeURIComponent(username), decodeURIComponent(password))
   }
   const failed = (problem: string) => new AnchorUnavailable({ place: name, problem })
-  /** The status, and the whole body. */
+  /** Returns the status and the whole body. */
   const send = (asked: HttpClientRequest.HttpClientRequest) =>
     HttpClient.execute(asked).pipe(
       Effect.flatMap((response) => Effect.map(response.text, (text) => ({ status: response.status, text }))),

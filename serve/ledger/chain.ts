@@ -1,18 +1,18 @@
 /**
- * The chain of an account: each entry carries a SHA-256 over the hash before it and its own fields, so that a changed,
- * missing or added entry shows. PostgreSQL computes the same text and hash in SQL (`sql-text.ts`).
+ * The hash chain of an account: each entry carries a SHA-256 over the previous hash and its own fields, so a changed,
+ * missing or inserted entry is detected. PostgreSQL computes the same text and hash in SQL (`sql-text.ts`).
  *
- * The text is the fields in a fixed order, one a line, without the last four where none of these is used. No field contains a
- * line break or is empty, which a verification checks: so no two entries share a text.
- * `sequence` is left out: it says where a store has put the entry, and changes when a ledger moves to another store.
+ * The hashed text contains the fields in a fixed order, one per line. The last four are omitted if all of them are
+ * null. No field contains a line break or is empty, which a verification checks, so no two entries have the same text.
+ * `sequence` is not hashed: it is the entry's place in one store, and changes when the ledger moves to another store.
  */
 import { hash } from "node:crypto"
 import type { Entry } from "./records.ts"
 
-/** What the first entry of an account follows. */
+/** The head of an account before its first entry. */
 export const beginning = { position: 0, balance: 0, hash: "" }
 
-/** Where the chain of an account has arrived. */
+/** The end of an account's chain. */
 export interface ChainHead {
   readonly position: number
   readonly balance: number
@@ -26,23 +26,23 @@ export const hashOf = (previous: string, entry: Omit<Entry, "sequence" | "hash">
     "hex"
   )
 
-/** Most entries have none of these lines. */
+/** Most entries need none of these lines. */
 const rareFields = (entry: Pick<Entry, "daily_budget_credits" | "weekly_budget_credits" | "expires_at" | "grants">) => {
   const { daily_budget_credits: daily, expires_at, grants, weekly_budget_credits: weekly } = entry
   if (daily === null && weekly === null && expires_at === null && grants === null) return ""
   return `\n${daily ?? ""}\n${weekly ?? ""}\n${expires_at ?? ""}\n${grants ?? ""}`
 }
 
-/** An entry that gets its place, balance and hash when its group is written. */
+/** An entry without place, balance and hash. It gets them when its group is written. */
 export type Draft = Omit<Entry, "sequence" | "position" | "balance" | "hash">
 
-/** What entries are chained to. */
+/** The heads that new entries are chained to. */
 interface ChainEnds {
   readonly sequence: number
   readonly accounts: ReadonlyMap<string, { readonly head: ChainHead }>
 }
 
-/** Chains the entries of a group to what is durable, in the order in which they are written. A group that fails leaves no gap. */
+/** Chains the entries of a group to the durable heads, in write order. A group that fails leaves no gap. */
 export const chain = (durable: ChainEnds, drafts: ReadonlyArray<Draft>): ReadonlyArray<Entry> => {
   const heads = new Map<string, ChainHead>()
   let { sequence } = durable
@@ -56,7 +56,7 @@ export const chain = (durable: ChainEnds, drafts: ReadonlyArray<Draft>): Readonl
   })
 }
 
-/** Why the entry does not follow the head, or undefined where it does. */
+/** Why the entry does not follow the head, or undefined if it does. */
 export const breakBefore = (head: ChainHead, entry: Entry): string | undefined => {
   const place = `entry ${entry.position} of account ${entry.account_id}`
   if (entry.position !== head.position + 1) return `${place} follows its entry ${head.position}, so entries are missing`
@@ -69,7 +69,7 @@ export const breakBefore = (head: ChainHead, entry: Entry): string | undefined =
 
 /**
  * The chain of the whole ledger, over the chains of its accounts: each entry, and each state of an account, a key or a
- * payment, is a link. With its head kept elsewhere, missing or replaced links before it can be detected later.
+ * payment, is a link. If its head is kept elsewhere, missing or replaced links before it can be detected later.
  */
 export const linkedTo = (head: string, hashOfNext: string): string => hash("sha256", `${head}\n${hashOfNext}`, "hex")
 

@@ -1,10 +1,13 @@
-/** Request ids of the latest charges. Ids are unique by their making; this finds a bug before it charges a call twice. */
+/**
+ * Request ids of the latest charges. Ids are generated to be unique; this set catches a bug before it charges a call
+ * twice.
+ */
 
-/** Of each half: under a second of the fastest traffic, an hour of the usual one. */
+/** Ids per half: less than a second of the fastest traffic, an hour of usual traffic. */
 const remembered = 10_000
 
 export interface ChargedRequests {
-  /** Remembers the id. False where it has been seen already. */
+  /** Remembers the id. Returns false if it was already there. */
   readonly add: (requestId: string) => boolean
 }
 

@@ -1,6 +1,7 @@
 /**
- * What an operator may do to accounts and keys. Each function looks at a record and says which records follow, or why
- * none do; nothing is changed before those records are durable. Pure, like the machine, and the same for every store.
+ * The changes that an operator can make to accounts and keys. Each function looks at a record and returns the records
+ * to write, or the reason for refusing. Nothing changes before those records are durable. The functions are pure, like
+ * those of `machine.ts`, and the same for every store.
  */
 import { Result, Schema } from "effect"
 import type { Draft } from "./chain.ts"
@@ -48,7 +49,7 @@ export class ExpiryPassed extends Schema.TaggedError<ExpiryPassed>()("ExpiryPass
   }
 }
 
-/** So many can be shown, and looked through. */
+/** Keeps the list of an account's keys short enough to show and to scan. */
 export const mostKeys = 1_000
 
 export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", { account_id: Schema.String }) {
@@ -66,7 +67,10 @@ export class ReferenceTaken extends Schema.TaggedError<ReferenceTaken>()("Refere
   }
 }
 
-/** Balances, budgets and bookings stay so many credits of 0, nine trillion dollars: doubles count them exactly. */
+/**
+ * Balances, budgets and bookings stay within this many credits of 0 (nine trillion dollars): doubles represent them
+ * exactly.
+ */
 export const mostCredits = 9_000_000_000_000_000
 
 export class BalanceOutOfBounds extends Schema.TaggedError<BalanceOutOfBounds>()("BalanceOutOfBounds", {
@@ -86,7 +90,7 @@ export interface Decision {
   readonly entries: ReadonlyArray<Draft>
 }
 
-/** 5.00 USD, no card needed. */
+/** 5.00 USD. No card is needed. */
 const creditsAtBirth = 5_000
 
 type Moved = Pick<Entry, "account_id" | "type" | "credits"> & { readonly note: string }
@@ -109,14 +113,14 @@ const draftOf = (
   ...more
 })
 
-/** An account that is booked for: its balance, and what of it will be taken out if it is not spent. */
+/** An account to book for: its balance, and the part of it that expires if it is not spent. */
 export interface AccountBalance {
   readonly id: string
   readonly balance_credits: number
   readonly expiring: ReadonlyArray<{ readonly credits: number }>
 }
 
-/** Also when all that expires has been taken out the balance stays within the bounds. */
+/** The balance must stay within the bounds even after all expiring credits are removed. */
 const entryFor = (
   { balance_credits, expiring, id }: AccountBalance,
   draft: Draft
@@ -136,8 +140,9 @@ export const openAccount = (id: string, name: string, now: number): Decision => 
 })
 
 /**
- * Credits that an operator gives by hand are an `adjustment`: a `grant` is the starting balance and nothing else, `top_up`
- * and `auto_recharge` tell of money that a card processor has moved, and a `refund` gives back what was paid.
+ * Credits that an operator adds by hand are an `adjustment`. A `grant` is only the starting balance, `top_up` and
+ * `auto_recharge` record money that a card processor has moved, and a `refund` returns the price of a call or a
+ * payment.
  */
 export const creditAccount = (
   account: AccountBalance,
@@ -155,8 +160,8 @@ export const creditAccount = (
 }
 
 /**
- * Takes out what is left of credits that have ended. What calls hold of them stays until these have ended. Where money went
- * out that had been spent, the balance is below 0 afterwards: what is owed is owed of other credits than those.
+ * Removes the unspent part of expired credits. Credits that calls hold stay until those calls end. If money went out
+ * whose credits were already spent, the balance is below 0 afterwards: expired credits do not cover that debt.
  */
 export const expireGrants = (
   account_id: string,
@@ -171,7 +176,10 @@ export const expireGrants = (
     return [draftOf(moved, endsAt, { grants: `${position}:${-ended}` })]
   })
 
-/** A call that was charged, and answered with an error, costs nothing: not its month, nor the credits that it took. */
+/**
+ * A call that was charged and then answered with an error costs nothing. Its refund also reduces the spending of its
+ * month, and returns credits to the expiring grants that they came from.
+ */
 export const refundCall = (charge: Entry): Draft => ({
   ...charge,
   type: "refund",
@@ -184,7 +192,10 @@ export const refundCall = (charge: Entry): Draft => ({
 
 export const nothing: Decision = { accounts: [], keys: [], entries: [] }
 
-/** Credits that follow from money. `bookedFor` is the account that has this reference and type in its entries already. */
+/**
+ * Credits that follow from a movement of money. `bookedFor` is the account whose entries already contain this reference
+ * and type.
+ */
 export const bookOnce = (
   account: AccountBalance,
   moved: Moved & { readonly reference: string },
@@ -201,7 +212,7 @@ const hasPassed = (moment: string, now: number) => Date.parse(moment) <= now
 type NewKeySettings = Pick<ApiKey, "id" | "account_id" | "sha256" | "last4" | "name" | "scopes" | "budget_credits"> &
   Partial<KeySettings>
 
-/** `valid` is how many keys the account has that are not revoked. */
+/** `valid` is the number of the account's keys that are not revoked. */
 export const issueKey = (
   key: NewKeySettings,
   valid: number,
@@ -215,13 +226,13 @@ export const issueKey = (
   return Result.succeed(changed({ ...plainKey, ...key, ...times }))
 }
 
-/** What can be changed of a key. Null where it has no such budget, or does not end by itself. */
+/** The settings of a key that can be changed. A daily budget, weekly budget or expiry is null if the key has none. */
 export type KeySettings = Pick<
   ApiKey,
   "name" | "scopes" | "budget_credits" | "daily_budget_credits" | "weekly_budget_credits" | "expires_at"
 >
 
-/** The key itself, its fingerprint and its account stay. A key that has expired may be given a later end. */
+/** The id, the fingerprint and the account of the key stay the same. An expired key can be given a later expiry. */
 export const editKey = (
   key: ApiKey,
   changes: Partial<KeySettings>,
@@ -235,8 +246,9 @@ export const editKey = (
 }
 
 /**
- * Another secret for the same key, with the same budgets. The former one is accepted for some time more, so that programs
- * can change over; a secret that was replaced earlier ends immediately: a key has two secrets at most.
+ * Creates another secret for the same key, with the same budgets. The former secret stays valid for a while, so that
+ * programs can switch over. A secret that was replaced earlier stops working immediately: a key has at most two
+ * secrets.
  */
 export const rotateKey = (
   key: ApiKey,
@@ -258,11 +270,11 @@ export const rotateKey = (
   return Result.succeed(changed({ ...key, ...secret, ...former, revision: revision + 1 }))
 }
 
-/** Revoking twice changes nothing: the first moment stays. */
+/** Revoking a key twice changes nothing: the first timestamp stays. */
 export const revokeKey = (key: ApiKey, now: number): Decision =>
   key.revoked_at === null ? changed({ ...key, revoked_at: timestampOf(now), revision: key.revision + 1 }) : nothing
 
 const changed = (key: ApiKey): Decision => ({ accounts: [], keys: [key], entries: [] })
 
-/** A key itself, given for its id, is a secret and is not repeated. */
+/** If the caller passes a key instead of its id, the error does not repeat it: a key is a secret. */
 export const unknownKey = (id: string) => new UnknownKey({ id: id.startsWith("svc_data_") ? "svc_data_…" : id })

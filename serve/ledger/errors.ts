@@ -1,7 +1,7 @@
-/** What can be wrong with the ledger itself, wherever it is kept. */
+/** Problems of the ledger itself, wherever it is stored. */
 import { Schema } from "effect"
 
-/** An error that came over a wire is a plain object. */
+/** An error that was received over a wire is a plain object. */
 const textOf = (cause: unknown): string => {
   const { message }: { readonly message?: unknown } = Object(cause)
   if (typeof message === "string") return message
@@ -9,7 +9,10 @@ const textOf = (cause: unknown): string => {
 }
 const firstLine = (cause: unknown) => textOf(cause).split("\n")[0]
 
-/** The ledger cannot be written or read now: the disk is full or gone, the database is away. Trying again is right. */
+/**
+ * The ledger cannot be written or read now: the disk is full or missing, or the database is unreachable. A retry may
+ * succeed.
+ */
 export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("LedgerUnavailable", {
   action: Schema.String,
   cause: Schema.Defect()
@@ -19,7 +22,7 @@ export class LedgerUnavailable extends Schema.TaggedError<LedgerUnavailable>()("
   }
 }
 
-/** What went wrong, as the ledger's own error. */
+/** Turns any cause into the ledger's own error. */
 export const unavailable = (action: string) => (cause: unknown) =>
   cause instanceof LedgerUnavailable ? cause : new LedgerUnavailable({ action, cause })
 
@@ -30,7 +33,7 @@ export class LedgerInUse extends Schema.TaggedError<LedgerInUse>()("LedgerInUse"
   }
 }
 
-/** What is stored is not what was written. Nothing is mended silently. */
+/** The stored data is not what was written. It is never repaired silently. */
 export class LedgerDamaged extends Schema.TaggedError<LedgerDamaged>()("LedgerDamaged", {
   /** A file, or the tables of a database. */
   place: Schema.String,

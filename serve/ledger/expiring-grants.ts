@@ -1,17 +1,17 @@
 /**
- * Credits that an account was given until some moment. A call takes from those that have not ended when it is admitted, the
- * earliest end first, and keeps what it has taken while it is under way. What is left at the end is taken out by an
- * adjustment; until that is written the balance includes it, and no call can spend it.
+ * Credits that expire. A call takes from those that have not expired when it is admitted, the earliest expiry first,
+ * and keeps what it has taken while it runs. After expiry, an adjustment removes the rest. Until that is written, the
+ * balance includes the rest, but no call can spend it.
  */
 import { timestampOf } from "./moments.ts"
 
 export interface ExpiringGrant {
-  /** Of the entry that granted it. */
+  /** Position of the entry that granted it. */
   readonly position: number
   readonly endsAt: number
-  /** Credits, without those of charges. */
+  /** Credits that have not been charged. */
   left: number
-  /** Of them, set aside for calls. */
+  /** The part of `left` that calls hold. */
   held: number
 }
 
@@ -20,22 +20,22 @@ export interface Taken {
   readonly credits: number
 }
 
-/** Nearly all accounts have none, and their calls take nothing. */
+/** Nearly all accounts have no grants, and their calls take nothing. */
 export const noGrants: ReadonlyArray<ExpiringGrant> = []
 const nothingTaken: ReadonlyArray<Taken> = []
 
-/** In the order in which they are spent. */
+/** In spending order: earliest expiry first. */
 export const inOrder = (grants: ReadonlyArray<ExpiringGrant>): ReadonlyArray<ExpiringGrant> =>
   grants.toSorted((a, b) => a.endsAt - b.endsAt || a.position - b.position)
 
-/** What has ended and is not held. */
+/** Credits that have expired and are not held. */
 export const endedCredits = (grants: ReadonlyArray<ExpiringGrant>, now: number): number => {
   let sum = 0
   for (const { endsAt, held, left } of grants) if (endsAt <= now) sum += left - held
   return sum
 }
 
-/** What a call of this price takes of them; the rest of its price is credits that do not end. */
+/** Takes the price of a call from the grants. Credits that do not expire cover the rest of the price. */
 export const takeFrom = (grants: ReadonlyArray<ExpiringGrant>, credits: number, now: number): ReadonlyArray<Taken> => {
   if (grants.length === 0) return nothingTaken
   let wanted = credits
@@ -50,13 +50,13 @@ export const takeFrom = (grants: ReadonlyArray<ExpiringGrant>, credits: number, 
   return taken
 }
 
-/** As an entry says it. Null where nothing was taken. */
+/** The text that an entry stores. Null if nothing was taken. */
 export const grantsText = (taken: ReadonlyArray<Taken>): string | null =>
   taken.length === 0 ? null : taken.map(({ credits, grant }) => `${grant.position}:${-credits}`).join(" ")
 
 interface GrantChange {
   readonly position: number
-  /** Negative where credits are taken. */
+  /** Negative if credits are taken. */
   readonly credits: number
 }
 
@@ -66,7 +66,7 @@ export const grantChanges = (text: string | null): ReadonlyArray<GrantChange> =>
     return position === undefined ? [] : [{ position: Number(position), credits: Number(credits) }]
   })
 
-/** The same given back. */
+/** The same changes with the opposite sign. */
 export const givenBack = (text: string | null): string | null =>
   text === null
     ? null
@@ -74,7 +74,7 @@ export const givenBack = (text: string | null): string | null =>
         .map(({ credits, position }) => `${position}:${-credits}`)
         .join(" ")
 
-/** What is left of the grants of an account, and when it ends. */
+/** What is left of an account's unexpired grants, and when they expire. */
 export const grantsLeft = (grants: ReadonlyArray<ExpiringGrant>, now: number) =>
   grants.flatMap(({ endsAt, left }) =>
     left > 0 && endsAt > now ? [{ credits: left, expires_at: timestampOf(endsAt) }] : []

@@ -1,4 +1,4 @@
-/** Files that survive a power cut: flushed, the folder's entry included. */
+/** Files that survive a power failure: flushed, including the folder's entry. */
 import { closeSync, fsyncSync, openSync } from "node:fs"
 
 export const syncFile = (file: string): void => {
@@ -10,7 +10,7 @@ export const syncFile = (file: string): void => {
   }
 }
 
-/** Makes creations, renames and removals in a folder durable. Windows does so by itself, and cannot open folders. */
+/** Makes creations, renames and removals in a folder durable. Windows does so itself, and cannot open folders. */
 export const syncDirectory = (directory: string): void => {
   if (process.platform === "win32") return
   const fd = openSync(directory, "r")

@@ -1,10 +1,10 @@
-/** The head of the chain of the whole ledger: how far it has been followed, and its hash there. See `linkedTo`. */
+/** The head of the chain of the whole ledger: how far it has been followed, and the hash there. See `linkedTo`. */
 import type { Verification } from "./administration.ts"
 
 export interface Head {
-  /** How many entries are in it. */
+  /** Number of entries that it includes. */
   readonly entries: number
-  /** How many records are in it. */
+  /** Number of records that it includes. */
   readonly records: number
   readonly hash: string
 }
@@ -18,15 +18,15 @@ export const isAt = (head: Head, { entries, records }: Head): boolean =>
 export const isSame = (one: Head, other: Head): boolean => isAt(one, other) && one.hash === other.hash
 
 /**
- * For a verification, which follows the chain from its beginning: it has to go through the head that is kept, and through the
- * anchor where there is one. `tell` hears what is wrong.
+ * For a verification, which follows the chain from its beginning: the chain must pass through the stored head, and
+ * through the anchor if there is one. `tell` receives each problem.
  */
 export const chainCheck = (kept: Head, anchor: Head | undefined, tell: (problem: string) => void) => {
   const missing = new Map<string, Head>()
   if (kept.entries + kept.records > 0) missing.set("was followed to", kept)
   if (anchor !== undefined) missing.set("was anchored at", anchor)
   return {
-    /** For each head on the way. */
+    /** Called for each head on the way. */
     seen: (head: Head): void => {
       for (const [what, expected] of missing) {
         if (!isAt(head, expected)) continue
@@ -35,7 +35,7 @@ export const chainCheck = (kept: Head, anchor: Head | undefined, tell: (problem:
         tell(`the chain ${what} entry ${head.entries} and record ${head.records}, and is another one there`)
       }
     },
-    /** Answers how much is younger than the anchor. */
+    /** Returns how many links are newer than the anchor. */
     end: (end: Head): Pick<Verification, "younger_than_anchor"> => {
       for (const [what, { entries, records }] of missing) {
         tell(

@@ -1,7 +1,7 @@
 /**
- * Keeps the anchor of a running server: written when the chain has grown, once a second at most, and at a clean stop, where
- * the head is logged in any case. A start holds the ledger to it before it opens the ledger: one that has lost its end, or that
- * cannot be opened, never replaces it.
+ * Maintains the anchor of a running server. It is written when the chain has grown, at most once a second, and at a
+ * clean stop, which always logs the head. A start checks the ledger against the anchor before it opens the ledger, so a
+ * ledger that has lost its end, or that cannot be opened, never replaces the anchor.
  */
 import { Clock, Effect, Option, Schedule, Schema } from "effect"
 import { type Anchor, type AnchorPlace, Anchor as AnchorRecord } from "./anchor.ts"
@@ -9,11 +9,11 @@ import type { LedgerUnavailable } from "./errors.ts"
 import { type Head, isSame } from "./head.ts"
 import { timestampOf } from "./moments.ts"
 
-/** The chain of the whole ledger, wherever that is kept. */
+/** The chain of the whole ledger, wherever it is stored. */
 export interface Chain {
   /**
-   * Why the chain does not go through an anchor, or undefined where it does, and how much is younger. It is followed between
-   * the anchor and where it was followed to before: so an older part that is changed shows in a verification alone.
+   * Why the chain does not pass through an anchor; or, if it does, how many links are newer. The chain is followed only
+   * between the anchor and the stored head, so only a verification detects a change in an older part.
    */
   readonly holdTo: (
     anchor: Head
@@ -21,19 +21,19 @@ export interface Chain {
     { readonly problem: string } | { readonly problem: undefined; readonly entries: number; readonly records: number },
     LedgerUnavailable
   >
-  /** Follows the chain to its end, and keeps where it has arrived. */
+  /** Follows the chain to its end, and stores the new head. */
   readonly advance: Effect.Effect<Head, LedgerUnavailable>
   /** The same at a clean stop. */
   readonly end: Effect.Effect<Head, LedgerUnavailable>
 }
 
 const every = "1 second"
-/** Without an anchor the chain is followed so that a stop has little left to follow. */
+/** Without an anchor, the chain is followed so that a stop has little left to follow. */
 const everyWithoutAnchor = "1 minute"
 
 const headText = ({ entries, hash, records }: Head) => `entry ${entries} and record ${records}, ${hash}`
 
-/** The ledger is not the one that was anchored, or has lost its end. The anchor stays as it is. */
+/** The ledger is not the one that was anchored, or has lost its end. The anchor stays unchanged. */
 export class AnotherLedger extends Schema.TaggedError<AnotherLedger>()("AnotherLedger", {
   place: Schema.String,
   anchor: AnchorRecord,
@@ -45,7 +45,7 @@ export class AnotherLedger extends Schema.TaggedError<AnotherLedger>()("AnotherL
   }
 }
 
-/** From where the chain was followed to, which `ledger verify` checks. */
+/** Starts at the stored head and trusts it; `ledger verify` checks that head. */
 const holdTo = Effect.fnUntraced(function* (chain: Chain, place: AnchorPlace, anchor: Anchor) {
   const found = yield* chain.holdTo(anchor)
   if (found.problem !== undefined) {
@@ -84,7 +84,7 @@ export const keepAnchorOf = Effect.fn("Anchor.keep")(function* <A, E, R>(
     }
     isFailing = false
   })
-  /** Told once, until it works again. */
+  /** Logged once, until it works again. */
   const warn = (error: { readonly message: string }) =>
     Effect.suspend(() => {
       const isFirst = !isFailing
@@ -103,7 +103,7 @@ export const keepAnchorOf = Effect.fn("Anchor.keep")(function* <A, E, R>(
     Effect.catch(warn)
   )
   let isOpen = false
-  // before the ledger is opened, so that it runs after the last charges are written
+  // before the ledger is opened, so that this finalizer runs after the last charges are written
   yield* Effect.addFinalizer(() => (isOpen ? end : Effect.void))
   const opened = yield* open
   isOpen = true

@@ -1,7 +1,7 @@
 /**
- * What the ledger knows: accounts with their balances and what is held of them, keys with what they have spent, and which
- * secret is valid. It is rebuilt from records, and takes up each group of records when it is durable. One writer owns it and
- * updates it in place, because a call is admitted and settled in microseconds: no I/O, no clock.
+ * The state of the ledger: accounts with their balances and holds, keys with their spending, and the valid secrets. It
+ * is rebuilt from records, and applies each group of records when that is durable. One writer owns it and updates it in
+ * place, because a call is admitted and charged in microseconds: no I/O, no clock.
  */
 import type { Scope } from "@larder/schemas/scopes.ts"
 import { beginning, type ChainHead } from "./chain.ts"
@@ -10,33 +10,33 @@ import { type ExpiringGrant, grantChanges, inOrder, noGrants } from "./expiring-
 import type { Account, ApiKey, Entry } from "./records.ts"
 import { addStored, budgetsOf, forgetUncounted, type KeySpending, noDays, type StoredSpending } from "./spending.ts"
 
-/** Records that become durable together or not at all. Accounts are new ones; a key that exists already is replaced. */
+/** Records that become durable together or not at all. Accounts are new; a key that already exists is replaced. */
 export interface Group {
   readonly accounts: ReadonlyArray<Account>
   readonly keys: ReadonlyArray<ApiKey>
   readonly entries: ReadonlyArray<Entry>
 }
 
-/** What the state is rebuilt from: records, and what their entries come to. */
+/** What the state is rebuilt from: records, and sums of their entries. */
 export interface Snapshot {
-  /** Number of the last entry; 0 where there is none. */
+  /** Number of the last entry; 0 if there is none. */
   readonly sequence: number
   readonly accounts: ReadonlyArray<{ readonly account: Account; readonly head: ChainHead }>
   readonly keys: ReadonlyArray<ApiKey>
-  /** Credits charged per key and UTC month, less those given back; see `monthOf`. */
+  /** Credits charged per key and UTC month, minus refunds; see `monthOf`. */
   readonly spending: ReadonlyArray<{ readonly key_id: string; readonly month: number; readonly spent: number }>
-  /** The same per UTC day, of keys that have a budget per day or week, from `stored.day` on. */
+  /** The same per UTC day, for keys that have a daily or weekly budget, from `stored.day` on. */
   readonly spendingOfDays?: ReadonlyArray<{ readonly key_id: string; readonly day: number; readonly spent: number }>
-  /** What keys spent before that. Undefined where `spending` is complete. */
+  /** What keys spent earlier, read on demand. Undefined if `spending` is complete. */
   readonly stored?: StoredSpending
-  /** Grants that expire and are not used up. */
+  /** Expiring grants that are not used up. */
   readonly grants: ReadonlyArray<{
     readonly account_id: string
     readonly position: number
     readonly expires_at: string
     readonly credits_left: number
   }>
-  /** What was booked with a reference. */
+  /** Bookings that have a reference. */
   readonly booked: ReadonlyArray<{
     readonly account_id: string
     readonly type: Entry["type"]
@@ -44,14 +44,14 @@ export interface Snapshot {
   }>
 }
 
-/** What a request may know of its key. It never changes; an edit makes a new one. */
+/** What a request may know about its key. Immutable: an edit creates a new view. */
 export interface ApiKeyView {
   readonly id: string
   readonly account_id: string
   readonly name: string
   readonly scopes: ReadonlySet<Scope>
   readonly revision: number
-  /** Milliseconds. From then on its secret is as unknown as one that never was; `Infinity` where it does not end by itself. */
+  /** Milliseconds. From then on the secret is treated as unknown; `Infinity` if it does not expire. */
   readonly validUntil: number
 }
 
@@ -60,11 +60,14 @@ export interface AccountState {
   /** The last durable entry; its balance is the balance of the account. */
   head: ChainHead
   held: number
-  /** The part of it that other servers have set aside for their next calls. */
+  /** The part of `held` that other servers have reserved for their next calls. */
   reserved: number
-  /** In the order in which they are spent. */
+  /** In spending order. */
   grants: ReadonlyArray<ExpiringGrant>
-  /** What had ended then is being taken out: until that is written no call is admitted with an earlier time. 0 else. */
+  /**
+   * Credits that had expired by this time are being removed: until that is written, no call is admitted with an earlier
+   * time. Otherwise 0.
+   */
   expiredAt: number
 }
 
@@ -77,19 +80,22 @@ export interface KeyState extends KeySpending {
 export interface LedgerState {
   readonly accounts: Map<string, AccountState>
   readonly keys: Map<string, KeyState>
-  /** Keys that are not revoked, by fingerprint, also of the key that was replaced. A look-up compares `validUntil` with the time. */
+  /**
+   * Keys that are not revoked, by fingerprint, including that of a replaced secret. A lookup compares `validUntil` with
+   * the time.
+   */
   readonly valid: Map<string, ApiKeyView>
   /** Number of the last durable entry. */
   sequence: number
   readonly charged: ChargedRequests
-  /** Accounts of what was booked with a reference; see `bookingOf`. Some 200 bytes a payment. */
+  /** The account of each booking that has a reference; see `bookingOf`. About 200 bytes per payment. */
   readonly booked: Map<string, string>
   readonly stored: StoredSpending | undefined
-  /** Accounts that have credits which expire. */
+  /** Accounts that have expiring credits. */
   readonly granted: Set<AccountState>
 }
 
-/** What names a booking. Types have no spaces. */
+/** Identifies a booking. Types contain no spaces. */
 export const bookingOf = (type: Entry["type"], reference: string): string => `${type} ${reference}`
 
 /** The state as of the last durable group. */
@@ -120,7 +126,7 @@ export const restore = (snapshot: Snapshot): LedgerState => {
   return state
 }
 
-/** Takes up a durable group. The holds of its charges are settled beside it. */
+/** Applies a durable group. The caller captures the holds of its charges (`settle`). */
 export const apply = (state: LedgerState, group: Group): void => {
   for (const account of group.accounts) {
     state.accounts.set(account.id, {
@@ -144,7 +150,7 @@ export const apply = (state: LedgerState, group: Group): void => {
   state.sequence += group.entries.length
 }
 
-/** Callers have the id from this state: an id that is missing here is a bug. */
+/** The caller has the id from this state, so a missing id is a bug. */
 export const known = <A>(records: ReadonlyMap<string, A>, id: string): A => {
   const record = records.get(id)
   if (record === undefined) throw new Error(`${id} is not in the ledger`)
@@ -175,13 +181,13 @@ const viewOf = ({ account_id, expires_at, id, name, revision, scopes }: ApiKey):
   validUntil: endOf(expires_at)
 })
 
-/** The key with this fingerprint, or undefined where it is unknown, revoked or expired. */
+/** The key with this fingerprint, or undefined if it is unknown, revoked or expired. */
 export const keyWith = (state: LedgerState, sha256: string, now: number): ApiKeyView | undefined => {
   const view = state.valid.get(sha256)
   return view !== undefined && now < view.validUntil ? view : undefined
 }
 
-/** Whether a key is still as it was looked up, and its secret has not ended since. */
+/** Whether a key is unchanged since it was looked up, and its secret has not expired since. */
 export const isCurrent = (key: KeyState | undefined, view: ApiKeyView, now: number): boolean =>
   key?.record.revision === view.revision && key.record.revoked_at === null && now < view.validUntil
 
@@ -191,7 +197,7 @@ export const forgetKey = (state: LedgerState, { former_sha256, id, sha256 }: Api
   if (former_sha256 !== null) state.valid.delete(former_sha256)
 }
 
-/** A new key has spent nothing before. */
+/** A new key has no earlier spending. */
 const putKey = (state: LedgerState, record: ApiKey, countedFrom = Number.NEGATIVE_INFINITY) => {
   const key = state.keys.get(record.id) ?? {
     record,

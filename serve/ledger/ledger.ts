@@ -1,28 +1,35 @@
 /**
- * The ledger as the request pipeline sees it: who calls, may it spend, and the charge that is durable before the answer
- * leaves. It is kept in a folder by this process alone (`embedded/`), or in PostgreSQL by many servers (`postgres/`).
+ * The ledger as the request pipeline sees it: who calls, whether the call may spend, and a charge that is durable
+ * before the answer is sent. One process keeps the ledger in a folder (`embedded/`), or many servers share it in
+ * PostgreSQL (`postgres/`).
  */
 import { Context, Effect, Layer } from "effect"
 import { Administration } from "./administration.ts"
 import type { ApiKeyView } from "./ledger-state.ts"
 import type { Refusal } from "./machine.ts"
 
-/** The price of one admitted call, set aside. It ends once: committed or released. */
+/** A hold on the price of one admitted call. It ends once: `commit` captures it, or `release` releases it. */
 export interface Held {
-  /** Resolves when the charge is durable. Rejects when it could not be written: the hold is given back, nothing is charged. */
+  /**
+   * Resolves when the charge is durable. Rejects if it could not be written: the hold is released and nothing is
+   * charged. A charge that is in doubt is refunded later.
+   */
   readonly commit: (requestId: string) => Promise<void>
-  /** Gives the hold back, of a call that failed. Does nothing to one that has ended or is being charged. */
+  /** Releases the hold of a failed call. Does nothing if the hold has ended or is being charged. */
   readonly release: () => void
 }
 
-/** `key_changed`: the key was edited or revoked, or its secret has ended, since it was looked up; look again. */
+/** `key_changed`: since the lookup, the key was edited or revoked, or its secret expired; look it up again. */
 export type Admission = { readonly held: Held } | { readonly refused: Refusal | "key_changed" }
 
 /** Counted since the start, for metrics. */
 export interface LedgerCounters {
   /** Durable charges. */
   commits: number
-  /** Groups that were written, of charges and whatever else; `durable_seconds` is the time they took, from their first part on. */
+  /**
+   * Groups that were written, of charges and other changes. `durable_seconds` is the time they took, counted from the
+   * arrival of their first part.
+   */
   groups: number
   durable_seconds: number
   /** Groups that could not be written, or got no answer. */
@@ -33,15 +40,17 @@ export interface LedgerCounters {
   refused_spend_cap_reached: number
 }
 
-/** Where the ledger cannot be asked, the promises reject with `LedgerUnavailable`. */
+/** If the ledger is unavailable, the promises reject with `LedgerUnavailable`. */
 export interface LedgerAccess {
-  /** The key, or undefined where it is unknown, revoked or expired. Keys are looked up by their SHA-256, never compared. */
+  /**
+   * The key, or undefined if it is unknown, revoked or expired. Keys are looked up by their SHA-256, never compared.
+   */
   readonly authenticate: (token: string, nowMs: number) => Promise<ApiKeyView | undefined>
-  /** Whether the key is still as it was looked up: a refusal that its scopes gave is true only then. */
+  /** Whether the key is unchanged since it was looked up: only then is a refusal because of its scopes correct. */
   readonly isCurrent: (key: ApiKeyView, nowMs: number) => Promise<boolean>
-  /** Sets the price of a call aside, or refuses it: one atomic decision over the balance and the key's budgets. */
+  /** Holds the price of a call, or refuses the call: one atomic decision over the balance and the key's budgets. */
   readonly hold: (key: ApiKeyView, endpoint: string, credits: number, nowMs: number) => Promise<Admission>
-  /** Credits that the key can still spend: the smaller of balance and budgets left. Never below 0. */
+  /** Credits that the key can still spend: the smallest of the balance and the remaining budgets. Never below 0. */
   readonly remaining: (key: ApiKeyView, nowMs: number) => number
   /** Whether charges can be written now. */
   readonly writable: () => boolean
@@ -61,7 +70,7 @@ export const noCounts = (): LedgerCounters => ({
 })
 
 export class Ledger extends Context.Service<Ledger, LedgerAccess>()("larder/serve/Ledger") {
-  /** What operators may do to the same ledger. */
+  /** The operator's access to the same ledger. */
   static readonly layerAdministration = Layer.effect(
     Administration,
     Effect.map(Ledger, (ledger) => ledger.administration)

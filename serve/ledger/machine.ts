@@ -1,9 +1,9 @@
 /**
- * The rules by which calls are admitted and charged, as functions over a state that one writer owns: no I/O, no clock, no
- * randomness. Time and ids come in, decisions come out. Holds change the state at once; what is decided becomes part of it
- * (`apply`, `settle`) only when it is durable.
+ * The rules that admit and charge calls, as functions over a state that one writer owns: no I/O, no clock, no
+ * randomness. Time and ids come in, decisions come out. Holds change the state immediately. Decisions become part of it
+ * (`apply`, `settle`) only when they are durable.
  *
- * Holds live in memory alone: whoever dies between a hold and its charge has charged nothing.
+ * Holds exist only in memory: a process that crashes between a hold and its charge has charged nothing.
  */
 import type { Draft } from "./chain.ts"
 import { endedCredits, grantsText, type Taken, takeFrom } from "./expiring-grants.ts"
@@ -12,7 +12,7 @@ import { dayOf, timestampOf } from "./moments.ts"
 import type { ApiKey } from "./records.ts"
 import { addSpent, type CapReached, capReached, type DayOfKey, dayOfKey, unspentOfBudgets } from "./spending.ts"
 
-/** The price of one admitted call, set aside. It ends exactly once: settled or given back. */
+/** A hold on the price of one admitted call. It ends exactly once: captured or released. */
 export interface Hold {
   readonly key: KeyState
   /** The key as it was when the call was admitted. */
@@ -30,11 +30,11 @@ export type HoldOutcome = { readonly hold: Hold } | { readonly refused: Refusal 
 
 const insufficientBalance: HoldOutcome = { refused: "insufficient_balance" }
 
-/** Credits that calls can spend, of all keys together. */
+/** Credits that the calls of all keys together can spend. */
 const availableOf = ({ expiredAt, grants, head, held }: AccountState, now: number): number =>
   head.balance - held - (grants.length === 0 ? 0 : endedCredits(grants, Math.max(now, expiredAt)))
 
-/** Admits a call and sets its price aside, or says why not. Spending exactly all of balance or budget is allowed. */
+/** Admits a call and holds its price, or says why not. Spending exactly the whole balance or budget is allowed. */
 export const hold = (
   state: LedgerState,
   keyId: string,
@@ -48,7 +48,7 @@ export const hold = (
   return refused === undefined ? { hold: setAside(key, { endpoint, credits, now }) } : { refused }
 }
 
-/** Sets the price of a call aside that there is room for. */
+/** Holds the price of a call. The caller has checked that there is room for it. */
 export const setAside = (
   key: KeyState,
   { credits, endpoint, now }: { readonly endpoint: string; readonly credits: number; readonly now: number }
@@ -61,7 +61,7 @@ export const setAside = (
   return { key, record, day, taken, endpoint, credits, admittedAt: now, stage: "held" }
 }
 
-/** The charge of an admitted call, or undefined where this request id has been charged already. */
+/** The charge of an admitted call, or undefined if this request id was already charged. */
 export const charge = (state: LedgerState, held: Hold, requestId: string): Draft | undefined => {
   if (held.stage !== "held") throw new Error(`the hold of request ${requestId} has been used already`)
   if (!state.charged.add(requestId)) return undefined
@@ -84,16 +84,19 @@ export const charge = (state: LedgerState, held: Hold, requestId: string): Draft
   }
 }
 
-/** The charge of this hold is durable. */
+/** Captures the hold: its charge is durable. */
 export const settle = (held: Hold): void => {
   end(held)
   addSpent(held.key, held.day.day, held.credits)
 }
 
-/** The charge of this hold could not be written. */
+/** Releases the hold: its charge could not be written. */
 export const giveBack = (held: Hold): void => end(held)
 
-/** The call failed before it was charged. Does nothing to a hold that has ended or is being charged. */
+/**
+ * Releases the hold of a call that failed before it was charged. Does nothing if the hold has ended or is being
+ * charged.
+ */
 export const release = (held: Hold): void => {
   if (held.stage === "held") end(held)
 }
@@ -106,7 +109,10 @@ const end = (held: Hold) => {
   for (const { credits, grant } of held.taken) grant.held -= credits
 }
 
-/** What the key can still spend: the smaller of balance and budgets left, less what running calls hold. Never below 0. */
+/**
+ * What the key can still spend: the smallest of balance and remaining budgets, minus the holds of running calls. Never
+ * below 0.
+ */
 export const remaining = (state: LedgerState, keyId: string, now: number): number =>
   remainingOf(known(state.keys, keyId), now)
 

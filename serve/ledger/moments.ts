@@ -1,8 +1,8 @@
-/** Moments as the ledger needs them: UTC months, and timestamps as text. */
+/** Time as the ledger needs it: UTC days, weeks and months, and timestamps as text. */
 import { Timestamp } from "@larder/schemas/dates.ts"
 import { Schema } from "effect"
 
-/** Months counted from the year 0: what a monthly budget belongs to. */
+/** Months counted from year 0: the period of a monthly budget. */
 export const monthOf = (milliseconds: number): number => {
   const date = new Date(milliseconds)
   return date.getUTCFullYear() * 12 + date.getUTCMonth()
@@ -14,14 +14,14 @@ const day = 86_400_000
 export const dayOf = (milliseconds: number): number => Math.floor(milliseconds / day)
 export const dateOfDay = (number: number): string => textOf(number * day)
 export const monthOfDay = (number: number): number => monthOf(number * day)
-/** Monday of the week that a day is in. */
+/** Monday of the week that contains a day. */
 export const mondayOf = (number: number): number => number - ((((number + 3) % 7) + 7) % 7)
 
-/** All days of the weeks that some days are in, each once. */
+/** All days of the weeks that contain the given days, each once. */
 export const daysOfWeeks = (days: ReadonlyArray<number>): ReadonlyArray<number> =>
   [...new Set(days.map(mondayOf))].flatMap((monday) => Array.from({ length: 7 }, (_, index) => monday + index))
 
-/** Both included; none where `to` is before `from`. */
+/** Both days are inclusive. Empty if `to` is before `from`. */
 export interface Days {
   readonly from: string
   readonly to: string
@@ -32,15 +32,17 @@ const endOf = (month: number) => beginOf(month + 1) - day
 const textOf = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 10)
 const lengthOf = ({ from, to }: Days) => (Date.parse(to) - Date.parse(from)) / day + 1
 
-/** A month by the days of it that are within, or as a whole without those that are outside: whichever are fewer. */
+/**
+ * Covers a month by its days within a period, or by the whole month minus its days outside: whichever needs fewer days.
+ */
 const shorter = (within: Days, outside: ReadonlyArray<Days>) =>
   lengthOf(within) <= outside.reduce((sum, days) => sum + lengthOf(days), 0)
     ? { wholes: 0, added: [within], taken: [] }
     : { wholes: 1, added: [], taken: outside.filter((days) => lengthOf(days) > 0) }
 
 /**
- * What is added up for a period: months from `first` to the one before `next`, and days; what is taken out: days. Sixteen
- * of a month at most.
+ * How to sum up a period: add the months from `first` to the one before `next` and the days in `added`, and subtract
+ * the days in `taken`. At most sixteen days of a month.
  */
 export const inMonths = ({ from, to }: Days) => {
   const [first, last] = [monthOf(Date.parse(from)), monthOf(Date.parse(to))]
@@ -62,7 +64,10 @@ export const inMonths = ({ from, to }: Days) => {
 
 const isTimestamp = Schema.is(Timestamp)
 
-/** A moment in UTC as people type it, to the second: `2027-01-31T00:00:00Z`, `2027-01-31 00:00`. Undefined where it is none. */
+/**
+ * A UTC time as people type it, with or without seconds: `2027-01-31T00:00:00Z`, `2027-01-31 00:00`. Undefined if it is
+ * not valid.
+ */
 export const momentTyped = (text: string): string | undefined => {
   const [, day, minute, second = ":00"] = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(:\d\d)?( ?UTC|Z)?$/.exec(text) ?? []
   const moment = `${day}T${minute}${second}.000Z`
@@ -71,7 +76,9 @@ export const momentTyped = (text: string): string | undefined => {
 
 let latest = { milliseconds: 0, text: new Date(0).toISOString() }
 
-/** ISO 8601 in UTC with milliseconds. Formatting costs 0.8 µs, and thirty calls a millisecond share one text. */
+/**
+ * ISO 8601 in UTC with milliseconds. Formatting costs 0.8 µs, so the thirty calls of one millisecond share one text.
+ */
 export const timestampOf = (milliseconds: number): string => {
   if (latest.milliseconds !== milliseconds) latest = { milliseconds, text: new Date(milliseconds).toISOString() }
   return latest.text

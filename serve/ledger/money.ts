@@ -1,7 +1,10 @@
-/** US dollars in, credits out. 1,000 credits are 1.00 USD, so three decimals are exact and a fourth cannot be paid. */
+/**
+ * Converts US dollars into credits and back. 1,000 credits are 1.00 USD, so three decimals are exact and a fourth
+ * cannot be paid.
+ */
 
 const creditsPerDollar = 1_000
-/** Far above any price, and far below where doubles stop counting. */
+/** Far above any price, and far below the largest integer that a double represents exactly. */
 const mostDollars = 1_000_000_000
 
 /** Credits of an amount such as `25`, `0.5` or `12.345`; undefined for anything else, negative amounts included. */

@@ -2,5 +2,5 @@
 import { Effect } from "effect"
 import { randomText } from "../access/random-text.ts"
 
-/** 119 random bits: permanent, and never met twice. */
+/** 119 random bits: permanent and unique. */
 export const newId = (prefix: "acct_" | "key_") => Effect.sync(() => prefix + randomText(20))

@@ -1,7 +1,7 @@
 /**
- * The ledger for one command: in PostgreSQL where `LARDER_LEDGER_URL` says so; else opened in its folder where nobody holds
- * it, or through the server that does. Whoever finds it held and nobody answering waits a little: a server is starting or
- * stopping, or another command is at work.
+ * Opens the ledger for one command: in PostgreSQL if `LARDER_LEDGER_URL` is set; otherwise in its folder if no process
+ * holds it, or through the server that holds it. If the holder does not answer, the command retries for a while: a
+ * server may be starting or stopping, or another command may be running.
  */
 import path from "node:path"
 import { Effect, Exit, Layer, Option, type Redacted, Schedule, Scope } from "effect"
@@ -16,10 +16,10 @@ import { connect } from "./postgres/database.ts"
 
 export const ledgerDirectoryIn = (home: string) => path.resolve(home, "ledger")
 
-/** Half a minute: a server with 100,000 keys starts in some three seconds, and ten commands may stand in line. */
+/** Half a minute: a server with 100,000 keys starts in about three seconds, and ten commands may be waiting in line. */
 const patience = { every: "200 millis", times: 150 } as const
 
-/** Opens the ledger in this process, until the scope ends. An attempt that fails leaves nothing behind. */
+/** Opens the ledger in this process until the scope ends. A failed attempt leaves nothing behind. */
 const openHere = Effect.fnUntraced(function* (directory: string) {
   const attempt = yield* Scope.make()
   const opened = Effect.gen(function* () {
@@ -41,7 +41,7 @@ const elsewhere = (directory: string) => (inUse: LedgerInUse) =>
     Option.isSome(server) ? Effect.succeed(through(server.value)) : Effect.fail(inUse)
   )
 
-/** The ledger for one command, and where it was found. */
+/** The ledger for one command, and how it was reached. */
 type Reached = { readonly administration: Administration["Service"] } & (
   | { readonly at: "server"; readonly server: Server }
   | { readonly at: "file"; readonly file: LedgerFile["Service"] }

@@ -1,4 +1,7 @@
-/** Tables whose rows enter the chain of the ledger with each change, and their columns; the same in SQLite and PostgreSQL. */
+/**
+ * Tables whose rows enter the chain of the ledger with each change, and their columns. The same in SQLite and
+ * PostgreSQL.
+ */
 export const recorded = {
   account: ["id", "name", "created_at"],
   api_key: [
@@ -39,7 +42,7 @@ export const recorded = {
   ]
 } as const
 export type Recorded = keyof typeof recorded
-export const recordedTables = Object.keys(recorded) as ReadonlyArray<Recorded> // TypeScript forgets the names
+export const recordedTables = Object.keys(recorded) as ReadonlyArray<Recorded> // `Object.keys` loses the literal types
 
-/** What people call a row of the table. */
+/** What messages call a row of the table. */
 export const nameOf = { account: "account", api_key: "key", payment: "payment" } satisfies Record<Recorded, string>

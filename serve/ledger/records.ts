@@ -1,4 +1,4 @@
-/** What the ledger keeps: the tables `account`, `api_key` and `entry`. Money is integer credits. */
+/** The records of the ledger: the tables `account`, `api_key` and `entry`. Money is stored as integer credits. */
 import { Timestamp } from "@larder/schemas/dates.ts"
 import { Scope } from "@larder/schemas/scopes.ts"
 import { Schema } from "effect"
@@ -51,7 +51,7 @@ export const ApiKey = Schema.Struct({
 }).annotate({ identifier: "api_key", description: "API keys, revoked and expired ones included." })
 export type ApiKey = typeof ApiKey.Type
 
-/** Of a key with one budget, one secret and no end. */
+/** The fields of a key with one budget, one secret and no expiry. */
 export const plainKey = {
   daily_budget_credits: null,
   weekly_budget_credits: null,
@@ -121,5 +121,5 @@ export const Entry = Schema.Struct({
 })
 export type Entry = typeof Entry.Type
 
-/** Of an entry that has nothing to do with shorter budgets and with credits that expire. */
+/** The fields of an entry without daily or weekly budgets and without expiring credits. */
 export const plainEntry = { daily_budget_credits: null, weekly_budget_credits: null, expires_at: null, grants: null }

@@ -1,13 +1,16 @@
 /**
- * What a key has spent in the periods of its budgets, and what its calls hold, by the UTC day of their admission: a budget
- * that a key is given while its calls are under way counts them, too.
+ * What a key has spent in the periods of its budgets, and what its calls hold, by the UTC day of their admission. So a
+ * budget that is added while calls are running counts those calls, too.
  */
 import { type Days, dateOfDay, mondayOf, monthOfDay } from "./moments.ts"
 import type { ApiKey } from "./records.ts"
 
 export type CapReached = "daily_spend_cap_reached" | "weekly_spend_cap_reached" | "spend_cap_reached"
 
-/** Each day belongs to one period of a kind; periods have numbers that no two kinds share for the next two thousand years. */
+/**
+ * A kind of budget period. Each day belongs to one period of each kind. No two kinds share a period number for the next
+ * two thousand years.
+ */
 interface Kind {
   readonly periodOf: (day: number) => number
   readonly refusal: CapReached
@@ -27,7 +30,7 @@ const monthly: Kind = {
   refusal: "spend_cap_reached"
 }
 
-/** The first and the last day of a period that is no month. */
+/** The first and the last day of a period that is not a month. */
 const daysOf = (period: number): readonly [first: number, last: number] => {
   if (period < firstOfWeeks) return [period - firstOfDays, period - firstOfDays]
   return [period - firstOfWeeks, period - firstOfWeeks + 6]
@@ -37,7 +40,7 @@ interface Budget extends Kind {
   readonly credits: number
 }
 
-/** The shortest period comes first: that budget refuses before the others. */
+/** The shortest period comes first, so its budget refuses before the others. */
 export const budgetsOf = ({ budget_credits, daily_budget_credits, weekly_budget_credits }: ApiKey) => {
   const budgets: Array<Budget> = []
   if (daily_budget_credits !== null) budgets.push({ ...daily, credits: daily_budget_credits })
@@ -54,17 +57,17 @@ export interface Spending {
 export interface DayOfKey {
   readonly key_id: string
   readonly day: number
-  /** Set aside for calls that were admitted on it and have not ended. */
+  /** Held for calls that were admitted on this day and have not ended. */
   held: number
-  /** The part of it that other servers have set aside for their next calls. */
+  /** The part of `held` that other servers have reserved for their next calls. */
   reserved: number
 }
 
-/** What was spent before the start, and is read where it is asked for. */
+/** What was spent before the start. Read on demand. */
 export interface StoredSpending {
-  /** Spending of this month and later ones was read at the start. */
+  /** Spending of this and later months was read at the start. */
   readonly month: number
-  /** The same of days, for keys that had a budget per day or week: a Monday. */
+  /** The same for days, for keys that had a daily or weekly budget: a Monday. */
   readonly day: number
   readonly ofMonth: (accountId: string, keyId: string, month: number) => number
   readonly ofDays: (accountId: string, keyId: string, days: Days) => number
@@ -73,7 +76,7 @@ export interface StoredSpending {
 export interface KeySpending {
   readonly record: ApiKey
   readonly budgets: ReadonlyArray<Budget>
-  /** By their numbers. Days and weeks are there only while the key has such a budget. */
+  /** By period number. Days and weeks are included only while the key has such a budget. */
   readonly periods: Map<number, Spending>
   days: ReadonlyArray<DayOfKey>
   /** Days and weeks that begin on this day or later are in `periods`, unless nothing was spent in them. */
@@ -90,15 +93,15 @@ export const dayOfKey = (key: KeySpending, day: number): DayOfKey => {
   return begun
 }
 
-/** At so many, days and weeks that ended a week before are forgotten, and read again where they are asked for. */
+/** At this number, days and weeks that ended over a week earlier are dropped. They are read again on demand. */
 const mostPeriods = 50
 const keptDays = 7
 
 const isMonth = (period: number) => period < firstOfDays
 
 /**
- * Reading takes the main thread a millisecond or more, so days and weeks of keys that had such a budget at the start are not
- * read: else the first calls of a day would be held up, key by key.
+ * Reading takes the main thread a millisecond or more, so days and weeks of keys that had such a budget at the start
+ * are not read. Otherwise the first calls of a day would be delayed, key by key.
  */
 const readSpent = ({ countedFrom, record: { account_id, id }, stored }: KeySpending, period: number): number => {
   if (stored === undefined) return 0
@@ -125,7 +128,7 @@ const forgetPeriods = ({ periods }: KeySpending, isForgotten: (period: number) =
   for (const period of periods.keys()) if (isForgotten(period)) periods.delete(period)
 }
 
-/** Takes up a day that was read at the start. */
+/** Adds a day that was read at the start. */
 export const addStored = (key: KeySpending, day: number, spent: number): void => {
   for (const { periodOf } of key.budgets) {
     const period = periodOf(day)
@@ -136,7 +139,7 @@ export const addStored = (key: KeySpending, day: number, spent: number): void =>
   }
 }
 
-/** The record has changed: days and weeks were counted only while the key had such a budget. */
+/** Called when the record has changed: days and weeks were counted only while the key had such a budget. */
 export const forgetUncounted = (key: KeySpending, before: ApiKey): void => {
   const { daily_budget_credits, weekly_budget_credits } = key.record
   const isNew =
@@ -172,18 +175,18 @@ const leastOf = (key: KeySpending, day: number, creditsOf: (day: DayOfKey) => nu
   return left
 }
 
-/** The budget that does not allow so much more on this day, or undefined where all do. */
+/** The refusal of the first budget that does not allow this many more credits on this day; undefined if all do. */
 export const capReached = (key: KeySpending, credits: number, day: number): CapReached | undefined => {
   for (const budget of key.budgets) if (leftOf(key, budget, day, heldOf) < credits) return budget.refusal
   return undefined
 }
 
-/** What all budgets allow to be set aside on this day. */
+/** Credits that all budgets still allow to be held on this day. */
 export const leftOfBudgets = (key: KeySpending, day: number): number => leastOf(key, day, heldOf)
-/** The same, without what calls hold alone. */
+/** The same, but what other servers have reserved counts as available. */
 export const unspentOfBudgets = (key: KeySpending, day: number): number => leastOf(key, day, heldByCalls)
 
-/** Counts a charge. What is not known is read when it is asked for, with this charge. */
+/** Counts a charge. A period that is not loaded is read on demand later, including this charge. */
 export const addSpent = ({ budgets, periods }: KeySpending, day: number, credits: number): void => {
   for (const { periodOf } of budgets) {
     const spending = periods.get(periodOf(day))
@@ -191,13 +194,13 @@ export const addSpent = ({ budgets, periods }: KeySpending, day: number, credits
   }
 }
 
-/** What was read elsewhere, where it is not read here. */
+/** Spending that the caller has read from the database. */
 export interface ReadSpending {
   readonly ofMonth: (month: number) => number
   readonly ofDay: (day: number) => number
 }
 
-/** Takes over what was spent in the periods of a day. */
+/** Replaces what was spent in the periods that contain a day. */
 export const setSpent = (key: KeySpending, day: number, { ofDay, ofMonth }: ReadSpending): void => {
   for (const { periodOf } of key.budgets) {
     const period = periodOf(day)
@@ -212,7 +215,7 @@ export const setSpent = (key: KeySpending, day: number, { ofDay, ofMonth }: Read
   }
 }
 
-/** Whether all that is known of the periods of a day is known to be so. */
+/** Whether all periods that contain a day are loaded and satisfy a condition. */
 export const isKnown = (key: KeySpending, day: number, isTrue: (spending: Spending) => boolean): boolean => {
   for (const { periodOf } of key.budgets) {
     const spending = key.periods.get(periodOf(day))
@@ -224,14 +227,14 @@ export const isKnown = (key: KeySpending, day: number, isTrue: (spending: Spendi
 export const spendingsOn = (key: KeySpending, day: number): ReadonlyArray<Spending> =>
   key.budgets.map(({ periodOf }) => spendingIn(key, periodOf(day)))
 
-/** Whether two days count towards the same budget. */
+/** Whether two days belong to the same period of a budget. */
 export const areInOnePeriod = (refusal: CapReached, one: number, other: number): boolean => {
   const kind = [daily, weekly, monthly].find((kind) => kind.refusal === refusal)
   return kind !== undefined && kind.periodOf(one) === kind.periodOf(other)
 }
 
 export const spentInMonth = (key: KeySpending, day: number): number => spendingIn(key, monthly.periodOf(day)).spent
-/** Null where the key has no such budget. */
+/** Null if the key has no such budget. */
 export const spentOnDay = (key: KeySpending, day: number): number | null =>
   key.record.daily_budget_credits === null ? null : spendingIn(key, daily.periodOf(day)).spent
 export const spentInWeek = (key: KeySpending, day: number): number | null =>

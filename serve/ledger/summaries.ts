@@ -11,14 +11,14 @@ export const accountSummary = (
   now: number
 ): AccountSummary => ({ ...account, balance_credits, expiring: grantsLeft(grants, now) })
 
-/** In credits; null where the key has no budget for the period. */
+/** In credits; null if the key has no budget for the period. */
 export interface Spent {
   readonly month: number
   readonly week: number | null
   readonly day: number | null
 }
 
-/** No secret is accepted beyond the end of its key. Moments are texts of one form, which sort as they follow each other. */
+/** No secret stays valid after its key expires. Timestamps have one format, so their texts sort by time. */
 const earlierOf = (formerEnd: string | null, keyEnd: string | null) =>
   formerEnd !== null && keyEnd !== null && keyEnd < formerEnd ? keyEnd : formerEnd
 

@@ -1,4 +1,4 @@
-/** Usage added up by day, by key and by endpoint: what a page shows of millions of calls. */
+/** Usage summed by day, by key and by endpoint: what a page shows of millions of calls. */
 import { Day } from "@larder/schemas/dates.ts"
 import { Schema } from "effect"
 
@@ -10,17 +10,17 @@ export const UsageSum = Schema.Struct({
 })
 export type UsageSum = typeof UsageSum.Type
 
-/** Each has all calls that were asked for. What has none, also because all were given back, is not named. */
+/** Each list covers all requested calls. A name without calls, for example because all were refunded, is omitted. */
 export const SummedUsage = Schema.Struct({
-  /** In their order. */
+  /** In chronological order. */
   by_day: Schema.Array(UsageSum),
-  /** Dearest first. */
+  /** Most credits first. */
   by_key: Schema.Array(UsageSum),
   by_endpoint: Schema.Array(UsageSum)
 })
 export type SummedUsage = typeof SummedUsage.Type
 
-/** A sum of calls to one or more endpoints, with one or more keys, on one or more days: null where they are several. */
+/** A sum of calls. A field is null if the sum covers several days, keys or endpoints. */
 export const PartOfUsage = Schema.Struct({
   day: Schema.NullOr(Day),
   key_id: Schema.NullOr(Schema.String),
@@ -46,7 +46,7 @@ const sumsBy = (parts: ReadonlyArray<PartOfUsage>, of: "day" | "key_id" | "endpo
 const byName = (a: UsageSum, b: UsageSum) => (a.name < b.name ? -1 : 1)
 const dearestFirst = (a: UsageSum, b: UsageSum) => b.credits - a.credits || byName(a, b)
 
-/** A part counts towards each sum that it has a name for. */
+/** A part counts towards each list that it has a name for. */
 export const sumUp = (parts: ReadonlyArray<PartOfUsage>): SummedUsage => ({
   by_day: sumsBy(parts, "day").toSorted(byName),
   by_key: sumsBy(parts, "key_id").toSorted(dearestFirst),

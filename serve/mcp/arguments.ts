@@ -1,8 +1,8 @@
-/** A tool's arguments as the API takes them: the id of a path, and a query whose grammar the endpoint judges. */
+/** Converts a tool's arguments to what the API takes: the id of a path, and a query that the endpoint validates. */
 import { type Invalid, invalid } from "@larder/schemas/api-errors.ts"
 import type { Route } from "../route.ts"
 
-/** Digits, also of numbers that JavaScript would write as 1e+21: a limit may be of any length. */
+/** All digits, also of numbers that JavaScript would write as 1e+21: a limit may have any length. */
 const textOfNumber = (value: number) => (Number.isInteger(value) ? BigInt(value).toString() : String(value))
 
 const textOf = (value: unknown): string | undefined => {
@@ -10,7 +10,7 @@ const textOf = (value: unknown): string | undefined => {
   return typeof value === "number" ? textOfNumber(value) : undefined
 }
 
-/** What a query would hold, or what is wrong with a value that it cannot hold. */
+/** The value as text of a query, or the problem with a value that a query cannot hold. */
 const inQuery = (
   name: string,
   value: unknown,
@@ -21,7 +21,7 @@ const inQuery = (
   if (!isList) return { wrong: `${name} must be text or a number` }
   const names = Array.isArray(value) ? value.map(textOf) : [undefined]
   if (names.includes(undefined)) return { wrong: `${name} must be a list of names, or text` }
-  const two = names.find((each) => each?.includes(",")) // joined to the others, it would be two names
+  const two = names.find((each) => each?.includes(",")) // joined with the others, it would become two names
   return two === undefined ? { text: names.join() } : { wrong: `${name} has a name with a comma in it: "${two}"` }
 }
 
@@ -32,10 +32,10 @@ interface Asked {
 }
 
 /**
- * Names may be a list, which becomes text with commas. What cannot stand in a query (another list, an object, true) and a
- * missing id are refused where the endpoint refuses a bad parameter: after the key and its scope are known. Unknown names
- * come first, as they do in a query. Many models fill what they do not need with null: an optional argument that is null is
- * absent.
+ * A list of names becomes text with commas. A value that a query cannot hold (another list, an object, true) and a
+ * missing id are refused where the endpoint refuses a bad parameter: after the key and its scope are checked. Unknown
+ * names are reported first, as they are for a query. Many models set arguments that they do not need to null: an
+ * optional argument that is null counts as absent.
  */
 export const askedOf = (route: Route, given: Readonly<Record<string, unknown>>): Asked => {
   const { parameters, record } = route.endpoint

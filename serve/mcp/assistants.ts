@@ -1,7 +1,8 @@
 /**
- * `/mcp`: the Model Context Protocol over streamable HTTP. Here is what HTTP asks of a request: method, origin, key. What
- * it says is for `exchange.ts`, which is loaded with the first message, as the protocol's library takes an eighth of a second.
- * Every request stands for itself and carries the key; any server of several answers any request.
+ * `/mcp`: the Model Context Protocol over streamable HTTP. This module checks the HTTP side of a request: method,
+ * origin, key. `exchange.ts` handles the message; it is loaded with the first message, because the protocol library
+ * takes an eighth of a second to load. Requests are stateless and carry the key, so any of several servers answers any
+ * request.
  */
 import {
   type ApiError,
@@ -28,14 +29,14 @@ export interface AssistantNeeds {
   readonly routes: ReadonlyArray<Route>
   readonly ledger: Pick<LedgerAccess, "authenticate" | "remaining">
   readonly turns: Turns
-  /** What the live generation says of itself, for answers that are of no one data set. */
+  /** Data headers of the live generation, for answers that belong to no single data set. */
   readonly dataHeaders: () => Readonly<Record<string, string>>
   readonly report: PipelineNeeds["report"]
   /** Version of the program. */
   readonly version: string
-  /** Where the API is reached from outside, for links in answers. */
+  /** Public address of the API, for links in answers. */
   readonly publicUrl: string | undefined
-  /** Of the API and the console. It grows while the listeners open. */
+  /** Origins of the API and the console. The set grows while the listeners open. */
   readonly origins: ReadonlySet<string>
 }
 
@@ -53,7 +54,7 @@ const preflight = {
   "access-control-max-age": "86400"
 }
 
-/** Pages see what pages of the API see, and what the protocol adds. */
+/** Headers of the protocol that web pages may read, in addition to those of the API. */
 const protocolHeaders = "Mcp-Session-Id, WWW-Authenticate"
 
 export const makeAssistants = (needs: AssistantNeeds): Assistants => {
@@ -87,7 +88,7 @@ export const makeAssistants = (needs: AssistantNeeds): Assistants => {
   }
 
   const failed = (cause: unknown) => {
-    // the ledger tells the operator itself that it is away
+    // the ledger itself reports to the operator that it is unavailable
     if (cause instanceof LedgerUnavailable) return refuse(ledgerUnavailable)
     report("the assistant connection failed", {}, Cause.die(cause))
     return refuse(internal)

@@ -1,7 +1,8 @@
 /**
- * Calls that may be cancelled by a notification. Over HTTP it comes in a request of its own, so calls are known here by key,
- * session and JSON-RPC id. A session is a label that a client got with `initialize` and sends along; nothing is kept about
- * it, any server takes any. A notification that reaches another server than its call cancels nothing: a closed stream does.
+ * Calls that a notification can cancel. Over HTTP, the notification arrives in a separate request, so calls are
+ * identified by key, session and JSON-RPC id. A session is a label that a client gets with `initialize` and sends with
+ * later requests. Servers store nothing about it, and each server accepts any label. A notification that reaches
+ * another server than its call cancels nothing; closing the stream does.
  */
 import { randomUUID } from "node:crypto"
 import type { RequestId } from "@modelcontextprotocol/server"
@@ -11,7 +12,7 @@ export const newSession = (): string => randomUUID()
 /** A call of one client. */
 export interface ClientCall {
   readonly keyId: string
-  /** Undefined for clients that do not say: theirs are cancelled by closing the stream alone. */
+  /** Undefined for clients that send none: only closing the stream cancels their calls. */
   readonly session: string | undefined
   readonly id: RequestId
 }
@@ -22,7 +23,7 @@ export const makeCancellations = () => {
     session === undefined ? undefined : JSON.stringify([keyId, session, id])
 
   return {
-    /** Runs a call under a signal that also fires when it is cancelled. */
+    /** Runs a call with a signal that also fires when a notification cancels the call. */
     during: async <A>(
       call: ClientCall,
       signal: AbortSignal,

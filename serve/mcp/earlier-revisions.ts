@@ -1,10 +1,10 @@
 /**
- * One request of the revisions with a handshake, answered with one JSON body: its status leaves after the last charge is
- * durable. The library's own way would open an event stream, and send a 200, before the first call is read.
+ * Answers one request of the protocol revisions with a handshake, with one JSON body: the status is sent after the last
+ * charge is durable. By default, the library would open an event stream, and send a 200, before the first call is read.
  */
 import { type Server, WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server"
 
-/** The revision that clients speak who name none; the only one with batches. */
+/** The revision of clients that name none; the only revision with batches. */
 const revisionWithBatches = "2025-03-26"
 
 interface Named {
@@ -15,7 +15,10 @@ const isNamed = (message: unknown): message is Named =>
 
 const mostMessages = 100
 
-/** Answers are told apart by their ids: of two calls with the same one, only one answer would arrive, and both be paid. */
+/**
+ * Answers are matched to calls by id. If two calls had the same id, both would be charged, but only one answer would
+ * arrive.
+ */
 export const problemOfBatch = (message: unknown, revision: string | null): string | undefined => {
   if (!Array.isArray(message)) return undefined
   if ((revision ?? revisionWithBatches) !== revisionWithBatches) return `Revision ${revision} has no batches`
@@ -24,7 +27,7 @@ export const problemOfBatch = (message: unknown, revision: string | null): strin
   return new Set(ids).size < ids.length ? "Two messages of the batch have the same id" : undefined
 }
 
-/** Resolves when the caller has gone; there is nobody to answer then. */
+/** Resolves when the caller disconnects; no answer can be sent then. */
 const gone = ({ signal }: Request) =>
   new Promise<Response>((resolve) => {
     const leave = () => resolve(new Response(null, { status: 499 }))
@@ -32,7 +35,7 @@ const gone = ({ signal }: Request) =>
     else signal.addEventListener("abort", leave, { once: true })
   })
 
-/** Closes the server: with it ends what a caller who has gone still waited for. */
+/** Closes the server, which also ends the calls of a caller that has disconnected. */
 export const answerEarlier = async (server: Server, request: Request, message: unknown): Promise<Response> => {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
   await server.connect(transport)

@@ -1,6 +1,6 @@
 /**
- * One HTTP request of the protocol, of a key that is known: the protocol's library answers it with the tools that the key's
- * scopes allow, and a call of a tool is a call of the request pipeline. Nothing is kept between requests.
+ * Handles one HTTP request of the protocol, with a known key. The protocol library answers it with the tools that the
+ * key's scopes allow, and a tool call goes through the request pipeline. Nothing is kept between requests.
  */
 import { type ApiError, tooLargeTogether, tooManyInFlight } from "@larder/schemas/api-errors.ts"
 import {
@@ -36,7 +36,7 @@ export interface Caller {
 
 export type Exchange = (request: Request, caller: Caller) => Promise<Answer>
 
-/** A hundred long names, a cursor and what a client says about itself fit many times. */
+/** A message with a hundred long names, a cursor and the client's data about itself is many times smaller. */
 const mostBytes = 256 * 1024
 
 const refusal = (status: number, code: number, message: string, id: string | number | null = null) =>
@@ -45,7 +45,7 @@ const refusal = (status: number, code: number, message: string, id: string | num
 const notJson = () => refusal(415, -32_000, "Unsupported Media Type: Content-Type must be application/json")
 const tooLarge = () => refusal(413, -32_000, `A message takes at most ${mostBytes} bytes`)
 
-/** What the client calls itself within a key; see `cancellations.ts`. */
+/** The client's session within a key; see `cancellations.ts`. */
 const sessionOf = (request: Request) => {
   const session = request.headers.get("mcp-session-id")
   return session !== null && session.length <= 64 ? session : undefined
@@ -59,7 +59,7 @@ const ofOneCall: ReadonlySet<string> = new Set([
   "x-credits-remaining"
 ])
 
-/** A call says of itself what the API would; a batch, what all of it was charged. */
+/** A single call carries the headers that the API would send; a batch carries its total charge. */
 const headersAfter = (answers: ReadonlyArray<Answer>): Readonly<Record<string, string>> => {
   const [answer, ...others] = answers
   if (answer !== undefined && others.length === 0)
@@ -77,10 +77,10 @@ const ToolCallMessage = Schema.Struct({
 })
 const decodeToolCall = Schema.decodeUnknownOption(ToolCallMessage)
 
-/** What one request has come to. */
+/** State of one request. */
 interface Progress {
   readonly bodies: ReturnType<typeof bodiesOf>
-  /** Of the API, to the calls so far. */
+  /** The API's answers to the calls so far. */
   readonly answers: Array<Answer>
   turn?: Turn
 }
@@ -155,11 +155,11 @@ export const makeExchange = (needs: AssistantNeeds): Exchange => {
     const faults: Array<Error> = []
     const { fetch } = createMcpHandler(newServer, {
       legacy: "reject",
-      maxSubscriptions: 0, // a changed key shows with the next listing, nothing is announced: there is nothing to listen to
+      maxSubscriptions: 0, // a changed key shows in the next listing; nothing is announced
       onerror: (error) => faults.push(error)
     })
     const response = await fetch(request, { parsedBody: message })
-    // what a caller got wrong is in the answer; the operator is told of what we did
+    // the answer states the caller's mistakes; our own faults are reported to the operator
     if (response.status >= 500) report("the assistant connection failed", {}, Cause.fail(faults))
     return response
   }

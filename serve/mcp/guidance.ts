@@ -1,13 +1,13 @@
-/** What a model must know of each tool beyond the endpoint's own description: when to choose it, and what comes next. */
+/** What a model must know about each tool beyond the endpoint's description: when to use it, and what to call next. */
 import type { Endpoint } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
 import { membersOf } from "./members.ts"
 
-/** `searchBrandedFoods` as a tool: `search_branded_foods`. */
+/** `searchBrandedFoods` becomes the tool `search_branded_foods`. */
 export const toolNameOf = (endpointId: string): string =>
   endpointId.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
 
-/** By the endpoint's id. */
+/** By endpoint id. */
 const uses: Readonly<Record<string, string>> = {
   searchCommodities:
     'Use it first for commodity prices. `commodity`, such as "butter", finds the slugs that get_commodity_prices takes; `category`, such as "dairy", finds the metric names that get_commodity_metric_values takes. The catalog is small and changes rarely: ask once and keep what you need.',
@@ -35,8 +35,9 @@ const paging =
   "A page of rows ends with `next_cursor`. While it is not null, more rows follow: call again with the same arguments and `cursor` set to it. Every page is charged."
 
 /**
- * The description of a tool, for a model: what it answers, when to use it, how it pages, what it costs. It names the members
- * of an answer; an output schema would be three times as long as all the rest, and models are not shown it.
+ * The description of a tool, for a model: its answer, when to use it, its paging and its cost. It lists the members of
+ * an answer instead of an output schema. The schema would be three times as long as all the rest, and models do not see
+ * it.
  */
 export const describe = ({ credits, description, id, order, response, summary }: Endpoint): string => {
   const use = uses[id]
@@ -55,7 +56,7 @@ const prices = [...new Set(endpoints.map(({ credits }) => credits))]
   .map((credits) => `${credits} credits (${usd(credits)} USD)`)
   .join(" or ")
 
-/** What a client shows its model about the whole connection. */
+/** The text about the whole connection that a client shows to its model. */
 export const instructions = `Larder answers from three data sets: dairy commodity prices of US government reports, labels of packaged foods (USDA FoodData Central), and products of web shops. All tools only read.
 
 Every successful tool call spends real money of the key's owner: ${prices}, as the tool says. Listing tools is free, and so are errors. Each result says what it cost and what the key can still spend. Do not call to see what happens; ask for many series or a large page in one call rather than in many; ask the user before a job of more than a few dozen calls.

@@ -1,4 +1,4 @@
-/** Which members an answer has, in one line for a model: names and nesting of its schema, without types. */
+/** The members of an answer on one line, for a model: names and nesting of its schema, without types. */
 import { componentSchemas } from "@larder/schemas/json-schema.ts"
 import type { Schema } from "effect"
 
@@ -10,7 +10,7 @@ interface Node {
   readonly properties?: Readonly<Record<string, Node>>
 }
 
-/** `{ data: [{ id, price: { min, max } }], next_cursor }`. Shapes that an answer can have are joined by "or". */
+/** `{ data: [{ id, price: { min, max } }], next_cursor }`. Alternative shapes of an answer are joined by "or". */
 export const membersOf = (response: Schema.Constraint): string => {
   const written: { readonly schemas: ReadonlyArray<Node>; readonly components: Readonly<Record<string, Node>> } =
     JSON.parse(JSON.stringify(componentSchemas([response])))

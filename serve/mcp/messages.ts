@@ -1,15 +1,16 @@
 /**
- * The JSON text of a message, judged before the protocol's library takes it apart: the library drops members named
- * `__proto__`, JSON.parse keeps the last of two equal names, and what is nested thousands of levels deep ends the library's
- * checks with an overflow. No call may be charged without an argument that was given, so such a text is no message.
+ * Checks the JSON text of a message before the protocol library parses it. The library drops members named `__proto__`,
+ * JSON.parse keeps only the last of two equal names, and nesting of thousands of levels ends the library's checks with
+ * a stack overflow. A call must not be charged if an argument that the client sent was lost, so such a text is
+ * rejected.
  */
 
 export type Judged =
   | { readonly message: unknown }
-  /** The id is the message's own where it can be read, for an answer that its sender finds. */
+  /** `id` is the message's own id if it can be read, so that the sender can match the answer. */
   | { readonly problem: string; readonly id: string | number | null }
 
-/** Levels of lists and objects. A call of a tool has four. */
+/** Levels of lists and objects. A tool call has four. */
 const mostLevels = 64
 
 const parsed = (text: string): { readonly value: unknown } | undefined => {
@@ -20,11 +21,11 @@ const parsed = (text: string): { readonly value: unknown } | undefined => {
   }
 }
 
-/** In well-formed JSON: a string with the colon that makes it a name, a bracket, or a number. */
+/** Tokens of well-formed JSON: a string, with the colon that makes it a name; a bracket; a number. */
 const tokens = /("[^"\\]*(?:\\.[^"\\]*)*")\s*(:?)|([[\]{}])|(-?\d[\d.eE+-]*)/g
 
 const problemIn = (text: string): string | undefined => {
-  /** Names of the objects around a place; undefined for a list. */
+  /** The names seen in each enclosing object; undefined for a list. */
   const around: Array<Set<string> | undefined> = []
   for (const [, string = "", colon, bracket, number] of text.matchAll(tokens)) {
     if (bracket === "{" || bracket === "[") {
@@ -33,7 +34,7 @@ const problemIn = (text: string): string | undefined => {
     } else if (bracket !== undefined) around.pop()
     else if (number !== undefined && !Number.isFinite(Number(number))) return "a number in it is too large"
     else if (colon === ":") {
-      const name: string = JSON.parse(string) // escapes spell equal names in many ways
+      const name: string = JSON.parse(string) // escapes can spell the same name in many ways
       const names = around.at(-1)
       if (name === "__proto__") return "a member is named __proto__"
       if (names?.has(name)) return `Repeated member: ${name.slice(0, 100)}`

@@ -1,10 +1,10 @@
 /**
- * Which web pages may speak to `/mcp`. A browser sends `Origin` with every POST, a program sends none and is let through. A
- * page whose name was pointed at this machine (DNS rebinding) still sends its own origin and is refused: allowed are the
- * public addresses that the operator set, the addresses of the listeners, and pages of the caller's own machine, where the
- * tools of developers run. `Host` decides nothing, since whoever rebinds a name chooses it. All of them need a key anyway.
- * Where a listener takes every address of its machine (`LARDER_HOST=0.0.0.0`), its own one is not known: pages of the API's
- * own origin then need `LARDER_API_URL`.
+ * Which web pages may call `/mcp`. A browser sends `Origin` with every POST; a program sends none and is accepted. A
+ * page whose name was pointed at this machine (DNS rebinding) still sends its own origin and is refused. Allowed
+ * origins are the public addresses that the operator set, the addresses of the listeners, and pages of the caller's own
+ * machine, where developer tools run. `Host` is not checked, because an attacker that rebinds a name also chooses
+ * `Host`. All callers need a key anyway. If a listener takes every address of its machine (`LARDER_HOST=0.0.0.0`), its
+ * own address is unknown: pages of the API's own origin then need `LARDER_API_URL`.
  */
 
 const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"])

@@ -1,6 +1,6 @@
 /**
- * The protocol's server for one exchange, or for one connection over stdio: it has tools and nothing else. The library knows
- * the revisions: the current one (2026-07-28), and those with a handshake before it (2025-11-25 back to 2024-10-07).
+ * The protocol's server for one exchange, or for one connection over stdio; it offers only tools. The library supports
+ * the current revision (2026-07-28), and the earlier ones with a handshake (2025-11-25 back to 2024-10-07).
  */
 import { type CallToolResult, type RequestId, Server, type Tool } from "@modelcontextprotocol/server"
 import { instructions } from "./guidance.ts"
@@ -15,7 +15,7 @@ export interface ToolCall {
 
 export interface Tools {
   readonly list: (signal: AbortSignal) => Promise<ReadonlyArray<Tool>>
-  /** Rejects with a `ProtocolError` for a tool that is not there. */
+  /** Rejects with a `ProtocolError` for an unknown tool. */
   readonly call: (call: ToolCall) => Promise<CallToolResult>
 }
 

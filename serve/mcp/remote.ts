@@ -1,6 +1,6 @@
 /**
- * The tools of a running API, asked over HTTP at its `/mcp` with the key of whoever started this program. The list is the
- * server's, a call is answered there, and a cancelled call is a closed request. The key is in the header and nowhere else.
+ * The tools of a running API, called over HTTP at its `/mcp` with the key of this program's user. The server provides
+ * the list and answers the calls; cancelling a call closes its request. The key is sent only in the header.
  */
 import { ErrorBody } from "@larder/schemas/api-errors.ts"
 import {
@@ -18,7 +18,7 @@ import type { ToolCall, Tools } from "./protocol-server.ts"
 import { resultOf } from "./results.ts"
 
 export interface Remote {
-  /** Address of the API, without a slash at its end. */
+  /** Address of the API, without a trailing slash. */
   readonly url: string
   readonly key: string
   readonly version: string
@@ -37,12 +37,12 @@ interface Reply {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Revision that is spoken to the server: each request stands for itself, and is answered with one JSON body. */
+/** Protocol revision used with the server: requests are stateless, and each is answered with one JSON body. */
 const revision = "2026-07-28"
 
 const decodeRefusal = Schema.decodeUnknownOption(Schema.fromJsonString(ErrorBody))
 
-/** Also one without an id, as a server sends it that could not read the request. */
+/** Also matches an error without an id, which a server sends when it could not read the request. */
 const ProtocolRefusal = Schema.Struct({
   jsonrpc: Schema.Literal("2.0"),
   error: Schema.Struct({ code: Schema.Int, message: Schema.String, data: Schema.optionalKey(Schema.Unknown) })
@@ -51,18 +51,20 @@ const decodeProtocolRefusal = Schema.decodeUnknownOption(ProtocolRefusal)
 
 const failure = (message: string) => new ProtocolError(ProtocolErrorCode.InternalError, message)
 
-/** What went wrong below HTTP, such as ECONNREFUSED; it names no header. */
+/** The failure below HTTP, such as ECONNREFUSED; it contains no header. */
 const reasonOf = (cause: unknown) => {
   const below = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
   if (!(below instanceof Error)) return String(below)
   return "code" in below ? String(below.code) : below.message
 }
 
-/** Reasons for which no connection was made, TLS included. After any other the server may have read the request. */
+/**
+ * Reasons that mean that no connection was made, TLS included. After any other, the server may have read the request.
+ */
 const neverMade =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|.*(TLS|SSL|CERT|UNABLE_TO_).*)$/
 
-/** What `/mcp` itself refuses without a message of the protocol: a wrong key, and whatever the server cannot do now. */
+/** A refusal of `/mcp` itself, without a protocol message: a wrong key, or a server that cannot answer now. */
 const refusalIn = ({ status, text }: Pick<Reply, "status" | "text">): string | undefined => {
   if (status !== 401 && status < 500) return undefined
   return Option.getOrUndefined(decodeRefusal(text))?.error.message
@@ -125,7 +127,7 @@ export const remoteTools = ({ key, url, version }: Remote): Tools => {
   }
 
   const call = async ({ arguments: given, name, signal }: ToolCall) => {
-    // a name travels in a header, too
+    // the name is also sent in a header
     if (!/^[\w.-]+$/.test(name)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`)
     const reply = await send({ method: "tools/call", name, params: { name, arguments: given }, signal })
     if (refusalIn(reply) !== undefined) return resultOf({ ...reply, body: reply.text })

@@ -1,7 +1,7 @@
 /**
- * An answer of the API as the result of a tool: its body word by word as text, since there a price keeps the digits as
- * published; the same as a typed value; and, for the client in `_meta` and for the model in lines of text, what it cost and
- * whether its rows are samples.
+ * An answer of the API as a tool result. Its body is verbatim text, in which prices keep the digits as published, and
+ * also a typed value. `_meta` tells the client, and lines of text tell the model, what the call cost and whether its
+ * rows are samples.
  */
 import type { CallToolResult } from "@modelcontextprotocol/server"
 import type { Answer } from "../pipeline.ts"

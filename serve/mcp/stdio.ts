@@ -1,4 +1,4 @@
-/** The protocol over stdin and stdout, until the client closes stdin. stdout carries messages and nothing else. */
+/** The protocol over stdin and stdout, until the client closes stdin. stdout carries only messages. */
 import type { Readable, Writable } from "node:stream"
 import {
   isJSONRPCNotification,
@@ -14,7 +14,7 @@ import { readMessage } from "./messages.ts"
 import { protocolServer } from "./protocol-server.ts"
 import { type Remote, remoteTools } from "./remote.ts"
 
-/** Calls `line` with each line of a stream that is not blank, and `ended` after the last one or one that is too long. */
+/** Calls `line` with each non-blank line of a stream, and `ended` after the last line or a line that is too long. */
 const readLines = (input: Readable, line: (text: string) => void, ended: (problem?: Error) => void) => {
   let rest = Buffer.alloc(0)
   const tell = (text: string) => {
@@ -38,12 +38,12 @@ const readLines = (input: Readable, line: (text: string) => void, ended: (proble
 }
 
 /**
- * Messages as lines. The library's own transport aborts what is not answered when the client closes stdin, and lets the
- * answers wait for a full stdout with two listeners each; this one answers every request that it has read before it closes.
- * What is no message is refused under its id where that can be read, and reported.
+ * A transport with one message per line. When the client closes stdin, the library's own transport aborts unanswered
+ * requests; while stdout is full, it adds two listeners for each answer. This transport answers every request that it
+ * has read before it closes. It reports a line that is not a message, and refuses it with its id if the id can be read.
  */
 const lineTransport = (input: Readable, output: Writable, report: (problem: string) => void): Transport => {
-  /** Ids of requests. Two requests may have the same, though they should not: both are answered. */
+  /** Ids of unanswered requests. Two requests should not have the same id; if they do, both are answered. */
   const unanswered: Array<unknown> = []
   let isAtEnd = false
   let isClosed = false
@@ -73,7 +73,7 @@ const lineTransport = (input: Readable, output: Writable, report: (problem: stri
     if (id === null) return
     const error = { code: ProtocolErrorCode.ParseError, message: `Parse error: ${problem}` }
     unanswered.push(id)
-    answer({ jsonrpc: "2.0", id, error }).catch(() => undefined) // stdout's own error closes the connection
+    answer({ jsonrpc: "2.0", id, error }).catch(() => undefined) // an error of stdout closes the connection anyway
   }
   const receive = (line: string) => {
     const judged = readMessage(line)
@@ -82,13 +82,13 @@ const lineTransport = (input: Readable, output: Writable, report: (problem: stri
     if (!isSpecType.JSONRPCMessage(message)) return refuse("it is no message of JSON-RPC 2.0", null)
     if (isJSONRPCRequest(message)) unanswered.push(message.id)
     if (isJSONRPCNotification(message) && message.method === "notifications/cancelled")
-      settle(message.params?.requestId) // it gets no answer
+      settle(message.params?.requestId) // a cancelled request gets no answer
     transport.onmessage?.(message)
   }
 
   const transport: Transport = {
     start: async () => {
-      output.on("error", close) // the client has gone
+      output.on("error", close) // the client has disconnected
       readLines(input, receive, (problem) => {
         if (problem !== undefined) transport.onerror?.(problem)
         isAtEnd = true
@@ -104,7 +104,7 @@ const lineTransport = (input: Readable, output: Writable, report: (problem: stri
   return transport
 }
 
-/** Resolves when the client has gone; `report` hears what a client sent that is no message. */
+/** Resolves when the client disconnects. `report` receives problems, such as a line that is not a message. */
 export const serveOverStdio = (remote: Remote, report: (problem: string) => void): Promise<void> =>
   new Promise((resolve) => {
     const transport = lineTransport(process.stdin, process.stdout, report)

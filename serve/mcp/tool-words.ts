@@ -1,4 +1,7 @@
-/** A model has tools, no endpoints, and they take arguments: what the schemas say of the API, said of the tools. */
+/**
+ * Rewrites the schemas' texts about the API for tools: a model has tools instead of endpoints, and arguments instead of
+ * parameters.
+ */
 
 const words: ReadonlyArray<readonly [ofTheApi: string, ofTools: string]> = [
   ["are at the two endpoints below", "come from get_commodity_prices and get_commodity_metric_values"],

@@ -1,6 +1,7 @@
 /**
- * The tools, derived from the list of endpoints: one for each, named like its operation. The parameters make the input; what
- * a tool answers is in its description. Every conversation of an assistant begins with this list: it is kept below 20 kB.
+ * The tools, derived from the list of endpoints: one per endpoint, named like its operation. The input schema comes
+ * from the parameters, and the description states the answer. Every conversation of an assistant starts with this list,
+ * so it is kept below 20 kB.
  */
 import type { Endpoint } from "@larder/schemas/endpoint.ts"
 import { jsonSchema } from "@larder/schemas/json-schema.ts"
@@ -22,8 +23,8 @@ const idInput = ({ record }: Endpoint) =>
     : { id: { type: "string", minLength: 1, description: `Id of a ${record}, ${idSources[record]}.` } }
 
 /**
- * Models like to send names as a list. Some model APIs refuse a schema that has anything beside `anyOf`, so each form has a
- * description of its own.
+ * Models often send names as a list. Some model APIs refuse a schema that has other members next to `anyOf`, so each
+ * form has its own description.
  */
 const namesInput = (text: object, description: string) => ({
   anyOf: [

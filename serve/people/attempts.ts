@@ -1,17 +1,18 @@
 /**
- * Failed sign-ins, remembered in memory: after the first few the next attempt has to wait, each time twice as long. An
- * attempt counts as failed from its start, so that many at once gain nothing. Several servers count each for itself.
+ * Failed sign-ins, kept in memory. After the first few, the next attempt has to wait, each time twice as long. An
+ * attempt counts as failed from its start, so parallel attempts gain nothing. Each server counts for itself.
  *
- * Those of strangers count for an e-mail from one network, for the address and its network, and, much later and with short
- * waits, for the e-mail from everywhere: against those who have many networks. These can so keep its owner from signing in
- * with a browser that is new to her. They cannot keep out a browser that she has signed in with before, nor her who is
- * signed in: those count for themselves alone. So does a one-time link, of which every answer that an e-mail is taken counts.
+ * Failures in unknown browsers count for the e-mail from one network, for the IP address and for its network. They also
+ * count for the e-mail from everywhere, much later and with short waits, against attackers who have many networks. Such
+ * attackers can keep the owner of the e-mail from signing in with a new browser. They cannot lock out a browser that
+ * the owner has signed in with before, or an owner who is signed in: each of those has its own count. So has a one-time
+ * link: every answer that an e-mail is taken counts.
  */
 import { networkOf } from "./networks.ts"
 import { TooManyAttempts } from "./people.ts"
 
 interface Limit {
-  /** Failures that cost no wait. */
+  /** Failures before the first wait. */
   readonly free: number
   /** Milliseconds. */
   readonly longestWait: number
@@ -25,14 +26,14 @@ interface Failures {
 
 const firstWait = 1_000
 const minute = 60_000
-/** Failures that lie back so long are forgotten. */
+/** Failures older than this are forgotten. */
 const memory = 60 * minute
-/** Names that are remembered; who fails with more of them pushes out the one that failed longest ago. */
+/** Names that are remembered. Beyond that, a new name evicts the one that failed longest ago. */
 const mostNames = 20_000
 
 /**
- * Many people may share an address, behind one company's gateway, and many customers of a provider 48 bits of IPv6. A guess
- * a minute finds no password of twelve characters.
+ * Many people may share an IP address behind the gateway of a company, and many customers of a provider may share 48
+ * bits of IPv6. One guess per minute does not find a password of twelve characters.
  */
 const limits = {
   known: { free: 5, longestWait: 15 * minute },
@@ -43,13 +44,13 @@ const limits = {
 } satisfies Record<string, Limit>
 
 const makeCounter = ({ free, longestWait }: Limit) => {
-  const failures = new Map<string, Failures>() // the one that failed last stands last
+  const failures = new Map<string, Failures>() // in the order of their latest failure
   const waitAfter = (count: number) => (count < free ? 0 : Math.min(longestWait, firstWait * 2 ** (count - free)))
   const of = (name: string, now: number): Failures => {
     const found = failures.get(name)
     return found === undefined || now - found.last > memory
       ? { count: 0, last: now }
-      : { ...found, last: Math.min(found.last, now) } // a clock was set back
+      : { ...found, last: Math.min(found.last, now) } // in case a clock was set back
   }
   const remember = (name: string, state: Failures) => {
     failures.delete(name)
@@ -63,7 +64,7 @@ const makeCounter = ({ free, longestWait }: Limit) => {
       const { count, last } = of(name, now)
       return Math.max(0, last + waitAfter(count) - now)
     },
-    /** Answers with what makes it undone: unless another has begun since, the wait goes on from where it was. */
+    /** Returns a function that undoes it: unless another attempt has begun since, the earlier wait continues. */
     begin: (name: string, now: number) => {
       const earlier = of(name, now)
       remember(name, { count: earlier.count + 1, last: now })
@@ -80,16 +81,16 @@ const makeCounter = ({ free, longestWait }: Limit) => {
   }
 }
 
-/** An attempt that has begun and counts as failed until it is told otherwise. */
+/** An attempt that has begun. It counts as failed until its result is reported. */
 export interface Attempt {
   /**
-   * The right person: what failed under these names is forgotten. The address's other failures stay, and the wait after
-   * them does not begin anew: others sign in from there, too.
+   * The password was right: failures under the person's own names are forgotten. Other failures of the IP address stay,
+   * and their wait does not start again, because other people sign in from there, too.
    */
   readonly succeeded: (now: number) => void
-  /** Nobody could judge it. */
+  /** The attempt could not be checked. */
   readonly withdrawn: (now: number) => void
-  /** Seconds until the next one may begin, after this has failed. */
+  /** Seconds until the next attempt may begin, after this one has failed. */
   readonly waitAfter: (now: number) => number
 }
 
@@ -138,7 +139,7 @@ export const makeAttempts = () => {
         now
       )
     },
-    /** `who` is a browser that the person has signed in with, the person who is signed in, or a one-time link. */
+    /** `who` is a browser that the person has signed in with, a signed-in person, or a one-time link. */
     ofKnown: (who: string, now: number) => begin([[known, who]], [], now)
   }
 }

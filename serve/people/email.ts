@@ -1,8 +1,8 @@
-/** E-mail addresses, as far as a form can judge them. */
+/** E-mail addresses, as far as their syntax can be checked. */
 
 const pattern = /^[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,64}@[^\s@<>()[\]\\,;:"\p{Cc}\p{Cs}]{1,189}$/u
 
-/** The form in which addresses are kept and compared; undefined where the text is no address. */
+/** The form in which addresses are stored and compared; undefined if the text is not an address. */
 export const emailIn = (text: string): string | undefined => {
   const email = text.trim().normalize("NFC").toLowerCase()
   const [, domain = ""] = email.split("@")

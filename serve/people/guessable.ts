@@ -1,15 +1,18 @@
 /**
- * Whether a password can be guessed: from lists of common passwords, words, names and famous phrases, from what is joined of
- * them, and from dates, repetitions, sequences and rows of keys. The lists take 30 MB and a fifth of a second, so import
- * this where a password is chosen.
+ * Whether a password can be guessed: from lists of common passwords, words, names and famous phrases, from combinations
+ * of them, and from dates, repetitions, sequences and rows of keys. The lists take 30 MB and a fifth of a second, so
+ * import this module only where a password is chosen.
  */
 import { ZxcvbnFactory } from "@zxcvbn-ts/core"
 import { adjacencyGraphs, dictionary } from "@zxcvbn-ts/language-common"
 import { knownWords } from "./known-words.ts"
 
-/** Ten billion: more than three words of the thousand that everybody uses. */
+/** Ten billion: more guesses than for three of the thousand most frequent words. */
 const leastGuesses = 1e10
-/** A fifth of a second at worst, in which nothing else is answered; with 200 characters it would be seconds. */
+/**
+ * Characters that are checked. They take a fifth of a second at worst, during which the process answers nothing else;
+ * 200 characters would take seconds.
+ */
 const looked = 40
 const leetSubstitutions = 10
 
@@ -18,14 +21,14 @@ const diceware = dictionary["diceware-common"]
 
 const estimate = new ZxcvbnFactory(
   {
-    dictionary: { passwords, diceware }, // by these names zxcvbn tells drawn words from ranked ones
+    dictionary: { passwords, diceware }, // zxcvbn needs these names to tell drawn words from ranked ones
     graphs: adjacencyGraphs,
     l33tMaxSubstitutions: leetSubstitutions
   },
   knownWords(passwords, diceware)
 )
 
-/** The person's own address and the name of this place are guessed first. */
+/** The person's own address and the name of this product are guessed first. */
 export const isGuessable = (password: string, email: string): boolean => {
   const own = ["larder", ...email.split("@"), ...email.split(/[@.]/)]
   return estimate.check([...password.normalize("NFKC")].slice(0, looked).join(""), own).guesses < leastGuesses

@@ -1,6 +1,6 @@
 /**
- * One-time links with which people get their sign-in, or choose a new password. A used one stays until it would have
- * expired. Of several statements the ones about links come first: whoever takes one locks it before the person.
+ * One-time links with which people get their sign-in, or choose a new password. A used link stays until it would have
+ * expired. In a transaction, statements about links come first, so a link is always locked before its person.
  */
 import { Clock, Effect, Option, Schema } from "effect"
 import type { Statements } from "../console-database/console-database.ts"
@@ -10,7 +10,7 @@ import { newToken, sha256Of } from "./tokens.ts"
 
 const validFor = 7 * 24 * 60 * 60_000
 
-/** Of the token's hash. It opens nothing. */
+/** Derived from the hash of the token. It grants no access. */
 const id = "'inv_' || substr(token_sha256, 1, 20)"
 const columns = `${id} as id, account_id, email, is_operator, person_id, expires_at`
 const isOpen = `
@@ -27,8 +27,8 @@ const ofAccount = `
   select ${columns} from console.invitation where ${isOpen} and account_id = $2 order by expires_at, id`
 const withdrawOne = `delete from console.invitation where ${isOpen} and ${id} = $2 returning ${columns}`
 /**
- * With any link those for the first person are used up. Of two people who use the same one at once, or two for the first
- * person, one finds it.
+ * Using any link also uses up the links for the first person. If two people use the same link at the same time, or two
+ * links for the first person, only one of them succeeds.
  */
 const use = `
   update console.invitation set used_at = $1
@@ -59,7 +59,7 @@ const write = Effect.fn("People.writeInvitation")(function* (
   return invitation
 })
 
-/** In place of those that are open for the same e-mail address of the account. */
+/** Replaces the open links for the same e-mail address of the account. */
 export const writeInvitation = (statements: Statements, invited: Invited) =>
   Effect.andThen(
     statements.run("delete from console.invitation where account_id = $1 and email = $2 and used_at is null", [
@@ -69,14 +69,14 @@ export const writeInvitation = (statements: Statements, invited: Invited) =>
     write(statements, invited)
   )
 
-/** In place of the links for the first person that were made before. */
+/** Replaces the earlier links for the first person. */
 export const writeFirstInvitation = (statements: Statements, account_id: string) =>
   Effect.andThen(
     statements.run("delete from console.invitation where is_first and used_at is null"),
     write(statements, { account_id, email: null, is_operator: true, is_first: true })
   )
 
-/** With which a person chooses a new password. */
+/** A link with which a person chooses a new password. */
 export const writeReset = (statements: Statements, { id, ...person }: Person) =>
   write(statements, { ...person, person_id: id })
 

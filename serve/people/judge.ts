@@ -1,6 +1,6 @@
 /**
- * Whether people are who they say: the password is compared, failures make the next ones wait, and the operator is told of
- * them, without the address that was typed.
+ * Checks whether people are who they claim to be: compares the password, makes later attempts wait after failures, and
+ * logs failures for the operator, without the address that was typed.
  */
 import { Clock, Effect } from "effect"
 import type { ConsoleUnavailable } from "../console-database/console-database.ts"
@@ -12,7 +12,7 @@ interface Claim {
   readonly what: "sign-in" | "change of the password"
   readonly password: string
   readonly asker: Asker
-  /** The caller's network address, where it counts. */
+  /** The caller's network address, if it counts. */
   readonly caller?: string
   readonly begin: (now: number) => Attempt | TooManyAttempts
 }
@@ -30,7 +30,7 @@ const refused = ({ caller, what }: Claim, known: Person | undefined, waitSeconds
   )
 
 export const makeJudge = (passwords: Passwords["Service"]) =>
-  /** Whoever somebody claims to be, where the password is right. Nobody has a password that is never right. */
+  /** Returns the claimed person if the password is right. For an unknown person, no password is right. */
   Effect.fnUntraced(function* <P extends Person & { readonly password: string }>(
     claim: Claim,
     look: Effect.Effect<P | undefined, ConsoleUnavailable>

@@ -1,4 +1,4 @@
-/** People in the console's tables. */
+/** Stores people in the console's tables. */
 import { Clock, Effect, Exit, Layer, Option, Schema } from "effect"
 import { randomText } from "../access/random-text.ts"
 import { ConsoleDatabase, type Statements } from "../console-database/console-database.ts"
@@ -47,11 +47,11 @@ const newPerson = `
   on conflict (email) do nothing
   returning id`
 /**
- * Of two that change it at once, one finds the password that it knew. A sign-in replaces it by itself, so that none begins
- * beside a change or a removal.
+ * Of two concurrent changes, only one finds the password that it expects. A sign-in replaces the password with itself,
+ * so that no session begins concurrently with a change of the password or a removal.
  */
 const replacePassword = "update console.person set password = $1 where id = $2 and password = $3 returning id"
-/** Holds changes of this person's password up until the transaction ends. */
+/** Blocks changes of this person's password until the transaction ends. */
 const lockPerson = "update console.person set email = email where id = $1 returning id"
 const setPassword = `update console.person set password = $1 where id = $2 returning ${columns}`
 const removePerson = `
@@ -62,7 +62,7 @@ const keepRemoved = `
 const isNobodyIn = ({ all }: Statements) =>
   Effect.map(all(Id, "select id from console.person limit 1"), (found) => found.length === 0)
 
-/** Whoever a link is for, with a password from now on. */
+/** Sets the password of the person that a link is for. Creates the person if the link names none. */
 const entered = Effect.fnUntraced(function* (
   { all, run }: Statements,
   { account_id, is_operator, person_id }: OpenInvitation,
@@ -70,12 +70,12 @@ const entered = Effect.fnUntraced(function* (
 ) {
   if (person_id !== null) {
     const [found] = yield* all(Person, setPassword, [kept, person_id])
-    return found ?? (yield* new InvitationGone()) // removed meanwhile
+    return found ?? (yield* new InvitationGone()) // the person was removed meanwhile
   }
   const person: Person = { id: `pers_${randomText(20)}`, account_id, email, is_operator }
   const now = timestampOf(yield* Clock.currentTimeMillis)
   const written = yield* run(newPerson, [person.id, account_id, email, kept, is_operator, now])
-  if (written === 0) return yield* new EmailTaken() // and the invitation is as good as before
+  if (written === 0) return yield* new EmailTaken() // the transaction rolls back, so the invitation stays valid
   return person
 })
 
@@ -95,15 +95,15 @@ const make = Effect.gen(function* () {
   const known = (query: string, value: string) => Effect.map(database.all(Known, query, [value]), ([found]) => found)
   const isTaken = (email: string) => Effect.map(known(ofEmail, email), (found) => found !== undefined)
 
-  /** The address that the person will have: what the invitation says, else what was typed. */
+  /** The address that the person will have: the one in the invitation, otherwise the typed one. */
   const addressFor = ({ email }: OpenInvitation, typed: string) => {
     const address = email ?? emailIn(typed)
     return address === undefined ? Effect.fail(new InvalidEmail()) : Effect.succeed(address)
   }
 
-  /** Whether the address is taken is told last, to who would have used the link up for a free one. */
+  /** Tells that an address is taken only at the end, to callers whose link would have been used up for a free one. */
   const joined = Effect.fnUntraced(function* (token: string, email: string, password: string) {
-    const kept = yield* passwords.keep(password, email) // slow: before the transaction, which others wait for
+    const kept = yield* passwords.keep(password, email) // slow: before the transaction, which blocks others
     return yield* database.transaction(
       Effect.fnUntraced(function* (statements) {
         const taken = yield* takeInvitation(statements, token)
@@ -154,7 +154,7 @@ const make = Effect.gen(function* () {
         const attempt = attempts.ofKnown(`link ${invitation.value.id}`, yield* Clock.currentTimeMillis)
         if (attempt instanceof TooManyAttempts) return yield* attempt
         return yield* joined(token, email, password).pipe(
-          // who is told that an address is taken has learnt something, and the link is as good as before
+          // the caller learns that an address is taken while the link stays valid, so this attempt counts as failed
           Effect.onExit((exit) =>
             saysTaken(exit) ? Effect.void : Effect.map(Clock.currentTimeMillis, attempt.withdrawn)
           )
@@ -218,7 +218,7 @@ const make = Effect.gen(function* () {
         return yield* database.transaction(
           Effect.fnUntraced(function* (statements) {
             yield* statements.run(lockPerson, [person.id])
-            // who has just been signed out by a change of the password does not come in again beside it
+            // if a change of the password has just ended this session, no new one may begin
             if ((yield* endSession(statements, token)) === 0) return Option.none()
             yield* endSessionsOf(statements, person.id)
             return Option.some(yield* beginSession(statements, person))
@@ -248,5 +248,5 @@ const make = Effect.gen(function* () {
 
 export const layerPeopleNoDeps = Layer.effect(People, make)
 
-/** Over the console's tables, wherever they are kept. */
+/** Stores people in the console's tables, wherever those are kept. */
 export const layerPeople = layerPeopleNoDeps.pipe(Layer.provide(Passwords.layer))

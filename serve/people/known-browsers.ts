@@ -1,13 +1,14 @@
 /**
- * Browsers that a person has signed in with, by a token in a cookie of theirs (OWASP calls it a device cookie). It opens
- * nothing: other people's failures to sign in as this person do not count for such a browser.
+ * Browsers that a person has signed in with, identified by a token in a cookie (OWASP calls it a device cookie). The
+ * token grants no access: it only means that failed sign-ins as this person from elsewhere do not count for the
+ * browser.
  */
 import { Clock, Effect, Schema } from "effect"
 import type { Statements } from "../console-database/console-database.ts"
 import { timestampOf } from "../ledger/moments.ts"
 import { newToken, sha256Of } from "./tokens.ts"
 
-/** From the latest sign-in on. */
+/** Counted from the latest sign-in. */
 const remembered = 180 * 24 * 60 * 60_000
 
 const Found = Schema.Struct({ person_id: Schema.String })
@@ -31,7 +32,7 @@ export const isKnownBrowser = Effect.fn("People.isKnownBrowser")(function* (
   return found.length > 0
 })
 
-/** Gives the browser a new token in place of the one that it had, whosever that was. */
+/** Gives the browser a new token. It replaces the earlier token, even if that was another person's. */
 export const rememberBrowser = Effect.fn("People.rememberBrowser")(function* (
   { run }: Statements,
   personId: string,

@@ -1,19 +1,19 @@
 /**
- * Words, common passwords, numbers and famous phrases that a password is joined from, as one match for zxcvbn. By itself
- * zxcvbn takes any password of four parts for strong, however common they are, and knows no phrases. Separators, capitals,
- * and digits for letters add few guesses.
+ * A zxcvbn matcher that treats a password joined from words, common passwords, numbers and famous phrases as one match.
+ * By itself, zxcvbn considers any password of four parts strong, however common they are, and knows no phrases.
+ * Separators, capitals, and digits in place of letters add few guesses.
  */
 import { readFileSync } from "node:fs"
 import { type Match, type Matcher, MatcherBaseClass, type MatchOptions } from "@zxcvbn-ts/core"
 
 const textOf = (file: string) => readFileSync(new URL(`./guessed/${file}.txt`, import.meta.url), "utf8").trim()
 
-/** Half of the five dice of diceware: its words are drawn, so none is more likely than another. */
+/** Half of the words of diceware, which five dice select: they are drawn, so none is more likely than another. */
 const drawnRank = 6 ** 5 / 2
 const frequentWordRank = 1_000
 const shortestPhrase = 3
 
-/** A phrase is also guessed from where people begin, to where they end. */
+/** All parts of a phrase that have at least three words are guessed as well. */
 const partsOf = (phrase: string): ReadonlyArray<string> => {
   const words = phrase.split(" ")
   return words.flatMap((_, first) =>
@@ -21,7 +21,7 @@ const partsOf = (phrase: string): ReadonlyArray<string> => {
   )
 }
 
-/** How many guesses find each word; `passwords` begins with the most common one. */
+/** The number of guesses that finds each word. `passwords` begins with the most common one. */
 const ranksOf = (passwords: ReadonlyArray<string | number>, drawn: ReadonlyArray<string | number>) => {
   const ranks = new Map<string, number>()
   const add = (word: string | number, rank: number) =>
@@ -46,13 +46,13 @@ const letters: Readonly<Record<string, string>> = {
   ...{ "@": "a", $: "s", "!": "i", "€": "e", "|": "l", "+": "t" }
 }
 const lettersWithL: Readonly<Record<string, string>> = { ...letters, "1": "l", "!": "l" }
-/** What a word costs more where signs stand for its letters. */
+/** The factor by which a word costs more guesses if signs replace its letters. */
 const replacedRank = 4
 
-/** The characters of words, each with its place in the password. */
+/** The characters of words, each with its index in the password. */
 interface Reading {
   readonly places: ReadonlyArray<number>
-  /** As typed, and with letters for the digits and signs that look like them. */
+  /** As typed, and with digits and signs replaced by the letters that they resemble. */
   readonly texts: readonly [typed: string, ...replaced: ReadonlyArray<string>]
 }
 
@@ -65,7 +65,7 @@ const readingOf = (password: string, isOfWord: RegExp): Reading => {
   return { places, texts: [lower(typed), ...replaced] }
 }
 
-/** Signs are blanks between words first, then letters. */
+/** Treats signs first as separators between words, then as letters. */
 const readingsOf = (password: string): ReadonlyArray<Reading> =>
   [/[\p{L}\p{N}]/u, /[\p{L}\p{N}@$!€|+]/u]
     .map((isOfWord) => readingOf(password, isOfWord))
@@ -74,7 +74,7 @@ const readingsOf = (password: string): ReadonlyArray<Reading> =>
 const mostWords = 10
 const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1))
 
-/** Guesses for which signs are between the words, and which letters are capitals. */
+/** Guesses for the signs between the words, and for the letters that are capitals. */
 const variationsOf = (token: string) => {
   const between = new Set(token.replace(/[\p{L}\p{N}]/gu, "")).size
   const capitals = token.replace(/[^\p{Lu}]/gu, "").length
@@ -82,8 +82,8 @@ const variationsOf = (token: string) => {
 }
 
 /**
- * The fewest guesses for each stretch that begins here and is made of whole words: those of its words, in any order, as
- * zxcvbn counts. `rankOf` knows the words.
+ * The fewest guesses for each stretch that begins at `first` and consists of whole words: the guesses for its words, in
+ * any order, as zxcvbn counts. `rankOf` returns the guesses for a word.
  */
 const stretchesFrom = (first: number, length: number, rankOf: (from: number, to: number) => number) => {
   const fewest = Array.from({ length: length + 1 }, () => Array<number>(mostWords + 1).fill(Number.POSITIVE_INFINITY))
@@ -104,7 +104,7 @@ const stretchesFrom = (first: number, length: number, rankOf: (from: number, to:
 
 const pattern = "knownWords"
 
-/** The matcher to give zxcvbn as `knownWords`. */
+/** The matcher to pass to zxcvbn as `knownWords`. */
 export const knownWords = (
   passwords: ReadonlyArray<string | number>,
   drawn: ReadonlyArray<string | number>

@@ -1,7 +1,7 @@
-/** Networks of callers. Whoever has IPv6 has 2^64 addresses at the least, and often 2^16 networks of that size. */
+/** Networks of callers. A customer with IPv6 has at least 2^64 addresses, and often 2^16 networks of that size. */
 import { isIP } from "node:net"
 
-/** The network of an IPv6 address, such as `2001:db8:0:0::/64`; any other text as it is. */
+/** The network of an IPv6 address, such as `2001:db8:0:0::/64`. Any other text is returned unchanged. */
 export const networkOf = (address: string, bits: 48 | 64): string => {
   if (isIP(address) !== 6) return address
   const [head = "", tail] = address.split("::")

@@ -1,8 +1,9 @@
 /**
- * Passwords through scrypt with 2^15 × 8 × 3 (32 MiB and a quarter of a second each), as OWASP's minimum has it; the
- * parameters stand in the text, so they can be raised for new passwords. Two are worked on at once, because Node's thread
- * pool has four threads and the database needs some; of those that wait, only so many, and the others come again. Strangers
- * fill a part of the places only, and nobody else waits behind more than two of them.
+ * Hashes passwords with scrypt at 2^15 × 8 × 3 (32 MiB and a quarter of a second each), which is OWASP's minimum. The
+ * stored text contains the parameters, so they can be raised for new passwords. Two hashes run at a time, because
+ * Node's thread pool has four threads and the database needs some. The queue is limited; requests beyond the limit are
+ * told to try again. Strangers can fill only a part of the queue, and no other request waits behind more than two of
+ * theirs.
  */
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Layer, Semaphore } from "effect"
@@ -13,11 +14,11 @@ type Parameters = typeof chosen
 const saltBytes = 16
 const hashBytes = 32
 const atOnce = 2
-/** Some twelve seconds of work. */
+/** About twelve seconds of work. */
 const mostWaiting = 100
 const mostStrangersWaiting = 60
 
-/** Known are a browser that the person has signed in with, who is signed in, and who holds a one-time link. */
+/** `known` is a browser that the person has signed in with, a signed-in person, or the holder of a one-time link. */
 export type Asker = "known" | "stranger"
 
 const derived = (password: string, salt: Buffer, { ln, p, r }: Parameters) =>
@@ -40,7 +41,7 @@ const hashed = Effect.fnUntraced(function* (password: string, parameters: Parame
   return textOf(parameters, salt, yield* derived(password, salt, parameters))
 })
 
-/** No password fits it, and to find that out is as much work as with a real one. */
+/** No password matches it, and a check takes as much work as for a real one. */
 const nobodys = (parameters: Parameters) => textOf(parameters, randomBytes(saltBytes), randomBytes(hashBytes))
 
 const matches = Effect.fnUntraced(function* (password: string, kept: string) {
@@ -50,11 +51,11 @@ const matches = Effect.fnUntraced(function* (password: string, kept: string) {
   return timingSafeEqual(yield* derived(password, Buffer.from(salt, "base64"), parameters), Buffer.from(hash, "base64"))
 })
 
-/** A longer text would only be work; it is more than any password manager makes. */
+/** A longer text would only cost work; this is more than any password manager generates. */
 const longest = 200
 const shortest = 12
 
-/** What is wrong with the form of a new password; undefined where it will do. */
+/** What is wrong with the form of a new password; undefined if it is acceptable. */
 const malformationOf = (password: string, email: string): string | undefined => {
   const characters = [...password.normalize("NFKC")]
   if (characters.length < shortest) return `A password has at least ${shortest} characters.`
@@ -65,7 +66,7 @@ const malformationOf = (password: string, email: string): string | undefined => 
   return isAddress || lower.includes(email.toLowerCase()) ? "The e-mail address is no password." : undefined
 }
 
-/** What is wrong with a new password; undefined where it will do. */
+/** What is wrong with a new password; undefined if it is acceptable. */
 export const weaknessOf = Effect.fnUntraced(function* (password: string, email: string) {
   const malformation = malformationOf(password, email)
   if (malformation !== undefined) return malformation
@@ -76,22 +77,22 @@ export const weaknessOf = Effect.fnUntraced(function* (password: string, email: 
 })
 
 interface Work {
-  /** The text to keep of a new password. Strangers choose none. */
+  /** Returns the text to store for a new password. Strangers do not choose one. */
   readonly keep: (password: string, email: string) => Effect.Effect<string, WeakPassword | TooManyAttempts>
-  /** Whether it is the password; where nobody is known (undefined) it takes as long, and is not. */
+  /** Whether the password is right. For an unknown person (`kept` is undefined) it takes as long, and returns false. */
   readonly isRight: (
     password: string,
     kept: string | undefined,
     asker: Asker
   ) => Effect.Effect<boolean, TooManyAttempts>
-  /** A text to keep that no password fits. */
+  /** A text to store that no password matches. */
   readonly nobodys: Effect.Effect<string>
 }
 
 const make = Effect.fnUntraced(function* (parameters: Parameters) {
   const workers = yield* Semaphore.make(atOnce)
-  const strangers = yield* Semaphore.make(atOnce) // first: so the others line up for the workers apart from them
-  const noPassword = yield* Effect.sync(() => nobodys(parameters)) // where nobody is known
+  const strangers = yield* Semaphore.make(atOnce) // first, so that few strangers queue for the workers
+  const noPassword = yield* Effect.sync(() => nobodys(parameters)) // for an unknown person
   const waiting = { known: 0, stranger: 0 }
   const isFullFor = (asker: Asker) =>
     waiting.known + waiting.stranger >= mostWaiting ||
@@ -100,7 +101,7 @@ const make = Effect.fnUntraced(function* (parameters: Parameters) {
     Effect.suspend(() => {
       if (isFullFor(asker)) return Effect.fail(new TooManyAttempts({ seconds: 10 }))
       waiting[asker]++
-      // a thread goes on with what nobody waits for any more
+      // a thread continues even if no caller waits for it any more
       const done = workers.withPermit(Effect.uninterruptible(work))
       return Effect.ensuring(
         asker === "stranger" ? strangers.withPermit(done) : done,
@@ -114,7 +115,7 @@ const make = Effect.fnUntraced(function* (parameters: Parameters) {
       return yield* queued(hashed(password, parameters), "known")
     }),
     isRight: (password, kept, asker) =>
-      // what is too long is nobody's password, and how long that took tells nothing about anybody
+      // no stored password is this long, so the quick answer reveals nothing about any person
       password.length > 4 * longest
         ? Effect.succeed(false)
         : Effect.map(queued(matches(password, kept ?? noPassword), asker), (is) => is && kept !== undefined),
@@ -124,6 +125,6 @@ const make = Effect.fnUntraced(function* (parameters: Parameters) {
 
 export class Passwords extends Context.Service<Passwords, Work>()("larder/serve/Passwords") {
   static readonly layer = Layer.effect(Passwords, make(chosen))
-  /** Passwords that cost nothing to guess. */
+  /** Hashing costs next to nothing, and so does guessing. */
   static readonly layerTest = Layer.effect(Passwords, make({ ...chosen, ln: 4 }))
 }

@@ -1,6 +1,6 @@
 /**
- * What an operator may do to people from the command line, whoever carries it out: this process, or a running server on
- * behalf of a command. Invitations come as links, which only the console's address makes.
+ * The operations on people from the command line. This process carries them out, or a running server on behalf of a
+ * command. Invitations are returned as links, which contain the console's address.
  */
 import { Context, Effect, Schema } from "effect"
 import { ConsoleUnavailable } from "../console-database/console-database.ts"
@@ -16,10 +16,10 @@ import {
   UnknownPerson
 } from "./people.ts"
 
-/** The link is good once: whoever opens it first chooses the password. */
+/** The link works once: the first person who uses it chooses the password. */
 const Invitation = Schema.Struct({ link: Schema.String, ...OpenInvitation.fields })
 
-/** What can be asked, and what is answered; also the wire of the control channel. */
+/** Inputs and outputs of all operations; also the wire format of the control channel. */
 export const peopleOperations = {
   invitePerson: {
     input: Schema.Struct({
@@ -59,10 +59,10 @@ export class PeopleAdministration extends Context.Service<
   }
 >()("larder/serve/PeopleAdministration") {}
 
-/** The page of the console that an invitation leads to. `consoleUrl` has no slash at its end. */
+/** The page of the console that an invitation leads to. `consoleUrl` has no trailing slash. */
 export const invitationLink = (consoleUrl: string, token: string) => `${consoleUrl}/invitation/${token}`
 
-/** Over the people and the ledger that this process holds. `consoleUrl` may become known after the start. */
+/** Works on the people and the ledger that this process holds. `consoleUrl` may become known after the start. */
 export const administerPeople = Effect.fnUntraced(function* (consoleUrl: () => string) {
   const administration = yield* Administration
   const people = yield* People

@@ -1,7 +1,7 @@
 /**
- * People who sign in to the console, each for one account: one-time links, passwords and sessions. Tokens are 32 random bytes
- * and passwords go through scrypt; what is stored opens nothing. E-mail addresses are kept in lower case and are unique
- * over all accounts. How they are kept: `kept-people.ts`.
+ * People who sign in to the console, each for one account: one-time links, passwords and sessions. Tokens are 32 random
+ * bytes and passwords are hashed with scrypt; the stored values grant no access. E-mail addresses are stored in lower
+ * case and are unique across all accounts. `kept-people.ts` stores them.
  */
 import { Context, type Effect, type Option, Schema } from "effect"
 import type { ConsoleUnavailable } from "../console-database/console-database.ts"
@@ -20,30 +20,30 @@ export type Person = typeof Person.Type
 export interface SignedIn {
   readonly token: string
   readonly person: Person
-  /** ISO text in UTC; the session ends then at the latest. */
+  /** ISO text in UTC. The session ends then at the latest. */
   readonly expires_at: string
-  /** For a cookie of its own: by it the browser is known as one that the person has signed in with. */
+  /** For a separate cookie, which identifies the browser as one that the person has signed in with. */
   readonly known_browser: { readonly token: string; readonly expires_at: string }
 }
 
-/** What became of the sign-ins since the start. */
+/** Sign-ins since the start, by outcome. */
 export interface SignIns {
   readonly signed_in: number
   /** A wrong address or password. */
   readonly refused: number
-  /** Too many attempts, or too many at once: the password was not looked at. */
+  /** Too many attempts, or too many at the same time: the password was not checked. */
   readonly put_off: number
 }
 
-/** A one-time link that is good now, without the token that opens it. */
+/** A one-time link that is valid now, without the token that opens it. */
 export const OpenInvitation = Schema.Struct({
   /** `inv_…` */
   id: Schema.String,
   account_id: Schema.String,
-  /** As it will be kept; null where the invited person chooses it. */
+  /** As it will be stored; null if the invited person chooses it. */
   email: Schema.NullOr(Schema.String),
   is_operator: Schema.Boolean,
-  /** Who chooses a new password with it; null where it makes a new person. */
+  /** The person who chooses a new password with it; null if it creates a new person. */
   person_id: Schema.NullOr(Schema.String),
   expires_at: Schema.String
 })
@@ -56,12 +56,12 @@ export interface NewInvitation extends OpenInvitation {
 
 export interface Invited {
   readonly account_id: string
-  /** Null where the invited person chooses it. */
+  /** Null if the invited person chooses it. */
   readonly email: string | null
   readonly is_operator: boolean
 }
 
-/** Nobody has this address and this password; it is not told which of them is wrong. */
+/** No person has this address and this password. The error does not tell which of them is wrong. */
 export class WrongCredentials extends Schema.TaggedError<WrongCredentials>()("WrongCredentials", {}) {
   override get message() {
     return "E-mail address or password is wrong."
@@ -121,28 +121,28 @@ export class UnknownInvitation extends Schema.TaggedError<UnknownInvitation>()("
 
 interface Access {
   /**
-   * A link that is valid for seven days and once. It takes the place of the account's earlier ones for the same e-mail
-   * address. Whether the account exists is for the caller to know.
+   * Creates a link that is valid for seven days and works once. It replaces the account's earlier links for the same
+   * e-mail address. The caller has to check that the account exists.
    */
   readonly invite: (invited: Invited) => Effect.Effect<NewInvitation, EmailTaken | InvalidEmail | ConsoleUnavailable>
   /**
-   * A link for the first person, an operator; none where somebody can sign in already. Each start prints one, and they
-   * stay in terminals and logs: so it takes the place of the earlier ones, and is good only while nobody can sign in.
+   * Creates a link for the first person, an operator; none if a person can already sign in. Each start prints such a
+   * link, and terminals and logs keep it. So it replaces the earlier ones, and stops working once a person can sign in.
    */
   readonly inviteFirst: (accountId: string) => Effect.Effect<Option.Option<NewInvitation>, ConsoleUnavailable>
-  /** What a link is for, as long as it is good. Uses nothing up. */
+  /** What a link is for, while it is valid. Does not use it up. */
   readonly invitation: (token: string) => Effect.Effect<Option.Option<OpenInvitation>, ConsoleUnavailable>
-  /** Those of an account that are good now. */
+  /** The valid links of an account. */
   readonly invitations: (accountId: string) => Effect.Effect<ReadonlyArray<OpenInvitation>, ConsoleUnavailable>
   readonly withdraw: (invitationId: string) => Effect.Effect<OpenInvitation, UnknownInvitation | ConsoleUnavailable>
   /**
-   * For who has forgotten the password: ends the person's sessions, makes the old password worthless, and gives a link to
-   * choose a new one with. The person stays the same. Earlier such links are gone.
+   * For a forgotten password: ends the person's sessions, makes the old password useless, and creates a link for
+   * choosing a new one. The person stays the same. Earlier links of this kind stop working.
    */
   readonly reset: (personId: string) => Effect.Effect<NewInvitation, UnknownPerson | ConsoleUnavailable>
   /**
-   * Uses the link up, and those for the first person. `email` counts where the invitation names none. After a few addresses
-   * that are taken the link's next attempts have to wait.
+   * Uses up the link, and those for the first person. `email` counts only if the invitation names none. After a few
+   * addresses that are taken, further attempts with the link have to wait.
    */
   readonly accept: (asked: {
     readonly token: string
@@ -153,8 +153,8 @@ interface Access {
     InvitationGone | EmailTaken | InvalidEmail | WeakPassword | TooManyAttempts | ConsoleUnavailable
   >
   /**
-   * `address` is the caller's network address. Failures of an e-mail or of an address make the next ones wait; those of a
-   * browser that the person has signed in with count for it alone. `known_browser` is the token that it has, if any.
+   * `address` is the caller's network address. Failures for an e-mail or an address make later attempts wait. Failures
+   * in a browser that the person has signed in with count only for that browser. `known_browser` is its token, if any.
    */
   readonly signIn: (asked: {
     readonly email: string
@@ -162,28 +162,30 @@ interface Access {
     readonly address: string
     readonly known_browser?: string | undefined
   }) => Effect.Effect<SignedIn, WrongCredentials | TooManyAttempts | ConsoleUnavailable>
-  /** Who is signed in: within seven days, and not away for twelve hours. */
+  /** The signed-in person. A session lasts at most seven days, and ends after twelve hours without activity. */
   readonly session: (token: string) => Effect.Effect<Option.Option<Person>, ConsoleUnavailable>
   readonly signOut: (token: string) => Effect.Effect<void, ConsoleUnavailable>
-  /** Ends every session of the person, also the one that asks: it may have been copied. A new one begins. */
+  /**
+   * Ends every session of the person, including the one that asks, because it may have been copied. A new one begins.
+   */
   readonly changePassword: (asked: {
     readonly person_id: string
     readonly current: string
     readonly next: string
   }) => Effect.Effect<SignedIn, WrongCredentials | WeakPassword | TooManyAttempts | ConsoleUnavailable>
-  /** The same for who is signed in by `token`; none where that session has ended meanwhile. */
+  /** The same for the person who is signed in by `token`; none if that session has ended meanwhile. */
   readonly signOutElsewhere: (asked: {
     readonly person: Person
     readonly token: string
   }) => Effect.Effect<Option.Option<SignedIn>, ConsoleUnavailable>
-  /** By e-mail. */
+  /** Ordered by e-mail. */
   readonly people: (accountId: string) => Effect.Effect<ReadonlyArray<Person>, ConsoleUnavailable>
-  /** Ends the person's sessions and links, too. With `account_id` a person of another account is unknown. */
+  /** Also ends the person's sessions and links. With `account_id`, a person of another account is unknown. */
   readonly remove: (asked: {
     readonly person_id: string
     readonly account_id?: string
   }) => Effect.Effect<Person, UnknownPerson | ConsoleUnavailable>
-  /** Nobody can sign in yet. */
+  /** Whether no person can sign in yet. */
   readonly isEmpty: Effect.Effect<boolean, ConsoleUnavailable>
   readonly signIns: () => SignIns
 }

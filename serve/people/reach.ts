@@ -1,6 +1,7 @@
 /**
- * People for one command, reached as its ledger is: in PostgreSQL, in the files of this process, or through the server that
- * holds them. Whoever holds the ledger also holds the console's tables, so nobody else opens them.
+ * People for one command. They are reached in the same way as the ledger: in PostgreSQL, in the files of this process,
+ * or through the server that holds them. The process that holds the ledger also holds the console's tables, so no other
+ * process opens these.
  */
 import { Effect, Layer } from "effect"
 import { embeddedConsole } from "../console-database/embedded.ts"

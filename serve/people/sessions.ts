@@ -1,4 +1,4 @@
-/** Sessions: at most seven days, and never away for more than twelve hours. */
+/** Sessions last at most seven days, and end after twelve hours without activity. */
 import { Clock, Effect, Option, Schema } from "effect"
 import type { Statements } from "../console-database/console-database.ts"
 import { timestampOf } from "../ledger/moments.ts"
@@ -9,7 +9,7 @@ import { newToken, sha256Of } from "./tokens.ts"
 const hour = 60 * 60_000
 const longest = 7 * 24 * hour
 const longestAway = 12 * hour
-/** A page view does not write; only the first one after this. So a session may end this much early. */
+/** A page view writes only if the last write is older than this. So a session may end this much early. */
 const seenEvery = 5 * 60_000
 
 const SessionRow = Schema.Struct({ ...Person.fields, seen_at: Schema.String })
@@ -26,8 +26,8 @@ const personOfSession = `
 const aliveSince = (now: number) => timestampOf(now - longestAway)
 
 /**
- * Signs a person in, and forgets the sessions that have ended. The browser is known from now on; `earlier` is the token
- * by which it was known until now.
+ * Signs a person in, and deletes sessions that have ended. From now on, the browser is known; `earlier` is the token by
+ * which it was known before.
  */
 export const beginSession = Effect.fn("People.beginSession")(function* (
   statements: Statements,
@@ -59,7 +59,7 @@ export const personSignedIn = Effect.fn("People.session")(function* ({ all, run 
 export const endSession = ({ run }: Statements, token: string) =>
   run("delete from console.session where token_sha256 = $1 returning person_id", [sha256Of(token)])
 
-/** All of them; and no browser is known any more. */
+/** Ends all sessions of the person, and forgets the person's browsers. */
 export const endSessionsOf = (statements: Statements, personId: string) =>
   Effect.andThen(
     statements.run("delete from console.session where person_id = $1", [personId]),

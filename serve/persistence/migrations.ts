@@ -1,10 +1,10 @@
 /**
- * The tables of a SQLite file, as a numbered list: what is new in a version is added at its end, and a file knows how far it
- * has come. Each number is applied whole or not at all.
+ * The tables of a SQLite file, as a numbered list of migrations. A new version appends to the list, and a file stores
+ * how many it has applied. Each migration is applied completely or not at all.
  */
 import type { Sqlite } from "./sqlite.ts"
 
-/** Statements of one number, from 1 on in the order of the list. */
+/** The statements of each migration; numbers start at 1, in the order of the list. */
 export type Migrations = ReadonlyArray<string>
 
 const numberIn = (sqlite: Sqlite) => Number(sqlite.all("pragma user_version")[0]?.user_version)

@@ -1,11 +1,11 @@
 /**
- * A SQLite file that this process alone writes, on one connection of the main thread. A transaction begins and commits in
- * one turn of the event loop, so no other writer of the process comes in between, and it is on the disk when it returns:
- * write-ahead log, `synchronous=full`, one flush a commit. What takes long runs in threads with connections of their own.
+ * A SQLite file that only this process writes, on one connection of the main thread. A transaction begins and commits
+ * in one turn of the event loop, so no other writer of the process intervenes. It is on disk when it returns:
+ * write-ahead log, `synchronous=full`, one flush per commit. Long work runs in threads with their own connections.
  *
- * One SQL serves SQLite and PostgreSQL: `$1` parameters, `cast(… as …)`, `on conflict`, `returning`. A table is named with
- * its schema (`ledger.entry`, `console.person`); SQLite has one schema a file, so the prefix is dropped here. Booleans are
- * 0 and 1 in SQLite: columns declared as `boolean` leave as booleans.
+ * The same SQL serves SQLite and PostgreSQL: `$1` parameters, `cast(… as …)`, `on conflict`, `returning`. A table is
+ * named with its schema (`ledger.entry`, `console.person`); SQLite has one schema per file, so the prefix is dropped
+ * here. Booleans are 0 and 1 in SQLite: columns declared as `boolean` are returned as booleans.
  */
 import { chmodSync, closeSync, existsSync, openSync } from "node:fs"
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from "node:sqlite"
@@ -13,13 +13,16 @@ import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSy
 export type Cell = string | number | boolean | null
 export type Row = Record<string, SQLOutputValue | boolean>
 
-/** Milliseconds that a statement waits for another connection to end a write. The main thread waits with all its calls. */
+/**
+ * Milliseconds that a statement waits for another connection's write to end. While the main thread (`full`) waits, all
+ * its calls wait.
+ */
 const patience = { full: 1_000, normal: 10_000 }
 /** Pages of 4 kB: 16 MB. */
 export const longLog = 4_000
-/** A log that a long reader has made longer is cut to this length when it is reset. */
+/** If a long read made the log longer, a reset truncates it to this length. */
 const longestLog = 64 * 1024 * 1024
-/** Kilobytes of pages that a connection remembers. */
+/** Page cache of a connection, in kilobytes. */
 const cacheSize = 32_768
 
 interface Prepared {
@@ -31,8 +34,9 @@ const withoutSchemas = (sql: string) => sql.replaceAll(/\b(?:console|ledger)\.(?
 const inputOf = (cell: Cell): SQLInputValue => (typeof cell === "boolean" ? Number(cell) : cell)
 
 /**
- * Files of the ledger are their owner's alone, also where they were there before. A file that is there is not opened here:
- * closing it would give up every lock that the process has on it, and another process would take itself for the last user.
+ * Restricts files of the ledger to their owner, including files that already existed. An existing file is not opened
+ * here: closing it would release every lock that this process holds on it, and another process would consider itself
+ * the last user.
  */
 const ownFile = (file: string) => {
   if (!existsSync(file)) closeSync(openSync(file, "a", 0o600))
@@ -40,15 +44,15 @@ const ownFile = (file: string) => {
 }
 
 const codeOf = (error: unknown) => (error instanceof Error && "errcode" in error ? error.errcode : undefined)
-/** Another connection writes, and nothing was written here. */
+/** Another connection is writing, and nothing was written here. */
 export const isBusy = (error: unknown): boolean => codeOf(error) === 5
-/** A page cannot be read, or the file is no database. */
+/** A page cannot be read, or the file is not a database. */
 export const isDamaged = (error: unknown): error is Error => codeOf(error) === 11 || codeOf(error) === 26
 
 export interface SqliteOptions {
-  /** How much of a commit is on the disk when it returns: all of it, or what a later commit that is flushed takes along. */
+  /** `full`: a commit is on disk when it returns. `normal`: a later flushed commit takes it to the disk. */
   readonly durability?: "full" | "normal"
-  /** A second file, whose tables are named `sums.…`. Its commits are never flushed by themselves. */
+  /** A second file, whose tables are named `sums.…`. Its commits are never flushed individually. */
   readonly sums?: string | undefined
 }
 
@@ -56,7 +60,7 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
   ownFile(file)
   if (sums !== undefined) ownFile(sums)
   const db = new DatabaseSync(file, { timeout: patience[durability], enableForeignKeyConstraints: true })
-  // the log of a file with `sums` is copied by the thread that writes them; that of the main thread, see `checkpoints.ts`
+  // the thread that writes `sums` checkpoints by itself; `checkpoints.ts` does it for the main thread
   db.exec(`pragma journal_mode = wal; pragma synchronous = ${durability}; pragma cache_size = -${cacheSize};
     pragma wal_autocheckpoint = ${sums === undefined ? 0 : longLog}; pragma journal_size_limit = ${longestLog}`)
   if (sums !== undefined) {
@@ -110,18 +114,18 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
     /** For a statement that runs for every row: parameters are `?`. */
     prepare: (sql: string): StatementSync => db.prepare(withoutSchemas(sql)),
     all,
-    /** How many rows it has changed. */
+    /** Answers with the number of changed rows. */
     run: (sql: string, params: ReadonlyArray<Cell> = []): number => {
       commits++
       return Number(prepared(sql).statement.run(named(params)).changes)
     },
-    /** Counts what may have been written since the file was opened. */
+    /** Number of possible commits since the file was opened. */
     commits: (): number => commits,
-    /** All of `work` or nothing of it. `work` has to end in this turn of the event loop. */
+    /** Commits all of `work` or nothing. `work` must end in this turn of the event loop. */
     transaction: <A>(work: () => A): A => transaction("begin immediate", work),
-    /** The same, where `work` writes only `sums`: writers of the file itself do not wait for it. */
+    /** The same for a `work` that writes only `sums`: writers of the file itself do not wait for it. */
     transactionOfSums: <A>(work: () => A): A => transaction("begin", work),
-    /** All that `work` reads is of one moment. The log cannot be reset meanwhile. */
+    /** All reads of `work` see the same snapshot. The log cannot be reset meanwhile. */
     atOneMoment: <A>(work: () => A): A => {
       db.exec("begin")
       try {

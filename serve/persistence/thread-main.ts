@@ -1,4 +1,4 @@
-/** What runs in a thread of `thread.ts`. */
+/** The code that runs in a thread of `thread.ts`. */
 import { parentPort, workerData } from "node:worker_threads"
 import { openSqlite } from "./sqlite.ts"
 import type { Files, Task, TaskAnswer } from "./thread.ts"

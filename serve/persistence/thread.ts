@@ -1,7 +1,7 @@
 /**
- * A thread with a connection of its own to a SQLite file, for what would hold requests up: pages that read much, sums, copies.
- * It runs exported functions `(sqlite, …arguments) => answer`, one after the other, and starts with the first of them. What it
- * writes into the file itself is on the disk with the next commit of the main thread.
+ * A thread with its own connection to a SQLite file, for work that would block requests: pages that read many rows,
+ * sums, copies. It runs exported functions `(sqlite, …arguments) => answer` one after the other, and starts with the
+ * first call. Its writes to the file itself reach the disk with the next commit of the main thread.
  */
 import { once } from "node:events"
 import { Worker } from "node:worker_threads"
@@ -45,7 +45,7 @@ export const makeThread = (files: Files): Thread => {
   let last = 0
   const waiting = new Map<number, PromiseWithResolvers<unknown>>()
 
-  /** A worker that has failed ends later, when another one may have taken its place. */
+  /** A failed worker exits later, when another one may already have replaced it. */
   const failAll = (of: Worker, error: unknown) => {
     if (worker !== of) return
     worker = undefined
@@ -57,7 +57,7 @@ export const makeThread = (files: Files): Thread => {
     started.on("message", (answered: TaskAnswer) => {
       const asked = waiting.get(answered.id)
       waiting.delete(answered.id)
-      if (waiting.size === 0 && !isClosed) started.unref() // a process that waits for nothing else ends
+      if (waiting.size === 0 && !isClosed) started.unref() // lets the process end if it waits for nothing else
       if ("answer" in answered) asked?.resolve(answered.answer)
       else asked?.reject(Object.assign(new Error(answered.error.message), { code: answered.error.code }))
     })
@@ -89,7 +89,7 @@ export const makeThread = (files: Files): Thread => {
   }
 }
 
-/** One function in a thread of its own, which ends with it. */
+/** Runs one function in a thread of its own, which ends with the function. */
 export const inOwnThread = async <Arguments extends ReadonlyArray<unknown>, Answer>(
   files: Files,
   module: string,

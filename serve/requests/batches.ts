@@ -1,10 +1,10 @@
-/** Many requests at once: they travel as texts, which the databases take apart. */
+/** Writes many requests together: they are passed as text, which the databases split. */
 import { Effect, Schema } from "effect"
 import type { ConsoleDatabase } from "../console-database/console-database.ts"
 import { betweenCells, betweenRows, type Portion, type RowsAsText } from "../console-database/rows-as-text.ts"
 import type { Counted, Gathered } from "./gathered.ts"
 
-/** Calls that are kept of each account. Some more stay until it is pruned, and where several share one millisecond. */
+/** Calls kept per account. A few more stay until pruning, and if several calls share one millisecond. */
 export const kept = 10_000
 
 const requests = (rows: string): RowsAsText => ({
@@ -44,7 +44,7 @@ const statusOfEndpoint = (rows: string): RowsAsText => ({
   onConflict: "on conflict (account_id, day, endpoint, status) do update set calls = kept.calls + excluded.calls"
 })
 
-/** Sorted: two servers that count the same calls at once take the rows in the same order, and none waits for ever. */
+/** Sorted: two servers that update the same counts lock the rows in the same order, and cannot deadlock. */
 const summed = (counts: ReadonlyArray<Counted>, nameOf: (one: Counted) => ReadonlyArray<string | number>): string => {
   const sums = new Map<string, number>()
   for (const one of counts) {
@@ -55,7 +55,7 @@ const summed = (counts: ReadonlyArray<Counted>, nameOf: (one: Counted) => Readon
   return rows.sort().join(betweenRows)
 }
 
-/** Rows of a text, so many at a time. */
+/** Splits a text into portions of `atOnce` rows. */
 function* rowsIn(text: string, atOnce: number) {
   for (let begin = 0; begin < text.length; ) {
     let end = begin
@@ -68,7 +68,9 @@ function* rowsIn(text: string, atOnce: number) {
   }
 }
 
-/** As many as a count is worth: it is in two tables, and in pages that have to be read from the disk after a start. */
+/**
+ * One count costs as much as this many rows: it is in two tables, on pages that must be read from disk after a start.
+ */
 const rowsOfCount = 10
 
 function* portionsOf({ counts, lines }: Gathered, atOnce: number): Generator<Portion> {
@@ -105,7 +107,7 @@ const endOfSome = `
   having count(*) > 0`
 const removeSome = "delete from console.request where account_id = $1 and occurred_at > $2 and occurred_at <= $3"
 
-/** Each portion begins where the last one ended: PostgreSQL would pass over all that is removed already, again and again. */
+/** Each portion begins where the last one ended. Otherwise PostgreSQL would scan all removed rows again each time. */
 export const pruneRequests = Effect.fn("RequestLog.prune")(function* (
   { background: { all, run } }: ConsoleDatabase["Service"],
   accountId: string

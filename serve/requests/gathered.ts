@@ -1,6 +1,6 @@
 /**
- * Calls on their way into the tables, as text that the tables take apart, and as counts. As objects, a busy server would
- * carry tens of thousands of them through each collection of garbage: that cost it a seventh of its calls.
+ * Calls that are about to be written, as text that the databases split, and as counts. As objects, tens of thousands of
+ * them would survive each garbage collection of a busy server: that cost it a seventh of its calls.
  */
 import { betweenCells, betweenRows } from "../console-database/rows-as-text.ts"
 import type { NotedRequest } from "./request-log.ts"
@@ -8,17 +8,20 @@ import type { NotedRequest } from "./request-log.ts"
 /** Room for two lines: most accounts have no more. */
 const firstBytes = 512
 
-/** What several calls have in common that are counted together. */
+/** Attributes shared by calls that are counted together, and their number. */
 export type Counted = Pick<NotedRequest, "account_id" | "key_id" | "endpoint" | "status"> & {
   readonly day: string
   readonly calls: number
 }
 
 export interface Gathered {
-  /** One call a line, its cells in the order of `NotedRequest`: of each account the latest ones, as they were noted. */
+  /**
+   * One call per line, its cells in the order of `NotedRequest`. For each account the latest calls, in the order in
+   * which they were noted.
+   */
   readonly lines: string
   readonly counts: ReadonlyArray<Counted>
-  /** How many calls they are, with those that are only counted. */
+  /** Number of calls, including those that are only counted. */
   readonly calls: number
 }
 
@@ -30,7 +33,7 @@ interface Part {
 }
 
 interface OfAccount {
-  /** The older ones, and the one that is written to. Each full one holds half of what is kept. */
+  /** Full parts, the oldest first; each holds half of `kept`. New lines are written to `current`. */
   parts: ReadonlyArray<Part>
   current: Part
   readonly counts: Map<string, number>
@@ -53,7 +56,7 @@ const countedOf = (account_id: string, [key, calls]: readonly [string, number]):
   return { day, account_id, key_id, endpoint, status: Number(status), calls }
 }
 
-/** Gathers calls, and of each account the latest `kept` whole, or half as many more. */
+/** Gathers calls. Keeps the latest `kept` calls of each account in full, up to half as many more, and counts all. */
 export const gatherer = (kept: number) => {
   let accounts = new Map<string, OfAccount>()
   let calls = 0
@@ -67,7 +70,7 @@ export const gatherer = (kept: number) => {
     return account
   }
 
-  /** The part that the next line goes into. The oldest one is written over where two younger ones hold enough. */
+  /** The part for the next line. The oldest part is overwritten once two younger ones hold enough calls. */
   const currentOf = (account: OfAccount): Part => {
     if (account.current.calls < kept / 2) return account.current
     const [oldest, ...younger] = account.parts
@@ -80,7 +83,7 @@ export const gatherer = (kept: number) => {
 
   return {
     calls: () => calls,
-    /** Of the calls that are kept whole. */
+    /** Bytes of the calls that are kept in full. */
     bytes: () => bytes,
     add: ({ account_id, credits, duration_ms, endpoint, id, key_id, occurred_at, status }: NotedRequest) => {
       const account = accountOf(account_id)
@@ -92,7 +95,7 @@ export const gatherer = (kept: number) => {
       const counted = `${occurred_at.slice(0, 10)}${betweenCells}${key_id}${betweenCells}${endpoint}${betweenCells}${status}`
       account.counts.set(counted, (account.counts.get(counted) ?? 0) + 1)
     },
-    /** Everything that was gathered; the next calls begin anew. */
+    /** Takes everything gathered so far, and starts empty. */
     take: (): Gathered => {
       const parts = [...accounts.values()].flatMap(({ current, parts }) => [...parts, current])
       const counts = [...accounts].flatMap(([id, account]) => [...account.counts].map((one) => countedOf(id, one)))

@@ -1,8 +1,8 @@
 /**
- * The log of requests in the console's tables. Calls are gathered and written twice a second, however many they are. A
- * busy server lets up to five seconds of them come together, because most of them would be pruned again: so six thousand
- * calls a second cost some four percent of a core. While the tables cannot be written, calls are dropped and counted. A
- * crash loses what was gathered.
+ * The request log in the console's tables. Calls are gathered and written twice a second, regardless of their number. A
+ * busy server gathers them for up to five seconds, because most of them would soon be pruned: six thousand calls per
+ * second then cost about four percent of a core. While the tables cannot be written, calls are dropped and counted. A
+ * crash loses the gathered calls.
  */
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Effect, Layer, Schedule, Schema, Semaphore } from "effect"
@@ -20,12 +20,18 @@ import {
 } from "./request-log.ts"
 
 const lookedAtEvery = "500 millis"
-/** Bytes: so many are worth a transaction of their own at once, and fewer than that do not matter. */
+/**
+ * In bytes. Below `fewest`, a batch is cheap and is written at each check; from `most` on, it is worth its own
+ * transaction. In between, calls are gathered for up to `looks` checks.
+ */
 const busy = { fewest: 256 * 1024, most: 8 * 1024 * 1024, looks: 10 }
 const prunedEvery = "10 seconds"
-/** Bytes of text: the calls of ten busy accounts, or 150,000 of many quiet ones. Buffers double: it may be in twice as many. */
+/**
+ * Bytes of text: the calls of ten busy accounts, or 150,000 of many quiet ones. Buffers double, so memory use may be
+ * twice this.
+ */
 const mostWaiting = 32 * 1024 * 1024
-/** An account that has so many calls more than at its last pruning is pruned again. */
+/** An account is pruned again after this many calls since its last pruning. */
 const surplus = 1_000
 
 const latestRequests = `
@@ -39,7 +45,9 @@ const latestRequests = `
     and (cast($7 as text) is null or id = $7)
   order by occurred_at desc, id desc
   limit cast($8 as integer)`
-/** A moment is more than its day, as texts go. The newest day of each key is the end of an index. */
+/**
+ * Compared as text, a moment is greater than its day. The newest day of each key is the last entry of an index range.
+ */
 const lastUsesOf = (keys: ReadonlyArray<string>) => `
   with asked (key_id) as (values ${keys.map((_, index) => `(cast($${index + 3} as text))`).join(", ")})
   select key_id, max(used) as used
@@ -75,7 +83,7 @@ const sumsOf = (table: "status_of_endpoint" | "usage_of_status", more = "") => `
 const sumsOfAllKeys = sumsOf("status_of_endpoint")
 const sumsOfKey = sumsOf("usage_of_status", "and key_id = $5")
 
-/** What is said of one key, or of all. */
+/** The statement for one key or for all, with its parameters. */
 const ofKeys = (
   { account_id, endpoint, from, key_id, to }: StatusesAsked,
   { all, one }: { readonly all: string; readonly one: string }
@@ -93,7 +101,10 @@ const make = Effect.gen(function* () {
   let dropped = 0
   let isDropping = false
   let looks = 0
-  /** Calls of accounts since their requests were pruned. What an earlier run has left is not known: the first call is due. */
+  /**
+   * Calls per account since its last pruning. How many an earlier run left is unknown, so the first call makes pruning
+   * due.
+   */
   const unpruned = new Map<string, number>()
 
   const written = ({ counts }: Gathered) => {
@@ -102,7 +113,7 @@ const make = Effect.gen(function* () {
       unpruned.set(account_id, (unpruned.get(account_id) ?? surplus) + calls)
     }
   }
-  /** Told once, until it works again. */
+  /** Logs once, until writing works again. */
   const drop = (count: number, reason: string) => {
     dropped += count
     if (!isDropping) tell(Effect.logWarning(`requests are missing in the console's log: ${reason}`))
@@ -171,5 +182,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Over the console's tables; what is gathered when the scope ends is written then. */
+/** Stores the log in the console's tables. Calls still gathered when the scope ends are written then. */
 export const layerRequestLog = Layer.effect(RequestLog, make)

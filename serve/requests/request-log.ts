@@ -1,6 +1,7 @@
 /**
- * The latest calls of each account, and their number per day, key, endpoint and status, for the console. A convenience:
- * money is in the ledger. Calls without a known key belong to nobody and are not kept. How it is kept: `kept-requests.ts`.
+ * The latest calls of each account, and their number per day, key, endpoint and status, for the console. It is a
+ * convenience: the ledger records the money. Calls without a known key belong to no account and are not kept. The
+ * implementation is in `kept-requests.ts`.
  */
 import { Context, type Effect, Schema, Struct } from "effect"
 import type { ConsoleUnavailable } from "../console-database/console-database.ts"
@@ -11,11 +12,11 @@ export const NotedRequest = Schema.Struct({
   id: Schema.String,
   account_id: Schema.String,
   key_id: Schema.String,
-  /** The path as it is charged, such as `/v1/stores/{id}`. */
+  /** The path under which the call is charged, such as `/v1/stores/{id}`. */
   endpoint: Schema.String,
-  /** Of HTTP; 499 where the caller went away. */
+  /** HTTP status; 499 if the caller disconnected. */
   status: Schema.Int,
-  /** Charged for it; 0 for a call that was refused or failed. */
+  /** Credits charged; 0 for a call that was refused or failed. */
   credits: Schema.Int,
   duration_ms: Schema.Finite,
   /** ISO text in UTC. */
@@ -33,14 +34,14 @@ export const CallsOfStatus = Schema.Struct({
 })
 export type CallsOfStatus = typeof CallsOfStatus.Type
 
-/** Of all days, keys and endpoints that were asked for. */
+/** Summed over all requested days, keys and endpoints. */
 export const CallsByStatus = CallsOfStatus.mapFields(Struct.pick(["status", "calls"]))
 export type CallsByStatus = typeof CallsByStatus.Type
 
-/** How far back the days of calls are asked for a key's last use. */
+/** How many days back the last use of a key is looked up. */
 export const lastUseDays = 90
 
-/** Where a page of requests ended; the next one begins behind it. */
+/** Where a page of requests ended; the next one begins after it. */
 export type PlaceInRequests = Pick<NotedRequest, "occurred_at" | "id">
 
 export interface RequestsAsked {
@@ -54,7 +55,7 @@ export interface RequestsAsked {
   readonly limit: number
 }
 
-/** Both days included; of all calls, or of one key's, or to one endpoint. */
+/** Both days are included. Covers all calls, or only those of one key or to one endpoint. */
 export interface StatusesAsked {
   readonly account_id: string
   readonly from: string
@@ -64,24 +65,26 @@ export interface StatusesAsked {
 }
 
 interface Log {
-  /** Costs next to nothing, and never fails: it is written within five seconds, or counted as dropped. */
+  /** Cheap, and never fails: the call is written within five seconds, or counted as dropped. */
   readonly note: (request: NotedRequest) => void
-  /** How many calls were not written since the start; of a batch that broke off, those that were are counted, too. */
+  /**
+   * Number of calls that were not written since the start. If a batch fails midway, its written calls are counted, too.
+   */
   readonly dropped: () => number
-  /** Newest first, of the latest 10,000 calls of the account; what this process has noted is included. */
+  /** Newest first, from the latest 10,000 calls of the account, including all that this process has noted. */
   readonly latest: (asked: RequestsAsked) => Effect.Effect<ReadonlyArray<NotedRequest>, ConsoleUnavailable>
   /**
-   * When each of some keys of the account was last used, by id: a moment while that call is kept, else a day of the last 90.
-   * Keys that were not are missing. One statement, however many keys there are.
+   * When the given keys of the account were last used, by id: a moment while that call is kept, otherwise a day of the
+   * last 90. Keys without a use are missing. One statement, regardless of the number of keys.
    */
   readonly lastUses: (asked: {
     readonly account_id: string
     readonly keys: ReadonlyArray<string>
     readonly today: string
   }) => Effect.Effect<ReadonlyMap<string, string>, ConsoleUnavailable>
-  /** By day, key, endpoint and status. What this process has noted is included. */
+  /** By day, key, endpoint and status, including all calls that this process has noted. */
   readonly statuses: (asked: StatusesAsked) => Effect.Effect<ReadonlyArray<CallsOfStatus>, ConsoleUnavailable>
-  /** The same added up, in the order of the statuses. */
+  /** The same, summed per status and ordered by status. */
   readonly byStatus: (asked: StatusesAsked) => Effect.Effect<ReadonlyArray<CallsByStatus>, ConsoleUnavailable>
 }
 

@@ -1,4 +1,4 @@
-/** Reads of the branded-food endpoints: finished records and the search index that a generation carries. */
+/** Reads of the branded-food endpoints, from the finished records and the search index of a generation. */
 import { unknownRecord } from "@larder/schemas/api-errors.ts"
 import { getBrandedFood, getBrandedFoodCategories, searchBrandedFoods } from "@larder/schemas/branded-food/endpoints.ts"
 import { fdcIdOf } from "@larder/schemas/branded-food/id.ts"

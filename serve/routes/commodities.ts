@@ -16,7 +16,7 @@ import { type Request, type Route, route } from "../route.ts"
 
 const list = (items: ReadonlyArray<string>) => `{"data":[${items.join(",")}]}`
 
-/** Keeps series whose commodity name or slug contains the text; a group whose name contains it keeps all. */
+/** Keeps series whose commodity name or slug contains the text; a group whose name contains it keeps all its series. */
 const grouped = (model: CommodityModel, commodity: string | undefined) => {
   const text = commodity?.toLowerCase() ?? ""
   const groups = model.groups.flatMap((group) => {
@@ -29,7 +29,7 @@ const grouped = (model: CommodityModel, commodity: string | undefined) => {
   return list(groups)
 }
 
-/** Whole segments: `dairy` leads `dairy/butter`, not `dairyfree`. A trailing slash means nothing. */
+/** Compares whole segments: `dairy` matches `dairy/butter`, not `dairyfree`. A trailing slash is ignored. */
 const isBelow = (category: string, wanted: string | undefined) => {
   const leading = wanted?.replace(/\/$/, "")
   return leading === undefined || category === leading || category.startsWith(`${leading}/`)
@@ -47,7 +47,7 @@ const paged = (
   return `{"data":[${page.map(({ json }) => json).join(",")}],"next_cursor":${next}}`
 }
 
-/** How far back a metric goes where the call does not say, in calendar years. */
+/** How many calendar years back a metric goes if the call does not say. */
 const yearsBack: Readonly<Record<Frequency, number>> = { daily: 1, weekly: 1, biweekly: 1, monthly: 5, annual: 10 }
 
 const rangeOf = ({ frequency, points }: MetricModel, from: string | undefined, to: string | undefined) => {
@@ -64,10 +64,10 @@ const metricValues = (name: string, metric: MetricModel, from: string | undefine
   return `${JSON.stringify(head).slice(0, -1)},"points":${points}}`
 }
 
-/** Of a name, its unit and its range, beside the points. */
+/** Bytes of a name, its unit and its range, without the points. */
 const bytesOfHead = 120
 
-/** Names were found before the call was paid for; one that is missing now is a fault, not an empty answer. */
+/** Names were checked before the credits were held; a name that is missing now is a fault, not an empty answer. */
 const known = <A>(catalog: ReadonlyMap<string, A>, name: string): A => {
   const found = catalog.get(name)
   if (found === undefined) throw new Error(`${name} is not in the catalog of the generation that is read`)

@@ -1,11 +1,12 @@
 /**
- * A depot keeps generations: files under names that end in their SHA-256, such as `objects/ab/ab12…`, and texts under names, such
- * as `generations/000000012.json`. What was put never changes and is never overwritten; of several who put the same name at once,
- * one is first, and the others learn of it. Only hints, and what is made for readers of other programs, are overwritten.
+ * A depot stores generations: files under names that end in their SHA-256, such as `objects/ab/ab12…`, and texts under
+ * names such as `generations/000000012.json`. What was put never changes and is never overwritten. If several programs
+ * put the same name at the same time, one of them is first, and the others learn of it. Only hints, and files for
+ * readers that are other programs, are overwritten.
  */
 import { Effect, type Option, Schema, type Stream } from "effect"
 
-/** What a file is, wherever it lies. */
+/** The identity of a file, independent of its place. */
 export const ObjectId = Schema.Struct({
   sha256: Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/)),
   bytes: Schema.Int
@@ -15,11 +16,11 @@ export type ObjectId = typeof ObjectId.Type
 /** `objects/ab/ab12…`: the name of an object in every depot. */
 export const objectName = (sha256: string) => `objects/${sha256.slice(0, 2)}/${sha256}`
 
-/** Names the newest text of `generations/`, for hosts that cannot list: those after it are found by their numbers. */
+/** Names the newest text of `generations/`, for hosts that cannot list files. Later texts are found by number. */
 export const hintName = "generations/latest.json"
 export const Hint = Schema.Struct({ newest: Schema.String })
 
-/** The depot could not do what was asked of it. */
+/** An operation of the depot failed. */
 export class DepotUnusable extends Schema.TaggedError<DepotUnusable>()("DepotUnusable", {
   /** What was tried, such as "write generations/000000012.json in /srv/larder/warehouse". */
   attempt: Schema.String,
@@ -37,36 +38,38 @@ export interface Depot {
   /** For people: a folder or an address. */
   readonly location: string
   /**
-   * Puts a text under a new name. False where there is such a name already. Texts that can race have to differ: where an answer
-   * was lost, they tell who was first.
+   * Puts a text under a new name. False if the name exists already. Texts that can race must differ: if an answer is
+   * lost, the stored text tells which program was first.
    */
   readonly putText: (name: string, text: string) => Effect.Effect<boolean, DepotUnusable>
   readonly text: (name: string) => Effect.Effect<Option.Option<string>, DepotUnusable>
-  /** Puts a file under a name with its SHA-256, and sees that it is there for good. Nothing is written where it is there already. */
+  /** Puts a file under a name with its SHA-256, durably. Writes nothing if the name exists already. */
   readonly putFile: (name: string, object: ObjectId, file: string) => Effect.Effect<void, DepotUnusable>
   /** The bytes of a file from `from` on. */
   readonly bytes: (name: string, from: number) => Stream.Stream<Uint8Array, DepotUnusable>
   /**
-   * Puts a text in the place of the one before, if there is one. Only for hints: a reader may get an old one, and must find the truth
+   * Puts a text, replacing an earlier one. Only for hints: a reader may get an outdated one, and must find the truth
    * without it.
    */
   readonly putHint: (name: string, text: string) => Effect.Effect<void, DepotUnusable>
-  /** Puts a file in the place of the one before, in one step: a reader gets either of them, whole. */
+  /** Puts a file, replacing an earlier one atomically: a reader gets one of the two, whole. */
   readonly replaceFile: (name: string, object: ObjectId, file: string) => Effect.Effect<void, DepotUnusable>
-  /** Names that begin with `prefix` and come after `after`, in their order. Of a host that cannot list: the last ones. */
+  /**
+   * Names that begin with `prefix` and come after `after`, in order. A host that cannot list gives only the last ones.
+   */
   readonly list: (prefix: string, after?: string) => Effect.Effect<ReadonlyArray<string>, DepotUnusable>
-  /** When each name in a folder and in the folders below was put, in milliseconds since 1970. */
+  /** The time at which each name in a folder and its subfolders was put, in milliseconds since 1970. */
   readonly dated: (folder: string) => Effect.Effect<ReadonlyMap<string, number>, DepotUnusable>
-  /** Removes names that nobody needs any more; one that is gone is no failure. */
+  /** Removes names that are no longer needed. A missing name is not a failure. */
   readonly remove: (names: ReadonlyArray<string>) => Effect.Effect<void, DepotUnusable>
-  /** Removes what programs left that were killed while they put something, and began to before this moment in milliseconds. */
+  /** Removes unfinished files of killed programs that began before this time, in milliseconds since 1970. */
   readonly sweep: (before: number) => Effect.Effect<void, DepotUnusable>
 }
 
 export const putObject = (depot: Depot, object: ObjectId, file: string) =>
   depot.putFile(objectName(object.sha256), object, file)
 
-/** When each object was put, in milliseconds since 1970, by its SHA-256. */
+/** The time at which each object was put, in milliseconds since 1970, by its SHA-256. */
 export const datedObjects = (depot: Depot): Effect.Effect<ReadonlyMap<string, number>, DepotUnusable> =>
   Effect.map(depot.dated("objects/"), (dated) => {
     const found = new Map<string, number>()

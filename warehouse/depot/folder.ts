@@ -1,6 +1,6 @@
 /**
- * A depot in a folder, as strict as an object store: every file appears whole or not at all, under a name that was free, and can
- * only be read from then on. Objects are hard links of the files that they were made from, where both are on one file system.
+ * A depot in a folder, as strict as an object store: every file appears atomically, under a name that was free, and is
+ * read-only from then on. Objects are hard links of the files that they were made from, if both are on one file system.
  */
 import { randomUUID } from "node:crypto"
 import { constants, createReadStream } from "node:fs"
@@ -11,7 +11,7 @@ import { type Depot, DepotUnusable } from "./depot.ts"
 
 const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "")
 
-/** By which setting the folder is chosen. */
+/** The setting that names the folder. */
 type Setting = "LARDER_DEPOT" | "LARDER_HOME"
 
 const adviceFor = (cause: unknown, setting: Setting) => {
@@ -33,7 +33,7 @@ const adviceFor = (cause: unknown, setting: Setting) => {
   }
 }
 
-/** Makes new names in a folder survive a power cut. Windows has no such call. */
+/** Makes new names in a folder durable: they survive a power failure. Windows has no such call. */
 const syncFolder = async (folder: string) => {
   if (process.platform === "win32") return
   const opened = await open(folder)
@@ -44,7 +44,7 @@ const syncFolder = async (folder: string) => {
   }
 }
 
-/** The file may be read-only: a part that is put again. Windows only flushes what it can write. */
+/** The file may be read-only, such as a part that is put again. Windows flushes only files that it can write. */
 const syncFile = async (file: string) => {
   const opened = await open(file, process.platform === "win32" ? "r+" : "r")
   try {
@@ -54,7 +54,7 @@ const syncFile = async (file: string) => {
   }
 }
 
-/** Another name for the same file, or a copy where it lies on another file system. */
+/** A hard link, or a copy if the target is on another file system. */
 const linkOrCopy = async (file: string, target: string) => {
   try {
     await link(file, target)
@@ -73,13 +73,16 @@ const exists = (file: string) =>
     }
   )
 
-/** New folders survive a power cut, too. */
+/** Creates a folder that survives a power failure. */
 const makeFolder = async (folder: string) => {
   const first = await mkdir(folder, { recursive: true })
   if (first !== undefined) await syncFolder(path.dirname(first))
 }
 
-/** Has `write` make a file, and gives it its name when it is finished; false where the name is taken. A full disk keeps no half of it. */
+/**
+ * Lets `write` create a file and gives it its name when it is finished; false if the name is taken. A full disk leaves
+ * no unfinished file.
+ */
 const putOnce = async (target: string, write: (part: string) => Promise<void>) => {
   await makeFolder(path.dirname(target))
   const part = path.join(path.dirname(target), `.${path.basename(target)}.${randomUUID()}.part`)
@@ -96,7 +99,7 @@ const putOnce = async (target: string, write: (part: string) => Promise<void>) =
   }
 }
 
-/** Files that were being put when their program was killed. */
+/** Files that are being put, or whose program was killed meanwhile. */
 const isPart = (name: string) => name.endsWith(".part")
 
 export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT"): Depot => {
@@ -144,7 +147,7 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
       await copyFile(file, part, constants.COPYFILE_EXCL)
       await syncFile(part)
       await chmod(part, 0o444)
-      await rm(`${at(name)}.wal`, { force: true }) // of a reader who wrote to the file before: it is not of the next one
+      await rm(`${at(name)}.wal`, { force: true }) // a write-ahead log that a reader left for the earlier file
     })
 
   const text: Depot["text"] = (name) =>
@@ -190,7 +193,7 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
       const found = new Map<string, number>()
       const look = async (name: string) => {
         const entry = await stat(at(name)).catch((error) => {
-          if (codeOf(error) !== "ENOENT") throw error // somebody else removed it meanwhile
+          if (codeOf(error) !== "ENOENT") throw error // another process removed it meanwhile
         })
         if (entry === undefined) return
         if (entry.isFile()) found.set(name, entry.mtimeMs)
@@ -205,13 +208,13 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
       for (const name of names) await rm(at(name), { force: true })
     })
 
-  /** The time of change is that of the link: what is put may have been written long before. */
+  /** Uses the change time, which is that of the link: the file itself may have been written long before. */
   const sweep: Depot["sweep"] = (before) =>
     attempt("remove what killed runs left", async () => {
       const look = async (folder: string) => {
         for (const name of await allNamesIn(folder)) {
           const file = path.join(folder, name)
-          const found = await stat(file).catch(() => undefined) // it may have got its name meanwhile
+          const found = await stat(file).catch(() => undefined) // it may have got its name and been removed meanwhile
           if (found?.isDirectory()) await look(file)
           else if (found !== undefined && isPart(name) && found.ctimeMs < before) await rm(file, { force: true })
         }

@@ -1,6 +1,6 @@
 /**
- * A depot behind any host that serves files: for reading only. Such a host cannot list. Its hint names a manifest, and the numbers
- * after that are asked for until one is not there.
+ * A depot behind any host that serves files, for reading only. Such a host cannot list files. Its hint names a
+ * manifest, and the numbers after that are requested until one does not exist.
  */
 import { Effect, Option, Redacted, Schema, Stream } from "effect"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
@@ -53,7 +53,7 @@ export const httpDepot = Effect.fnUntraced(function* ({ address, user }: Host) {
   }
   const failed = (what: string) => Effect.mapError(trying(`${what} in ${address}`))
 
-  /** Caches on the way ask the host whether theirs is the newest. */
+  /** `no-cache` makes caches on the way ask the host whether their copy is the newest. */
   const read = (name: string) =>
     Effect.flatMap(ask(get(name, { "cache-control": "no-cache" })), (answer) => {
       if (isAbsent(answer)) return Effect.succeedNone

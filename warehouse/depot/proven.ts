@@ -1,12 +1,13 @@
 /**
- * Proves that a depot has one winner where several put the same name. Services exist that ignore the condition and overwrite, and
- * others that hold it one after the other, but not at once. A race can only refute them, so there are several.
+ * Proves that a depot has one winner if several programs put the same name. Some services ignore the condition and
+ * overwrite. Others honour it for one request after the other, but not for concurrent ones. A race can only refute a
+ * service, so there are several races.
  */
 import { randomUUID } from "node:crypto"
 import { type Duration, Effect, Option } from "effect"
 import { type Depot, DepotUnusable } from "./depot.ts"
 
-/** A service that lets up to twenty win a race was refuted by these in twelve of twelve proofs. */
+/** These numbers refuted a service that lets up to twenty win a race, in twelve of twelve proofs. */
 const races = 8
 const racers = 16
 
@@ -22,12 +23,12 @@ const holdsNoConditions = (depot: Depot, what: string) =>
     "Use a service that holds If-None-Match: *, such as AWS S3, Ceph RGW, MinIO or versitygw, or a folder."
   )
 
-/** Fails where a depot must not be published to. Leaves nothing behind, but for a few bytes below `proofs/` where it is killed. */
+/** Fails if a depot must not be published to. Leaves nothing behind; if killed, a few bytes below `proofs/`. */
 export const proven = Effect.fn("Depot.proven")(function* (depot: Depot) {
   const folder = `proofs/${randomUUID()}`
   const nameOf = (race: number) => `${folder}/${race}.json`
 
-  /** Of so many, each with a text of its own; one after the other, or all at once. */
+  /** Puts one name `count` times, each time with another text: one after the other, or all concurrently. */
   const race = Effect.fnUntraced(function* (name: string, concurrency: 1 | "unbounded", count: number) {
     const texts = Array.from({ length: count }, () => JSON.stringify({ id: randomUUID() }))
     const won = yield* Effect.forEach(texts, (text) => depot.putText(name, text), { concurrency })

@@ -1,6 +1,7 @@
 /**
- * Requests to a depot over the network. Each is given up when nothing moves for a while, and made again while its fault may pass.
- * The client has to send the length of a body that is streamed: undici's does, that of `fetch` does not, and S3 then refuses it.
+ * Requests to a depot over the network. A request is given up if nothing moves for a while, and is retried while its
+ * fault may pass. The client must send the length of a streamed body: undici's client does, the one of `fetch` does
+ * not, and S3 then refuses the request.
  */
 import { createReadStream } from "node:fs"
 import { Clock, Context, Duration, Effect, Schedule, Schema, Stream } from "effect"
@@ -11,19 +12,22 @@ import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import type { HttpClientResponse } from "effect/http/HttpClientResponse"
 import { DepotUnusable } from "./depot.ts"
 
-/** How long a depot is waited for. */
+/** How long to wait for a depot. */
 export const Patience = Context.Reference("larder/warehouse/DepotPatience", {
   defaultValue: () => ({
-    /** Nothing has moved for this long, in either direction. A service may be busy with gigabytes that it has just received. */
+    /**
+     * A request is given up if nothing moves in either direction for this long. A service may be busy with gigabytes
+     * that it has just received.
+     */
     idle: Duration.seconds(30),
     firstPause: Duration.millis(200),
     longestPause: Duration.seconds(5),
-    /** All tries together: with these pauses they take 11 seconds. */
+    /** Number of tries, including the first. With these pauses they take 11 seconds. */
     tries: 7
   })
 })
 
-/** Why a request failed. Where it may pass, it is unknown whether the request took effect. */
+/** Why a request failed. If `may_pass` is set, it is unknown whether the request took effect. */
 export class RequestFailed extends Schema.TaggedError<RequestFailed>()("RequestFailed", {
   /** Without a full stop. */
   problem: Schema.String,
@@ -48,18 +52,18 @@ interface Upload {
   readonly bytes: number
 }
 
-/** What passes by itself: a service that is busy, restarts, or is behind a proxy that cannot reach it. */
+/** Temporary faults: a service that is busy, restarts, or is behind a proxy that cannot reach it. */
 export const passes = (status: number) => [408, 429, 500, 502, 503, 504].includes(status)
 
 const checkNetwork = "Check the network and the service, and run again."
 
-/** Manifests have some kilobytes, pages of a listing some hundred. */
+/** In bytes. Manifests have some kilobytes, pages of a listing some hundred kilobytes. */
 const longestText = 64 << 20
 
-/** Takes the cause, not the client's error: that one holds the request, and with it what it was signed with. */
+/** Uses the cause, not the client's error: that error holds the request with its credentials. */
 const broken = ({ reason }: HttpClientError) => {
   const cause: { readonly message?: unknown; readonly code?: unknown } = Object(reason.cause)
-  const told = [cause.message, cause.code].find((text) => typeof text === "string" && text !== "") // of several addresses: a code alone
+  const told = [cause.message, cause.code].find((text) => typeof text === "string" && text !== "") // after several addresses: only a code
   return new RequestFailed({
     problem: `the connection failed (${told ?? reason._tag})`,
     advice: checkNetwork,
@@ -70,7 +74,7 @@ const broken = ({ reason }: HttpClientError) => {
 const stalled = (idle: Duration.Duration) =>
   new RequestFailed({ problem: `nothing came for ${Duration.format(idle)}`, advice: checkNetwork, may_pass: true })
 
-/** Fails when `moved` was not called for so long. */
+/** Fails if `moved` is not called within the idle time. */
 const whileMoving = <A, E, R>(work: (moved: Effect.Effect<void>) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { idle } = yield* Patience
@@ -96,15 +100,15 @@ const pauses = Effect.map(Patience, ({ firstPause, longestPause, tries }) =>
   )
 )
 
-/** Tries again while the fault may pass. */
+/** Retries while the fault may pass. */
 export const again = <A, E, R>(attempt: Effect.Effect<A, E, R>) =>
   Effect.flatMap(pauses, (schedule) => Effect.retry(attempt, schedule))
 
-/** Says what was tried, such as "write a name in a place". */
+/** Adds what was attempted, such as "write a name in a place". */
 export const trying = (attempt: string) => (failure: RequestFailed) =>
   new DepotUnusable({ attempt, cause: new Error(failure.problem), advice: failure.advice })
 
-/** A host must not change what it sends: ranges count the bytes as they are. */
+/** A host must not encode what it sends: ranges count the bytes of the object itself. */
 const isAsItIs = ({ headers }: HttpClientResponse) => (headers["content-encoding"] ?? "identity") === "identity"
 
 const refuse = (problem: string) =>
@@ -117,12 +121,12 @@ const withoutFirst = <E, R>(count: number, bytes: Stream.Stream<Uint8Array, E, R
     (left, piece) => [Math.max(0, left - piece.length), left < piece.length ? [piece.subarray(left)] : []]
   )
 
-/** The part of an answer that begins at `from`, whatever the host made of the range; a failure where that is not sure. */
+/** The bytes of an answer from `from` on, whatever the host made of the range; a failure if that is uncertain. */
 const restOf = (response: HttpClientResponse, from: number) => {
   const bytes = Stream.mapError(response.stream, broken)
   if (!isAsItIs(response)) return Stream.fail(refuse(`the object comes as ${response.headers["content-encoding"]}`))
-  if (response.status === 200) return withoutFirst(from, bytes) // not every host knows ranges
-  if (response.status === 416) return Stream.empty // there is nothing from there on
+  if (response.status === 200) return withoutFirst(from, bytes) // not every host supports ranges
+  if (response.status === 416) return Stream.empty // there are no bytes from there on
   const range = response.headers["content-range"] ?? ""
   const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range) ?? []
   const isRest = Number(first) === from && (total === "*" || Number(last) + 1 === Number(total))
@@ -131,7 +135,10 @@ const restOf = (response: HttpClientResponse, from: number) => {
 
 export type Asked = Effect.Effect<HttpClientRequest.HttpClientRequest>
 
-/** What sends requests. Every answer is given as it is; only a connection that fails or stalls is a failure. */
+/**
+ * Sends requests. An answer of any status is returned. A failure is a connection that breaks or stalls, or a body that
+ * is encoded or too long.
+ */
 export const makeRequests = Effect.map(HttpClient.HttpClient, (given) => {
   const client = HttpClient.withScope(given)
   const send = (request: HttpClientRequest.HttpClientRequest) =>
@@ -159,7 +166,7 @@ export const makeRequests = Effect.map(HttpClient.HttpClient, (given) => {
       })
     ).pipe(Effect.scoped)
 
-  /** The bytes from `from` on. Where the connection breaks off, the next one goes on from there. */
+  /** The bytes from `from` on. If the connection breaks, the next one resumes from there. */
   const bytes = (
     asked: (range: Readonly<Record<string, string>>) => Asked,
     from: number,

@@ -1,4 +1,4 @@
-/** What an S3 service answers: pages of a listing, and why it refused. */
+/** The answers of an S3 service: pages of a listing, and reasons for a refusal. */
 import { Option, Schema } from "effect"
 import { XMLParser } from "fast-xml-parser"
 import { type Answer, passes, RequestFailed } from "./requests.ts"
@@ -6,11 +6,11 @@ import { type Answer, passes, RequestFailed } from "./requests.ts"
 const parser = new XMLParser({
   ignoreAttributes: true,
   parseTagValue: false,
-  htmlEntities: true, // those with numbers, too: versitygw writes &#39;
+  htmlEntities: true, // numeric entities, too: versitygw writes &#39;
   isArray: (name) => name === "Contents"
 })
 
-/** Undefined for what is not well-formed: half a page must not pass for a whole one. */
+/** Undefined if the text is not well-formed: half a page must not be taken for a whole one. */
 const parsed = (text: string): unknown => {
   try {
     return parser.parse(text, true)
@@ -38,17 +38,17 @@ const decoded = (key: string, encoding: string | undefined) => {
   try {
     return decodeURIComponent(key.replaceAll("+", " "))
   } catch {
-    return key // of somebody else: no name of a depot has to be encoded
+    return key // not of a depot, whose names need no encoding
   }
 }
 
 export interface Page {
   readonly entries: ReadonlyArray<{ readonly key: string; readonly modified: number }>
-  /** Where there are more. */
+  /** Token for the next page; undefined on the last one. */
   readonly next: string | undefined
 }
 
-/** A page of ListObjectsV2; none where it is something else, or not whole. */
+/** A page of ListObjectsV2; none if the answer is something else, or incomplete. */
 export const pageOf = ({ text }: Answer): Option.Option<Page> => {
   const listing = Option.map(decodeListing(parsed(text)), ({ ListBucketResult }) => ListBucketResult)
   if (Option.isNone(listing)) return Option.none()
@@ -72,14 +72,14 @@ const Refusal = Schema.Struct({
 })
 const decodeRefusal = Schema.decodeUnknownOption(Refusal)
 
-/** Such as `NoSuchBucket`; empty where the service does not say. */
+/** The error code, such as `NoSuchBucket`; empty if the service gives none. */
 export const codeOf = ({ text }: Answer) =>
   Option.match(decodeRefusal(parsed(text)), { onNone: () => "", onSome: ({ Error: { Code } }) => Code })
 
 interface Circumstances {
   readonly bucket: string
   readonly region: string
-  /** What the clock of this machine says. */
+  /** The time by this machine's clock. */
   readonly now: number
 }
 
@@ -98,7 +98,7 @@ const adviceFor = (code: string, circumstances: Circumstances, actualRegion: str
   const { bucket, now } = circumstances
   switch (code) {
     case "InvalidAccessKeyId":
-    case "XAdminUserNotFound": // of versitygw
+    case "XAdminUserNotFound": // versitygw's code
       return "Check AWS_ACCESS_KEY_ID, and that it is one of this service."
     case "SignatureDoesNotMatch":
       return "Check AWS_SECRET_ACCESS_KEY."
@@ -143,11 +143,11 @@ const adviceForStatus = (status: number, circumstances: Circumstances, actualReg
   return "Check the service, and run again."
 }
 
-/** What one more try may mend: also bytes that were damaged on their way, and names that others are just taking. */
+/** Whether a retry may succeed, also for bytes damaged in transit and for names that other programs are just taking. */
 const mayPass = (status: number, code: string) =>
   passes(status) || status === 409 || status === 412 || ["XAmzContentSHA256Mismatch", "BadDigest"].includes(code)
 
-/** Longer ones quote the request, perhaps with its session token. */
+/** Longer messages quote the request, perhaps with its session token. */
 const longestMessage = 200
 
 export const refusalOf = (answer: Answer, circumstances: Circumstances) => {

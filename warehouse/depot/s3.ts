@@ -1,7 +1,8 @@
 /**
- * A depot in a bucket of an S3 service. `If-None-Match: *` decides who is first, and no answer to it is the last word: it can be
- * lost, and the next one then says that the name is taken. So the text is read back, and a program that finds its own was first: texts
- * that can race have to differ, as manifests do by their ids. Services that ignore the condition are found out by `proven.ts`.
+ * A depot in a bucket of an S3 service. `If-None-Match: *` decides which program is first, but its answer is not final.
+ * If the answer is lost, the retry is told that the name is taken. So the text is read back, and a program that finds
+ * its own text was first. Texts that can race must differ, as manifests do by their ids. `proven.ts` detects services
+ * that ignore the condition.
  */
 import { createHash } from "node:crypto"
 import { AwsV4Signer } from "aws4fetch"
@@ -23,13 +24,13 @@ export interface Bucket {
   readonly sessionToken: Redacted.Redacted | undefined
 }
 
-/** What S3 takes in one PUT. */
+/** The largest object that S3 takes in one PUT. */
 const largestObject = 5 * 2 ** 30
 
 const sha256Of = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex")
 const ofNothing = sha256Of("")
 
-/** Other services know their buckets by the path. So does AWS a bucket with a dot, for which its certificate does not stand. */
+/** Other services address a bucket by path. So does AWS for one with a dot, which its certificate does not cover. */
 const addressOf = ({ bucket, endpoint, region }: Bucket) => {
   if (endpoint !== undefined) return `${endpoint.replace(/\/+$/, "")}/${bucket}`
   return bucket.includes(".")
@@ -59,7 +60,7 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
   const at = (name: string) => `${address}/${keyOf(name).split("/").map(encodeURIComponent).join("/")}`
   const location = `s3://${[bucket, prefix].filter((part) => part !== "").join("/")}`
   const where = given.endpoint === undefined ? location : `${location} at ${given.endpoint}`
-  const cache = new Map<string, ArrayBuffer>() // of keys that were derived for a day and a region
+  const cache = new Map<string, ArrayBuffer>() // signing keys, each derived for a day and a region
 
   type Method = "GET" | "HEAD" | "PUT" | "DELETE"
   const signed = (
@@ -89,7 +90,7 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
   const refused = (answer: Answer) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.fail(refusalOf(answer, { bucket, region, now })))
   const ifOk = (answer: Answer) => (isOk(answer.status) ? Effect.succeed(answer) : refused(answer))
-  /** Without the code it may be the bucket, or the user, that is not there. */
+  /** Without this code, the bucket or the user may be missing instead. */
   const isAbsent = (answer: Answer) => answer.status === 404 && codeOf(answer) === "NoSuchKey"
   const failed = (what: string) => Effect.mapError(trying(`${what} in ${where}`))
 
@@ -103,7 +104,10 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
     return Effect.flatMap(ask(Effect.map(request, HttpClientRequest.bodyText(text, "application/json"))), ifOk)
   }
 
-  /** Whose text is there, after an answer that does not decide it. Where there is none, the failure stands. */
+  /**
+   * Whether the stored text is `text`, after an answer that does not decide it. If nothing is stored, the failure
+   * stands.
+   */
   const isOwn = (name: string, text: string) => (failure: RequestFailed) =>
     Effect.flatMap(
       get(name),
@@ -123,7 +127,10 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
 
   const text: Depot["text"] = (name) => get(name).pipe(again, failed(`read ${name}`))
 
-  /** The length of what is there. The answer to HEAD has no text: a GET says why it is refused. */
+  /**
+   * The length of the stored object; undefined if there is none. The answer to HEAD has no body, so a GET finds out why
+   * it is refused.
+   */
   const lengthOf = Effect.fnUntraced(function* (name: string) {
     const answer = yield* ask(signed("HEAD", at(name)))
     if (answer.status === 404) return undefined
@@ -142,7 +149,7 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
             may_pass: false
           })
         )
-  /** The service compares the SHA-256 with what arrives. */
+  /** The service compares the SHA-256 with the bytes that arrive. */
   const send = (name: string, { bytes, sha256 }: ObjectId, file: string, headers: Readonly<Record<string, string>>) =>
     Effect.flatMap(ask(signed("PUT", at(name), headers, sha256), { file, bytes }), ifOk)
 
@@ -151,7 +158,7 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
       yield* requireSendable(object)
       const kept = yield* lengthOf(name)
       if (kept === object.bytes) return
-      yield* send(name, object, file, kept === undefined ? { "if-none-match": "*" } : {}) // half of it is replaced
+      yield* send(name, object, file, kept === undefined ? { "if-none-match": "*" } : {}) // an incomplete object is replaced
     }).pipe(again, failed(`keep ${name}`))
 
   const replaceFile: Depot["replaceFile"] = (name, object, file) =>
@@ -181,7 +188,7 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
     )
   }
 
-  /** In the order of names. */
+  /** Sorted by name. */
   const entriesOf = Effect.fnUntraced(function* (names: string, after: string) {
     const query = { prefix: keyOf(names), ...(after === "" ? {} : { "start-after": keyOf(after) }) }
     const found: Array<{ readonly name: string; readonly modified: number }> = []
@@ -221,7 +228,7 @@ export const s3Depot = Effect.fnUntraced(function* (given: Bucket) {
       { concurrency: 8, discard: true }
     ).pipe(failed("remove what is old"))
 
-  /** A PUT that is cut off leaves nothing. */
+  /** A PUT that is cut off leaves nothing behind. */
   const sweep: Depot["sweep"] = () => Effect.void
 
   const depot: Depot = {

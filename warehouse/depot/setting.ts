@@ -1,7 +1,7 @@
 /**
- * Which depot is used, by its name: `s3://bucket/prefix`, `https://…` or a folder. Buckets take the variables that other programs
- * know: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL_S3. Profiles, and roles of
- * machines in AWS, are not looked up.
+ * Chooses the depot by its name: `s3://bucket/prefix`, `https://…` or a folder. Buckets use the variables that other
+ * programs use: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL_S3.
+ * Profiles and the roles of machines in AWS are not supported.
  */
 import path from "node:path"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -14,7 +14,7 @@ const wrong = (message: string) => Effect.fail(new Config.ConfigError(new Config
 
 const isLoopback = ({ hostname }: URL) => /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname)
 
-/** A variable that is empty is one that is not set. */
+/** An empty variable counts as not set. */
 const variable = (...names: ReadonlyArray<string>) =>
   Config.all(names.map((name) => Config.option(Config.Redacted(name)))).pipe(
     Config.map((values) => {
@@ -48,11 +48,11 @@ const inBucket = Effect.fnUntraced(function* (place: string) {
   if (endpoint !== undefined && !/^https?:\/\/[^/@?#][^@?#]*$/.test(endpoint)) {
     return yield* wrong("AWS_ENDPOINT_URL_S3 must be the address of a service, such as https://s3.example.com")
   }
-  const { s3Depot } = yield* Effect.promise(() => import("./s3.ts")) // only who uses a bucket loads what signs and reads XML
+  const { s3Depot } = yield* Effect.promise(() => import("./s3.ts")) // signing and the XML parser are loaded only for a bucket
   return yield* s3Depot({ bucket, prefix, region, endpoint, accessKeyId, secretAccessKey, sessionToken })
 })
 
-/** An address may hold a password: it is quoted without. */
+/** An address may contain a password: messages quote it without. */
 const atAddress = Effect.fnUntraced(function* (place: string) {
   const url = URL.parse(place)
   if (url === null) return yield* wrong("the depot is no address; in a user and a password % is written %25")
@@ -70,7 +70,7 @@ const atAddress = Effect.fnUntraced(function* (place: string) {
   return yield* httpDepot({ address, user: url.username === "" ? undefined : user })
 })
 
-/** The depot of this name. Nothing is asked of it yet. The client has to be undici's, see `requests.ts`. */
+/** The depot of this name. Makes no request yet. The client must be undici's, see `requests.ts`. */
 const depotAt = (place: string): Effect.Effect<Depot, Config.ConfigError, HttpClient> => {
   if (place.startsWith("s3://")) return inBucket(place)
   if (/^https?:\/\//.test(place)) return atAddress(place)
@@ -80,7 +80,7 @@ const depotAt = (place: string): Effect.Effect<Depot, Config.ConfigError, HttpCl
     : wrong(`a depot is s3://bucket/prefix, https://… or a folder, and nothing at ${scheme}://`)
 }
 
-/** The depot in LARDER_DEPOT, with a client of its own until the scope ends; undefined where it is not set. */
+/** The depot in LARDER_DEPOT, with its own HTTP client until the scope ends; undefined if the setting is not set. */
 export const configuredDepot = Effect.gen(function* () {
   const place = yield* plain("LARDER_DEPOT")
   if (place === undefined) return undefined

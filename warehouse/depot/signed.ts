@@ -1,12 +1,13 @@
 /**
- * Signed generations: write access to a bucket is not enough to make a machine take other numbers, where that machine was given the public
- * key of the publisher. A manifest names its parts by their SHA-256, so that nothing else needs a signature.
+ * Signed generations. A machine that was given the publisher's public key accepts only manifests that are signed with
+ * it, so write access to a bucket is not enough to make it take other numbers. A manifest names its parts by their
+ * SHA-256, so nothing else needs a signature.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto"
 import { Effect, Option } from "effect"
 import { type Depot, DepotUnusable } from "./depot.ts"
 
-/** What is signed: the text of a manifest without its last field, which is the signature. */
+/** The last field of a signed manifest. The signature is over the text without this field. */
 const signature = /,"signature":"([A-Za-z0-9+/]{86}==)"\}$/
 
 const isManifest = (name: string) => /^generations\/\d+\.json$/.test(name)
@@ -14,7 +15,7 @@ const isManifest = (name: string) => /^generations\/\d+\.json$/.test(name)
 const signed = (text: string, key: KeyObject) =>
   `${text.slice(0, -1)},"signature":"${sign(null, Buffer.from(text), key).toString("base64")}"}`
 
-/** What is wrong with the signature of a text; undefined where it is of this key. */
+/** What is wrong with the signature of a text; undefined if it is a valid one of this key. */
 const faultOf = (text: string, key: KeyObject) => {
   const [end, encoded] = signature.exec(text) ?? []
   if (end === undefined || encoded === undefined) return "it has no signature"
@@ -30,7 +31,7 @@ export const signingDepot = (depot: Depot, key: KeyObject): Depot => ({
   putText: (name, text) => depot.putText(name, isManifest(name) ? signed(text, key) : text)
 })
 
-/** Gives no manifest that is not signed with this key. */
+/** Refuses manifests that are not signed with this key. */
 export const trustedDepot = (depot: Depot, key: KeyObject): Depot => ({
   ...depot,
   text: (name) =>
@@ -48,7 +49,7 @@ export const trustedDepot = (depot: Depot, key: KeyObject): Depot => ({
     })
 })
 
-/** A new key: the private half as PEM, the public half as people pass it on, in base64. */
+/** A new key pair: the private key as PEM, and the public key in base64, as people pass it on. */
 export const newKey = () => {
   const { privateKey } = generateKeyPairSync("ed25519")
   return {

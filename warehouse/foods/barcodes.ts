@@ -1,8 +1,8 @@
-/** Barcodes as numbers of up to 14 digits: what differs only in leading zeros is one. */
+/** Barcodes as numbers of up to 14 digits. Barcodes that differ only in leading zeros are equal. */
 
 const digits = /^[0-9]{1,14}$/
 
-/** The UPC-A that an 8-digit UPC-E abbreviates; undefined where it is none, and then just a GTIN-8. */
+/** Expands an 8-digit UPC-E to its UPC-A. Undefined if the text is not a UPC-E: then it is just a GTIN-8. */
 const expanded = (text: string): string | undefined => {
   const match = /^([01])(\d{5})(\d)(\d)$/.exec(text)
   if (match === null) return undefined
@@ -18,7 +18,7 @@ const expandedBody = (body: string, last: string) => {
   return `${body}0000${last}`
 }
 
-/** Of the eleven digits before it. */
+/** Check digit of the first eleven digits of a UPC-A. */
 const checkDigit = (upc: string) => {
   let sum = 0
   for (let i = 0; i < upc.length; i++) sum += Number(upc[i]) * (i % 2 === 0 ? 3 : 1)
@@ -26,8 +26,8 @@ const checkDigit = (upc: string) => {
 }
 
 /**
- * The numbers that a barcode goes by: its own, and for a UPC-E that of its UPC-A. Two barcodes are the same product code
- * where they share one. Empty for whatever is no barcode.
+ * The numbers of a barcode: its own, and for a UPC-E also that of its UPC-A. Two barcodes are the same product code if
+ * they share a number. Empty if the text is not a barcode.
  */
 export const numbersOfBarcode = (text: string): ReadonlyArray<number> => {
   if (!digits.test(text)) return []

@@ -1,25 +1,25 @@
 /**
- * Writes the search files of one text column from its texts, one a line, in the order of the documents: the texts in lower
- * case, an index of their tokens and junctions, and the posting lists.
+ * Writes the search files of one text column: the lower-cased texts, an index of their tokens and junctions, and the
+ * posting lists. The source has one text per line, in document order.
  */
 import { eachLine, placesFor, writeBundle, writeFile } from "./files.ts"
 import { PostingsBuilder } from "./postings.ts"
 import { endOfWord, finished, hashStart, junction, nearest, startOfWord, wordBytes } from "./tokens.ts"
 import { VocabularyBuilder } from "./vocabulary.ts"
 
-/** Where the three files of a column lie. */
+/** Names of the three files of a column. */
 export const textFiles = (column: string) => ({
   texts: `${column}.texts`,
   index: `${column}.index`,
   postings: `${column}.postings`
 })
 
-/** Terms in more than a sixteenth of the documents restrict too little to pay for a list. */
+/** Terms in more than a sixteenth of the documents get no posting list: it would restrict too little. */
 export const commonFrom = (documents: number) => Math.floor(documents / 16)
 
 /**
- * Junctions share this many numbers, as sharing only costs look-ups of texts: some hundred at 2 M ingredient texts. More
- * numbers would slow the build down, whose speed is that of the processor's cache.
+ * Number of hash buckets that the junctions share. A collision only costs text look-ups: a few hundred at 2 M
+ * ingredient texts. More buckets would slow the build down, because its speed depends on the processor's cache.
  */
 const bucketsFor = (documents: number) => 2 ** Math.min(18, Math.max(8, Math.floor(Math.log2(documents + 1)) - 1))
 
@@ -82,7 +82,7 @@ class Tokens {
   }
 }
 
-/** Lower-cased text is at most three times as long; one byte of ASCII stays one. */
+/** Lower-casing makes a text at most three times as long. An ASCII byte stays one byte. */
 const lowerCased = (bytes: Buffer, from: number, to: number, into: Buffer) => {
   for (let i = from; i < to; i++) {
     const byte = bytes[i] ?? 0

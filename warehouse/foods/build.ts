@@ -1,6 +1,6 @@
 /**
  * Writes the files of a generation's branded foods: finished records, and the search index of current labels. They are
- * made from the database alone, so they can be made again at any time, and are worth nothing without their manifest.
+ * made from the database alone, so they can be made again at any time. Without their manifest they are useless.
  */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -18,7 +18,7 @@ import { selectRecords } from "./record-fields.ts"
 import { recordFiles } from "./records.ts"
 import { textColumns } from "./text-columns.ts"
 
-/** Writing the files stopped at a step: a full disk, mostly. */
+/** Writing the files failed at a step, usually because the disk is full. */
 export class FoodFilesNotWritten extends Schema.TaggedError<FoodFilesNotWritten>()("FoodFilesNotWritten", {
   step: Schema.String,
   cause: Schema.Defect()
@@ -32,7 +32,10 @@ export class FoodFilesNotWritten extends Schema.TaggedError<FoodFilesNotWritten>
 const attempt = <A>(step: string, run: () => A) =>
   Effect.try({ try: run, catch: (cause) => new FoodFilesNotWritten({ step, cause }) })
 
-/** DuckDB writes lines itself, on all cores: rows would take minutes to come through JavaScript. Nothing is quoted. */
+/**
+ * DuckDB writes the lines itself, on all cores: passing the rows through JavaScript would take minutes. Nothing is
+ * quoted.
+ */
 const copyLines = (db: DuckDb["Service"], sql: string, file: string) =>
   db.run(
     `copy (${sql}) to ${literal(file)} (format csv, header false, delimiter '\t', quote '', escape '', nullstr '')`
@@ -40,7 +43,7 @@ const copyLines = (db: DuckDb["Service"], sql: string, file: string) =>
 
 const Setting = Schema.Struct({ value: Schema.String })
 
-/** Rows in whatever order takes the least time and memory: six tenths of what their own order takes. */
+/** Lets DuckDB write rows in any order. That takes six tenths of the time and memory that keeping their order takes. */
 const inAnyOrder = Effect.fnUntraced(function* <A, E>(db: DuckDb["Service"], run: Effect.Effect<A, E>) {
   const setting = "preserve_insertion_order"
   const [before] = yield* db.all(Setting, `select current_setting('${setting}')::varchar as value`)
@@ -61,17 +64,17 @@ const inThread = (task: Task) =>
     return Effect.promise(() => worker.terminate())
   })
 
-/** Fewer are indexed sooner than two threads start, which takes 0.6 s of CPU. */
+/** Indexing fewer foods takes less time than starting two threads, which costs 0.6 s of CPU. */
 const fewFoods = 10_000
 
-/** Everything, here: the event loop waits. */
+/** Writes everything in this thread. The event loop is blocked meanwhile. */
 const indexHere = (all: Indexing, writeRecords: Effect.Effect<void, DuckDbError>) =>
   Effect.andThen(
     writeRecords,
     attempt("indexing them", () => indexFiles(all, () => {}))
   )
 
-/** The texts of ingredients are half of the work. The rest is for one thread: a third one would find no core. */
+/** The ingredient texts are half of the work. One thread does the rest: a third thread would find no free core. */
 const indexInThreads = ({ columns, others, ...all }: Indexing, writeRecords: Effect.Effect<void, DuckDbError>) => {
   const isLong = ({ column }: Indexing["columns"][number]) => column === "ingredients"
   const recordsWritten = new Int32Array(new SharedArrayBuffer(4))
@@ -103,11 +106,11 @@ const outermost = "select unnest([min(fdc_id), max(fdc_id)]) as fdc_id from bran
 const Loaded = Schema.Struct({ run_id: Schema.NullOr(Schema.String) })
 const newestRun = "select max(run_id) as run_id from branded_food.food"
 
-/** The last run that changed a label of a database: files that were made of others are not for it. */
+/** The last run that changed a label of the database. Files of another run do not belong to it. */
 export const runOf = (db: DuckDb["Service"]) =>
   Effect.map(db.all(Loaded, newestRun), ([newest]) => newest?.run_id ?? null)
 
-/** A folder that cannot be served never goes live: opens it, and reads the first and the last record. */
+/** Opens the folder, and reads its first and last record: a folder that cannot be served never goes live. */
 const readAgain = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string) {
   const told = (cause: unknown) =>
     new FoodFilesNotWritten({
@@ -116,7 +119,7 @@ const readAgain = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: st
     })
   const foods = yield* Effect.mapError(openFoods(folder), told)
   for (const { fdc_id } of yield* db.all(Outermost, outermost)) {
-    if (fdc_id === null) continue // there are none
+    if (fdc_id === null) continue // the table is empty
     yield* Effect.try({
       try: () => {
         const record = foods.record(fdc_id)
@@ -129,8 +132,8 @@ const readAgain = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: st
 }, Effect.scoped)
 
 /**
- * Writes the files of a generation's branded foods into `folder` (new). `db` is the built database; nobody else uses it.
- * Where requests wait for the event loop, threads do the work, however little there is.
+ * Writes the files of a generation's branded foods into the new folder `folder`. `db` is the built database; nothing
+ * else uses it. With `requestsWait`, threads always do the work, so that the event loop stays free for requests.
  */
 export const buildFoods = Effect.fn("Foods.build")(function* (
   db: DuckDb["Service"],

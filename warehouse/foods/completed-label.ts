@@ -1,9 +1,11 @@
 /**
- * One label stated twice, by two releases or by the two forms of one: which value stands in each column. `s` is the row that
- * is being added, `l` the one that is there. A later release replaces what an earlier one stated, also by stating nothing;
- * what its form cannot state stays. So does a form that is read again, with another mapping or issued anew under its day. Of
- * one release the JSON form goes before the CSV form, and each fills the gaps of the other. So the order in which releases
- * are loaded does not matter. What both forms state of one release is only cleared by reading both again in one run.
+ * Merges one label that is stated twice, by two releases or by both forms (JSON and CSV) of one release: which value
+ * each column gets. `s` is the row being added, `l` the existing row. A later release overrides an earlier one,
+ * including values that it no longer states; columns that its form cannot state keep their values. Reading a form
+ * again, with another mapping or reissued under the same date, overrides in the same way. Within one release the JSON
+ * form takes precedence over the CSV form, and each fills the gaps of the other. So the order in which releases are
+ * loaded does not matter. A value that both forms of a release state is only cleared by reading both forms again in one
+ * run.
  */
 import { firstOwnAmount, labelColumns } from "./nutrition.ts"
 
@@ -25,7 +27,7 @@ const canState = (row: Row, column: string) => {
   return form === undefined ? "true" : `${row}.form <> '${form === "json" ? "csv" : "json"}'`
 }
 
-/** A label of food.csv alone says nothing of what is in branded_food.csv. */
+/** A label from food.csv alone says nothing about what branded_food.csv states, so it never counts as later. */
 const isLater = (row: Row, than: Row) => `(
   coalesce(${row}.release_on > ${than}.release_on, false)
   and not list_contains(${row}.quality_flags, 'label_row_missing')
@@ -33,7 +35,7 @@ const isLater = (row: Row, than: Row) => `(
 
 const isOfOneRelease = "s.release_on is not distinct from l.release_on"
 
-/** Whether `s` is the release that `l` is of, and says in one of these forms what there is to say. */
+/** Whether `s` is the same release as `l`, read again in one of these forms, and is not less complete than `l`. */
 const isAgain = (forms: string) => `(
   ${isOfOneRelease}
   and s.form in (${forms}, 'both')
@@ -42,7 +44,7 @@ const isAgain = (forms: string) => `(
 
 const restates = (column: string) => isAgain(onlyIn[column] === undefined ? "l.form" : `'${onlyIn[column]}'`)
 
-/** Whether `s` goes before `l` where both state something. */
+/** Whether `s` takes precedence over `l` where both state a value. */
 const goesFirst = `if(
   ${isOfOneRelease},
   s.form <> 'csv' or l.form = 'csv',
@@ -52,7 +54,9 @@ const goesFirst = `if(
 const either = (column: string) =>
   `if(${goesFirst}, coalesce(s.${column}, l.${column}), coalesce(l.${column}, s.${column}))`
 
-/** The label's own amounts belong together: all come from one row, the first that states any. */
+/**
+ * The label's own amounts belong together: all come from the preferred row, or from the other one if that states none.
+ */
 const fromOneRow = (column: string) => `if(
   if(${goesFirst}, ${firstOwnAmount("s")} is not null, ${firstOwnAmount("l")} is null),
   s.${column},
@@ -60,8 +64,8 @@ const fromOneRow = (column: string) => `if(
 )`
 
 /**
- * An empty list of amounts or remarks is no statement, unless the form is read again: some current labels have lost theirs
- * upstream. No list at all says that the files have none.
+ * An empty list of amounts or remarks counts as no statement, unless the form is read again: some current labels have
+ * lost theirs upstream. A null list means that the files have no such list.
  */
 const longer = (column: string) => `case
   when ${restates(column)} then coalesce(s.${column}, l.${column})
@@ -69,7 +73,7 @@ const longer = (column: string) => `case
   else if(len(l.${column}) > 0 or s.${column} is null, l.${column}, s.${column})
 end`
 
-/** The rule for most columns. `otherwise` is what stands where neither row replaces what the other states. */
+/** The rule for most columns. `otherwise` is the value if neither row overrides the other. */
 const merged = (column: string, otherwise: string) => `case
   when ${restates(column)} then s.${column}
   when ${isLater("s", "l")} and ${canState("s", column)} then s.${column}
@@ -94,10 +98,10 @@ const written: Readonly<Record<string, string>> = {
   )`
 }
 
-/** Columns that tell of the run: the row that is being added keeps its own. */
+/** Columns that describe the run: the row being added keeps its own values. */
 const ofTheRun = ["fdc_id", "source_rows", "fetched_at", "run_id", "raw_sha256"]
 
-/** The value of a column as SQL over `s` and `l`; undefined for those that are not completed. */
+/** The merged value of a column, as SQL over `s` and `l`; undefined for columns that are not merged. */
 export const completedLabel = (column: string): string | undefined => {
   if (ofTheRun.includes(column)) return undefined
   return written[column] ?? merged(column, either(column))

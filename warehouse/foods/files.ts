@@ -1,13 +1,13 @@
 /**
- * Files that lie beside a generation's database: large ones that are read in pieces, and bundles of typed arrays that are
- * loaded whole. Numbers are stored in the machine's byte order; all machines that Node 24 runs on are little-endian, save
- * s390x, whose files another machine would refuse by their checksums and counts.
+ * Files beside a generation's database: large ones that are read in pieces, and bundles of typed arrays that are loaded
+ * whole. Numbers are stored in the machine's byte order. All machines that Node 24 runs on are little-endian, except
+ * s390x; other machines would reject its files because of their checksums and counts.
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs"
 import { basename } from "node:path"
 import { Schema } from "effect"
 
-/** A file of branded foods is missing, cut, changed, or belongs to another build. */
+/** A file of branded foods is missing, truncated, changed, or belongs to another build. */
 export class FoodFilesDamaged extends Schema.TaggedError<FoodFilesDamaged>()("FoodFilesDamaged", {
   file: Schema.String,
   reason: Schema.String
@@ -18,7 +18,7 @@ export class FoodFilesDamaged extends Schema.TaggedError<FoodFilesDamaged>()("Fo
 }
 
 export type Numbers = Uint8Array | Int32Array | Uint32Array | Float64Array
-/** Places in a file, or numbers of rows: 32 bits where they suffice. */
+/** Offsets in a file, or row numbers: 32 bits if they suffice. */
 export type Places = Uint32Array | Float64Array
 
 export const placesFor = (largest: number, length: number): Places =>
@@ -35,7 +35,7 @@ export class FileWriter {
   readonly #fd: number
   readonly #buffer = Buffer.allocUnsafeSlow(2 ** 17)
   #filled = 0
-  /** Bytes so far. */
+  /** Bytes written so far. */
   size = 0
 
   constructor(file: string) {
@@ -53,7 +53,7 @@ export class FileWriter {
     }
     this.size += length
   }
-  /** To the disk. */
+  /** Flushes the buffer to the disk. */
   sync() {
     this.#flush()
     fsyncSync(this.#fd)
@@ -67,7 +67,7 @@ export class FileWriter {
   }
 }
 
-/** Makes a file of what `write` writes. It is on the disk when this returns, and closed whatever happens. */
+/** Creates a file with what `write` writes. The file is on the disk when this returns, and is always closed. */
 export const writeFile = <A>(file: string, write: (writer: FileWriter) => A): A => {
   const writer = new FileWriter(file)
   try {
@@ -94,7 +94,7 @@ const Header = Schema.fromJsonString(
 const decodeHeader = Schema.decodeUnknownSync(Header)
 const aligned = (n: number) => Math.ceil(n / 8) * 8
 
-/** A header of one line, then the arrays, each at a multiple of 8 bytes behind the first 4 kB. */
+/** A bundle is a header of one line, padded to 4 kB, followed by the arrays, each at a multiple of 8 bytes. */
 const headerSize = 4096
 
 export const writeBundle = (file: string, arrays: Readonly<Record<string, Numbers>>) => {
@@ -113,7 +113,7 @@ export const writeBundle = (file: string, arrays: Readonly<Record<string, Number
   })
 }
 
-/** The arrays of a bundle that lies in memory. They share its memory. */
+/** The arrays of a bundle in memory. They are views of its memory, not copies. */
 export class Bundle {
   readonly #file: string
   readonly #bytes: Buffer
@@ -157,7 +157,7 @@ export class PieceFile {
     this.#fd = openSync(file, "r")
     this.size = fstatSync(this.#fd).size
   }
-  /** Fills the first `length` bytes of `into` from `start` on. */
+  /** Reads `length` bytes of the file, from `start` on, into the beginning of `into`. */
   read(into: Uint8Array, start: number, length: number) {
     for (let done = 0; done < length; ) {
       const n = readSync(this.#fd, into, done, length - done, start + done)
@@ -176,7 +176,7 @@ export const eachLine = (file: string, each: (bytes: Buffer, from: number, to: n
   try {
     let buffer = Buffer.allocUnsafeSlow(2 ** 17)
     let filled = 0
-    let place = 0 // of the buffer in the file
+    let place = 0 // offset of the buffer in the file
     for (;;) {
       const n = readSync(fd, buffer, filled, buffer.length - filled, null)
       filled += n

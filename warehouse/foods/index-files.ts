@@ -1,20 +1,20 @@
-/** Indexing of branded foods: out of the lines that DuckDB has written, here or in a thread. */
+/** Indexes branded foods from the lines that DuckDB has written, in this thread or in a worker. */
 import { buildText } from "./build-text.ts"
 import { indexLabels } from "./labels.ts"
 import { indexRecords } from "./records.ts"
 
-/** A part of the files. */
+/** Some of the files to write. */
 export interface Indexing {
   readonly folder: string
-  /** Current labels: what each column has a text of. */
+  /** Number of current labels: each column has one text per label. */
   readonly documents: number
-  /** Each with the file that has its texts. */
+  /** The columns, each with the file of its texts. */
   readonly columns: ReadonlyArray<{ readonly column: string; readonly source: string }>
-  /** The labels and the records, with the file that has the labels and the number of records. */
+  /** The labels and the records: the file of the labels, and the number of records. */
   readonly others?: { readonly labels: string; readonly foods: number } | undefined
 }
 
-/** Writes a part of the files. `awaitRecords` returns once the lines of the records are written. */
+/** Writes these files. `awaitRecords` returns once the lines of the records are written. */
 export const indexFiles = ({ columns, documents, folder, others }: Indexing, awaitRecords: () => void): void => {
   if (others !== undefined) indexLabels(others.labels, folder, documents)
   for (const { column, source } of columns) buildText(source, folder, column, documents)

@@ -1,6 +1,6 @@
 /**
- * Current labels in the order of the search, which numbers them from 0 as documents: their fdc_ids, and which of them are
- * in a category or carry a barcode.
+ * Current labels in search order. Search numbers them from 0 as documents. The index holds their fdc_ids, and which
+ * documents have a category or a barcode.
  */
 import { join } from "node:path"
 import { numbersOfBarcode } from "./barcodes.ts"
@@ -9,8 +9,8 @@ import { type Bundle, eachLine, writeBundle } from "./files.ts"
 export const labelFile = "labels.index"
 
 /**
- * One line per current label, ascending: fdc_id, barcode and category, between tabs. A barcode that is one of eight digits,
- * padded with zeros or written with hyphens, stands as these eight: it may be a UPC-E.
+ * One line per current label, ascending by fdc_id: fdc_id, barcode and category, separated by tabs. A barcode of eight
+ * digits that is padded with zeros or written with hyphens is reduced to these eight digits: it may be a UPC-E.
  */
 export const selectLabels = `
   select
@@ -20,13 +20,16 @@ export const selectLabels = `
   from branded_food.current_food
   order by fdc_id`
 
-/** Barcodes of up to 14 digits, spread over 2^32. */
+/** Hashes a barcode of up to 14 digits to 32 bits. */
 const spread = (barcode: number) => {
   const hash = Math.imul(((barcode % 2 ** 32) | 0) ^ Math.imul(barcode / 2 ** 32, 0x9e3779b1), 0x85ebca6b)
   return (hash ^ (hash >>> 15)) >>> 0
 }
 
-/** A barcode of a UPC-E stands twice: see `numbersOfBarcode`. The second number is an entry behind those of all documents. */
+/**
+ * Hash table from barcode numbers to documents. A UPC-E has two numbers (see `numbersOfBarcode`): the second one is an
+ * entry after those of all documents.
+ */
 const barcodeTable = (first: Float64Array, others: ReadonlyArray<readonly [number, number]>) => {
   const barcodes = new Float64Array(first.length + others.length)
   barcodes.set(first)
@@ -40,12 +43,12 @@ const barcodeTable = (first: Float64Array, others: ReadonlyArray<readonly [numbe
     if (barcode < 0) continue
     const slot = spread(barcode) & (heads.length - 1)
     nexts[entry] = heads[slot] ?? 0
-    heads[slot] = entry + 1 // 0 is the end
+    heads[slot] = entry + 1 // 0 ends the chain
   }
   return { barcodes, barcodeHeads: heads, barcodeNexts: nexts, barcodeOthers: Uint32Array.from(others, ([doc]) => doc) }
 }
 
-/** Categories of one key are one: what differs in case only. `categories_of_foods.sql` groups by the same. */
+/** Categories that differ only in case are the same. `categories_of_foods.sql` groups by the same key. */
 const categoryKey = (category: string) => category.toLowerCase().replaceAll("ς", "σ")
 
 /** Documents grouped by the key of their category. */

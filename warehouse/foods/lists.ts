@@ -1,6 +1,6 @@
 /** Ascending lists of documents. */
 
-/** Of two of them. */
+/** The documents that are in both lists. */
 export const intersection = (a: Uint32Array, b: Uint32Array): Uint32Array => {
   const both = new Uint32Array(Math.min(a.length, b.length))
   let n = 0
@@ -20,10 +20,10 @@ const distinct = (sorted: Uint32Array) => {
   return sorted.subarray(0, n)
 }
 
-/** Each of some of the first `documents` numbers once, in order. Overwrites what it is given. */
+/** Sorts and deduplicates numbers below `documents`. Overwrites its input. */
 export const ascendingOnce = (docs: Uint32Array, documents: number) => {
   if (docs.length < documents >>> 8) return distinct(docs.sort())
-  // Sorting 100 000 takes 8 ms; one bit per document, less than one.
+  // Sorting 100 000 numbers takes 8 ms; a bitmap with one bit per document takes less than 1 ms.
   const marks = new Uint32Array((documents + 31) >>> 5)
   for (const doc of docs) marks[doc >>> 5] = (marks[doc >>> 5] ?? 0) | (1 << (doc & 31))
   let n = 0

@@ -1,6 +1,6 @@
 /**
- * `manifest.json`: what a folder of branded foods must hold. Whatever is not as it says is refused when the folder is
- * opened, so that a search never answers from half a folder, or from files of two builds.
+ * `manifest.json`: what a folder of branded foods must hold. Opening the folder fails if a file differs from the
+ * manifest, so a search never answers from an incomplete folder or from files of two builds.
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -8,7 +8,7 @@ import { crc32 } from "node:zlib"
 import { Schema } from "effect"
 import { Bundle, FoodFilesDamaged } from "./files.ts"
 
-/** Counts up whenever a file of the folder means something else than before. */
+/** Incremented whenever the meaning of a file in the folder changes. */
 const format = 3
 const manifestFile = "manifest.json"
 
@@ -21,16 +21,16 @@ export const KnownNutrient = Schema.Struct({
 const Entry = Schema.Struct({ bytes: Schema.Int, crc32: Schema.Int })
 export const Manifest = Schema.Struct({
   format: Schema.Int,
-  /** The last run that changed a label; null where there is none. */
+  /** The last run that changed a label; null if there is none. */
   run_id: Schema.NullOr(Schema.String),
   foods: Schema.Int,
   current: Schema.Int,
   /** JSON of the categories endpoint. */
   categories: Schema.String,
   nutrients: Schema.Array(KnownNutrient),
-  /** Loaded whole; the checksum is that of all bytes. */
+  /** Loaded whole; the checksum covers all bytes. */
   bundles: Schema.Record(Schema.String, Entry),
-  /** Read in pieces; the checksum is that of a sample. */
+  /** Read in pieces; the checksum covers a sample. */
   pieces: Schema.Record(Schema.String, Entry)
 })
 const Sealed = Schema.Struct({ crc32: Schema.Int, manifest: Schema.String })
@@ -38,7 +38,7 @@ const decodeSealed = Schema.decodeUnknownOption(Schema.fromJsonString(Sealed))
 const decodeManifest = Schema.decodeUnknownOption(Schema.fromJsonString(Manifest))
 const decodeFormat = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ format: Schema.Int })))
 
-/** Pieces of 4 kB, evenly spread, the first and the last among them. */
+/** The sample: pieces of 4 kB, evenly spread, including the first and the last. */
 const sampleSize = 4096
 const samples = 64
 
@@ -91,7 +91,7 @@ interface Contents extends Pick<typeof Manifest.Type, "run_id" | "foods" | "curr
   readonly pieces: ReadonlyArray<string>
 }
 
-/** Writes the manifest of a folder that is complete but for it. */
+/** Writes the manifest of a folder in which all other files are complete. */
 export const writeManifest = (folder: string, { bundles, pieces, ...told }: Contents) => {
   const manifest = JSON.stringify({
     format,

@@ -1,6 +1,7 @@
 /**
- * Label nutrition per serving, as the view `branded_food.nutrition` defines it, for one label at a time. The view takes more
- * than half a second for every 100 000 labels, so the numbers are worked out when a record is asked for; a test compares both.
+ * Label nutrition per serving, as defined by the view `branded_food.nutrition`, for one label at a time. The view takes
+ * more than half a second per 100 000 labels, so the numbers are computed when a record is requested. A test compares
+ * both.
  */
 import { Nutrition } from "@larder/schemas/branded-food/records.ts"
 
@@ -10,11 +11,14 @@ export const nutritionKeys = Object.keys(Nutrition.fields) as ReadonlyArray<Nutr
 /** Columns of `branded_food.food` with the label's own amounts per serving, in the order of `nutritionKeys`. */
 export const labelColumns = nutritionKeys.map((key) => `label_${key}` as const)
 
-/** The first amount that a label states of its own, as SQL; null where it states none, also where the release has an empty object for them. */
+/**
+ * The first amount per serving that a label states itself, as SQL. Null if it states none, also if the release has an
+ * empty object for them.
+ */
 export const firstOwnAmount = (row = "food") =>
   `coalesce(${labelColumns.map((column) => `${row}.${column}`).join(", ")})`
 
-/** FoodData Central nutrients that state a key, the first that is there counts. */
+/** FoodData Central nutrients that state a key. The first one with an amount counts. */
 const nutrientsOf: Readonly<Record<NutritionKey, ReadonlyArray<number>>> = {
   calories: [1008, 2047, 2048],
   fat: [1004],
@@ -39,7 +43,7 @@ const millionths = (number: number) => Math.round(number * 1e6)
 
 const powersOfTen = Array.from({ length: 17 }, (_, i) => 10 ** i)
 
-/** Exact as long as `whole` is a safe integer: what is divided is a multiple of the unit. */
+/** Exact while `whole` is a safe integer: only multiples of the unit are divided. */
 const smallPerServing = (whole: number) => {
   let dropped = 0
   while (whole >= (powersOfTen[dropped + 3] ?? Number.POSITIVE_INFINITY)) dropped++
@@ -58,7 +62,10 @@ const largePerServing = (whole: bigint) => {
   return Number(`${digits}e${dropped - 14}`)
 }
 
-/** The product of an amount per 100 g and a serving size, divided by 100: exact, then to three significant digits. */
+/**
+ * The product of an amount per 100 g and a serving size, divided by 100: computed exactly, then rounded to three
+ * significant digits.
+ */
 export const perServing = (amount: number, servingSize: number): number => {
   const stated = millionths(Math.abs(amount))
   const size = millionths(servingSize)
@@ -78,15 +85,15 @@ const statedAmount = (key: NutritionKey, amounts: Amounts) => {
   }
   if (key !== "vitamin_d") return undefined
   const units = amounts.get(vitaminDInUnits)
-  // Rounded like the database rounds what exceeds a decimal's scale: half away from zero.
+  // Rounded as the database rounds digits beyond a decimal's scale: half away from zero.
   return units === undefined || units === null
     ? undefined
     : (Math.sign(units) * Math.round((Math.abs(millionths(units)) * 25) / 1000)) / 1e6
 }
 
 /**
- * The keys that a label states, with their amounts. `amounts` holds the first amount of each nutrient, `own` the label's
- * own amounts per serving, in the order of `nutritionKeys`. Without a serving size there are none.
+ * The keys that a label states, with their amounts per serving. `amounts` holds the first amount of each nutrient,
+ * `own` the label's own amounts per serving, in the order of `nutritionKeys`. Empty without a serving size.
  */
 export const nutritionOf = (
   servingSize: number | null,
@@ -95,7 +102,7 @@ export const nutritionOf = (
 ): ReadonlyArray<readonly [NutritionKey, number]> => {
   if (servingSize === null) return []
   return nutritionKeys.flatMap((key, i) => {
-    const stated = key === "vitamin_d" ? null : (own[i] ?? null) // its own unit is not documented
+    const stated = key === "vitamin_d" ? null : (own[i] ?? null) // the unit of its own amount is not documented
     const amount = stated === null ? statedAmount(key, amounts) : undefined
     if (stated === null && amount === undefined) return []
     return [[key, stated ?? perServing(amount ?? 0, servingSize)] as const]

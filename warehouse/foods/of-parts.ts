@@ -1,7 +1,7 @@
 /**
- * The branded foods of a published data set. The files beside its database are parts, too; a folder of hard links gives them their
- * names. They are made again from the database where they are missing, changed or of another version of Larder: a data set is
- * worth serving as long as its database is whole.
+ * The branded foods of a published data set. The sidecar files of its database are parts, too; a folder of hard links
+ * gives them their names. If they are missing, changed or written by another version of Larder, they are made again
+ * from the database: a data set can be served as long as its database is intact.
  */
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
@@ -16,7 +16,7 @@ import { brandedFood } from "../tables.ts"
 import { buildFoods, runOf } from "./build.ts"
 import { FoodFilesDamaged, openFoods } from "./open.ts"
 
-/** Puts a finished folder in the place of what is there. */
+/** Replaces a folder with a finished one. */
 const replace = Effect.fnUntraced(function* (building: string, folder: string) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.remove(folder, { recursive: true, force: true })
@@ -25,7 +25,10 @@ const replace = Effect.fnUntraced(function* (building: string, folder: string) {
 
 const buildingOf = (folder: string) => `${folder}.building`
 
-/** Files that were made again here are no parts: what tells that they were not written to since lies beside their folder. */
+/**
+ * Files that were made again on this machine are not parts: stamps beside their folder show that they were not written
+ * to since.
+ */
 const madeOf = (folder: string) => `${folder}.made`
 const stampsIn = (folder: string) =>
   Effect.tryPromise(async () => {
@@ -34,7 +37,7 @@ const stampsIn = (folder: string) =>
     return names.map((name, at) => `${name} ${stamps[at]}\n`).join("")
   })
 
-/** Fails where a file is neither the part of its name nor as it was made again here. */
+/** Fails if a file is neither the part of its name nor unchanged since it was made again on this machine. */
 const requireUnchanged = Effect.fnUntraced(function* (
   layout: Layout,
   { parts: [, ...beside] }: DataSetEntry,
@@ -58,9 +61,9 @@ const emptied = Effect.fnUntraced(function* (building: string) {
 })
 
 /**
- * Happens in the process that wants to serve the files, and takes as long as this part of a publication: minutes at 2 M label
- * versions, with all cores busy. DuckDB and two more threads do the work; only the checksums and the opening at its end keep
- * the event loop, about as long as every opening does.
+ * Runs in the process that wants to serve the files. It takes as long as this step of a publication: minutes at 2 M
+ * label versions, with all cores busy. DuckDB and two more threads do the work. Only the checksums and the opening at
+ * its end block the event loop, for about as long as any opening does.
  */
 const buildAgain = Effect.fnUntraced(function* (file: string, folder: string, entry: DataSetEntry) {
   const fs = yield* FileSystem.FileSystem
@@ -74,7 +77,7 @@ const buildAgain = Effect.fnUntraced(function* (file: string, folder: string, en
   yield* fs.writeFileString(madeOf(folder), yield* stampsIn(folder))
 }, Effect.scoped)
 
-/** Gives the parts their names. */
+/** Hard-links the parts under their names. */
 const linkParts = Effect.fnUntraced(function* (layout: Layout, { parts: [, ...beside] }: DataSetEntry, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -93,7 +96,7 @@ const linkParts = Effect.fnUntraced(function* (layout: Layout, { parts: [, ...be
   yield* replace(building, folder)
 })
 
-/** Whole files may still be those of other foods: these are closed at once. */
+/** Files that are whole may still belong to other foods: these are closed immediately. */
 const openOwn = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, scope: Scope.Scope) {
   const own = yield* Scope.fork(scope)
   const foods = yield* Scope.provide(openFoods(folder), own)
@@ -102,7 +105,7 @@ const openOwn = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: stri
   return yield* new FoodFilesDamaged({ file: "manifest.json", reason: "is that of other foods" })
 })
 
-/** Open until the scope ends. `db` is the database of the data set. */
+/** Opens the branded foods until the scope ends. `db` is the database of the data set. */
 export const foodsOf = Effect.fn("Foods.ofParts")(function* (
   layout: Layout,
   entry: DataSetEntry,
@@ -120,7 +123,7 @@ export const foodsOf = Effect.fn("Foods.ofParts")(function* (
       Effect.andThen(buildAgain(file, folder, entry)),
       Effect.andThen(opened)
     )
-  /** Another server may have made them while this one waited for the lock. */
+  /** Tries to open first: another server may have made the files while this one waited for the lock. */
   const again = opened.pipe(
     Effect.catchTag("FoodFilesDamaged", () =>
       linked.pipe(

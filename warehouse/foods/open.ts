@@ -1,4 +1,4 @@
-/** Branded foods as a generation carries them: records by fdc_id and the search, from the files that `build.ts` wrote. */
+/** The branded foods of a generation: records by fdc_id and the search, from the files that `build.ts` wrote. */
 import { Effect, type Scope } from "effect"
 import { textFiles } from "./build-text.ts"
 import { FoodFilesDamaged } from "./files.ts"
@@ -15,22 +15,22 @@ export type { FoodFilters } from "./search.ts"
 export interface FoodPage {
   /** JSON of each record. */
   readonly records: ReadonlyArray<string>
-  /** The last fdc_id of the page, where another page follows. */
+  /** The last fdc_id of the page, if another page follows. */
   readonly next: number | undefined
 }
 
 export interface Foods {
-  /** The last run that changed one of them. */
+  /** The last run that changed a label; null if there is none. */
   readonly run_id: string | null
-  /** Label versions. */
+  /** Number of label versions. */
   readonly foods: number
-  /** Those of them that are current: what the search covers. */
+  /** Number of current label versions, which the search covers. */
   readonly current: number
   /** JSON of one label version. Takes microseconds, and reads from the page cache. */
   readonly record: (fdcId: number) => string | undefined
   /** JSON of the categories of current labels, in order. */
   readonly categories: string
-  /** One page of current labels in ascending fdc_id, after `after`. Makes way for others where it has to read much. */
+  /** One page of current labels in ascending fdc_id, after `after`. Yields to other requests if it has to read much. */
   readonly search: (filters: FoodFilters, after: number | undefined, limit: number) => Effect.Effect<FoodPage>
 }
 
@@ -62,7 +62,7 @@ const open = (folder: string) => {
   }
 }
 
-/** Opens the files of a generation's branded foods, and sees that they are whole and belong together. */
+/** Opens the files of a generation's branded foods. Fails if they are not whole or do not belong together. */
 export const openFoods = Effect.fn("Foods.open")(function* (
   folder: string
 ): Effect.fn.Return<Foods, FoodFilesDamaged, Scope.Scope> {

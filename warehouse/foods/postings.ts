@@ -1,9 +1,10 @@
 /**
- * Posting lists: for each term the numbers of the documents that have it, ascending, as varints of their differences.
- * Terms in more than `common` documents get no list: they would restrict nothing, and they are most of all occurrences.
+ * Posting lists: for each term the numbers of the documents that contain it, ascending, as varints of their
+ * differences. Terms in more than `common` documents get no list: they would restrict nothing, and they make up most
+ * occurrences.
  *
- * Lists are built in runs of some million occurrences, each sorted by counting: to append every occurrence to its list at
- * once takes five times as long, because each would miss the processor's cache.
+ * Lists are built in runs of several million occurrences, each sorted by counting. Appending each occurrence directly
+ * to its list takes five times as long, because each append would miss the processor's cache.
  */
 import { type FileWriter, type Places, placesFor } from "./files.ts"
 
@@ -11,24 +12,24 @@ const mostInRun = 2 ** 22
 
 interface Run {
   readonly bytes: Uint8Array
-  /** Where the bytes of each term begin, and the end. Terms that came later have none. */
+  /** Where the bytes of each term begin, and the end. Terms first seen after this run have no entry. */
   readonly starts: Uint32Array
 }
 
 export class PostingsBuilder {
   readonly #common: number
   readonly #runs: Array<Run> = []
-  // The occurrences of the run that is being collected.
+  // The occurrences of the current run.
   readonly #terms: Uint32Array
   readonly #docs: Uint32Array
   readonly #sorted: Uint32Array
   #collected = 0
-  /** Of each term, as far as its runs are sorted. */
+  /** Per term, for the runs sorted so far. */
   #counts: Uint32Array
   #lastDocs: Int32Array
   #size: number
 
-  /** `terms` is how many there are, as far as that is known. */
+  /** `terms` is the number of terms known in advance. */
   constructor(common: number, documents: number, terms: number) {
     const length = Math.min(mostInRun, 1024 + documents * 64)
     this.#common = common
@@ -40,7 +41,7 @@ export class PostingsBuilder {
     this.#size = terms
   }
 
-  /** Notes that a document has a term. Documents come in ascending order. */
+  /** Records that a document has a term. Documents must be added in ascending order. */
   add(term: number, doc: number) {
     if (term >= this.#size) this.#grow(term)
     if ((this.#counts[term] ?? 0) > this.#common) return // known to be common
@@ -49,7 +50,7 @@ export class PostingsBuilder {
     this.#docs[this.#collected++] = doc
   }
 
-  /** Writes the lists of the terms in the order given. Their places in the file have one more entry: the end. */
+  /** Writes the lists of the terms in the given order. `places` holds the offset of each list, and the end. */
   write(writer: FileWriter, order: Uint32Array): { readonly docs: Uint32Array; readonly places: Places } {
     this.#endRun()
     const ends = new Float64Array(order.length + 1)
@@ -87,7 +88,7 @@ export class PostingsBuilder {
     this.#collected = 0
   }
 
-  /** `ends` are those of the terms among the sorted documents. */
+  /** `ends` holds the end of each term among the sorted documents. */
   #encode(ends: Uint32Array): Run {
     let bytes = new Uint8Array(this.#collected * 2 + 16)
     const starts = new Uint32Array(this.#size + 1)
@@ -136,7 +137,7 @@ const enlarged = (bytes: Uint8Array, least: number) => {
   return larger
 }
 
-/** Reads the list between two places. Returns how many numbers it has written to `into` from `at` on. */
+/** Decodes the list between two offsets into `into`, from `at` on. Returns the count of numbers written. */
 export const decodePostings = (bytes: Uint8Array, from: number, to: number, into: Uint32Array, at: number) => {
   let doc = -1
   let n = at

@@ -1,23 +1,26 @@
 /**
- * How a finished record lies in `records.tsv`: one line per label version, its fields between tabs, nothing where there is
- * none. What follows from other fields is left out and put together when a record is asked for: a line has 0.7 kB, a record 2.5.
+ * The format of a finished record in `records.tsv`: one line per label version, fields separated by tabs, an empty
+ * field for null. Fields that follow from others are left out, and computed when a record is requested: a line has 0.7
+ * kB, a record 2.5 kB.
  */
 import { BrandedFood } from "@larder/schemas/branded-food/records.ts"
 import { firstOwnAmount, labelColumns } from "./nutrition.ts"
 
 type Field = keyof typeof BrandedFood.fields
 
-/** A text stands as it is, which takes DuckDB half the time that JSON takes, save one that would be misread: that is JSON. */
+/**
+ * A text is stored as it is, which takes DuckDB half the time of JSON. A text that would be misread is stored as JSON.
+ */
 const text = (column: string) =>
   `if(${column} = '' or starts_with(${column}, '"') or contains(${column}, chr(9)) or contains(${column}, chr(10)), to_json(${column})::varchar, ${column})`
-/** The JSON of a field that is a text. */
+/** The JSON of a text field. */
 export const textJson = (stands: string) => (stands.startsWith('"') ? stands : JSON.stringify(stands))
 
 const day = (column: string) => `'"' || ${column} || '"'`
 const whole = (column: string) => column
 const listed = (column: string) => `coalesce(to_json(${column})::varchar, '[]')`
 
-/** The fields that a line states, in SQL. */
+/** The fields that a line contains, as SQL. */
 const stated: Readonly<Partial<Record<Field, (column: string) => string>>> = {
   fdc_id: whole,
   description: text,
@@ -49,7 +52,7 @@ const stated: Readonly<Partial<Record<Field, (column: string) => string>>> = {
   fetched_at: (column) => `strftime(${column}, '"%Y-%m-%dT%H:%M:%S.%gZ"')`
 }
 
-/** Numbers as DuckDB prints a list of them: `[7.14, NULL]`. */
+/** Lists of numbers, as DuckDB prints them: `[7.14, NULL]`. */
 const numbers = {
   nutrient_ids: "list_transform(nutrients, lambda stated: stated.nutrient_id)",
   amounts: "list_transform(nutrients, lambda stated: stated.amount::double)",
@@ -64,10 +67,10 @@ export const isText = (field: Field) => stated[field] === text
 /** Columns of a line: first the stated fields, then the lists of numbers. */
 export const placeOf = Object.fromEntries(
   [...columns, ...Object.keys(numbers)].map((name, i) => [name, i])
-) as Readonly<Record<Field | keyof typeof numbers, number | undefined>> // made from these very names
+) as Readonly<Record<Field | keyof typeof numbers, number | undefined>> // built from these names
 
 const cells = [...columns.map((column) => stated[column]?.(column)), ...Object.values(numbers)]
-/** One text a line: DuckDB writes it in four fifths of the time that 31 columns take. */
+/** One text per line: DuckDB writes it in four fifths of the time that 31 columns take. */
 export const selectRecords = `
   select concat_ws(chr(9), ${cells.map((cell) => `coalesce((${cell})::varchar, '')`).join(", ")})
   from branded_food.food`

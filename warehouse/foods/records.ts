@@ -8,7 +8,10 @@ import { fields, isText, placeOf, textJson } from "./record-fields.ts"
 
 export const recordFiles = { lines: "records.tsv", index: "records.index" }
 
-/** The places of ids, none below 0, in their ascending order: sorted as 64-bit numbers of id and place, which takes a tenth of the time. */
+/**
+ * The positions of the ids, in ascending order of the ids, which are never negative. Sorts 64-bit numbers made of id
+ * and position, which takes a tenth of the time.
+ */
 const ascending = (ids: Int32Array) => {
   const halves = new Uint32Array(ids.length * 2)
   ids.forEach((id, place) => {
@@ -21,7 +24,7 @@ const ascending = (ids: Int32Array) => {
 
 const largestId = 2 ** 31 - 1
 
-/** The fdc_id that a line begins with, before its first tab. */
+/** The fdc_id at the start of a line, before its first tab. */
 const idOf = (bytes: Buffer, from: number, to: number) => {
   let id = 0
   let at = from
@@ -33,7 +36,7 @@ const idOf = (bytes: Buffer, from: number, to: number) => {
   return at === from || id > largestId ? undefined : id
 }
 
-/** Finds the lines, and writes where each label version's lies, by `fdc_id`. */
+/** Indexes the lines: the offset and length of each label version, by `fdc_id`. */
 export const indexRecords = (folder: string, foods: number) => {
   const refused = (reason: string) => new Error(`${recordFiles.lines} ${reason}`)
   const ids = new Int32Array(foods)
@@ -72,7 +75,7 @@ const numbersOf = (stands: string): ReadonlyArray<number | null> =>
         .split(", ")
         .map((number) => (number === "NULL" ? null : Number(number)))
 
-/** The place of an id in an ascending list, or where it would be. */
+/** The position of an id in an ascending list, or the position at which it would be inserted. */
 export const placeIn = (ids: Int32Array, id: number) => {
   let low = 0
   let high = ids.length

@@ -1,6 +1,6 @@
 /**
- * The search of current labels: filters combine with AND, texts match literally and ignoring case. Lists of candidates
- * only save work; what counts is what the texts say.
+ * The search of current labels. Filters combine with AND; texts match literally, ignoring case. Lists of candidates
+ * only save work: the texts decide what matches.
  */
 import type { Labels } from "./labels.ts"
 import { intersection } from "./lists.ts"
@@ -8,7 +8,7 @@ import { placeIn } from "./records.ts"
 import type { TextColumn } from "./text-column.ts"
 import { neverInText } from "./text-columns.ts"
 
-/** As the caller typed them; undefined or "" is no filter. */
+/** As the client typed them; undefined or "" means no filter. */
 export interface FoodFilters {
   readonly name?: string | undefined
   readonly brand?: string | undefined
@@ -28,19 +28,20 @@ interface TextFilter {
   readonly text: Buffer
 }
 
-/** Undefined where no text contains it: texts have neither line breaks nor halves of characters. */
+/** Undefined if no text can contain it: texts have no line breaks and no unpaired surrogates. */
 const needleOf = (text: string) =>
   neverInText.test(text) || !text.isWellFormed() ? undefined : Buffer.from(text.toLowerCase())
 
 const isGiven = (filter: string | undefined): filter is string => filter !== undefined && filter !== ""
 
 /**
- * The first `most` documents, ascending, that pass all filters and come after an fdc_id. A yield is a pause. Between two of
- * them lies about a millisecond at most: one list of candidates, 64 candidates, or one block of texts.
+ * The first `most` documents, ascending, that pass all filters and come after an fdc_id. A yield is a pause. The work
+ * between two yields takes about a millisecond at most: one list of candidates, 64 candidates, or one block of texts.
  *
- * How long the whole takes is another matter. A search is quick where a filter is rare or a page soon full. Two filters that
- * are in many texts each but never in those of one label have no lists and fill no page: their columns are read from end to
- * end, which at 2 M labels is some hundred megabytes. So is every search for the last few labels of a common filter.
+ * The total time varies. A search is fast if a filter is rare or the page fills soon. Two filters that each match many
+ * texts, but never texts of the same label, have no lists and fill no page: their columns are read from end to end,
+ * which at 2 M labels is several hundred megabytes. The same is true of every search for the last few labels of a
+ * common filter.
  */
 export function* search(
   labels: Labels,
@@ -50,7 +51,7 @@ export function* search(
   most: number
 ): Generator<void, ReadonlyArray<number>> {
   const texts: Array<TextFilter> = []
-  // The shortest texts first: where nothing restricts the search they are read from end to end.
+  // The shortest texts first: if nothing restricts the search, they are read from end to end.
   for (const [column, text] of [
     [columns.names, filters.name],
     [columns.brands, filters.brand],
@@ -65,7 +66,7 @@ export function* search(
   if (isGiven(filters.barcode)) lists.push(labels.withBarcode(filters.barcode))
   if (isGiven(filters.category)) lists.push(labels.inCategory(filters.category))
   for (const { column, text } of texts) {
-    if (lists.some((list) => list.length < 64)) break // to look at their texts is cheaper
+    if (lists.some((list) => list.length < 64)) break // checking their texts is cheaper
     const list = yield* column.candidates(text)
     if (list !== undefined) lists.push(list)
     yield

@@ -1,28 +1,28 @@
 /**
- * Long reading on the event loop, in slices: all of it in the process shares one slice per turn of the loop, in turns, so
- * that a hundred long searches keep the loop from others no longer than one does.
+ * Runs long reads on the event loop in time slices. All reads of the process share one slice per turn of the event
+ * loop, round-robin, so a hundred long searches block the loop no longer than one does.
  */
 import { Effect } from "effect"
 
-/** How long searches keep the event loop before they let others have it, in ms. */
+/** How long searches may block the event loop per turn, in ms. */
 const slice = 4
-/** What the waiting ones get of it at least, should new ones keep arriving. */
+/** Minimum share of the slice for waiting reads, in ms, even if new reads keep arriving. */
 const leastForWaiting = 1
 
 interface Reading {
-  /** One step. True when it was the last. */
+  /** Runs one step. Returns true if it was the last. */
   readonly step: () => boolean
   readonly end: () => void
   readonly fail: (error: unknown) => void
 }
 
-/** In the order of their turns. */
+/** In round-robin order. */
 const waiting = new Set<Reading>()
-/** What the present turn of the event loop has cost, in ms. */
+/** Time used in the current turn of the event loop, in ms. */
 let spent = 0
 let isTurnPlanned = false
 
-/** Takes a reading as far as it comes in what is left of the slice: one step at least. */
+/** Runs a read until it ends or the slice is used up: at least one step. */
 const advance = (reading: Reading) => {
   const began = performance.now()
   const latest = began + slice - spent
@@ -37,7 +37,7 @@ const advance = (reading: Reading) => {
     spent += performance.now() - began
     return reading.fail(error)
   }
-  spent += now - began // before its end, where the next search of the same caller may begin
+  spent += now - began // before `end`, in which the next search of the same caller may begin
   if (isDone) reading.end()
   else waiting.add(reading)
 }
@@ -52,7 +52,7 @@ const turn = () => {
   isTurnPlanned = false
   spent = Math.min(spent, slice - leastForWaiting)
   for (const reading of waiting) {
-    waiting.delete(reading) // comes again behind the others when it is not done
+    waiting.delete(reading) // `advance` adds it again, after the others, if it is not done
     advance(reading)
     if (spent >= slice) break
   }
@@ -61,8 +61,8 @@ const turn = () => {
 }
 
 /**
- * Runs a generator to its end; its yields are the places where it can be left for a while, or for good. One that begins
- * while something is left of the slice need not wait.
+ * Runs a generator to its end. At each yield it can be suspended, or abandoned if the caller is interrupted. A read
+ * that begins while part of the slice is left does not wait.
  */
 export const inSlices = <A>(begin: () => Generator<void, A>) =>
   Effect.callback<A>((resume) => {
@@ -75,7 +75,7 @@ export const inSlices = <A>(begin: () => Generator<void, A>) =>
         return done === true
       },
       end: () => resume(result),
-      fail: (error) => resume(Effect.die(error)) // a file that was whole when it was opened
+      fail: (error) => resume(Effect.die(error)) // the files were whole when they were opened
     }
     planTurn()
     if (spent < slice) advance(reading)

@@ -1,4 +1,6 @@
-/** One text column of the search: which documents may contain a text, by the index, and which do, by their texts. */
+/**
+ * One text column of the search: which documents may contain a text, from the index, and which do, from their texts.
+ */
 import { join } from "node:path"
 import { commonFrom, textFiles } from "./build-text.ts"
 import { type Bundle, PieceFile, type Places } from "./files.ts"
@@ -7,23 +9,29 @@ import { decodePostings } from "./postings.ts"
 import { cut, edgeLength, endOfWord, hashOf, junction, nearest, startOfWord, type Token } from "./tokens.ts"
 import { Vocabulary } from "./vocabulary.ts"
 
-/** A filter that so many tokens contain is in as many texts: they are read from the first on, which soon fills a page. */
+/**
+ * Maximum tokens of a term. A filter that more tokens contain matches so many texts that reading them from the first on
+ * soon fills a page.
+ */
 const mostTokens = 4096
 
-/** The lists of some terms restrict as much as those of thousands, which the URL of a filter has room for. */
+/**
+ * Maximum terms whose lists are read. A few terms restrict as much as thousands, and the URL of a filter has room for
+ * thousands.
+ */
 const mostLists = 32
 
-/** So many tokens or lists of one are looked at without a pause. */
+/** Tokens, or lists of one term, that are processed without a pause. */
 const withoutPause = 128
 
-/** Bytes that are read at once: around one text or list, and when all texts are read. */
+/** Bytes per read: around one text or list, and when all texts are read. */
 const near = 16 * 2 ** 10
 const block = 256 * 2 ** 10
 
 interface Term {
-  /** Documents that have it; those of several tokens are counted twice. */
+  /** Documents that have the term. A document with several of its tokens counts once per token. */
   readonly docs: number
-  /** Where the lists of the term lie, as pairs of places in the postings file. */
+  /** The lists of the term, as pairs of offsets in the postings file. */
   readonly lists: ReadonlyArray<readonly [number, number]>
 }
 
@@ -38,7 +46,7 @@ export class TextColumn {
   readonly #tokenPlaces: Places
   readonly #junctionDocs: Uint32Array
   readonly #junctionPlaces: Places
-  // The texts that were read last: `windowSize` bytes from `windowStart` on.
+  // The texts that were read last: bytes `#windowStart` to `#windowEnd` of the file.
   #window = Buffer.allocUnsafeSlow(block)
   #windowStart = 0
   #windowEnd = 0
@@ -70,8 +78,8 @@ export class TextColumn {
   }
 
   /**
-   * The first document from `doc` on that contains the text, when it is found in the next block of texts; else, as
-   * `{ next }`, where to go on looking.
+   * The first document from `doc` on that contains the text, if the next block of texts has one. Otherwise `{ next }`:
+   * the document at which to continue.
    */
   find(doc: number, text: Buffer): { readonly found: number } | { readonly next: number } {
     const at = this.#load(doc, block) - this.#windowStart
@@ -82,8 +90,8 @@ export class TextColumn {
   }
 
   /**
-   * Documents, ascending, among which all are that contain the text; undefined where these are too many for a list. A yield
-   * is a pause: between two of them lies one term, or a part of a long one.
+   * A superset of the documents that contain the text, ascending; undefined if they are too many for a list. A yield is
+   * a pause: between two yields it reads one term, or a part of a long one.
    */
   *candidates(text: Buffer): Generator<void, Uint32Array | undefined> {
     let fewest: Uint32Array | undefined
@@ -99,15 +107,15 @@ export class TextColumn {
         fewest = fewest === undefined ? docs : intersection(fewest, docs)
         read.add(place)
       }
-      if (fewest.length < 64) return fewest // to look at their texts is cheaper than to look for more terms
+      if (fewest.length < 64) return fewest // checking their texts is cheaper than reading more terms
       if (read.size === mostLists) return fewest
     }
     return fewest
   }
 
   /**
-   * The terms that every text with this one has, in the order of what they cost to find. Undefined where there is none: it
-   * is common, or finding it takes longer.
+   * The terms that every text containing this one has, the cheapest to find first. Undefined is a pause, or a term that
+   * is too common.
    */
   *#termsOf(text: Buffer): Generator<Term | undefined> {
     const tokens = cut(text)
@@ -127,7 +135,10 @@ export class TextColumn {
     yield yield* this.#unlessCommon(text.subarray(first.from, first.to), "end")
   }
 
-  /** A word at the edge of the text may go on beyond it: what is not known of it is not asked for. */
+  /**
+   * A word at the edge of the filter may continue beyond it. If fewer than three of its bytes are known, only the
+   * nearest byte of each word is looked up.
+   */
   #junction(text: Buffer, left: Token, right: Token, edge: { opens: boolean; closes: boolean }) {
     const opens = edge.opens && left.to - left.from < edgeLength
     const closes = edge.closes && right.to - right.from < edgeLength
@@ -155,12 +166,12 @@ export class TextColumn {
     return this.#term(range(from, to))
   }
 
-  /** Looks first whether the text itself is a common token: then the vocabulary need not be read. */
+  /** Checks first whether the text itself is a common token: then the vocabulary need not be scanned. */
   *#unlessCommon(text: Buffer, where: "anywhere" | "end") {
     return this.#exactly(text) === undefined ? undefined : yield* this.#term(this.#vocabulary.containing(text, where))
   }
 
-  /** Of several tokens; undefined among them is a pause. */
+  /** A term of several tokens; undefined among them is a pause. */
   *#term(tokens: Iterable<number | undefined>): Generator<undefined, Term | undefined> {
     let docs = 0
     const lists: Array<readonly [number, number]> = []
@@ -181,12 +192,12 @@ export class TextColumn {
   *#read({ docs, lists }: Term): Generator<void, Uint32Array> {
     const found = new Uint32Array(docs)
     let n = 0
-    let start = 0 // of what the buffer holds, and its end: many lists lie side by side
+    let start = 0 // of what the buffer holds, as is `end`: many lists are adjacent
     let end = 0
     for (const [i, [from, to]] of lists.entries()) {
       if (i % withoutPause === withoutPause - 1) {
         yield
-        end = 0 // others have used the buffer
+        end = 0 // other searches have used the buffer
       }
       if (to > end) {
         if (to - from > this.#list.length) this.#list = Buffer.allocUnsafeSlow((to - from) * 2)
@@ -203,21 +214,24 @@ export class TextColumn {
     return (this.#starts[doc + 1] ?? 0) - 1
   }
 
-  /** Sees that the window holds a document's text; where it must be read, as many bytes behind it as wished for, too. */
+  /**
+   * Ensures that the window holds a document's text, and returns its start. If the text must be read, reads at least
+   * `wished` bytes, as far as the file has them.
+   */
   #load(doc: number, wished: number) {
     const start = this.#starts[doc] ?? 0
     const end = this.#end(doc)
     if (start >= this.#windowStart && end < this.#windowEnd) return start
     const length = Math.min(Math.max(wished, end + 1 - start), this.#texts.size - start)
     if (length > this.#window.length) this.#window = Buffer.allocUnsafeSlow(length)
-    this.#windowEnd = 0 // holds nothing, should the read fail
+    this.#windowEnd = 0 // empty if the read fails
     this.#texts.read(this.#window, start, length)
     this.#windowStart = start
     this.#windowEnd = start + length
     return start
   }
 
-  /** The last document from `doc` on whose text the window holds to its end. */
+  /** The last document from `doc` on whose text is entirely in the window. */
   #lastInWindow(doc: number) {
     let low = doc
     let high = this.documents - 1

@@ -1,8 +1,9 @@
-/** The texts that the search looks into: one line per current label, in ascending fdc_id. */
+/** The texts that the search covers: one line per current label, in ascending fdc_id. */
 
 /**
- * Published texts have no line breaks, which are blanks to the loader, so these keep the texts of labels apart, and owner,
- * brand and sub-brand of one label. Should a text have some, they must not shift the lines of the others.
+ * Published texts have no line breaks, because the loader turns them into blanks. So a line feed separates the texts of
+ * labels, and a carriage return separates owner, brand and sub-brand of one label. If a text has line breaks anyway,
+ * they must not shift the lines of the others.
  */
 export const neverInText = /[\n\r]/
 

@@ -1,10 +1,10 @@
 /**
- * How lower-cased texts are cut for the search: into tokens, which are the longest runs of letters and digits (words) or of
- * anything else (separators). Bytes decide, not characters: all of UTF-8 beyond ASCII counts as letters. Texts and filters
- * are cut the same way, so a filter's inner tokens are tokens of every text that contains it.
+ * Splits lower-cased texts into tokens for the search: the longest runs of letters and digits (words), or of anything
+ * else (separators). The split looks at bytes, not characters: all UTF-8 bytes beyond ASCII count as letters. Texts and
+ * filters are split in the same way, so a filter's inner tokens are tokens of every text that contains it.
  */
 
-/** 1 for bytes of words. */
+/** 1 for bytes that belong to words. */
 const inWord = new Uint8Array(256).fill(1, 0x80)
 inWord.fill(1, 0x30, 0x3a).fill(1, 0x61, 0x7b)
 export const wordBytes: Readonly<Uint8Array> = inWord
@@ -36,7 +36,7 @@ export const cut = (text: Buffer): ReadonlyArray<Token> => {
 }
 
 export const hashStart = 0x811c9dc5 | 0
-/** FNV leaves the high bits of short texts alike: spreads a hash over all of them. */
+/** FNV leaves the high bits of short texts alike. This spreads a hash over all bits. */
 export const finished = (hash: number) => {
   const h = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
   return (h ^ (h >>> 13)) >>> 2 // 30 bits: more would not fit into a small integer of the engine
@@ -48,9 +48,9 @@ export const hashOf = (bytes: Uint8Array, from: number, to: number) => {
 }
 
 /**
- * A junction is two neighbouring words with the separator between them. Of the words only the three bytes beside the
- * separator count, or all of a shorter word, because the filter "salt sug" must find "salt sugar". Such an edge is one
- * number: the byte nearest to the separator is its lowest, the number of bytes its highest.
+ * A junction is two neighbouring words with the separator between them. Only the three bytes of each word that are
+ * nearest to the separator count, or all of a shorter word, because the filter "salt sug" must find "salt sugar". Such
+ * an edge is one number: the byte nearest to the separator is its lowest byte, the number of bytes its highest.
  */
 export const edgeLength = 3
 export const endOfWord = (bytes: Uint8Array, from: number, to: number) => {
@@ -65,7 +65,7 @@ export const startOfWord = (bytes: Uint8Array, from: number, to: number) => {
   if (to - from > 2) edge |= (bytes[from + 2] ?? 0) << 16
   return edge | (Math.min(to - from, edgeLength) << 24)
 }
-/** The edge where only its nearest byte is known: a filter shows less than three bytes of a word that may go on. */
+/** The edge if only its nearest byte is known: a filter shows fewer than three bytes of a word that may continue. */
 export const nearest = (edge: number) => (edge & 255) | 0x04000000
 
 export const junction = (left: number, separator: number, right: number) =>

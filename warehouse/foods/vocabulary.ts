@@ -2,7 +2,7 @@
 
 const lineBreak = 10
 
-/** Bytes of a vocabulary that are looked through without a pause. */
+/** Bytes of a vocabulary that are scanned without a pause. */
 const piece = 256 * 2 ** 10
 
 /** Numbers tokens in the order in which they are first seen. A hash table with open addressing over the tokens' bytes. */
@@ -12,7 +12,7 @@ export class VocabularyBuilder {
   #bytes = Buffer.allocUnsafeSlow(2 ** 16)
   #ends = new Uint32Array(2 ** 12)
   #hashes = new Uint32Array(2 ** 12)
-  /** Token numbers plus one; 0 is free. Always more than half empty. */
+  /** Token numbers plus one; 0 is free. At least half of the slots are free. */
   #slots = new Uint32Array(2 ** 13)
 
   number(source: Uint8Array, from: number, to: number, hash: number) {
@@ -34,7 +34,7 @@ export class VocabularyBuilder {
     return order.sort((a, b) => bytes.compare(bytes, this.#start(b), this.#ends[b], this.#start(a), this.#ends[a]))
   }
 
-  /** The tokens in an order, one a line, with a line break before the first, and where each begins. */
+  /** The tokens in the given order, one per line, with a line break before the first, and where each begins. */
   inOrder(order: Uint32Array) {
     const bytes = Buffer.allocUnsafeSlow(1 + (this.#ends[this.size - 1] ?? 0) + this.size)
     const starts = new Uint32Array(this.size + 1)
@@ -97,7 +97,7 @@ const doubled = (numbers: Uint32Array) => {
   return larger
 }
 
-/** A stored vocabulary. Tokens are numbered by their place in the order of bytes. */
+/** A stored vocabulary. The number of a token is its position in byte order. */
 export class Vocabulary {
   readonly #bytes: Buffer
   readonly #starts: Uint32Array
@@ -109,20 +109,20 @@ export class Vocabulary {
     this.size = starts.length - 1
   }
 
-  /** The tokens that begin with a text: a range of numbers. The token that is the text, if there is one, is the first. */
+  /** The tokens that begin with a text, as a range of numbers. A token that equals the text is the first of them. */
   beginningWith(text: Buffer): { readonly from: number; readonly to: number } {
     const from = this.#first((token) => this.#compare(token, text) >= 0)
     return { from, to: this.#first((token) => token >= from && this.#compare(token, text, text.length) > 0) }
   }
 
-  /** The token that is a text. */
+  /** The token that equals a text. */
   exactly(text: Buffer): number | undefined {
     const from = this.#first((token) => this.#compare(token, text) >= 0)
     return from < this.size && this.#compare(from, text) === 0 ? from : undefined
   }
 
   /**
-   * The tokens that contain a text, or end with it; undefined is a pause. Reads the whole vocabulary, about 1 ms for each
+   * The tokens that contain a text, or end with it; undefined is a pause. Scans the whole vocabulary, about 1 ms per
    * megabyte.
    */
   *containing(text: Buffer, where: "anywhere" | "end"): Generator<number | undefined> {
@@ -141,7 +141,10 @@ export class Vocabulary {
     }
   }
 
-  /** The first token for which a question, no for the first ones and yes for the others, is answered with yes. */
+  /**
+   * Binary search: the first token for which `isYes` is true. It must be false for all tokens before that and true for
+   * all after it.
+   */
   #first(isYes: (token: number) => boolean) {
     let low = 0
     let high = this.size
@@ -153,7 +156,7 @@ export class Vocabulary {
     return low
   }
 
-  /** Compares a token, or no more than its first bytes, with a text. */
+  /** Compares a token, or at most its first `most` bytes, with a text. */
   #compare(token: number, text: Buffer, most = Number.POSITIVE_INFINITY) {
     const start = this.#starts[token] ?? 0
     const end = Math.min((this.#starts[token + 1] ?? 0) - 1, start + most)

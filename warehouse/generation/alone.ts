@@ -1,6 +1,7 @@
 /**
- * Data sets that were pulled without the others, for people who need no more. That is no generation of this machine: the part, and the
- * manifest that names it as it was published, lie in a folder of their own, and are removed when a whole generation comes.
+ * Data sets that were pulled without the others, for people who need only these. Such a data set is not a generation of
+ * this machine. Its parts and the manifest that names them, as it was published, are in a separate folder, which is
+ * removed when a whole generation is pulled.
  */
 import { existsSync } from "node:fs"
 import { readdir } from "node:fs/promises"
@@ -10,7 +11,7 @@ import { datedObjects, putObject } from "../depot/depot.ts"
 import { HomeUnwritable, type Layout, layoutOf } from "./layout.ts"
 import { generationId, type Manifest, ManifestUnusable, newestManifest } from "./manifest.ts"
 
-/** A machine that publishes for itself would have two histories. */
+/** A data set was pulled alone to a machine that publishes for itself: publishing would create a second history. */
 export class DataSetAlone extends Schema.TaggedError<DataSetAlone>()("DataSetAlone", {
   dir: Schema.String,
   generation: Schema.String
@@ -22,11 +23,14 @@ export class DataSetAlone extends Schema.TaggedError<DataSetAlone>()("DataSetAlo
 
 const folderOf = ({ dir }: Layout) => path.join(dir, "alone")
 
-/** Where a data set lies that is pulled alone. */
+/** The layout of a data set that is pulled alone. */
 export const aloneLayout = (layout: Layout, pipeline: string) =>
   layoutOf(path.join(folderOf(layout), pipeline), layout.depot)
 
-/** Where data sets lie that were pulled alone. A folder that cannot be read is a failure: what this machine has seen would be forgotten. */
+/**
+ * The layouts of the data sets that were pulled alone. An unreadable folder is a failure: otherwise the generations
+ * that this machine has seen would be forgotten.
+ */
 const allAlone = Effect.fnUntraced(function* (layout: Layout) {
   const folder = folderOf(layout)
   const entries = yield* Effect.tryPromise({
@@ -37,7 +41,7 @@ const allAlone = Effect.fnUntraced(function* (layout: Layout) {
   return yield* Effect.forEach(pipelines, (pipeline) => aloneLayout(layout, pipeline))
 })
 
-/** The newest generation of which this machine has a data set alone. */
+/** The newest generation from which a data set was pulled alone. */
 export const newestAlone = Effect.fnUntraced(function* (layout: Layout) {
   const found = yield* Effect.forEach(yield* allAlone(layout), ({ home, local }) =>
     newestManifest(local).pipe(
@@ -49,14 +53,14 @@ export const newestAlone = Effect.fnUntraced(function* (layout: Layout) {
   return found.flatMap(Option.toArray).sort((a, b) => b.number - a.number)[0]
 })
 
-/** Fails where a machine that publishes for itself has a data set alone. */
+/** Fails if a data set was pulled alone, for a machine that publishes for itself. */
 export const requireNoneAlone = Effect.fnUntraced(function* (layout: Layout) {
   const alone = yield* newestAlone(layout)
   if (alone === undefined) return
   return yield* new DataSetAlone({ dir: layout.dir, generation: generationId(alone.number) })
 })
 
-/** Gives a generation that is to be pulled the parts of it that are here alone: they need not travel again. */
+/** Reuses parts that were pulled alone for a generation that is about to be pulled: they are not transferred again. */
 export const takeFromAlone = Effect.fnUntraced(function* (layout: Layout, { data_sets }: Manifest) {
   for (const { local, objectFile } of yield* allAlone(layout)) {
     const there = yield* datedObjects(local)

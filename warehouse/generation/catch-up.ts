@@ -1,4 +1,4 @@
-/** Before anything is published: this machine has what is live, and the depot keeps one of several who put the same name. */
+/** Prepares publishing: this machine has the live generation, and the depot lets only one writer of a name win. */
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect } from "effect"
@@ -6,7 +6,7 @@ import { requireNoneAlone } from "./alone.ts"
 import type { Layout } from "./layout.ts"
 import { pull } from "./pull.ts"
 
-/** A proof takes some seconds and a hundred requests, so that a machine asks for one of each depot. */
+/** A proof takes some seconds and a hundred requests, so a machine proves each depot only once. */
 const requireProven = Effect.fnUntraced(function* ({ depot, seen }: Layout) {
   const note = path.join(seen, "depot")
   const noted = yield* Effect.promise(() => readFile(note, "utf8").catch(() => undefined))
@@ -21,7 +21,10 @@ const requireProven = Effect.fnUntraced(function* ({ depot, seen }: Layout) {
   )
 })
 
-/** Brings what others published, where machines share a depot. Elsewhere a data set that was pulled alone would get a second history. */
+/**
+ * Pulls what other machines published to a shared depot. Without a shared depot, it fails if a data set was pulled
+ * alone: publishing would give that data set a second history.
+ */
 export const catchUp = Effect.fn("Generation.catchUp")(function* (layout: Layout) {
   if (layout.depot === layout.local) return yield* requireNoneAlone(layout)
   yield* requireProven(layout)

@@ -1,7 +1,7 @@
 /**
- * Where the warehouse lies on this machine. `warehouse/` holds generations: `generations/` and `objects/`. What people open stands
- * beside them under names of its own, and is made from these: see `opened-files.ts`. Where several machines share a depot, each
- * has there what it has pulled.
+ * The places of the warehouse on this machine. `warehouse/` holds generations: `generations/` and `objects/`. The files
+ * that people open are beside them under their own names, and are made from them: see `opened-files.ts`. If several
+ * machines share a depot, `warehouse/` holds what this machine has pulled.
  */
 import { Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
 import { type Depot, objectName } from "../depot/depot.ts"
@@ -12,19 +12,19 @@ export interface Layout {
   readonly dir: string
   /** Where generations are published. */
   readonly depot: Depot
-  /** The generations that are wholly on this machine: the same, unless machines share a depot. */
+  /** The generations that are complete on this machine: the same depot, unless machines share one. */
   readonly local: Depot
-  /** Objects that are being pulled, under their SHA-256. */
+  /** Objects that are being pulled, named by their SHA-256. */
   readonly incoming: string
   /** Held while a generation is pulled. */
   readonly pullLock: string
   /** The file of an object. */
   readonly objectFile: (sha256: string) => string
-  /** Which files were held to their SHA-256 already. */
+  /** Notes on files that were verified against their SHA-256. */
   readonly seen: string
-  /** Folders with the files beside branded foods, one for each database of them. */
+  /** Folders with the sidecar files of branded foods, one for each of their databases. */
   readonly beside: string
-  /** Held while such a folder is made. */
+  /** Held while such a folder is created. */
   readonly besideLock: string
   /** The catalogue over all data sets. */
   readonly catalogue: string
@@ -36,14 +36,14 @@ export interface Layout {
   readonly lockOf: (pipeline: string) => string
   /** Held while the files that people open are made. */
   readonly openedLock: string
-  /** Held while the lake is brought up. */
+  /** Held while the lake is updated. */
   readonly lakeLock: string
   readonly staging: string
-  /** Held while a run looks for what killed runs left, and makes its own folder. */
+  /** Held while a run looks for what killed runs left, and while it creates its own folder. */
   readonly stagingLock: string
 }
 
-/** `shared` is the depot of several machines. */
+/** `shared` is the depot that several machines share. */
 export const layoutOf = (home: string, shared?: Depot): Effect.Effect<Layout, never, Path.Path> =>
   Effect.map(Path.Path, (path) => {
     const absolute = path.resolve(home)
@@ -86,7 +86,7 @@ export class HomeUnwritable extends Schema.TaggedError<HomeUnwritable>()("HomeUn
   }
 }
 
-/** Makes a folder and sees that it can be written, before any work is done. */
+/** Creates a folder and checks that it is writable, before any work is done. */
 export const writableDirectory = Effect.fnUntraced(function* (dir: string) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(dir, { recursive: true }).pipe(
@@ -95,7 +95,7 @@ export const writableDirectory = Effect.fnUntraced(function* (dir: string) {
   )
 })
 
-/** What is not there answers with `otherwise`; any other fault stays one. */
+/** Returns `otherwise` if the file does not exist; any other failure remains. */
 export const ifMissing =
   <B>(otherwise: B) =>
   <A, R>(read: Effect.Effect<A, PlatformError.PlatformError, R>) =>

@@ -1,4 +1,4 @@
-/** The kept generations, as people list them: what each was, and what became of it. */
+/** The list of kept generations for people: what each one was, and its present state. */
 import { Effect, Option } from "effect"
 import { type Depot, datedObjects } from "../depot/depot.ts"
 import { generationId, listNumbers, type Manifest, type ManifestUnusable, readManifest } from "./manifest.ts"
@@ -12,15 +12,15 @@ export interface ListedGeneration {
   readonly pipeline: string | null
   readonly run_id: string | null
   readonly outcome: Manifest["event"]["outcome"]
-  /** Rows that were new; null where that is not known. */
+  /** Rows that were new; null if unknown. */
   readonly rows: number | null
-  /** Of the parts that it made. */
+  /** Size of the parts that it made. */
   readonly bytes: number
   /** Whether parts that it made are live. */
   readonly live: boolean
-  /** Whether what it made can be gone back to. */
+  /** Whether a rollback to it is possible. */
   readonly kept: boolean
-  /** The rollback that went back behind it; null where it counts. */
+  /** The rollback that undid it; null if it still counts. */
   readonly rolled_back_by: string | null
   readonly went_back_to: string | null
   readonly note: string | null
@@ -52,13 +52,13 @@ const listed = (manifest: Manifest, newest: Manifest, objects: ReadonlyMap<strin
 }
 
 export interface Listing {
-  /** Oldest first. Where the newest manifest cannot be read, `live` is as of the newest one that can. */
+  /** Oldest first. If the newest manifest cannot be read, `live` refers to the newest readable one. */
   readonly generations: ReadonlyArray<ListedGeneration>
   /** Manifests that this version cannot read. */
   readonly unusable: ReadonlyArray<ManifestUnusable>
 }
 
-/** The kept generations, those left out that a newer version made in another form, or that are damaged. */
+/** The kept generations, except those whose manifest is damaged or has the format of a newer version. */
 export const listGenerations = Effect.fnUntraced(function* ({ depot }: { readonly depot: Depot }) {
   const all: Array<Manifest> = []
   const unusable: Array<ManifestUnusable> = []

@@ -1,6 +1,6 @@
 /**
- * Locks: one holder at a time, between processes and within one. A lock is a small DuckDB file held read-write, so the
- * operating system gives it free when its holder dies, `kill -9` included.
+ * Locks with one holder at a time, between processes and within one. A lock is a small DuckDB file held read-write, so
+ * the operating system releases it when its holder dies, even by `kill -9`.
  */
 import { Effect, Schedule, Schema, Semaphore } from "effect"
 import { DuckDb, FileInUse } from "../duckdb.ts"
@@ -8,15 +8,15 @@ import { DuckDb, FileInUse } from "../duckdb.ts"
 const tryEvery = "100 millis"
 const triesInSilence = 10
 
-/** How long a lock that another process holds is waited for. */
+/** How long to wait for a lock that another process holds. */
 export const patience = {
   run: { tries: 6000, inWords: "ten minutes" },
-  /** It has readers, and answers them from what there is. */
+  /** A server has readers, and can answer them from the data that it has. */
   server: { tries: 20, inWords: "two seconds" }
 } as const
 type Patience = (typeof patience)[keyof typeof patience]
 
-/** Another program held the lock for as long as it was waited for. */
+/** Another program held the lock for the whole wait. */
 export class WarehouseBusy extends Schema.TaggedError<WarehouseBusy>()("WarehouseBusy", {
   file: Schema.String,
   waited: Schema.String
@@ -36,7 +36,7 @@ export class LockUnusable extends Schema.TaggedError<LockUnusable>()("LockUnusab
   }
 }
 
-/** File locks do not hold between two instances in one process. */
+/** File locks have no effect between two instances in one process. */
 const inProcess = new Map<string, Semaphore.Semaphore>()
 const semaphoreOf = (file: string) => {
   const known = inProcess.get(file) ?? Semaphore.makeUnsafe(1)
@@ -62,6 +62,6 @@ const betweenProcesses = Effect.fnUntraced(function* (file: string, { inWords, t
   )
 })
 
-/** Runs an effect while nobody else holds the lock. */
+/** Runs an effect while holding the lock. */
 export const withLock = <A, E, R>(file: string, effect: Effect.Effect<A, E, R>, waiting: Patience = patience.run) =>
   semaphoreOf(file).withPermit(Effect.scoped(Effect.andThen(betweenProcesses(file, waiting), effect)))

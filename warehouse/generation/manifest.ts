@@ -1,6 +1,7 @@
 /**
- * A generation is a numbered manifest: which parts each data set consists of, and what happened. Every run makes one, also a run
- * that failed, and so does every rollback. Manifests and parts never change. The highest number is what is live.
+ * A generation is a numbered manifest: it says which parts each data set consists of, and what happened. Every run
+ * makes one, also a failed run, and so does every rollback. Manifests and parts never change. The highest number is
+ * live.
  */
 import { randomUUID } from "node:crypto"
 import { hostname, userInfo } from "node:os"
@@ -9,10 +10,10 @@ import { version } from "@larder/schemas/version.ts"
 import { Clock, Effect, Option, Schema } from "effect"
 import { type Depot, type DepotUnusable, ObjectId } from "../depot/depot.ts"
 
-/** Counts up when a manifest means something else than before. */
+/** Increases when the meaning of a manifest changes. */
 const format = 1
 
-/** Names become those of files, and a manifest may come from elsewhere. */
+/** These names become file names, and a manifest may come from another machine. */
 const FileName = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][\w.-]*$/))
 
 export const Part = Schema.Struct({ name: FileName, ...ObjectId.fields })
@@ -20,25 +21,28 @@ export type Part = typeof Part.Type
 
 const Origin = Run.fields.origin
 
-/** A data set as a generation has it. Numbers are those of generations. */
+/** A data set in a generation. Numbers are numbers of generations. */
 export const DataSetEntry = Schema.Struct({
-  /** Of the tables in the parts: counts up whenever a version of Larder defines them otherwise. */
+  /** Version of the tables in the parts. Increases whenever a version of Larder changes their definition. */
   schema: Schema.Int,
-  /** Hash of the tables, views and comments in the database: where it is another one, the next new row brings this version's. */
+  /**
+   * Hash of the tables, views and comments in the database. If this version's hash differs, the next publication with
+   * new rows brings this version's definition.
+   */
   definition: Schema.optionalKey(Schema.String),
-  /** The one that published these parts. */
+  /** The generation that published these parts. */
   published_in: Schema.Int,
-  /** The one that made them live: the same, or a rollback to it. */
+  /** The generation that made them live: the same, or a rollback to it. */
   changed_in: Schema.Int,
-  /** The one that published what these parts were built from; null for the first. */
+  /** The generation that published the parts that these were built from; null for the first. */
   built_on: Schema.NullOr(Schema.Int),
-  /** Where the rows came from that are in the parts. */
+  /** Where the rows in the parts came from. */
   origins: Schema.Array(Origin),
-  /** Newest day that the data states; null where it has none, or where reads tell it. */
+  /** Newest day that the data states; null if it has none, or if the reads of stores tell it. */
   newest_on: Schema.NullOr(Schema.String),
-  /** Runs of these generations were rolled back: the parts do not descend from them. */
+  /** Generations whose runs were rolled back: the parts are not built on them. */
   undone: Schema.Array(Schema.Struct({ first: Schema.Int, last: Schema.Int, by: Schema.Int })),
-  /** The database first, then the files beside it. None where the data set was rolled back to before its first run. */
+  /** The database first, then its sidecar files. Empty if the data set was rolled back to before its first run. */
   parts: Schema.Array(Part)
 })
 export type DataSetEntry = typeof DataSetEntry.Type
@@ -51,14 +55,14 @@ export const isLoaded = (entry: DataSetEntry | undefined): entry is DataSetEntry
 export const IngestPart = Schema.Struct({ ...ObjectId.fields, first: Schema.Int, last: Schema.Int })
 export type IngestPart = typeof IngestPart.Type
 
-/** Why there is this generation. What does not apply is null. */
+/** Why the generation was made. Fields that do not apply are null. */
 const Event = Schema.Struct({
   kind: Schema.Literals(["run", "rollback", "rebuild"]),
   pipeline: Schema.NullOr(Schema.String),
   run_id: Schema.NullOr(Schema.String),
   outcome: Schema.NullOr(Run.fields.outcome),
   rows_loaded: Schema.NullOr(Schema.Int),
-  /** Of a rollback: the generation that it went back to. */
+  /** For a rollback: the generation that it went back to. */
   went_back_to: Schema.NullOr(Schema.Int),
   note: Schema.NullOr(Schema.String)
 })
@@ -67,7 +71,7 @@ export type Event = typeof Event.Type
 export const Manifest = Schema.Struct({
   format: Schema.Literal(format),
   number: Schema.Int,
-  /** Random: tells a program whether it or a faster one put the manifest. */
+  /** Random. It tells a program whether the stored manifest is its own or that of a faster program. */
   id: Schema.String,
   made_at: Schema.String,
   /** Person, machine and version. */
@@ -75,7 +79,7 @@ export const Manifest = Schema.Struct({
   /** Number of the generation that it was made from; null for the first. */
   replaces: Schema.NullOr(Schema.Int),
   event: Event,
-  /** By the name of the pipeline. */
+  /** Keyed by pipeline. */
   data_sets: Schema.Record(FileName, DataSetEntry),
   ingest: Schema.Struct({ schema: Schema.Int, parts: Schema.Array(IngestPart) })
 })
@@ -122,20 +126,20 @@ const decoded = (depot: Depot, name: string, text: string) => {
   )
 }
 
-/** The generation of this number; none where it was never made, or was removed since. */
+/** The generation with this number; none if it was never made, or has been removed. */
 export const readManifest = Effect.fnUntraced(function* (depot: Depot, number: number) {
   const name = manifestName(number)
   const text = yield* depot.text(name)
   return Option.isSome(text) ? Option.some(yield* decoded(depot, name, text.value)) : Option.none<Manifest>()
 })
 
-/** Numbers of the generations that are kept, in their order. */
+/** Numbers of the kept generations, in ascending order. */
 export const listNumbers = (depot: Depot, after = 0) =>
   Effect.map(depot.list(folder, after === 0 ? undefined : manifestName(after)), (names) =>
     names.map(numberIn).filter((number) => Number.isInteger(number))
   )
 
-/** The newest generation; none before the first. One that is known by its number need not be looked for from the first on. */
+/** The newest generation; none before the first. If a generation is `known`, the search starts at its number. */
 export const newestManifest = Effect.fnUntraced(function* (
   depot: Depot,
   known = 0
@@ -144,7 +148,7 @@ export const newestManifest = Effect.fnUntraced(function* (
   return newest === 0 ? Option.none() : yield* readManifest(depot, newest)
 })
 
-/** All generations that are kept, in their order. */
+/** All kept generations, in ascending order. */
 export const keptManifestsOf = Effect.fnUntraced(function* (depot: Depot) {
   const read = yield* Effect.forEach(yield* listNumbers(depot), (number) => readManifest(depot, number), {
     concurrency: 8
@@ -152,7 +156,7 @@ export const keptManifestsOf = Effect.fnUntraced(function* (depot: Depot) {
   return read.flatMap((manifest) => (Option.isSome(manifest) ? [manifest.value] : []))
 })
 
-/** Person, machine and version: who makes a generation. */
+/** The person, machine and version that make a generation. */
 export const madeBy = () => {
   let person = "somebody"
   try {
@@ -163,12 +167,13 @@ export const madeBy = () => {
   return `${person}@${hostname()}, Larder ${version}`
 }
 
-/** What a generation changes in the one that it is made from. */
+/** What a generation changes in the generation that it is made from. */
 export type Change = Pick<Manifest, "event" | "data_sets" | "ingest">
 
 /**
- * Makes the next generation. Where others were faster, `change` is asked again, for the newest one: it decides what becomes of
- * what it has prepared. An answer that got lost does not make a second one: the id tells whose the manifest is.
+ * Makes the next generation. If another program was faster, `change` is called again for the newest generation, and
+ * decides what happens to what it has prepared. A lost answer does not lead to a second generation: the id tells whose
+ * manifest was stored.
  */
 export const makeGeneration = Effect.fn("Generation.make")(function* <E, R>(
   depot: Depot,

@@ -1,10 +1,10 @@
-/** The warehouse of this machine, and the depot that it shares with others where LARDER_DEPOT names one. */
+/** The warehouse of this machine, and the depot that it shares with other machines if LARDER_DEPOT names one. */
 import { join } from "node:path"
 import { Config, ConfigProvider, Context, Effect, FileSystem, Layer, Option, Schema, Scope } from "effect"
 import type { Depot } from "../depot/depot.ts"
 import { ifMissing, layoutOf } from "./layout.ts"
 
-/** Undefined where this machine publishes for itself. It is opened when it is needed first: most commands need none. */
+/** Undefined if this machine publishes for itself. It is opened at its first use: most commands do not need it. */
 export const SharedDepot = Context.Reference<Effect.Effect<Depot | undefined, Config.ConfigError>>(
   "larder/warehouse/SharedDepot",
   { defaultValue: () => Effect.succeed(undefined) }
@@ -23,10 +23,10 @@ export const sharedDepotFromSettings = Layer.effect(
   })
 )
 
-/** With this key a machine signs what it publishes. Only its user may read it. */
+/** The key with which a machine signs what it publishes. Only its user may read it. */
 export const keyFileIn = (home: string) => join(home, "depot-key.pem")
 
-/** The key file is there, and cannot be used. */
+/** The key file exists, but cannot be used. */
 export class KeyUnusable extends Schema.TaggedError<KeyUnusable>()("KeyUnusable", {
   file: Schema.String,
   cause: Schema.Defect()
@@ -49,7 +49,7 @@ const wrongKey = Effect.fail(
   )
 )
 
-/** Signs what is put where this machine has a key, and trusts what is signed where it was given the publisher's. */
+/** Signs what this machine puts, if it has a key. Accepts only signed manifests, if it was given a public key. */
 const withKeys = Effect.fnUntraced(function* (depot: Depot, home: string) {
   const fs = yield* FileSystem.FileSystem
   const file = keyFileIn(home)

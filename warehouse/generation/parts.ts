@@ -1,7 +1,7 @@
 /**
- * Parts on this machine. Before a server starts on one and before a run builds on one it is held to its SHA-256, so that nothing
- * that somebody changed is served or carried on. Size, inode and time of modification of a file that was held to it before make
- * that quick; the time of change does not count, which every new hard link sets.
+ * Parts on this machine. A part is verified against its SHA-256 before a server starts on it and before a run builds on
+ * it, so that a modified part is neither served nor built on. Files that were verified before are recognised by size,
+ * inode and modification time, which is quick. The change time is not used, because every new hard link sets it.
  */
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
@@ -12,14 +12,14 @@ import type { ObjectId } from "../depot/depot.ts"
 import type { Layout } from "./layout.ts"
 import type { DataSetEntry, Part } from "./manifest.ts"
 
-/** A part is not what was published. */
+/** A part differs from what was published. */
 export class PartDamaged extends Schema.TaggedError<PartDamaged>()("PartDamaged", {
   pipeline: Schema.String,
   part: Schema.String,
   file: Schema.String,
-  /** What is wrong with it, after its name. */
+  /** What is wrong with it, worded to follow its name. */
   fault: Schema.String,
-  /** Whether a depot that machines share may have it. */
+  /** Whether a shared depot may have the part. */
   isShared: Schema.Boolean
 }) {
   override get message() {
@@ -35,7 +35,7 @@ export const objectIdOf = (file: string) =>
     const hash = createHash("sha256")
     let bytes = 0
     const { size } = await stat(file)
-    const highWaterMark = Math.min(Math.max(size, 1), 1 << 20) // all of it is allocated, also for a small file
+    const highWaterMark = Math.min(Math.max(size, 1), 1 << 20) // the whole buffer is allocated, also for a small file
     for await (const chunk of createReadStream(file, { highWaterMark })) {
       hash.update(chunk)
       bytes += chunk.length
@@ -43,7 +43,7 @@ export const objectIdOf = (file: string) =>
     return { sha256: hash.digest("hex"), bytes }
   })
 
-/** What tells that a file was not written to since. */
+/** A stamp that changes when a file is written to. */
 export const stampOf = async (file: string) => {
   const { ino, mtimeNs, size } = await stat(file, { bigint: true })
   return `${size} ${ino} ${mtimeNs}`
@@ -51,20 +51,26 @@ export const stampOf = async (file: string) => {
 
 const seenFile = ({ seen }: Layout, sha256: string) => path.join(seen, sha256)
 
-/** SHA-256 and size of a file, and its stamp of before it was read: one that is changed meanwhile has another one afterwards. */
+/**
+ * SHA-256 and size of a file, and its stamp from before it was read: a file that changes meanwhile has another stamp
+ * afterwards.
+ */
 export const stampedId = Effect.fnUntraced(function* (file: string) {
   const stamp = yield* Effect.tryPromise(() => stampOf(file))
   return { stamp, id: yield* objectIdOf(file) }
 })
 
-/** Notes that the file with this stamp has this SHA-256. Where that cannot be written, or only in part, it is read again next time. */
+/**
+ * Notes that the file with this stamp has this SHA-256. If the note is not written, or only in part, the file is read
+ * again next time.
+ */
 export const noteSeen = (layout: Layout, sha256: string, stamp: string) =>
   Effect.promise(async () => {
     try {
       await mkdir(layout.seen, { recursive: true })
       await writeFile(seenFile(layout, sha256), `${stamp}\n`)
     } catch {
-      // a folder that can only be read
+      // the folder is read-only
     }
   })
 
@@ -78,7 +84,7 @@ const unreadable = (cause: unknown) =>
     ? "is missing"
     : `cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`
 
-/** What is wrong with a file of an object, after its name; undefined where it is what was put. */
+/** What is wrong with the file of an object, worded to follow its name; undefined if it is what was put. */
 export const faultOf = Effect.fnUntraced(function* (
   layout: Layout,
   { bytes, sha256 }: ObjectId,
@@ -96,7 +102,7 @@ export const faultOf = Effect.fnUntraced(function* (
   return undefined
 })
 
-/** The file of a part, which is what was published. */
+/** The file of a part, verified to be what was published. */
 export const verifiedPart = Effect.fnUntraced(function* (layout: Layout, pipeline: string, part: Part) {
   const fault = yield* faultOf(layout, part)
   const file = layout.objectFile(part.sha256)
@@ -105,6 +111,6 @@ export const verifiedPart = Effect.fnUntraced(function* (layout: Layout, pipelin
   return file
 })
 
-/** The database of a data set that is loaded, which is what was published. */
+/** The database of a loaded data set, verified to be what was published. */
 export const verifiedDatabase = (layout: Layout, pipeline: string, { parts: [database] }: DataSetEntry) =>
   database === undefined ? Effect.die(new Error(`${pipeline} has no parts`)) : verifiedPart(layout, pipeline, database)

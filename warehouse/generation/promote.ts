@@ -1,4 +1,4 @@
-/** Promoting a generation: its manifest is put into the depot, and is live with that. */
+/** Promotes a generation: putting its manifest into the depot makes it live. */
 import { Effect, Schema } from "effect"
 import { Hint, hintName } from "../depot/depot.ts"
 import type { Layout } from "./layout.ts"
@@ -8,10 +8,10 @@ import { bring } from "./pull.ts"
 
 const encodeHint = Schema.encodeSync(Schema.fromJsonString(Hint))
 
-/** What a shared depot publishes comes to this machine, too. */
+/** Pulls a generation that was published to a shared depot to this machine. */
 const follow = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
   const { depot, pullLock } = layout
-  yield* Effect.ignore(depot.putHint(hintName, encodeHint({ newest: manifestName(manifest.number) }))) // the next one is newer anyway
+  yield* Effect.ignore(depot.putHint(hintName, encodeHint({ newest: manifestName(manifest.number) }))) // if it fails, the next hint replaces it
   yield* withLock(pullLock, bring(layout, manifest)).pipe(
     Effect.catch((error) =>
       Effect.logWarning(
@@ -21,7 +21,7 @@ const follow = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) 
   )
 })
 
-/** Makes the next generation, as `change` describes it. Behind its manifest nothing fails any more. */
+/** Makes the next generation, as `change` describes it. After its manifest is put, nothing can fail the promotion. */
 export const promote = Effect.fn("Generation.promote")(function* <E, R>(
   layout: Layout,
   change: (base: Manifest | undefined, number: number) => Effect.Effect<Change, E, R>

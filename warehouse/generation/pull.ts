@@ -1,6 +1,7 @@
 /**
- * Pulling: what a shared depot publishes comes to this machine, whole and held to its SHA-256. What is here already does not travel
- * again, an object that was cut off goes on where it ended, and a generation is here only when all its parts are.
+ * Pulls generations from a shared depot to this machine, whole and verified against their SHA-256. Objects that this
+ * machine has are not transferred again, an interrupted object resumes where it stopped, and a generation is present
+ * only when all its parts are.
  */
 import { mkdir, open, rm, stat } from "node:fs/promises"
 import path from "node:path"
@@ -25,7 +26,7 @@ export class PullFailed extends Schema.TaggedError<PullFailed>()("PullFailed", {
   }
 }
 
-/** What the depot gives is not what was published. */
+/** The depot delivered something else than was published. */
 export class ObjectDamaged extends Schema.TaggedError<ObjectDamaged>()("ObjectDamaged", {
   location: Schema.String,
   sha256: Schema.String,
@@ -36,7 +37,7 @@ export class ObjectDamaged extends Schema.TaggedError<ObjectDamaged>()("ObjectDa
   }
 }
 
-/** The depot and this machine have had different generations under one number. */
+/** The depot does not have the history of this machine: it has another generation under a number, or is behind. */
 export class AnotherHistory extends Schema.TaggedError<AnotherHistory>()("AnotherHistory", {
   location: Schema.String,
   dir: Schema.String,
@@ -48,7 +49,7 @@ export class AnotherHistory extends Schema.TaggedError<AnotherHistory>()("Anothe
   }
 }
 
-/** A generation that is asked for by its number is not there. */
+/** A generation that was requested by its number does not exist. */
 export class NotInDepot extends Schema.TaggedError<NotInDepot>()("NotInDepot", {
   location: Schema.String,
   what: Schema.String,
@@ -59,7 +60,7 @@ export class NotInDepot extends Schema.TaggedError<NotInDepot>()("NotInDepot", {
   }
 }
 
-/** A generation that is older than what this machine has. */
+/** The requested generation is older than the one on this machine. */
 export class OlderThanHere extends Schema.TaggedError<OlderThanHere>()("OlderThanHere", {
   dir: Schema.String,
   generation: Schema.String,
@@ -81,7 +82,7 @@ const sizeOf = (file: string) =>
     )
   )
 
-/** Appends what the depot has of an object behind what is there of it. Answers with the bytes that came. */
+/** Appends the missing bytes of an object to those that are here. Returns the number of bytes received. */
 const receive = Effect.fnUntraced(function* ({ depot }: Layout, { bytes, sha256 }: ObjectId, file: string) {
   const opened = yield* Effect.acquireRelease(
     attempt(file, () => open(file, "a")),
@@ -95,14 +96,16 @@ const receive = Effect.fnUntraced(function* ({ depot }: Layout, { bytes, sha256 
   return (yield* sizeOf(file)) - from
 }, Effect.scoped)
 
-/** The stamp of a file that is the whole object; undefined where it is not. */
+/** The stamp of a file that is the whole object; undefined if it is not. */
 const stampOfWhole = (file: string, { bytes, sha256 }: ObjectId) =>
   stampedId(file).pipe(
     Effect.mapError(({ cause }) => new PullFailed({ file, cause })),
     Effect.map(({ id, stamp }) => (id.bytes === bytes && id.sha256 === sha256 ? stamp : undefined))
   )
 
-/** Brings one object. What was left of an earlier attempt may be damaged, so it is tried twice. Answers with the bytes that came. */
+/**
+ * Pulls one object, in two tries because an earlier attempt may have left damaged bytes. Returns the bytes received.
+ */
 const bringObject = Effect.fnUntraced(function* (layout: Layout, generation: string, object: ObjectId) {
   if ((yield* faultOf(layout, object)) === undefined) return 0
   const { sha256 } = object
@@ -113,9 +116,9 @@ const bringObject = Effect.fnUntraced(function* (layout: Layout, generation: str
     came += yield* receive(layout, object, file)
     const stamp = yield* stampOfWhole(file, object)
     if (stamp !== undefined) {
-      yield* layout.local.remove([objectName(sha256)]) // one that was damaged here
+      yield* layout.local.remove([objectName(sha256)]) // removes a damaged copy
       yield* putObject(layout.local, object, file)
-      yield* noteSeen(layout, sha256, stamp) // the file is another name of the object
+      yield* noteSeen(layout, sha256, stamp) // the file is a hard link to the object
     }
     yield* attempt(file, () => rm(file))
     if (stamp !== undefined) return came
@@ -130,11 +133,11 @@ const objectsOf = ({ data_sets, ingest }: Manifest): ReadonlyArray<ObjectId> => 
 
 const atOnce = { concurrency: 4 } as const
 
-/** Two parts of the same bytes are one object. */
+/** Parts with the same bytes are one object. */
 const eachOnce = (objects: ReadonlyArray<ObjectId>) =>
   new Map(objects.map((object) => [object.sha256, object])).values()
 
-/** Brings parts of a generation, where machines share a depot. Answers with the bytes that came. */
+/** Pulls parts of a generation, if the depot is shared. Returns the number of bytes received. */
 export const bringParts = (layout: Layout, generation: string, parts: ReadonlyArray<ObjectId>) =>
   layout.depot === layout.local
     ? Effect.succeed(0)
@@ -143,14 +146,14 @@ export const bringParts = (layout: Layout, generation: string, parts: ReadonlyAr
         (came) => came.reduce((sum, bytes) => sum + bytes, 0)
       )
 
-/** The text of a manifest, as it was published. One that was pruned meanwhile is not there. */
+/** The text of a manifest, as it was published. Fails if the manifest was pruned meanwhile. */
 export const textOf = Effect.fnUntraced(function* ({ depot }: Layout, number: number) {
   const text = yield* depot.text(manifestName(number))
   if (Option.isSome(text)) return text.value
   return yield* new NotInDepot({ location: depot.location, what: generationId(number), kept: [] })
 })
 
-/** Brings a generation of the depot, its parts first. Answers with the bytes that came. */
+/** Pulls a generation from the depot, its parts first. Returns the number of bytes received. */
 export const bring = Effect.fn("Generation.bring")(function* (layout: Layout, manifest: Manifest) {
   const name = manifestName(manifest.number)
   const came = yield* bringParts(layout, generationId(manifest.number), objectsOf(manifest))
@@ -158,7 +161,7 @@ export const bring = Effect.fn("Generation.bring")(function* (layout: Layout, ma
   return came
 })
 
-/** Copies the generations of this machine into a depot that has none yet, in their order. */
+/** Copies the generations of this machine, in their order, into a depot that has none yet. */
 const copyAll = Effect.fnUntraced(function* ({ depot, local, objectFile }: Layout) {
   yield* Effect.logInfo(`${depot.location} is empty: the generations of ${local.location} are copied to it`)
   for (const number of yield* listNumbers(local)) {
@@ -174,7 +177,10 @@ const copyAll = Effect.fnUntraced(function* ({ depot, local, objectFile }: Layou
 const anotherHistory = ({ depot, local }: Layout, here: Manifest, fault: string) =>
   new AnotherHistory({ location: depot.location, dir: local.location, generation: generationId(here.number), fault })
 
-/** Fails where the depot has not had the generation that is the newest of this machine. One that is not signed there may be older than the key. */
+/**
+ * Fails if the depot has not had this machine's newest generation. A manifest there that is not accepted for its
+ * signature is not compared: it may be older than the key.
+ */
 const requireSameHistory = Effect.fnUntraced(function* (layout: Layout, newest: Manifest, here: Manifest) {
   const { depot } = layout
   const there =
@@ -182,18 +188,18 @@ const requireSameHistory = Effect.fnUntraced(function* (layout: Layout, newest: 
       ? Option.some(newest)
       : yield* readManifest(depot, here.number).pipe(Effect.catchTag("DepotUnusable", () => Effect.succeedNone))
   const isOther = Option.isSome(there) && there.value.id !== here.id
-  if (newest.number >= here.number && !isOther) return // one that is gone there was pruned
+  if (newest.number >= here.number && !isOther) return // one that is missing there was pruned
   const fault = isOther ? "is another one there" : `is newer than ${generationId(newest.number)}, the newest there`
   return yield* anotherHistory(layout, here, fault)
 })
 
-/** The newest generation of the depot. That of a depot which is behind this machine is found, too. */
+/** The newest generation of the depot, also if the depot is behind this machine. */
 const newestThere = Effect.fnUntraced(function* ({ depot }: Layout, here: Manifest | undefined) {
   const newest = yield* newestManifest(depot, here?.number)
   return Option.getOrUndefined(Option.isSome(newest) || here === undefined ? newest : yield* newestManifest(depot))
 })
 
-/** The generation that is wanted: the newest, or the one of this number. Undefined where the depot has none at all. */
+/** The requested generation: the newest, or the one with this number. Undefined if the depot has none at all. */
 const wantedThere = Effect.fnUntraced(function* (layout: Layout, here: Manifest | undefined, to: number | undefined) {
   const { depot } = layout
   if (to === undefined) return yield* newestThere(layout, here)
@@ -203,7 +209,10 @@ const wantedThere = Effect.fnUntraced(function* (layout: Layout, here: Manifest 
   return yield* new NotInDepot({ location: depot.location, what: generationId(to), kept })
 })
 
-/** The generation to pull, where this machine has seen `here`: it is of the same history, and no older. Undefined where the depot has none at all. */
+/**
+ * The generation to pull. `here` is the newest that this machine has seen: the result has the same history and is not
+ * older. Undefined if the depot has no generation at all.
+ */
 export const findWanted = Effect.fnUntraced(function* (
   layout: Layout,
   here: Manifest | undefined,
@@ -221,11 +230,14 @@ export const findWanted = Effect.fnUntraced(function* (
 
 export interface Pulled {
   readonly generation: number
-  /** What came over the network. */
+  /** Bytes received over the network. */
   readonly bytes: number
 }
 
-/** Has a generation brought, or the newest one then where that was pruned meanwhile and none was named. */
+/**
+ * Runs `bringOne` for a generation. If that fails and no number was requested, it tries the newest one, because the
+ * first may have been pruned meanwhile.
+ */
 export const bringOrNewer = Effect.fnUntraced(function* <E, R>(
   { depot }: Layout,
   found: Manifest,
@@ -243,19 +255,19 @@ export const bringOrNewer = Effect.fnUntraced(function* <E, R>(
 })
 
 interface Pulling {
-  /** The number of the generation; the newest where it is not given. */
+  /** Number of the generation; the newest by default. */
   readonly to?: number | undefined
-  /** Whether parts that are damaged or missing here come again, also where no generation is newer. */
+  /** Whether damaged or missing parts are pulled again, even if no generation is newer. */
   readonly mends?: boolean
 }
 
-/** Brings again what is damaged or missing of a generation that is here. */
+/** Pulls the damaged or missing parts of a generation that is here. */
 const mend = Effect.fnUntraced(function* (layout: Layout, here: Manifest) {
   const bytes = yield* bringParts(layout, generationId(here.number), objectsOf(here))
   return bytes === 0 ? undefined : ({ generation: here.number, bytes } satisfies Pulled as Pulled)
 })
 
-/** Brings what is wanted. The caller holds the lock, so that what this machine has seen stays what it is meanwhile. */
+/** Pulls the requested generation. The caller holds the lock, so the newest generation here does not change. */
 const pullWanted = Effect.fnUntraced(function* (layout: Layout, { mends = true, to }: Pulling) {
   const here = Option.getOrUndefined(yield* newestManifest(layout.local))
   const alone = here === undefined ? yield* newestAlone(layout) : undefined
@@ -275,9 +287,9 @@ const pullWanted = Effect.fnUntraced(function* (layout: Layout, { mends = true, 
 })
 
 /**
- * Brings the newest generation of a shared depot to this machine, or that of a number. Undefined where there was nothing to bring. Where
- * the depot has nothing and this machine has, the depot gets that. Looking whether parts are damaged takes some milliseconds for a
- * hundred of them.
+ * Pulls the newest generation of a shared depot, or the one with a given number. Undefined if there was nothing to
+ * pull. If the depot is empty and this machine has generations, they are copied to the depot. Checking a hundred parts
+ * for damage takes some milliseconds.
  */
 export const pull = Effect.fn("Generation.pull")(function* (
   layout: Layout,

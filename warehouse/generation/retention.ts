@@ -1,7 +1,8 @@
 /**
- * What is kept: of each data set the newest parts that were ever live, whatever was published of the others since, and the
- * records of all runs, also in the parts that kept manifests name and that were merged since: a copy or a reader of one of these finds
- * them. What no kept generation names is removed.
+ * What is kept. Of each data set, the newest parts that were ever live are kept, however often the other data sets were
+ * published since. The records of all runs are kept. Parts of these records that a kept manifest names stay even after
+ * they were merged, because a copy or a reader of that manifest needs them. Parts that no kept generation names are
+ * removed.
  */
 import { Clock, Config, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { type Depot, datedObjects, objectName } from "../depot/depot.ts"
@@ -18,13 +19,13 @@ import {
 const Count = Schema.FiniteFromString.check(
   Schema.makeFilter((n) => (Number.isInteger(n) && n >= 1) || "expected a whole number of at least 1")
 )
-/** How many states of each data set are kept, the live one included. A run looks at it before it fetches anything. */
+/** How many states of each data set are kept, including the live one. A run checks it before it fetches anything. */
 export const keptSetting = Config.schema(Count, "LARDER_KEPT_GENERATIONS").pipe(Config.withDefault(5))
 
-/** Manifests that changed nothing are kept as long as a reader may still go through them one by one. */
+/** The newest manifests are kept even without changes, because a reader may still step through them one by one. */
 const keptManifests = 100
 
-/** The states of a data set that are kept: the generations that published them, newest first, and the live one. */
+/** The kept states of a data set: the generations that published them, newest first, and the live one. */
 const keptStates = (all: ReadonlyArray<Manifest>, newest: Manifest, pipeline: string, count: number) => {
   const published = all.filter(
     ({ data_sets: { [pipeline]: entry }, number }) => entry?.published_in === number && isLoaded(entry)
@@ -39,10 +40,10 @@ const keptStates = (all: ReadonlyArray<Manifest>, newest: Manifest, pipeline: st
 
 const partsOf = (entry: DataSetEntry | undefined) => entry?.parts.map(({ sha256 }) => sha256) ?? []
 
-/** Objects that no manifest names may be of a generation that is being made; what has no name yet may get one. */
+/** One day in milliseconds. A younger object without a manifest is kept: it may belong to a generation in progress. */
 const spared = 86_400_000
 
-/** Removes files of a folder that were last written to before a moment. */
+/** Removes files of a folder that were last modified before a given time. */
 const removeOld = Effect.fnUntraced(function* (folder: string, isOne: (name: string) => boolean, before: number) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -56,7 +57,10 @@ const removeOld = Effect.fnUntraced(function* (folder: string, isOne: (name: str
   }
 })
 
-/** Removes from a depot what is no longer kept. Answers with the objects that it removed, and since when one may still get a name. */
+/**
+ * Removes from a depot what is no longer kept. Returns the removed objects, and the time since which objects without a
+ * manifest are spared.
+ */
 const pruneDepot = Effect.fnUntraced(function* (depot: Depot) {
   const newest = Option.getOrUndefined(yield* newestManifest(depot))
   if (newest === undefined) return undefined
@@ -81,7 +85,7 @@ const pruneDepot = Effect.fnUntraced(function* (depot: Depot) {
   ])
   const known = new Set(all.flatMap(named))
   const objects = yield* datedObjects(depot)
-  // The newest was put a moment ago, and dated by the clock of the depot: the clock of this machine may be far ahead.
+  // The newest object was just put and dated by the depot's clock: this machine's clock may be far ahead of it.
   const now = Math.min(yield* Clock.currentTimeMillis, Math.max(...objects.values()))
   const earliest = now - spared
   const old = [...objects]
@@ -105,12 +109,12 @@ export const pruneLocal = Effect.fnUntraced(function* (layout: Layout) {
       yield* fs.remove(path.join(layout.beside, name), { recursive: true, force: true })
     }
   }
-  // of programs that were killed while they wrote a lock
+  // left by programs that were killed while they created a lock
   yield* removeOld(layout.dir, (name) => /\.[0-9a-f-]{36}\.part$/.test(name), pruned.earliest)
-  yield* removeOld(layout.incoming, () => true, pruned.earliest) // a pull that was killed is resumed, for as long
+  yield* removeOld(layout.incoming, () => true, pruned.earliest) // a killed pull can be resumed for that long
 })
 
-/** Removes what is no longer kept, where it was published and on this machine. */
+/** Removes what is no longer kept, from the depot and from this machine. */
 export const prune = Effect.fn("Generation.prune")(function* (layout: Layout) {
   if (layout.depot !== layout.local) yield* pruneDepot(layout.depot)
   yield* pruneLocal(layout)

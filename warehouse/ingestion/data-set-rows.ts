@@ -1,4 +1,7 @@
-/** What `ingest.data_set` says of each data set that is live: what it is, where its rows came from, and whether they are samples. */
+/**
+ * Rows of `ingest.data_set`, one for each live data set: what it is, where its rows come from, and whether they are
+ * samples.
+ */
 import { DataSetRow } from "@larder/schemas/ingest.ts"
 import { Effect, Schema } from "effect"
 import { type About, aboutSamples } from "../about.ts"
@@ -7,19 +10,19 @@ import { generationId, type Manifest } from "../generation/manifest.ts"
 
 type Row = typeof DataSetRow.Type
 
-/** What this version of Larder knows of a data set. */
+/** What this version of Larder knows about a data set. */
 export interface DataSetFacts {
   readonly schema: string
   readonly about: About
 }
 
-/** Samples where any row is of them; else live where any is from the network. */
+/** `sample` if any row is a sample, otherwise `live` if any row is from the network. */
 export const originOf = (origins: ReadonlyArray<Row["origin"]>): Row["origin"] =>
   (["sample", "live", "replay"] as const).find((origin) => origins.includes(origin)) ?? "replay"
 
 const Newest = Schema.Struct({ newest_on: DataSetRow.fields.newest_on })
 
-/** Rows of the data sets that are loaded. Where reads tell the newest day, they are in `db`. */
+/** Rows of the loaded data sets. `db` has the reads, which tell the newest day of some data sets. */
 export const dataSetRows = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   { data_sets }: Manifest,

@@ -1,7 +1,8 @@
 /**
- * `ingestion.duckdb`: what all runs recorded, as tables that people query, built from the parts of `ingest`. Each generation adds its own
- * part to a second file, which lags one behind, and the two change places: so a run costs the same whatever the history, and
- * a reader that has the file open keeps what it read. Both can be made again from the parts at any time.
+ * `ingestion.duckdb`: the records of all runs, as tables that users query, built from the parts of `ingest`. Each
+ * generation adds its part to a second file, which is one generation behind, and the two files change places. So a run
+ * costs the same however long the history is, and a reader that has the file open keeps its state. Both files can be
+ * made again from the parts at any time.
  */
 import { existsSync, statSync } from "node:fs"
 import { chmod, copyFile, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
@@ -21,7 +22,7 @@ import { addRecords, areOfAnotherRebuild, markRolledBack, showUndone } from "./r
 const defined = { tables: ingestTables, views: ingestViews }
 const hash = definitionHash(defined)
 
-/** `ingestion.duckdb` could not be made. */
+/** `ingestion.duckdb` could not be written. */
 export class IngestionNotWritten extends Schema.TaggedError<IngestionNotWritten>()("IngestionNotWritten", {
   file: Schema.String,
   cause: Schema.Defect()
@@ -39,12 +40,12 @@ const attempt = <A>(file: string, run: () => Promise<A>) =>
     Effect.uninterruptible
   )
 
-/** The file that lags behind. */
+/** The file that is one generation behind. */
 const spareOf = ({ dir }: Layout) => path.join(dir, ".ingestion.duckdb.next")
-/** What a file was when this version wrote it last, and up to which generation it has the records. */
+/** Notes the stamp of a file when this version last wrote it, and the generation up to which it has the records. */
 const noteOf = ({ seen }: Layout, file: string) => path.join(seen, path.basename(file))
 
-/** A generation. Its number may be given again, where a manifest was lost; its id is not. */
+/** A generation. If a manifest was lost, its number may be given again; its id is not. */
 type Id = Pick<Manifest, "number" | "id">
 
 const note = async (layout: Layout, file: string, { id, number }: Id) =>
@@ -57,7 +58,10 @@ const noted = (layout: Layout, file: string) =>
     return isOurs ? { number: Number(number), id } : undefined
   })
 
-/** The generation up to which a file has the records; undefined where it is not what this version wrote, or there is no such one any more. */
+/**
+ * The generation up to which a file has the records. Undefined if the file is not as this version wrote it, or if that
+ * generation no longer exists.
+ */
 export const recordsUpTo = Effect.fnUntraced(
   function* (layout: Layout, file: string) {
     const upTo = yield* noted(layout, file)
@@ -68,7 +72,7 @@ export const recordsUpTo = Effect.fnUntraced(
   Effect.orElseSucceed(() => undefined)
 )
 
-/** Inodes that this process has open: a lock does not hold against ourselves. */
+/** Inodes that this process has open: a file lock does not exclude the process that holds it. */
 const openHere = new Map<bigint, number>()
 const inodeOf = (file: string) => statSync(file, { bigint: true }).ino
 
@@ -95,7 +99,7 @@ const reading = Effect.fnUntraced(function* <A, E, R>(layout: Layout, open: Effe
     const inode = yield* noteReading(layout).pipe(Scope.provide(scope))
     const opened = yield* open.pipe(Scope.provide(scope))
     if ((yield* attempt(layout.ingestion, async () => inodeOf(layout.ingestion))) === inode) return { inode, opened }
-    yield* Scope.close(scope, Exit.void) // it was exchanged meanwhile, and nobody knows which one was opened
+    yield* Scope.close(scope, Exit.void) // the file was exchanged meanwhile, so it is unknown which one was opened
   }
 })
 
@@ -103,7 +107,7 @@ const reading = Effect.fnUntraced(function* <A, E, R>(layout: Layout, open: Effe
 export const openIngestion = (layout: Layout) =>
   Effect.map(reading(layout, DuckDb.readOnly(layout.ingestion)), ({ inode, opened: db }) => ({ inode, db }))
 
-/** The same, attached to a session under this name. */
+/** The same, attached to a session under the given name. */
 export const attachIngestion = (layout: Layout, session: DuckDb["Service"], name: string) =>
   reading(
     layout,
@@ -115,11 +119,11 @@ export const attachIngestion = (layout: Layout, session: DuckDb["Service"], name
     )
   )
 
-/** Whether this is the present `ingestion.duckdb`. */
+/** Whether this is still the inode of `ingestion.duckdb`. */
 export const isPresent = ({ ingestion }: Layout, inode: bigint) =>
   attempt(ingestion, async () => inodeOf(ingestion) === inode)
 
-/** The parts without those that are damaged, which are logged. */
+/** The parts that are intact. Damaged ones are logged. */
 const whole = Effect.fnUntraced(function* (layout: Layout, parts: Manifest["ingest"]["parts"]) {
   const files: Array<PartFile> = []
   for (const { bytes, first, last, sha256 } of parts) {
@@ -137,12 +141,12 @@ const whole = Effect.fnUntraced(function* (layout: Layout, parts: Manifest["inge
   return files
 })
 
-/** A file takes a few milliseconds by itself, and all together could be more than memory holds. */
+/** Parts per query: a query for each part takes a few milliseconds, and all parts in one could exceed the memory. */
 const partsAtOnce = 10
 
 /**
- * Adds to the spare file the records that it lacks of the generations up to this one: those after `after`, 0 where it is new. False
- * where it has to be made again from all parts.
+ * Adds the records of the generations after `after`, up to this one, to the spare file. `after` is 0 for a new file.
+ * Returns false if the file has to be made again from all parts.
  */
 const bringUp = Effect.fnUntraced(function* (
   layout: Layout,
@@ -168,7 +172,10 @@ const bringUp = Effect.fnUntraced(function* (
   return true
 }, Effect.scoped)
 
-/** A file to add to: the spare one where nobody reads it, else a copy of the other, else a new one. Answers up to where it has the records. */
+/**
+ * Prepares a file to add to: the spare file if no reader has it open, otherwise a copy of `ingestion.duckdb`, otherwise
+ * a new file. Returns the generation up to which it has the records.
+ */
 const begin = Effect.fnUntraced(function* (layout: Layout, upTo: Id | undefined) {
   const spare = spareOf(layout)
   const fresh = attempt(spare, async () => {
@@ -186,7 +193,7 @@ const begin = Effect.fnUntraced(function* (layout: Layout, upTo: Id | undefined)
     Effect.scoped,
     Effect.orElseSucceed(() => false)
   )
-  return (yield* isFree) ? spareUpTo.number : yield* fresh // a reader of the file before keeps it
+  return (yield* isFree) ? spareUpTo.number : yield* fresh // another process still reads the spare file
 })
 
 const exchange = (layout: Layout, manifest: Manifest, upTo: Id | undefined) =>
@@ -195,7 +202,7 @@ const exchange = (layout: Layout, manifest: Manifest, upTo: Id | undefined) =>
     const before = `${spare}.before`
     await mkdir(layout.seen, { recursive: true })
     await rm(before, { force: true })
-    await rm(`${layout.ingestion}.wal`, { force: true }) // of somebody who wrote to the file before: it is not of the next one
+    await rm(`${layout.ingestion}.wal`, { force: true }) // log of a writer to the old file; not for the new one
     if (upTo !== undefined) await link(layout.ingestion, before)
     await chmod(spare, 0o444)
     await rename(spare, layout.ingestion)
@@ -205,7 +212,7 @@ const exchange = (layout: Layout, manifest: Manifest, upTo: Id | undefined) =>
     await note(layout, spare, upTo)
   })
 
-/** What is half written is of no use. */
+/** Removes a half-written file, which is useless. */
 const discard = (layout: Layout) =>
   attempt(spareOf(layout), async () => {
     for (const file of [spareOf(layout), `${spareOf(layout)}.wal`]) await rm(file, { force: true })
@@ -217,8 +224,8 @@ const notWritten =
     Effect.fail(new IngestionNotWritten({ file: ingestion, cause }))
 
 /**
- * Brings the spare file up to this generation. Answers up to where the present one is, which is to become the spare; undefined where
- * nothing can be added to that.
+ * Brings the spare file up to this generation. Returns the generation of the present file, which becomes the spare;
+ * undefined if nothing can be added to that file.
  */
 const makeNext = Effect.fnUntraced(function* (
   layout: Layout,
@@ -231,7 +238,7 @@ const makeNext = Effect.fnUntraced(function* (
   return undefined
 })
 
-/** Brings `ingestion.duckdb` up to this generation. The caller holds the lock of what people open. */
+/** Brings `ingestion.duckdb` up to this generation. The caller holds the lock of the files that users open. */
 export const refreshIngestion = Effect.fn("Ingestion.refresh")(function* (
   layout: Layout,
   manifest: Manifest,
@@ -250,6 +257,6 @@ export const refreshIngestion = Effect.fn("Ingestion.refresh")(function* (
   yield* exchange(layout, manifest, spareUpTo)
 })
 
-/** Whether `ingestion.duckdb` has the records of this generation already. */
+/** Whether `ingestion.duckdb` already has the records of this generation. */
 export const isUpTo = (layout: Layout, number: number) =>
   Effect.map(recordsUpTo(layout, layout.ingestion), (upTo) => upTo !== undefined && upTo.number >= number)

@@ -1,7 +1,8 @@
 /**
  * A part of `ingest`: the records of one run, as compressed lines of JSON, each a row of a table of schema `ingest`:
- * `{"table":"reject","row":{…}}`. It does not say which generation it is of: that is known once nobody was faster, and stands in
- * the manifest. A part that was merged of a hundred others says it in each line: `{"generation":12,"table":…`.
+ * `{"table":"reject","row":{…}}`. The lines do not state their generation: it is known only when the manifest is
+ * written, and the manifest states it. A part that was merged from a hundred others states it in each line:
+ * `{"generation":12,"table":…`.
  */
 import { createReadStream, createWriteStream } from "node:fs"
 import { rm, writeFile } from "node:fs/promises"
@@ -11,7 +12,7 @@ import { Effect, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
 import type { Records, Table } from "../tables.ts"
 
-/** A part could not be written: a full disk, mostly. */
+/** A part could not be written, usually because the disk is full. */
 export class IngestPartNotWritten extends Schema.TaggedError<IngestPartNotWritten>()("IngestPartNotWritten", {
   cause: Schema.Defect()
 }) {
@@ -25,7 +26,7 @@ const attempt = (run: () => Promise<void>) =>
 
 const lineOf = (table: Table, row: Records[number]) => `${JSON.stringify({ table: table.name, row })}\n`
 
-/** The same bytes whenever it is made of the same lines. */
+/** The same lines always give the same bytes. */
 const compress = async (sources: ReadonlyArray<string>, file: string) => {
   const read = async function* () {
     for (const source of sources) yield* createReadStream(source)
@@ -41,12 +42,12 @@ export interface TableRecords {
 /** Records that are queried from a database. */
 export interface QueriedRecords {
   readonly db: DuckDb["Service"]
-  /** By the name of the table that they are of: a query. */
+  /** A query for each table, by the name of the table. */
   readonly rows: Readonly<Record<string, string>>
 }
 
 const Filled = Schema.Struct({ table: Schema.String })
-/** Most runs leave most tables empty, and a copy of nothing takes as long as one of a few rows. */
+/** Most runs leave most tables empty, and copying nothing takes as long as copying a few rows. */
 const filled = Effect.fnUntraced(function* ({ db, rows }: QueriedRecords) {
   const found = yield* db.all(
     Filled,
@@ -58,7 +59,7 @@ const filled = Effect.fnUntraced(function* ({ db, rows }: QueriedRecords) {
   return Object.entries(rows).filter(([table]) => names.has(table))
 })
 
-/** JSON has no bare tabs and line breaks, so that nothing has to be quoted. */
+/** JSON contains no literal tabs or line breaks, so nothing has to be quoted. */
 const copyLines = Effect.fnUntraced(function* (queried: QueriedRecords, file: string) {
   return yield* Effect.forEach(yield* filled(queried), ([table, query]) => {
     const target = `${file}.${table}`
@@ -69,7 +70,7 @@ const copyLines = Effect.fnUntraced(function* (queried: QueriedRecords, file: st
   })
 })
 
-/** Writes a part of these records, and of those that are queried from a database. */
+/** Writes a part from these records, and from those that are queried from a database. */
 export const writeIngestPart = Effect.fn("IngestPart.write")(function* (
   file: string,
   records: ReadonlyArray<TableRecords>,
@@ -84,10 +85,10 @@ export const writeIngestPart = Effect.fn("IngestPart.write")(function* (
   }).pipe(Effect.ensuring(Effect.promise(() => Promise.all(lines.map((line) => rm(line, { force: true }))))))
 })
 
-/** A part, and where its bytes are on this machine. */
+/** A part, and its file on this machine. */
 export interface PartFile {
   readonly file: string
-  /** The generations whose records it has. */
+  /** The range of generations whose records it has. */
   readonly first: number
   readonly last: number
 }
@@ -97,13 +98,13 @@ const newline = 10
 /** The lines of a part, each with its generation. */
 const numbered = async function* ({ file, first, last }: PartFile) {
   const chunks: AsyncIterable<Buffer> = createReadStream(file).pipe(createGunzip())
-  if (first !== last) return yield* chunks // it was merged of others
+  if (first !== last) return yield* chunks // merged from others: its lines state it already
   let isStart = true
   for await (const chunk of chunks) {
     for (let from = 0; from < chunk.length; ) {
       if (isStart) {
         yield Buffer.from(`{"generation":${first},`)
-        from++ // its own bracket
+        from++ // the line's own brace
       }
       const end = chunk.indexOf(newline, from)
       isStart = end !== -1
@@ -114,7 +115,7 @@ const numbered = async function* ({ file, first, last }: PartFile) {
   }
 }
 
-/** Makes one part of several, in their order. The same parts give the same bytes. */
+/** Merges several parts into one, in their order. The same parts give the same bytes. */
 export const mergeIngestParts = (parts: ReadonlyArray<PartFile>, file: string) =>
   attempt(async () => {
     const read = async function* () {

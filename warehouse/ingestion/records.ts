@@ -1,4 +1,7 @@
-/** The records of a generation, as a part of `ingest`: that it was made, by whom and why, and what its run went through. */
+/**
+ * The records of a generation, as a part of `ingest`: when, why and by which user it was made, and the records of its
+ * run.
+ */
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
 import { Clock, Effect } from "effect"
 import { type DuckDb, identifier } from "../duckdb.ts"
@@ -17,7 +20,7 @@ export interface RecordsOfRun {
   readonly run: RunRecord
   readonly checks: ReadonlyArray<CheckOutcome>
   readonly leftOut: ReadonlyArray<FeedLeftOut>
-  /** Whether it made new parts of its data set. */
+  /** Whether the run made new parts of its data set. */
   readonly hasChangedData: boolean
 }
 
@@ -45,11 +48,11 @@ const recordsOfGeneration = ({ kind, note, pipeline, run_id, went_back_to }: Eve
     return { table: generationTable, rows: [row] }
   })
 
-/** Writes the part of a generation that no run made. */
+/** Writes the part of a generation that no run made, such as that of a rollback. */
 export const writeRecordsOfEvent = (file: string, event: Event) =>
   Effect.flatMap(recordsOfGeneration(event), (records) => writeIngestPart(file, [records]))
 
-/** What runs staged for `ingest`. `database` has it, where that is attached beside another. */
+/** The rows that runs staged for `ingest`. `database` names their database if it is attached beside another. */
 export const stagedIn = (db: DuckDb["Service"], database?: string): QueriedRecords => {
   const prefix = database === undefined ? "" : `${identifier(database)}.`
   return {
@@ -58,19 +61,24 @@ export const stagedIn = (db: DuckDb["Service"], database?: string): QueriedRecor
   }
 }
 
-/** Of a run that failed the first rejects say why: nobody needs millions of them, again after every attempt. */
+/**
+ * Maximum rejects recorded for a failed run: the first ones show the cause, and every attempt would record millions
+ * again.
+ */
 const mostRejects = 10_000
 
-/** What a run that failed had staged. */
+/** The rows that a failed run had staged. */
 export const stagedByFailed = (db: DuckDb["Service"]): QueriedRecords => {
   const { rows } = stagedIn(db)
   return { db, rows: { ...rows, [rejectTable.name]: `${rows[rejectTable.name]} limit ${mostRejects}` } }
 }
 
-/** Records of this name are of runs whose payloads a rebuild read again: its records of those replace the ones before. */
+/**
+ * Records of this name list the runs whose payloads a rebuild read again: their new records replace the earlier ones.
+ */
 export const rebuiltRun = "rebuilt_run"
 
-/** Records of the runs that `ingest.run` lacks: their lines in the raw archive are all that was left of them. */
+/** Records of the runs that `ingest.run` lacks: only their lines in the raw archive were left. */
 const lackedRuns = (made: string, known: string | undefined) => {
   const lacked = (table: string) =>
     `from ${made}.ingest.${table} ${known === undefined ? "" : `where run_id not in (select run_id from ${known}.ingest.run)`}`
@@ -84,14 +92,20 @@ const lackedRuns = (made: string, known: string | undefined) => {
   }
 }
 
-/** Databases of `ingest` that are attached: of the runs that were repeated, and of those that are known; undefined where none are. */
+/**
+ * Attached databases of `ingest`: that of the repeated runs, and that of the known runs, which is undefined if there
+ * are none.
+ */
 export interface Rebuilt {
   readonly db: DuckDb["Service"]
   readonly made: string
   readonly known: string | undefined
 }
 
-/** Writes the part of a rebuild: the records of the payloads that it read again, and of those of its runs that have none yet. */
+/**
+ * Writes the part of a rebuild: the records of the payloads that it read again, and those of its runs that have none
+ * yet.
+ */
 export const writeRecordsOfRebuild = Effect.fnUntraced(function* (
   file: string,
   event: Event,
@@ -107,7 +121,7 @@ export const writeRecordsOfRebuild = Effect.fnUntraced(function* (
   })
 })
 
-/** Writes the part of a run. What it staged is in it, where it came that far. */
+/** Writes the part of a run, with the rows that it staged, if it got that far. */
 export const writeRecordsOfRun = Effect.fnUntraced(function* (
   file: string,
   { checks, hasChangedData, leftOut, run }: RecordsOfRun,

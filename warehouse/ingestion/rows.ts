@@ -1,6 +1,7 @@
 /**
- * The rows of `ingestion.duckdb`: the records of all parts of `ingest`, in the order of their generations. A rebuild has records of
- * payloads that earlier runs read, which replace theirs, and of runs that have no others. Where it was rolled back, none of them count.
+ * The rows of `ingestion.duckdb`: the records of all parts of `ingest`, in the order of their generations. The records
+ * of a rebuild replace those of earlier runs that read the same payloads, and add runs that have no other records. If
+ * the rebuild was rolled back, its records do not count.
  */
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
@@ -11,7 +12,7 @@ import { rebuiltRun } from "./records.ts"
 
 type Db = DuckDb["Service"]
 
-/** Makes a table `undone` of the spans of generations that were undone; the other statements here read it. */
+/** Creates a table `undone` with the ranges of generations that were rolled back. The other statements here read it. */
 export const showUndone = ({ data_sets }: Manifest) => {
   const spans = Object.entries(data_sets).flatMap(([pipeline, entry]) =>
     entry.undone.map(({ by, first, last }) => `(${literal(pipeline)}, ${first}, ${last}, ${literal(generationId(by))})`)
@@ -23,7 +24,7 @@ export const showUndone = ({ data_sets }: Manifest) => {
   ].join(";\n")
 }
 
-/** The rollback that went back behind the generation of a pipeline; null where it counts. */
+/** The rollback that undid a generation of a pipeline; null if none did. */
 const undoneBy = (pipeline: string, number: string) => `(
   select min(rolled_back_by) from undone
   where undone.pipeline = ${pipeline} and ${number} between from_number and to_number)`
@@ -34,12 +35,12 @@ const rebuildsOtherwise = `
   where kind = 'rebuild' and (rolled_back_by is null) <> (${undoneBy("generation.pipeline", numberOf)} is null) limit 1`
 
 /**
- * Whether a rebuild was rolled back, or is live again, since the rows were added: then they are not those that
- * count, which only the parts have.
+ * Whether a rebuild was rolled back, or became live again, since the rows were added. Then these rows are not the ones
+ * that count, and only the parts have those.
  */
 export const areOfAnotherRebuild = (db: Db) => Effect.map(db.rows(rebuildsOtherwise), (rebuilds) => rebuilds.length > 0)
 
-/** How a column of a table is read from a line. The generation of a row is that of its line. */
+/** How a column of a table is read from a line. A row has the generation of its line. */
 const cellOf = (table: Table, column: string) => {
   const id = "printf('larder-%06d', generation)"
   if (table === generationTable && column === "generation") return id
@@ -54,10 +55,10 @@ const addRows = (table: Table) => {
     select ${columns.map((column) => cellOf(table, column)).join(", ")} from line where "table" = ${literal(table.name)}`
 }
 
-/** Rows of any length that a payload may hold. */
+/** Maximum line length, for rows of any length that a payload may hold. */
 const longestLine = 128 * 2 ** 20
 
-/** In the order of the parts, and of the lines in each. */
+/** Reads the lines, in the order of the parts and of the lines in each. */
 const readParts = (parts: ReadonlyArray<PartFile>, after: number) => {
   const files = parts.map(({ file }) => literal(file)).join(", ")
   const firsts = `map {${parts.map(({ file, first }) => `${literal(file)}: ${first}`).join(", ")}}`
@@ -70,14 +71,14 @@ const readParts = (parts: ReadonlyArray<PartFile>, after: number) => {
    where ${generation} > ${after}`
 }
 
-/** Of a rebuild that was rolled back only the record of the generation itself stays. */
+/** Removes the lines of rebuilds that were rolled back, except the record of the generation itself. */
 const leaveOutUndone = `
   delete from line using line rebuild
   where rebuild."table" = '${generationTable.name}' and (rebuild.row->>'kind') = 'rebuild'
     and ${undoneBy("(rebuild.row->>'pipeline')", "rebuild.generation")} is not null
     and line.generation = rebuild.generation and line."table" <> '${generationTable.name}'`
 
-/** The records of payloads that a rebuild read again replace those of the runs that read them before. */
+/** The records of payloads that a rebuild read again replace those of the runs that read them first. */
 const replaceRebuilt = stagedIngestTables.flatMap(({ name }) => [
   `delete from ingest.${name} where run_id in (select (row->>'run_id') from line where "table" = '${rebuiltRun}')`,
   `delete from line earlier using line rebuilt
@@ -96,7 +97,10 @@ const noteRebuilt = `
 const Named = Schema.Struct({ table: Schema.String })
 const tablesOfLines = 'select distinct "table" from line'
 
-/** Adds the records of parts, in their order, that are of generations after `after`. Most parts have rows of a few tables. */
+/**
+ * Adds the records of the parts, in their order, that are of generations after `after`. Most parts have rows of a few
+ * tables.
+ */
 export const addRecords = Effect.fnUntraced(function* (db: Db, parts: ReadonlyArray<PartFile>, after: number) {
   yield* db.run(readParts(parts, after))
   const named = new Set((yield* db.all(Named, tablesOfLines)).map(({ table }) => table))
@@ -109,7 +113,7 @@ export const addRecords = Effect.fnUntraced(function* (db: Db, parts: ReadonlyAr
   yield* db.run(["begin", ...statements, "drop table line", "commit"].join(";\n"))
 })
 
-/** Which generations, and which runs, the data that is live does not descend from. */
+/** Marks the generations and runs from which the live data does not descend. */
 export const markRolledBack = [
   `update ingest.generation set rolled_back_by = now.rolled_back_by
    from (select generation, ${undoneBy("g.pipeline", numberOf)} as rolled_back_by from ingest.generation g) now

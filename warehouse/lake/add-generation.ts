@@ -1,4 +1,6 @@
-/** A generation as the next snapshot of a catalogue, and the files of it that the one before did not have. */
+/**
+ * Adds a generation to a catalogue as the next snapshot, and returns the files that the snapshot before did not have.
+ */
 import path from "node:path"
 import { Effect } from "effect"
 import { nameOf } from "../columns-by-name.ts"
@@ -16,28 +18,28 @@ import { fileName } from "./names.ts"
 import { expireSnapshots } from "./retention.ts"
 import { beginSnapshot, endSnapshot, setFiles } from "./snapshot.ts"
 
-/** What a generation is made of, on this machine. */
+/** The parts of a generation on this machine. */
 export interface GenerationParts extends Parts {
   readonly manifest: Manifest
-  /** The SHA-256 of the database of each data set, by its schema. */
+  /** The SHA-256 of each data set's database, by schema. */
   readonly databases: Readonly<Record<string, string>>
-  /** Schemas that this version cannot read: what the lake has of them stays. */
+  /** Schemas that this version cannot read: the lake keeps what it has of them. */
   readonly untouched: ReadonlySet<string>
 }
 
 export interface Target {
-  /** The catalogue; it is not there yet where it is to be a new one. */
+  /** The file of the catalogue. It does not exist yet if `isNew`. */
   readonly file: string
   readonly isNew: boolean
-  /** For the files of the tables. */
+  /** Folder for the files of the tables. */
   readonly folder: string
-  /** Where readers find the lake. */
+  /** Address at which readers find the lake. */
   readonly address: string
-  /** What the depot has. */
+  /** The objects in the depot, by SHA-256. */
   readonly objects: ReadonlyMap<string, number>
 }
 
-/** A file that is to be put under its name. */
+/** A file to put under a name. */
 export interface NamedFile {
   readonly name: string
   readonly object: ObjectId
@@ -54,7 +56,7 @@ const messageOf = ({ event: { kind, note, outcome, pipeline, went_back_to }, num
 
 const from = ({ file, table }: Source) => `${identifier(file)}.${nameOf(table)}`
 
-/** Creates the tables, views and comments in the session. Answers with the sources of their rows. */
+/** Creates the tables, views and comments in the session. Returns the sources of their rows. */
 const define = Effect.fnUntraced(function* (db: DuckDb["Service"], parts: Parts) {
   yield* attachParts(db, parts)
   const sources = yield* sourcesOf(db, parts)
@@ -69,7 +71,10 @@ const define = Effect.fnUntraced(function* (db: DuckDb["Service"], parts: Parts)
   return sources
 })
 
-/** Adds the snapshot to the catalogue and expires old ones. Answers with the new files, and what follows from the catalogue. */
+/**
+ * Adds the snapshot to the catalogue and expires old ones. Returns the new files, and what is derived from the
+ * catalogue.
+ */
 export const addGeneration = Effect.fnUntraced(function* (generation: GenerationParts, target: Target) {
   const { databases, manifest, untouched } = generation
   const db = yield* DuckDb.memory
@@ -83,7 +88,7 @@ export const addGeneration = Effect.fnUntraced(function* (generation: Generation
   for (const source of sources) {
     const { name, schema } = source.table
     const database = databases[schema]
-    if (database !== undefined && database === before[schema]) continue // not even read
+    if (database !== undefined && database === before[schema]) continue // unchanged, so not even read
     const table = snapshot.tables.get(`${schema}.${name}`)
     if (table === undefined) continue
     const columns = table.columns.map(({ node }) => node)
@@ -105,12 +110,12 @@ export const addGeneration = Effect.fnUntraced(function* (generation: Generation
   return { added, read }
 }, Effect.scoped)
 
-/** What follows from a catalogue. */
+/** The Delta commits, file names and oldest log versions that are derived from a catalogue. */
 const readCatalogue = (db: DuckDb["Service"]) =>
   Effect.all({ commits: commitsOfNewest(db), files: filesIn(db), versions: oldestVersions(db) })
 export type ReadCatalogue = Effect.Success<ReturnType<typeof readCatalogue>>
 
-/** The same of one that somebody else wrote. */
+/** The same from the file of a catalogue that another writer made. */
 export const readCatalogueIn = Effect.fnUntraced(function* (file: string) {
   const db = yield* DuckDb.memory
   yield* db.run(`attach ${literal(file)} as ${catalogue} (read_only)`)

@@ -1,21 +1,21 @@
-/** What a snapshot changes in the catalogue: statements, and what DuckLake calls them. */
+/** The changes that a snapshot makes to the catalogue: SQL statements, and DuckLake's names for them. */
 import { catalogue, isLive } from "./ducklake.ts"
 
 export const keyOf = ({ name, schema }: { readonly schema: string; readonly name: string }) => `${schema}.${name}`
 export const quoted = ({ name, schema }: { readonly schema: string; readonly name: string }) => `"${schema}"."${name}"`
 
-/** Ends rows with a snapshot: older ones still have them. */
+/** Ends rows with a snapshot. Older snapshots still have them. */
 export const ending = (table: string, number: number, where: string) =>
   `update ${catalogue}.ducklake_${table} set end_snapshot = ${number} where ${where} and ${isLive}`
 
-/** What a snapshot that is being made changes, and the ids that it gives. */
+/** The changes of a snapshot in progress, and the ids that it assigns. */
 export class Changes {
   readonly statements: Array<string> = []
-  /** As DuckLake names them. */
+  /** DuckLake's names for the changes. */
   names: ReadonlyArray<string> = []
-  /** Whether tables, views or macros are others than before. */
+  /** Whether the snapshot changes tables, views or macros. */
   areDefinitionsOther = false
-  /** Of the snapshot. */
+  /** The number of the snapshot. */
   readonly number: number
   nextId: number
   nextFile: number

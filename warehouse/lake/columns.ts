@@ -5,7 +5,7 @@ import type { ColumnDefinition, TableDefinition } from "./definitions.ts"
 import { type Column, catalogue, inserting, type LakeTable, type Value } from "./ducklake.ts"
 import { isSameShape, type Node, type Shape } from "./types.ts"
 
-/** Rows of `ducklake_column` for a column and what is in it. Ids of a table are never given twice. */
+/** Rows of `ducklake_column` for a column and its nested fields. Ids of a table are never reused. */
 const columnRows = (
   table: number,
   number: number,
@@ -25,7 +25,7 @@ const columnRows = (
   }
 }
 
-/** Reconciles the columns of a table. One that is another than before gets a new id, and its place is behind the others. */
+/** Reconciles the columns of a table. A changed column gets a new id, and is placed after the others. */
 export const reconcileColumns = (
   changes: Changes,
   { id, columns }: LakeTable,
@@ -64,6 +64,6 @@ const idsIn = ({ children, id }: Node): ReadonlyArray<number> => [id, ...childre
 const commenting = (table: number, number: number, column: number, comment: string | null) =>
   comment === null ? [] : inserting("column_tag", [[table, column, number, null, "comment", comment]])
 
-/** The first id of each table that no column has had. */
+/** The first unused column id of each table. */
 export const Free = Schema.Struct({ id: Schema.BigInt, free: Schema.BigInt })
 export const freeColumns = `select table_id as id, max(column_id) + 1 as free from ${catalogue}.ducklake_column group by table_id`

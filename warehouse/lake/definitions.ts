@@ -1,4 +1,7 @@
-/** What a generation defines for its readers: the tables, views and macros of a session, with their comments. */
+/**
+ * The definitions that a generation has for its readers: the tables, views and macros of a session, with their
+ * comments.
+ */
 import { Effect, Schema } from "effect"
 import type { DuckDb } from "../duckdb.ts"
 import { type Shape, shapeOf } from "./types.ts"
@@ -37,7 +40,7 @@ export interface Definitions {
   readonly tables: ReadonlyArray<TableDefinition>
   readonly views: ReadonlyArray<ViewDefinition>
   readonly macros: ReadonlyArray<MacroDefinition>
-  /** Schemas of data sets that this version cannot read: what the lake has of them stays as it is. */
+  /** Schemas of data sets that this version cannot read: the lake keeps what it has of them. */
   readonly untouched: ReadonlySet<string>
 }
 
@@ -65,7 +68,7 @@ const View = Schema.Struct({
   comment: Schema.NullOr(Schema.String),
   sql: Schema.String
 })
-/** Views can be read by others in the order in which they were made. */
+/** In the order of their creation, in which a view can read earlier ones. */
 const views = `
   select schema_name as "schema", view_name as name, comment, rtrim(regexp_replace(sql, '^CREATE VIEW .*? AS ', '', 's'), e';\\n') as sql
   from duckdb_views()

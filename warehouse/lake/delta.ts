@@ -1,6 +1,7 @@
 /**
- * The Delta logs of the lake: one for each table, with a version for each generation that changed it. What a commit says follows from
- * the catalogue alone, so that another program that finishes the snapshot of a killed one writes the same.
+ * The Delta logs of the lake: one for each table, with a version for each generation that changed it. A commit is
+ * derived from the catalogue alone, so another process that finishes the snapshot of a killed one writes the same
+ * commit.
  */
 import { Effect, Option, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
@@ -10,7 +11,7 @@ import { deltaType, type Node } from "./types.ts"
 
 type Db = DuckDb["Service"]
 
-/** What a log says, as JSON. */
+/** One action of a log, as JSON. */
 type Action = Readonly<Record<string, unknown>>
 
 export interface Commit {
@@ -22,7 +23,7 @@ export interface Commit {
   readonly checkpoint: ReadonlyArray<Action> | undefined
 }
 
-/** Versions from one checkpoint to the next. */
+/** Number of versions from one checkpoint to the next. */
 export const checkpointEvery = 10
 
 export const linesOf = (actions: ReadonlyArray<Action>) =>
@@ -36,7 +37,7 @@ const File = Schema.Struct({
   bytes: Schema.BigInt,
   began: Schema.BigInt,
   ended: Schema.NullOr(Schema.BigInt),
-  /** Null where that snapshot has expired. */
+  /** Null if that snapshot has expired. */
   put_at: Schema.NullOr(Schema.BigInt)
 })
 const files = `
@@ -56,10 +57,13 @@ const statistics = `
   select data_file_id as file, column_id as "column", null_count as nulls, min_value as min, max_value as max, contains_nan as has_nan
   from ${catalogue}.ducklake_file_column_stats`
 
-/** Longer texts are left out: nobody skips a file by them. */
+/** Longer texts are left out: no reader skips a file because of them. */
 const longestText = 64
 
-/** Whole milliseconds, as Delta has them: what is later than one belongs to the next. Undefined for years that JavaScript does not know. */
+/**
+ * A timestamp in whole milliseconds, as Delta has them: a maximum with a finer fraction is rounded up. Undefined for
+ * years that JavaScript does not know.
+ */
 const moment = (text: string, isMax: boolean) => {
   const [seconds = "", fraction = ""] = text.split(".")
   const at = Date.parse(`${seconds.replace(" ", "T")}.${fraction.slice(0, 3).padEnd(3, "0")}Z`)
@@ -68,7 +72,10 @@ const moment = (text: string, isMax: boolean) => {
   return JSON.stringify(new Date(at + later).toISOString().replace("Z", ""))
 }
 
-/** A value as JSON; undefined where readers get none. Digits stay as they are: a double has too few of them. */
+/**
+ * A value as JSON; undefined if readers get none. The digits are copied as they are, because a double has too few of
+ * them.
+ */
 const jsonValue = (type: string, text: string, isMax: boolean) => {
   if (/^(int|decimal)/.test(type)) return text
   if (type === "float64") return Number.isFinite(Number(text)) ? text : undefined
@@ -123,7 +130,7 @@ const Made = Schema.Struct({ made_at: Schema.BigInt })
 const madeAt = (number: number) =>
   `select epoch_ms(snapshot_time) as made_at from ${catalogue}.ducklake_snapshot where snapshot_id = ${number}`
 
-/** Statistics of the files of some tables, by the id of the file. */
+/** Statistics of the files of some tables, by file id. */
 const statisticsOf = Effect.fnUntraced(function* (db: Db, tables: ReadonlyArray<bigint>) {
   const found = yield* db.all(Stated, `${statistics} where table_id in (${[-1, ...tables].join(", ")})`)
   return Map.groupBy(found, ({ file }) => file)
@@ -204,7 +211,7 @@ const saidIn = (text: string) =>
     .trim()
     .split("\n")
     .map((line) => JSON.stringify(Option.getOrUndefined(decodeSaid(line)) ?? line))
-    .filter((said) => said !== "{}") // protocol and metadata, which another version of Larder may word in another way
+    .filter((said) => said !== "{}") // protocol and metadata, which another version of Larder may write differently
     .sort()
     .join("\n")
 
@@ -222,7 +229,7 @@ const checkpointColumns = {
   txn: "struct(appId varchar, version bigint, lastUpdated bigint)"
 }
 
-/** A query that turns the lines of a checkpoint into the columns that readers look for. */
+/** A query that turns the lines of a checkpoint into the columns that readers expect. */
 export const checkpointRows = (file: string) => {
   const columns = Object.entries(checkpointColumns).map(([name, type]) => `${name}: ${literal(type)}`)
   return `from read_json(${literal(file)}, format = 'newline_delimited', columns = {${columns.join(", ")}})`

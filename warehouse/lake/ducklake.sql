@@ -1,4 +1,4 @@
--- The tables of a DuckLake 1.0 catalogue, by the specification at ducklake.select.
+-- The tables of a DuckLake 1.0 catalogue, as specified at ducklake.select.
 create table ducklake_column (
   column_id bigint,
   begin_snapshot bigint,

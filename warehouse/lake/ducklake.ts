@@ -1,6 +1,7 @@
 /**
- * The catalogue of the lake: a DuckLake 1.0 in a DuckDB file, with a snapshot for each generation, of the same number. It is written
- * here and only read elsewhere. Rows that a snapshot drops are ended, not deleted, so that older snapshots stay readable.
+ * The catalogue of the lake: a DuckLake 1.0 catalogue in a DuckDB file, with a snapshot for each generation, under the
+ * same number. Only Larder writes it; other engines only read it. Rows that a snapshot drops are ended, not deleted, so
+ * that older snapshots stay readable.
  */
 import { randomUUID } from "node:crypto"
 import { readFileSync } from "node:fs"
@@ -12,7 +13,7 @@ type Db = DuckDb["Service"]
 
 /** The name under which the catalogue is attached. */
 export const catalogue = "lake"
-/** In bytes. A catalogue of 27 tables has a fifth of what it would have with the blocks that DuckDB makes else. */
+/** In bytes. A catalogue of 27 tables has a fifth of the size that it has with DuckDB's default blocks. */
 const blockSize = 16_384
 
 const ddl = readFileSync(new URL("./ducklake.sql", import.meta.url), "utf8")
@@ -20,7 +21,7 @@ const ddl = readFileSync(new URL("./ducklake.sql", import.meta.url), "utf8")
 export type Value = string | number | boolean | null
 const sqlOf = (value: Value) => (typeof value === "string" ? literal(value) : String(value))
 
-/** Rows of a table of the catalogue, in the order of its columns. */
+/** Inserts rows into a table of the catalogue. Values are in the order of its columns. */
 export const inserting = (table: string, rows: ReadonlyArray<ReadonlyArray<Value>>) =>
   rows.length === 0
     ? []
@@ -28,7 +29,7 @@ export const inserting = (table: string, rows: ReadonlyArray<ReadonlyArray<Value
         `insert into ${catalogue}.ducklake_${table} values ${rows.map((row) => `(${row.map(sqlOf).join(", ")})`).join(", ")}`
       ]
 
-/** Attaches the catalogue in a file; a new one where there is none. */
+/** Attaches the catalogue in a file, and creates it if `isNew`. */
 export const attachCatalogue = Effect.fnUntraced(function* (db: Db, file: string, isNew: boolean) {
   if (!isNew) return yield* db.run(`attach ${literal(file)} as ${catalogue}`)
   const tables = ddl.replaceAll("create table ", `create table ${catalogue}.`)
@@ -49,11 +50,11 @@ export const attachCatalogue = Effect.fnUntraced(function* (db: Db, file: string
   )
 })
 
-/** What Larder notes of a snapshot beside what DuckLake knows. */
+/** What Larder stores about a snapshot, in addition to DuckLake's columns. */
 export const Extra = Schema.Struct({
-  /** Of the manifest. */
+  /** The id of the manifest. */
   id: Schema.String,
-  /** The SHA-256 of the database of each data set, by its schema. */
+  /** The SHA-256 of each data set's database, by schema. */
   databases: Schema.Record(Schema.String, Schema.String),
   /** The newest version of each table's Delta log, by `schema.table`. */
   delta_versions: Schema.Record(Schema.String, Schema.Int)
@@ -95,7 +96,7 @@ export const isLive = "end_snapshot is null"
 export const commentOf = (id: string) =>
   `(select "value" from ${catalogue}.ducklake_tag where object_id = ${id} and "key" = 'comment' and ${isLive})`
 
-/** Columns before what is in them. */
+/** Parents come before their children. */
 const liveColumns = `
   select table_id as "table", column_id as id, column_name as name, column_type as type, nulls_allowed as is_nullable,
     parent_column as parent, (
@@ -131,7 +132,7 @@ export const columnsByTable = Effect.fnUntraced(function* (db: Db) {
   return tables
 })
 
-/** A table that a snapshot changed. `is_defined`: not only its rows. */
+/** A table that a snapshot changed. `is_defined`: its definition changed, not only its rows. */
 export const ChangedTable = Schema.Struct({
   id: Schema.BigInt,
   uuid: Schema.String,
@@ -162,7 +163,7 @@ export const changedTables = (number: number) => {
 
 const Kept = Schema.Struct({ number: Schema.BigInt, extra: extraText })
 
-/** All snapshots, the newest first. */
+/** All snapshots, newest first. */
 export const snapshots = (db: Db) =>
   Effect.map(
     db.all(
@@ -172,7 +173,7 @@ export const snapshots = (db: Db) =>
     (found) => found.map(({ extra, number }) => ({ number: Number(number), extra }))
   )
 
-/** The oldest version of each table's Delta log that is that of a snapshot. */
+/** The oldest version of each table's Delta log that belongs to a snapshot. */
 export const oldestVersions = (db: Db) =>
   Effect.map(snapshots(db), (all) => {
     const oldest = new Map<string, number>()
@@ -184,7 +185,7 @@ export const oldestVersions = (db: Db) =>
 
 const Path = Schema.Struct({ schema: Schema.String, table: Schema.String, path: Schema.String })
 
-/** Every file that a snapshot names, or named until a short time ago. */
+/** Every file that a snapshot names, or that is scheduled for deletion. */
 export const filesIn = (db: Db) =>
   db.all(
     Path,

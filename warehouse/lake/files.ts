@@ -1,6 +1,6 @@
 /**
- * The Parquet files of a table, sorted by its key. Their bytes depend on the rows alone: rows that did not change make the file that is
- * there already. History that is large is split by months, so that most of it stays as it is from one generation to the next.
+ * The Parquet files of a table, sorted by its key. Their bytes depend on the rows alone: unchanged rows give the
+ * existing file again. A large history is split by month, so most of it stays the same from one generation to the next.
  */
 import { mkdir } from "node:fs/promises"
 import path from "node:path"
@@ -11,9 +11,12 @@ import { objectIdOf } from "../generation/parts.ts"
 import type { Table } from "../tables.ts"
 import type { Node } from "./types.ts"
 
-/** What a reader can know of a column, field or element without reading the file. Values are texts, as DuckDB prints them. */
+/**
+ * What a reader can know about a column, field or element without reading the file. Values are texts, as DuckDB prints
+ * them.
+ */
 export interface Statistics {
-  /** Its names from the column on, as `names.element.size`. */
+  /** Its names from the column down, such as `names.element.size`. */
   readonly path: string
   readonly bytes: string | null
   readonly values: string | null
@@ -31,9 +34,9 @@ export interface LakeFile {
   readonly statistics: ReadonlyArray<Statistics>
 }
 
-/** Tables with more rows are split by months, where they have a history. */
+/** Tables with more rows are split by month, if they have a history. */
 const manyRows = 1_000_000
-/** As DuckDB estimates it before compression: about a quarter of this on the disk. */
+/** As DuckDB estimates it before compression: on the disk, a file has about a quarter of this. */
 const fileSize = "1GB"
 
 const Written = Schema.Struct({
@@ -49,7 +52,7 @@ const Written = Schema.Struct({
 })
 const decodeWritten = Schema.decodeUnknownSync(Schema.Array(Written))
 
-/** `"images"."element"."src"` */
+/** Turns `"images"."element"."src"` into `images.element.src`. */
 const pathOf = (quoted: string) =>
   quoted
     .slice(1, -1)
@@ -86,7 +89,7 @@ const orderOf = ({ merge }: Table) => {
   return merge.by === "adding" || merge.by === "replacing" ? merge.key.map(identifier).join(", ") : "all"
 }
 
-/** Which rows go into files of their own: all of them, or those of each month. */
+/** Conditions that divide the rows into files: one for all rows, or one for each month. */
 const divisionsOf = Effect.fnUntraced(function* (db: DuckDb["Service"], rows: string, { history }: Table) {
   const [counted] = yield* db.all(Count, `select count(*) as rows from (${rows})`)
   const count = Number(counted?.rows ?? 0)
@@ -97,7 +100,7 @@ const divisionsOf = Effect.fnUntraced(function* (db: DuckDb["Service"], rows: st
   return months.map(({ month: of }) => `where ${month} is not distinct from ${of === null ? "null" : literal(of)}`)
 })
 
-/** Writes the rows that `rows` selects into a folder that is not there yet. JSON goes out as text. */
+/** Writes the rows that `rows` selects into a folder that does not exist yet. JSON is written as text. */
 export const writeFiles = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   table: Table,
@@ -110,7 +113,7 @@ export const writeFiles = Effect.fnUntraced(function* (
   const ids = columns.map((column) => `${identifier(column.name)}: ${fieldIds(column)}`).join(", ")
   const files: Array<LakeFile> = []
   yield* Effect.promise(() => mkdir(folder, { recursive: true }))
-  yield* db.run("set threads = 1") // with more, the same rows make other bytes from time to time
+  yield* db.run("set threads = 1") // with more, the same rows sometimes give different bytes
   for (const [at, where] of (yield* divisionsOf(db, rows, table)).entries()) {
     const into = path.join(folder, String(at))
     const found = yield* db.rows(

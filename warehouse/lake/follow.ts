@@ -1,4 +1,4 @@
-/** The lake behind a publication, which stays whatever becomes of the lake. */
+/** Updates the lake after a publication. The publication stays valid whatever happens to the lake. */
 import { Cause, Effect } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { lakeSetting } from "./setting.ts"
@@ -8,10 +8,10 @@ const textOf = (cause: Cause.Cause<unknown>) => {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Brings the lake up to what was published, where there is to be one. What goes wrong is logged. */
+/** Brings the lake up to what was published, if a lake is configured. Failures are logged. */
 export const followWithLake = Effect.fnUntraced(function* (layout: Layout) {
   if ((yield* lakeSetting(layout)) === undefined) return
-  const { bringLakeUp } = yield* Effect.promise(() => import("./lake.ts")) // most have none
+  const { bringLakeUp } = yield* Effect.promise(() => import("./lake.ts")) // most warehouses have no lake
   yield* bringLakeUp(layout).pipe(
     Effect.catchCause((cause) =>
       Cause.hasInterruptsOnly(cause)

@@ -1,8 +1,8 @@
 /**
- * The lake: every generation also as Parquet files, described by two catalogues that other engines read, a DuckLake for all tables and a
- * Delta log for each. It lies in the depot, beside the parts. Files are put before a catalogue names them. The first writer to put the next
- * state of the lake decides its catalogue, and everything else follows from that catalogue. So a killed program leaves a readable lake,
- * and the next one continues from there.
+ * The lake: every generation also as Parquet files, described by two catalogues that other engines read, a DuckLake for
+ * all tables and a Delta log for each. It is stored in the depot, beside the parts. Files are put before a catalogue
+ * names them. The first writer to put the next state of the lake decides its catalogue, and everything else follows
+ * from that catalogue. So a killed process leaves a readable lake, and the next one continues from there.
  */
 import { randomUUID } from "node:crypto"
 import { chmod, copyFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
@@ -69,7 +69,7 @@ interface LocalState {
   readonly read: ReadCatalogue
 }
 
-/** Puts a checkpoint of a Delta log, and the hint that leads readers to it. */
+/** Puts a checkpoint of a Delta log, and the hint by which readers find it. */
 const putCheckpoint = Effect.fnUntraced(function* (
   depot: Depot,
   { schema, table, version }: Commit,
@@ -85,7 +85,7 @@ const putCheckpoint = Effect.fnUntraced(function* (
   yield* depot.putHint(lastCheckpointName(schema, table), JSON.stringify({ version, size: actions.length }))
 }, Effect.scoped)
 
-/** Puts the Delta commits of the newest snapshot. A run that did it before has put the same. */
+/** Puts the Delta commits of the newest snapshot. A run that did so before has put the same commits. */
 const putCommits = Effect.fnUntraced(function* (depot: Depot, { file, read: { commits } }: LocalState) {
   const put = Effect.fnUntraced(function* (commit: Commit) {
     const { checkpoint, schema, table, text, version } = commit
@@ -101,7 +101,7 @@ const putCommits = Effect.fnUntraced(function* (depot: Depot, { file, read: { co
   yield* Effect.forEach(commits, put, { concurrency: 4, discard: true })
 })
 
-/** `ingestion.duckdb` as of this generation, in the folder. */
+/** `ingestion.duckdb` as of this generation, in the given folder. */
 const ingestionOf = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest, folder: string) {
   yield* attempt(folder, () => mkdir(folder, { recursive: true }))
   const own = {
@@ -114,7 +114,7 @@ const ingestionOf = Effect.fnUntraced(function* (layout: Layout, manifest: Manif
   if ((yield* recordsUpTo(layout, layout.ingestion))?.number === manifest.number) {
     const before = yield* attempt(layout.ingestion, inode)
     yield* attempt(own.ingestion, () => copyFile(layout.ingestion, own.ingestion))
-    if (before === (yield* attempt(layout.ingestion, inode))) return own.ingestion // else it was exchanged, and may be written to
+    if (before === (yield* attempt(layout.ingestion, inode))) return own.ingestion // otherwise it may be written to
     yield* attempt(own.ingestion, () => rm(own.ingestion))
   }
   yield* refreshIngestion(own, manifest, dataSets)
@@ -124,7 +124,7 @@ const ingestionOf = Effect.fnUntraced(function* (layout: Layout, manifest: Manif
 const loadedIn = ({ data_sets }: Manifest): Readonly<Record<string, DataSetEntry>> =>
   Object.fromEntries(Object.entries(data_sets).filter(([, entry]) => isLoaded(entry)))
 
-/** The parts of a generation that go into the lake, brought to this machine. Undefined where its data was removed. */
+/** The parts of a generation that go into the lake, pulled to this machine. Undefined if its data was removed. */
 const partsOf = Effect.fnUntraced(function* (
   layout: Layout,
   manifest: Manifest,
@@ -160,7 +160,7 @@ const putFiles = (depot: Depot, files: ReadonlyArray<NamedFile>) =>
     discard: true
   })
 
-/** Puts a generation into the lake. Where another machine was faster, its state is the answer. */
+/** Puts a generation into the lake. If another machine was faster, returns that machine's state. */
 const putGeneration = Effect.fnUntraced(function* (
   layout: Layout,
   generation: GenerationParts,
@@ -175,7 +175,7 @@ const putGeneration = Effect.fnUntraced(function* (
   yield* attempt(folder, () => mkdir(folder))
   if (before !== undefined) {
     yield* attempt(file, async () => {
-      await copyFile(before.file, file) // the depot may have that file itself, under another name
+      await copyFile(before.file, file) // the depot may have this same file under another name
       await chmod(file, 0o644)
     })
   }
@@ -195,7 +195,7 @@ const putGeneration = Effect.fnUntraced(function* (
     const faster = yield* newestState(depot)
     return faster === undefined ? undefined : yield* bringState(layout, faster, target.folder)
   }
-  yield* putFiles(depot, added) // one that was there already may have been removed before it was named
+  yield* putFiles(depot, added) // again: an existing file may have been removed before it was named
   const put: LocalState = { state, file, read }
   yield* putCommits(depot, put)
   const bytes = added.reduce((sum, { object }) => sum + object.bytes, 0)
@@ -205,7 +205,10 @@ const putGeneration = Effect.fnUntraced(function* (
   return put
 })
 
-/** Shows readers the newest catalogue. Another machine may have put a newer one, whose place this one's must not take. Answers with what is shown. */
+/**
+ * Shows readers the newest catalogue, and returns its state. Another machine may have put a newer catalogue, which this
+ * machine's must not replace.
+ */
 const show = Effect.fnUntraced(function* (depot: Depot, own: LocalState, folder: string) {
   let shown = own
   for (let isShown = false; ; ) {
@@ -219,7 +222,7 @@ const show = Effect.fnUntraced(function* (depot: Depot, own: LocalState, folder:
   }
 })
 
-/** Notes what this machine has finished, so that the next run need not look whether all is there. */
+/** Notes the state that this machine has finished, so that the next run need not check whether everything is there. */
 const noteOf = ({ seen }: Layout) => path.join(seen, "lake")
 const noted = ({ nonce, place }: State) => `${place} ${nonce}\n`
 const isFinished = (layout: Layout, state: State) =>
@@ -234,22 +237,22 @@ const noteFinished = (layout: Layout, state: State) =>
     () =>
       mkdir(layout.seen, { recursive: true })
         .then(() => writeFile(noteOf(layout), noted(state)))
-        .catch(() => undefined) // it is looked at again
+        .catch(() => undefined) // the next run checks again
   )
 
-/** The newest states stay: a machine may just be reading one. */
+/** The newest states are kept, because another machine may be reading one of them. */
 const keptStates = 10
 
 const sweep = Effect.fnUntraced(function* (depot: Depot, { read: { files, versions }, state }: LocalState) {
   const names = files.map(({ path: of, schema, table }) => fileName(schema, table, of))
   const states = (yield* depot.list(statesFolder)).slice(-keptStates)
-  if (states.at(-1) !== stateName(state.place)) return // another machine knows better what is needed
+  if (states.at(-1) !== stateName(state.place)) return // another machine put a newer state, and knows what is needed
   const kept = yield* Effect.forEach(states, (name) => readState(depot, name))
   const catalogues = kept.flatMap((one) => (one === undefined ? [] : [catalogueName(one.catalogue.sha256)]))
   yield* sweepLake(depot, new Set([...names, ...states, ...catalogues]), versions)
 })
 
-/** A state of the lake on this machine, and finished. */
+/** Fetches a state of the lake to this machine, and finishes it. */
 const bringState = Effect.fnUntraced(function* (layout: Layout, state: State, folder: string) {
   const { depot } = layout
   yield* requireSame(depot, state)
@@ -259,7 +262,9 @@ const bringState = Effect.fnUntraced(function* (layout: Layout, state: State, fo
   return found
 })
 
-/** What the lake takes of the generation of a number; undefined, with a reason in the log, where it is left out. */
+/**
+ * The parts that the lake takes from a generation; undefined, with a reason in the log, if the generation is left out.
+ */
 const takenOf = Effect.fnUntraced(function* (
   layout: Layout,
   number: number,
@@ -286,7 +291,7 @@ const bringUp = Effect.fnUntraced(function* (layout: Layout, address: string) {
   for (const number of (yield* listNumbers(depot, state?.number)).filter((one) => one <= newest.number)) {
     const objects = yield* datedObjects(depot)
     const taking = takenOf(layout, number, objects, folder)
-    // Older ones are only history: what is wrong with one of them is told, and it is left out.
+    // Older generations are only history: an error in one of them is logged, and the generation is left out.
     const taken = yield* number === newest.number
       ? taking
       : taking.pipe(
@@ -304,7 +309,7 @@ const bringUp = Effect.fnUntraced(function* (layout: Layout, address: string) {
   yield* sweep(depot, shown)
 }, Effect.scoped)
 
-/** Brings the lake up to the newest generation of this machine, where there is to be one. */
+/** Brings the lake up to the newest generation of this machine, if a lake is configured. */
 export const bringLakeUp = Effect.fn("Lake.bringUp")(function* (layout: Layout) {
   const address = yield* lakeSetting(layout)
   if (address !== undefined) yield* withLock(layout.lakeLock, bringUp(layout, address))

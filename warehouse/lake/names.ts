@@ -1,11 +1,13 @@
-/** Names of the lake in a depot. Readers find the catalogue, the files of tables, and the logs beside them. */
+/**
+ * Names of the lake's files in a depot. Readers find the catalogue, the files of the tables, and the logs beside these.
+ */
 const folder = "lake/"
 /** The catalogue that readers open. */
 export const openedCatalogue = `${folder}larder.ducklake`
-/** Catalogues under their SHA-256: one for each generation, as long as one is written. */
+/** Catalogues under their SHA-256: one for each state that is kept. */
 export const cataloguesFolder = `${folder}catalogues/`
 export const catalogueName = (sha256: string) => `${cataloguesFolder}${sha256}.ducklake`
-/** States of the lake, in their order: a generation and its catalogue. The first writer to put the next one decides. */
+/** States of the lake, in order: a generation and its catalogue. The first writer to put the next state decides. */
 export const statesFolder = `${folder}states/`
 export const stateName = (place: number) => `${statesFolder}${String(place).padStart(9, "0")}.json`
 
@@ -20,7 +22,7 @@ export const checkpointName = (schema: string, table: string, version: number) =
 export const lastCheckpointName = (schema: string, table: string) =>
   fileName(schema, table, "_delta_log/_last_checkpoint")
 
-/** Which version of which table a name in a log is of. */
+/** The table and version to which a file of a log belongs. */
 export const loggedVersion = (name: string) => {
   const [, schema, table, version] =
     /^lake\/data\/([^/]+)\/([^/]+)\/_delta_log\/(\d{20})\.(?:json|checkpoint\.parquet)$/.exec(name) ?? []

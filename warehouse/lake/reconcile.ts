@@ -1,4 +1,4 @@
-/** What is defined in the catalogue, from one snapshot to the next: schemas, tables, views and macros. */
+/** Reconciles the definitions in the catalogue from one snapshot to the next: schemas, tables, views and macros. */
 import { randomUUID } from "node:crypto"
 import { Effect, Schema } from "effect"
 import type { DuckDb } from "../duckdb.ts"
@@ -73,7 +73,7 @@ export const reconcileTables = Effect.fnUntraced(function* (
     }
     const before = { id, columns: columns.get(id) ?? [] }
     tables.set(keyOf(table), reconcileColumns(changes, before, table, free.get(id) ?? 1))
-    // what it begins with is no change of it
+    // the first columns and comments of a new table are not a change of it
     if (live === undefined) changes.names = changes.names.filter((name) => name !== `altered_table:${id}`)
   }
   for (const { id, ...table } of found) {
@@ -88,7 +88,7 @@ export const reconcileTables = Effect.fnUntraced(function* (
   return tables
 })
 
-/** Views or macros: where a definition differs, the old one ends and a new one begins. */
+/** Reconciles views or macros: if a definition differs, the old one ends and a new one begins. */
 const reconcileOthers = <A extends { readonly schema: string; readonly name: string }>(
   found: ReadonlyArray<typeof LiveObject.Type>,
   wanted: ReadonlyArray<A>,
@@ -133,7 +133,7 @@ export const reconcileViews = Effect.fnUntraced(function* (
       const id = changes.nextId++
       changes.define(
         `created_view:${quoted(view)}`,
-        // '' for no aliases: with null `snapshots()` fails in DuckDB 1.5.5
+        // '' means no aliases: with null, `snapshots()` fails in DuckDB 1.5.5
         ...inserting("view", [
           [id, randomUUID(), number, null, schemaId(view.schema), view.name, "duckdb", view.sql, ""]
         ]),

@@ -1,6 +1,6 @@
 /**
- * What the lake keeps: the snapshots of generations whose data is kept, and the files that one of them names. The versions of the
- * Delta logs are kept with these files.
+ * What the lake keeps: the snapshots of generations whose data is kept, the files that one of these snapshots names,
+ * and the versions of the Delta logs that belong to these files.
  */
 import { Clock, Effect } from "effect"
 import type { Depot } from "../depot/depot.ts"
@@ -11,31 +11,34 @@ import { cataloguesFolder, dataFolder, loggedVersion, statesFolder } from "./nam
 
 type Db = DuckDb["Service"]
 
-/** Generations that changed no data are kept as long as their manifests. */
+/** Snapshots of generations that changed no data are kept as long as their manifests. */
 const mostSnapshots = 100
 
-/** Tables of the catalogue whose rows hold from one snapshot up to another. */
+/** Catalogue tables whose rows are valid from one snapshot until another. */
 const ended = ["schema", "table", "tag", "view", "macro", "data_file"]
-/** Tables with more of these rows, by the id that names them. */
+/** Catalogue tables with details of these rows: the table, the table of its rows, and the id that links them. */
 const following = [
   ["file_column_stats", "data_file", "data_file_id"],
-  ["column", "table", "table_id"], // those of a table stay as long as it does: their ids must not be given again
+  ["column", "table", "table_id"], // kept as long as the table: their ids must not be reused
   ["column_tag", "table", "table_id"],
   ["macro_impl", "macro", "macro_id"],
   ["macro_parameters", "macro", "macro_id"]
 ] as const
 
-/** How long a file stays after the last snapshot that named it: a reader may still have an older catalogue open. */
+/** How long a file is kept after the last snapshot that named it: a reader may still have an older catalogue open. */
 const spared = "1 day"
 
-/** Expires snapshots whose databases were removed from the depot. The newest always stays. */
+/**
+ * Expires snapshots whose databases were removed from the depot, and those beyond `mostSnapshots`. The newest always
+ * stays.
+ */
 export const expireSnapshots = Effect.fnUntraced(function* (db: Db, objects: ReadonlyMap<string, number>) {
   const all = yield* snapshots(db)
   const kept = all.filter(
     ({ extra }, at) =>
       at === 0 || (at < mostSnapshots && Object.values(extra.databases).every((sha256) => objects.has(sha256)))
   )
-  const newest = Math.max(...kept.map(({ number }) => number)) // what ended with it, the commits of the Delta logs say
+  const newest = Math.max(...kept.map(({ number }) => number)) // rows that ended with it stay, for the Delta commits
   const numbers = kept.map(({ number }) => number).join(", ")
   const now = `(select max(snapshot_time) from ${catalogue}.ducklake_snapshot)`
   const isUnnamed = `
@@ -65,19 +68,22 @@ export const expireSnapshots = Effect.fnUntraced(function* (db: Db, objects: Rea
   )
 })
 
-/** In milliseconds: a program that puts files has not named them yet. */
+/** In milliseconds. Younger files are kept, because a process names its files only after it has put them. */
 const unnamed = 86_400_000
 
 const isFile = (name: string) => /\/(?:[0-9a-f]{64}\.(?:parquet|ducklake)|\d{9}\.json)$/.test(name)
 
-/** Whether nobody needs what a log says there: a checkpoint after it stands before the oldest version that is kept. */
+/** Whether a log file is no longer needed: a later checkpoint is not newer than the oldest version that is kept. */
 const isBehindCheckpoint = (name: string, oldest: ReadonlyMap<string, number>) => {
   const logged = loggedVersion(name)
   const kept = logged && oldest.get(logged.table)
   return logged !== undefined && kept !== undefined && logged.version < kept - (kept % checkpointEvery)
 }
 
-/** Deletes unreferenced files of the lake, all but those in `named`, and commits before the checkpoint of each table's `oldest` version. */
+/**
+ * Deletes unreferenced files of the lake: all except those in `named`, and log files before the checkpoint of each
+ * table's `oldest` version.
+ */
 export const sweepLake = Effect.fnUntraced(function* (
   depot: Depot,
   named: ReadonlySet<string>,
@@ -85,7 +91,7 @@ export const sweepLake = Effect.fnUntraced(function* (
 ) {
   const folders = yield* Effect.forEach([dataFolder, cataloguesFolder, statesFolder], depot.dated)
   const dated = new Map(folders.flatMap((folder) => [...folder]))
-  // Something was put a moment ago, and dated by the clock of the depot: the clock of this machine may be far ahead.
+  // A file was put a moment ago, and dated by the clock of the depot. The clock of this machine may be far ahead.
   const now = Math.min(yield* Clock.currentTimeMillis, Math.max(...dated.values()))
   const isOld = (name: string) => (isFile(name) ? !named.has(name) : isBehindCheckpoint(name, oldest))
   yield* depot.remove([...dated].filter(([name, put]) => put < now - unnamed && isOld(name)).map(([name]) => name))

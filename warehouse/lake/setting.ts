@@ -1,4 +1,4 @@
-/** Whether generations also go into a lake, and where its readers find it. */
+/** Whether generations also go into a lake, and where readers find it. */
 import path from "node:path"
 import { Config, ConfigProvider, Effect, Option, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
@@ -18,7 +18,10 @@ const wrong = (text: string) =>
     )
   )
 
-/** The address of the lake for its readers, without a slash at the end; undefined where there is to be no lake. A run looks at it before it fetches anything. */
+/**
+ * The address of the lake for its readers, without a trailing slash; undefined if no lake is configured. A run checks
+ * it before it fetches anything.
+ */
 export const lakeSetting = Effect.fnUntraced(function* ({ depot }: Layout) {
   if (!(yield* isWanted)) return undefined
   const given = yield* address

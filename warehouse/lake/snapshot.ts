@@ -1,6 +1,6 @@
 /**
- * A generation as a snapshot of the lake's catalogue. Definitions that changed, and files with new rows, begin with it. What
- * it no longer has ends with it, so that older snapshots stay readable.
+ * Writes a generation as a snapshot of the lake's catalogue. Changed definitions and files with new rows begin with it.
+ * Definitions and files that it no longer has end with it, so that older snapshots stay readable.
  */
 import { Effect, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
@@ -36,7 +36,7 @@ export interface Snapshot {
   readonly changes: Changes
 }
 
-/** Begins the snapshot of a generation, with what is defined in it. */
+/** Begins the snapshot of a generation, with its definitions. */
 export const beginSnapshot = Effect.fnUntraced(function* (db: Db, manifest: Manifest, definitions: Definitions) {
   const before = yield* newestSnapshot(db)
   const changes = new Changes(manifest.number, Number(before?.next_catalog_id ?? 1), Number(before?.next_file_id ?? 0))
@@ -59,7 +59,7 @@ const leavesOf = (node: Node, above = ""): ReadonlyArray<readonly [path: string,
 
 const parquetName = ({ object }: LakeFile) => `${object.sha256}.parquet`
 
-/** What a table consists of now. Files that it had before stay; answers with those that are new. */
+/** Sets the files of a table. Files that it already had stay. Returns the new files. */
 export const setFiles = Effect.fnUntraced(function* (
   db: Db,
   { changes, manifest: { number } }: Snapshot,
@@ -111,7 +111,7 @@ export const setFiles = Effect.fnUntraced(function* (
 
 export interface SnapshotNotes {
   readonly databases: Extra["databases"]
-  /** Where readers find the lake. */
+  /** Address at which readers find the lake. */
   readonly address: string
   readonly message: string
 }

@@ -1,6 +1,6 @@
 /**
- * States of the lake, in the depot: up to which generation it is, and the catalogue of that. Several machines may add to one state; the
- * first to put the next one decides.
+ * States of the lake, in the depot: each has a generation and its catalogue. Several machines may add to one state; the
+ * first to put the next state decides.
  */
 import { randomUUID } from "node:crypto"
 import { open } from "node:fs/promises"
@@ -12,7 +12,7 @@ import { generationId, listNumbers, readManifest } from "../generation/manifest.
 import { objectIdOf } from "../generation/parts.ts"
 import { catalogueName, statesFolder } from "./names.ts"
 
-/** The lake is not one that this warehouse wrote. */
+/** The lake was not written by this warehouse. */
 export class ForeignLake extends Schema.TaggedError<ForeignLake>()("ForeignLake", {
   location: Schema.String,
   /** What was found. */
@@ -23,7 +23,7 @@ export class ForeignLake extends Schema.TaggedError<ForeignLake>()("ForeignLake"
   }
 }
 
-/** A file on its way into the lake cannot be read or written on this machine. */
+/** A file for the lake cannot be read or written on this machine. */
 export class LakeUnwritable extends Schema.TaggedError<LakeUnwritable>()("LakeUnwritable", {
   file: Schema.String,
   cause: Schema.Defect()
@@ -37,16 +37,16 @@ export class LakeUnwritable extends Schema.TaggedError<LakeUnwritable>()("LakeUn
 export const attempt = <A>(file: string, run: () => Promise<A>) =>
   Effect.tryPromise({ try: run, catch: (cause) => new LakeUnwritable({ file, cause }) })
 
-/** A state of the lake: up to which generation it is, and the catalogue of that. */
+/** A state of the lake: the newest generation that it has, and the catalogue of that generation. */
 const State = Schema.Struct({
-  /** Counts the states. */
+  /** Number of the state, counted from 1. */
   place: Schema.Int,
   number: Schema.Int,
-  /** Of the manifest. */
+  /** The id of the manifest. */
   id: Schema.String,
   catalogue: ObjectId,
   written_by: Schema.String,
-  /** Random: tells a program whether it or a faster one put the state. */
+  /** Random: tells a process whether it or a faster one put the state. */
   nonce: Schema.String
 })
 export type State = typeof State.Type
@@ -54,7 +54,7 @@ const stateText = Schema.fromJsonString(State)
 const decodeState = Schema.decodeUnknownOption(stateText)
 export const encodeState = Schema.encodeSync(stateText)
 
-/** Undefined where it was removed since. */
+/** Undefined if the state was removed since. */
 export const readState = Effect.fnUntraced(function* (depot: Depot, name: string) {
   const text = yield* depot.text(name)
   if (Option.isNone(text)) return undefined
@@ -63,17 +63,17 @@ export const readState = Effect.fnUntraced(function* (depot: Depot, name: string
   return yield* new ForeignLake({ location: depot.location, fault: `has ${name}, which is damaged or not Larder's` })
 })
 
-/** The newest state; undefined where there is no lake yet. */
+/** The newest state; undefined if there is no lake yet. */
 export const newestState = Effect.fnUntraced(function* (depot: Depot) {
   for (;;) {
     const name = (yield* depot.list(statesFolder)).at(-1)
     if (name === undefined) return undefined
     const state = yield* readState(depot, name)
-    if (state !== undefined) return state // else another machine has put a newer one meanwhile, and removed this
+    if (state !== undefined) return state // otherwise another machine has put a newer one meanwhile, and removed this
   }
 })
 
-/** Fails where the lake of another warehouse is there. Files of tables may be of a first run that was killed. */
+/** Fails if the lake of another warehouse is there. Files of tables may be left by a first run that was killed. */
 export const requireNone = Effect.fnUntraced(function* (depot: Depot) {
   const found = [...(yield* depot.dated("lake/")).keys()]
   const foreign = found.find(
@@ -86,7 +86,10 @@ export const requireNone = Effect.fnUntraced(function* (depot: Depot) {
   })
 })
 
-/** Fails where the lake has another generation under this number, or one that was never made. A manifest that is gone was removed since. */
+/**
+ * Fails if the lake has another generation under this number, or one that was never made. If the manifest is missing
+ * but older than the newest one, it was removed since.
+ */
 export const requireSame = Effect.fnUntraced(function* (depot: Depot, { id, number }: State) {
   const manifest = yield* readManifest(depot, number)
   if (Option.isSome(manifest) && manifest.value.id === id) return
@@ -98,7 +101,7 @@ export const requireSame = Effect.fnUntraced(function* (depot: Depot, { id, numb
   })
 })
 
-/** Brings a catalogue to this machine, into a new file: one that was put may be the depot's own, under another name. */
+/** Copies a catalogue to this machine, into a new file: a file that was put may be a hard link to the depot's own. */
 export const fetchCatalogue = Effect.fnUntraced(function* (depot: Depot, { bytes, sha256 }: ObjectId, folder: string) {
   const name = catalogueName(sha256)
   const file = path.join(folder, `${randomUUID()}.ducklake`)

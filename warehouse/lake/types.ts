@@ -1,24 +1,24 @@
 /**
- * How the types of DuckDB's columns are called in the catalogues of the lake. Every column, field and element has an id that stays,
- * by which DuckLake finds it in a file.
+ * Maps the types of DuckDB's columns to their names in the catalogues of the lake. Every column, field and element has
+ * a permanent id, by which DuckLake finds it in a file.
  */
 
-/** A column, or a field or element in one. */
+/** A column, or a field or element of one. */
 export interface Node {
   readonly id: number
   readonly name: string
-  /** As DuckLake calls the type: `int32`, `decimal(18,6)`, `list`, `struct`. */
+  /** DuckLake's name of the type: `int32`, `decimal(18,6)`, `list`, `struct`. */
   readonly type: string
   readonly children: ReadonlyArray<Node>
 }
 
-/** The same before it has an id. */
+/** A node that has no id yet. */
 export interface Shape {
   readonly type: string
   readonly children: ReadonlyArray<readonly [name: string, shape: Shape]>
 }
 
-/** JSON goes out as text: as the JSON of Parquet, readers of Delta would see bytes. */
+/** JSON is written as text: readers of Delta would see the JSON type of Parquet as bytes. */
 const ducklakeTypes: Readonly<Record<string, string>> = {
   BIGINT: "int64",
   BOOLEAN: "boolean",
@@ -42,7 +42,7 @@ const deltaTypes: Readonly<Record<string, string>> = {
   varchar: "string"
 }
 
-/** The fields of `a INTEGER, "b c" VARCHAR[]`, split at the commas that stand in no brackets and no quotes. */
+/** The fields of `a INTEGER, "b c" VARCHAR[]`, split at the commas outside parentheses and quotes. */
 const fieldsIn = (text: string) => {
   const fields: Array<string> = []
   let [depth, isQuoted, start] = [0, false, 0]
@@ -59,7 +59,7 @@ const fieldsIn = (text: string) => {
   return [...fields, text.slice(start).trim()]
 }
 
-/** Of a type as DuckDB prints it: `STRUCT("name" VARCHAR, amount DECIMAL(18,6))[]`. */
+/** Parses a type as DuckDB prints it: `STRUCT("name" VARCHAR, amount DECIMAL(18,6))[]`. */
 export const shapeOf = (type: string): Shape => {
   if (type.endsWith("[]")) return { type: "list", children: [["element", shapeOf(type.slice(0, -2))]] }
   if (type.startsWith("DECIMAL(")) return { type: type.toLowerCase(), children: [] }
@@ -75,7 +75,7 @@ export const shapeOf = (type: string): Shape => {
   return { type: named, children: [] }
 }
 
-/** Of a type that DuckLake names. Structs and lists are described by their fields. */
+/** The Delta type for a type that DuckLake names. Structs and lists are described by their fields. */
 export const deltaType = (node: Node): unknown => {
   const [element] = node.children
   if (node.type === "list" && element !== undefined) {

@@ -1,4 +1,7 @@
-/** A server beside a depot that machines share: what is published there comes here, and is served like what is published here. */
+/**
+ * Lets a server follow a depot that several machines share: generations published there are pulled, and served like
+ * local ones.
+ */
 import { type Cause, Config, Duration, Effect, Schedule } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { listNumbers } from "../generation/manifest.ts"
@@ -7,18 +10,18 @@ import { pruneLocal } from "../generation/retention.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { makeUnserved } from "./unserved.ts"
 
-/** How long after a look at the depot the next one comes. */
+/** Pause between two checks of the depot. */
 const pollSetting = Config.Duration("LARDER_DEPOT_POLL").pipe(Config.withDefault(Duration.seconds(2)))
 
-/** A depot that is followed. */
+/** A depot that a server follows. */
 export interface Followed {
-  /** Why nothing newer comes; undefined where all is well. */
+  /** Why no newer generation arrives; undefined if all is well. */
   readonly fault: () => string | undefined
 }
 
 /**
- * Pulls the newest generation, and from then on each one that follows, until the scope ends. A depot that is away stops nothing: what is
- * here goes on being served. Fails only where there is nothing here yet.
+ * Pulls the newest generation, and then each one that follows, until the scope ends. If the depot is unreachable, the
+ * server keeps serving what it has. Fails only if this machine has no generation yet.
  */
 export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout) {
   let fault: string | undefined
@@ -27,10 +30,10 @@ export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout) 
   const poll = yield* pollSetting
   const reports = makeUnserved()
   const away = `nothing newer comes from ${layout.depot.location}`
-  let mends = true // once: what is damaged is told where it is opened
+  let mends = true // only once: later damage is reported where the file is opened
   const look = Effect.gen(function* () {
     const pulled = yield* pull(layout, "server", { mends }).pipe(
-      Effect.catchTag("WarehouseBusy", () => Effect.undefined) // another program pulls
+      Effect.catchTag("WarehouseBusy", () => Effect.undefined) // another program is pulling
     )
     mends = false
     fault = undefined
@@ -42,7 +45,7 @@ export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout) 
     fault = away
     yield* reports.report("depot", 0, Effect.logWarning(away, cause))
   })
-  if ((yield* listNumbers(layout.local)).length === 0) yield* look // else there is something to serve meanwhile
+  if ((yield* listNumbers(layout.local)).length === 0) yield* look // otherwise there is something to serve meanwhile
   yield* Effect.forkScoped(Effect.repeat(Effect.catchCause(look, report), Schedule.spaced(poll)))
   return followed
 })

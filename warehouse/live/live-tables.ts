@@ -1,6 +1,6 @@
 /**
- * What is live of a data set, beside another database: its tables, and of `ingest` the records of the runs that the data descends
- * from. Records of runs that failed or were rolled back are left out: their payloads count as unread.
+ * The live state of a data set, shown beside another database: its tables, and from `ingest` the records of the runs
+ * from which the data descends. Records of failed or rolled-back runs are left out: their payloads count as unread.
  */
 import { Effect } from "effect"
 import { type AddedColumn, nameOf, selectedOf, tablesIn } from "../columns-by-name.ts"
@@ -11,7 +11,7 @@ import { type DataSet, stagedIngestTables } from "../tables.ts"
 
 type Db = DuckDb["Service"]
 
-/** Catalogues that stand beside `live` for as long as it does. */
+/** Catalogues that are attached beside `live`, for as long as it is. */
 export const liveData = "live_data"
 const ingestion = "live_ingestion"
 
@@ -37,8 +37,8 @@ export const attachLiveData = (db: Db, file: string) =>
   )
 
 /**
- * Shows what is live of a data set as `live`, until the scope ends, with the columns of this version. Its database is attached as
- * `live_data`, and lacks the `added` ones.
+ * Shows the live state of a data set as `live`, until the scope ends, with the columns of this version. Its database is
+ * attached as `live_data`, and lacks the `added` columns.
  */
 export const showLive = Effect.fnUntraced(function* (
   db: Db,

@@ -1,7 +1,7 @@
 /**
- * What is live, as a server reads it. Each data set is opened and loaded beside what is served, then the reference changes; what is
- * no longer named closes when its last reader is done. A data set whose parts did not change stays open, with all that is
- * held of it. No request fails or mixes generations.
+ * What is live, as a server reads it. Each changed data set is opened and loaded while the old one is served; then the
+ * reference changes. A data set that is no longer named closes when its last reader is done. A data set whose parts did
+ * not change stays open, with everything loaded from it. No request fails or mixes generations.
  */
 import { type Cause, Effect, Exit, Option, Schedule, Scope } from "effect"
 import { openPublished } from "../columns-by-name.ts"
@@ -31,9 +31,11 @@ export interface LiveData {
   readonly db: Db
 }
 
-/** How each data set is loaded, and how what was loaded becomes the model. */
+/** How each data set is loaded, and how the loaded data is assembled into the model. */
 export interface Loading<Loaded, Model, R> {
-  /** By pipeline: the data set as this version knows it, and what loads it. What it opens closes with the data set. */
+  /**
+   * By pipeline: the data set as this version knows it, and its loader. What the loader opens closes with the data set.
+   */
   readonly dataSets: {
     readonly [P in keyof Loaded]: {
       readonly of: DataSet
@@ -50,25 +52,25 @@ export interface Loading<Loaded, Model, R> {
 
 export interface Generation<Model> {
   readonly id: string
-  /** The data sets as they are served, those among them that were rolled back to before their first run. */
+  /** The data sets as they are served, including those that were rolled back to before their first run. */
   readonly entries: Readonly<Record<string, DataSetEntry>>
-  /** What is small and held in memory while the generation is live. */
+  /** Small data that is held in memory while the generation is live. */
   readonly model: Model
   readonly ingest: Db
-  /** The database of a data set; undefined where it is not loaded. */
+  /** The database of a data set; undefined if it is not loaded. */
   readonly dataSet: (pipeline: string) => Db | undefined
 }
 
 export interface Live<Model> {
-  /** The generation of this moment, for reads that need nothing but its model. */
+  /** The current generation, for reads that need only its model. */
   readonly current: () => Generation<Model>
-  /** Runs a read on the generation of this moment, which stays open until the read is done. */
+  /** Runs a read on the current generation, which stays open until the read is done. */
   readonly use: <A, E, R>(read: (generation: Generation<Model>) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** How often a data set was exchanged since the start. */
+  /** How often data sets were exchanged since the start. */
   readonly swaps: () => number
-  /** Why what is served is not all that is live; undefined where it is. */
+  /** Why not everything that is live is served; undefined if it is. */
   readonly fault: () => string | undefined
-  /** Data sets of the newest generation that cannot be served: an older state is, or nothing. */
+  /** Data sets of the newest generation that cannot be served. An older state is served instead, or nothing. */
   readonly unserved: () => ReadonlySet<string>
 }
 
@@ -78,7 +80,9 @@ const unreadable = "the newest generation cannot be read"
 const isSame = (a: DataSetEntry, b: DataSetEntry) =>
   a.parts.length === b.parts.length && a.parts.every(({ sha256 }, at) => sha256 === b.parts[at]?.sha256)
 
-/** Opens what is live, and follows it. What cannot be opened or loaded is skipped, with a log. */
+/**
+ * Opens what is live, and follows it. A generation or data set that cannot be opened or loaded is skipped and logged.
+ */
 export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   layout: Layout,
   { assemble, dataSets }: Loading<Loaded, Model, R>
@@ -88,7 +92,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     readonly db: Db
     readonly loaded: Loaded[Pipeline]
   }
-  /** An open data set, and the entry that it is served as: a rollback may name the same parts again. */
+  /** An open data set, and the entry under which it is served: a rollback may name the same parts again. */
   interface Served {
     readonly open: Open
     readonly entry: DataSetEntry
@@ -100,7 +104,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   }
   const pipelines = Object.keys(dataSets) as unknown as ReadonlyArray<Pipeline> // keys of a record, which TypeScript widens
 
-  /** Its first user is the scope of who opens it, so that it closes where it comes to nothing. */
+  /** The scope of the opener is its first user, so it closes if it is never served. */
   const openDataSet = Effect.fnUntraced(function* (pipeline: Pipeline, entry: DataSetEntry) {
     const { load, of } = dataSets[pipeline]
     yield* requireKnown(of, entry)
@@ -120,7 +124,10 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
 
   const unserved = makeUnserved()
 
-  /** A data set of a manifest: as it is open, newly opened, or as it was where the new one cannot be served. */
+  /**
+   * A data set of a manifest: the open one if it is unchanged, a newly opened one, or the old one if the new one cannot
+   * be served.
+   */
   const serveDataSet = Effect.fnUntraced(function* (pipeline: Pipeline, entry: DataSetEntry, was: Served | undefined) {
     if (was !== undefined && isSame(was.entry, entry)) return { served: { ...was, entry }, fault: undefined }
     const about = { pipeline, of: entry.changed_in, stays: was?.entry.changed_in }
@@ -132,7 +139,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
       : { served: was, fault: { ...about, why: opened.cause } }
   })
 
-  /** The data sets of a manifest that can be served, and what keeps the others from it. */
+  /** The data sets of a manifest that can be served, and the faults of the others. */
   const serveDataSets = Effect.fnUntraced(function* (manifest: Manifest, before: ReadonlyMap<Pipeline, Served>) {
     const served = new Map<Pipeline, Served>()
     const faults: Array<Fault> = []
@@ -187,7 +194,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   let swaps = 0
   let faults: ReadonlyArray<Fault> = []
   let isUnreadable = false
-  /** The newest generation that was looked at to its end, and is served as it is; undefined where one is skipped. */
+  /** The newest generation that is served in full; undefined while there has been none. */
   let seen: number | undefined
 
   const start = Effect.gen(function* () {
@@ -207,17 +214,17 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   }).pipe(Effect.scoped)
 
   let current = yield* start
-  yield* Effect.addFinalizer(() => leave(current)) // before the watcher is forked, so that it runs after its end
+  yield* Effect.addFinalizer(() => leave(current)) // before the watcher is forked, so it runs after the watcher ends
 
   const take = Effect.fnUntraced(function* (manifest: Manifest) {
     const before = current
     const { faults: found, served } = yield* serveDataSets(manifest, before.served)
     yield* Effect.forEach(found, unserved.reportDataSet, { discard: true })
-    if (found.length > 0) faults = found // told at once, and taken back when all is served
+    if (found.length > 0) faults = found // reported immediately, and withdrawn when all is served
     const changed = pipelines.filter((pipeline) => served.get(pipeline)?.open !== before.served.get(pipeline)?.open)
     const hasMore = yield* hasMoreRecords(layout, manifest.number, unserved, before.records)
     if (manifest.number !== before.number || changed.length > 0 || hasMore) {
-      current = yield* serve(manifest, served, before) // nobody waits: the old one answers until here
+      current = yield* serve(manifest, served, before) // no request waits: the old one answers until here
       yield* leave(before)
     }
     faults = found
@@ -235,7 +242,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
 
   const look = Effect.gen(function* () {
     const newest = (yield* listNumbers(layout.local)).at(-1)
-    if (newest === seen) isUnreadable = false // one that could not be read may have gone
+    if (newest === seen) isUnreadable = false // the unreadable one may be gone
     if (newest === undefined || newest === seen) return
     const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
     if (manifest === undefined || (yield* unserved.isRecent("generation", manifest.number))) return

@@ -1,4 +1,4 @@
-/** `ingestion.duckdb`, as a server has it open. */
+/** Keeps `ingestion.duckdb` open for a server. */
 import { Effect, Exit, Option, Scope } from "effect"
 import type { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -12,11 +12,14 @@ import type { Unserved } from "./unserved.ts"
 export interface OpenRecords extends Shared {
   readonly db: DuckDb["Service"]
   readonly inode: bigint
-  /** Whether it has the records of the generation that is served with it. */
+  /** Whether it has the records of the generation with which it is served. */
   isWhole: boolean
 }
 
-/** What is skipped, apart: records that cannot be written may still be opened once somebody else has written them. */
+/**
+ * Two kinds of failure are tracked apart: records that cannot be written may still be opened once another process has
+ * written them.
+ */
 const writing = "write ingestion.duckdb"
 const opening = "open ingestion.duckdb"
 
@@ -34,9 +37,10 @@ const open = Effect.fnUntraced(function* (layout: Layout, isWhole: boolean, befo
 })
 
 /**
- * Opens it for a generation. The run that made that brings the file up to it; where that was cut off, it is done here, if it can be. A file
- * that is open already stays open: to close it a second time would give up its lock, and a run would write to it. So does one
- * in whose place there is nothing that can be opened.
+ * Opens it for a generation. The run that made the generation brings the file up to it; if that run was interrupted,
+ * this does so, if possible. A file that is already open stays open: opening it again and closing that second handle
+ * would release its lock, and a run would write to it. It also stays open if the file that replaced it cannot be
+ * opened.
  */
 export const openRecords = Effect.fnUntraced(function* (
   layout: Layout,
@@ -46,7 +50,7 @@ export const openRecords = Effect.fnUntraced(function* (
 ) {
   const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
   yield* refreshOpened(layout, "server").pipe(
-    Effect.andThen(requireKnownIngest(manifest)), // else they would be looked at again all the time
+    Effect.andThen(requireKnownIngest(manifest)), // otherwise they would be checked again on every poll
     Effect.catch(({ message }) =>
       unserved.report(
         writing,
@@ -65,7 +69,7 @@ export const openRecords = Effect.fnUntraced(function* (
   )
 })
 
-/** Whether records that are not whole may be whole by now, or may be made so. */
+/** Whether incomplete records may be complete by now, or may be completed. */
 export const hasMoreRecords = Effect.fnUntraced(function* (
   layout: Layout,
   number: number,

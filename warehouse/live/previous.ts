@@ -1,4 +1,4 @@
-/** What a run may ask of what is live when it starts: how far feeds were read, which payloads are known. */
+/** What a run asks about the live state when it starts: how far feeds were read, and which payloads are known. */
 import { Effect, Option } from "effect"
 import { columnsToAdd, isDefinedOtherwise } from "../columns-by-name.ts"
 import { createTables } from "../dictionary.ts"
@@ -10,7 +10,10 @@ import { requireKnown, requireKnownIngest } from "../newer-versions.ts"
 import type { DataSet } from "../tables.ts"
 import { attachLiveData, liveData, showLive } from "./live-tables.ts"
 
-/** What is live of a data set, held to what was published. Fails where a newer version published it, or wrote records. */
+/**
+ * The live state of a data set, verified against what was published. Fails if a newer version published it, or wrote
+ * records.
+ */
 export const liveOf = Effect.fnUntraced(function* (layout: Layout, dataSet: DataSet) {
   const { pipeline } = dataSet.about
   const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
@@ -23,7 +26,10 @@ export const liveOf = Effect.fnUntraced(function* (layout: Layout, dataSet: Data
 
 export type Live = Effect.Success<ReturnType<typeof liveOf>>
 
-/** Reads from what is live of a data set, and of `ingest` what it descends from; or else answers with `otherwise`. */
+/**
+ * Reads from the live state of a data set, and from the records in `ingest` of the runs from which it descends. Returns
+ * `otherwise` if nothing is live.
+ */
 export const fromLive = Effect.fnUntraced(function* <A, E, R>(
   layout: Layout,
   dataSet: DataSet,

@@ -1,4 +1,7 @@
-/** The newest runs of each pipeline, and whether its data is late. `ingestion.duckdb` has all of them, also those that failed. */
+/**
+ * The newest runs of each pipeline, and whether its data is late. `ingestion.duckdb` has all runs, including failed
+ * ones.
+ */
 
 import { Run, RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, FileSystem, Schema } from "effect"
@@ -21,10 +24,16 @@ export const runColumns = `
   rows_loaded::integer as rows_loaded, rows_unchanged::integer as rows_unchanged,
   rows_rejected::integer as rows_rejected, message, recorded_in, rebuilt_in, rolled_back_by`
 
-/** Newest first. The generation that recorded a run says when it was; a run's id only says what the clock of its machine was. */
+/**
+ * Newest first. The generation that recorded a run gives its place in time; the id of a run only gives the clock of its
+ * machine.
+ */
 export const newestFirst = "recorded_in desc, run_id desc"
 
-/** Of each pipeline and outcome the newest: among them are its last run and the last one that read its source. */
+/**
+ * The newest run for each pipeline, outcome, and whether rows were read. These include the pipeline's last run and the
+ * last one that read its source.
+ */
 const newest = `
   select ${runColumns}
   from ingest.run
@@ -32,8 +41,8 @@ const newest = `
   order by ${newestFirst}`
 
 /**
- * Whether a run read its source, and counts. One that left feeds out did not, but a run of stores did: of a long list some are always away,
- * and each store has its own status.
+ * Whether a run read its source and is not rolled back. A run that left feeds out did not read it, except a run of
+ * stores: in a long list some stores are always unreachable, and each store has its own status.
  */
 const hasRead = ({ outcome, pipeline, rolled_back_by, rows_read }: Row) =>
   rolled_back_by === null &&
@@ -41,7 +50,7 @@ const hasRead = ({ outcome, pipeline, rolled_back_by, rows_read }: Row) =>
     outcome === "unchanged" ||
     (outcome === "partial" && pipeline === "storefronts" && (rows_read ?? 0) > 0))
 
-/** Published nothing although it was not interrupted, or read nothing at all. */
+/** Whether a run published nothing although it was not interrupted, or read nothing at all. */
 export const hasFailed = ({ outcome, rows_read }: Row): boolean =>
   outcome === "failed" || outcome === "checks_failed" || (outcome === "partial" && rows_read === 0)
 
@@ -50,7 +59,10 @@ export interface PipelineState {
   readonly title: string
   /** Days after which a read of its source is late. */
   readonly late_after_days: number
-  /** The newest one that was not interrupted, which says nothing of the source; or else the newest. */
+  /**
+   * The newest run that was not interrupted, because an interrupted run says nothing about the source; otherwise the
+   * newest run.
+   */
   readonly last_run: Row | undefined
   /** The newest run that read its source, new rows or not. */
   readonly last_read: Row | undefined
@@ -66,7 +78,7 @@ const statesOf = (runs: ReadonlyArray<Row>) =>
 /** The state of every pipeline. `ingest` has the tables of schema `ingest`. */
 export const pipelineStates = (ingest: DuckDb["Service"]) => Effect.map(ingest.all(Run, newest), statesOf)
 
-/** Reads from `ingestion.duckdb`; answers with `otherwise` where there is none yet. */
+/** Reads from `ingestion.duckdb`; returns `otherwise` if it does not exist yet. */
 const fromIngestion = Effect.fnUntraced(function* <A, E, R>(
   layout: Layout,
   otherwise: A,
@@ -78,9 +90,9 @@ const fromIngestion = Effect.fnUntraced(function* <A, E, R>(
   return yield* read(db)
 }, Effect.scoped)
 
-/** The same, as it is now. */
+/** The current state of every pipeline, after bringing `ingestion.duckdb` up to date. */
 export const liveStates = Effect.fnUntraced(function* (layout: Layout) {
-  // a run may have been killed before it could
+  // a run may have been killed before it did so
   yield* refreshOpened(layout).pipe(
     Effect.catch((error) => Effect.logWarning(`the newest runs may be missing here: ${error.message}`))
   )
@@ -93,7 +105,10 @@ const Counting = Schema.Struct({
   is_rolled_back: Schema.Boolean
 })
 
-/** Ids of the runs that changed their data set, of those that were rolled back, and of all in the order in which they were recorded. */
+/**
+ * Ids of the runs that changed their data set, of those that were rolled back, and of all runs in the order of their
+ * records.
+ */
 export const countingRuns = Effect.fnUntraced(function* (layout: Layout) {
   yield* refreshOpened(layout)
   const none: ReadonlyArray<typeof Counting.Type> = []
@@ -122,11 +137,11 @@ const PastRun = Schema.Struct({
 
 /** A run that has ended. */
 export interface PastRun extends Omit<typeof PastRun.Type, "rolled_back_by"> {
-  /** Rolled back, and no data is kept that descends from it: nobody can go back to that. */
+  /** Rolled back, and no data that descends from it is kept: no rollback can return to it. */
   readonly is_undone: boolean
 }
 
-/** The oldest generation of each data set that can be gone back to. */
+/** The oldest generation of each data set to which a rollback is possible. */
 const oldestKept = Effect.fnUntraced(function* ({ depot }: Layout) {
   const objects = yield* datedObjects(depot)
   const kept = (yield* keptManifestsOf(depot)).flatMap(({ data_sets, number }) =>
@@ -137,7 +152,7 @@ const oldestKept = Effect.fnUntraced(function* ({ depot }: Layout) {
   return new Map(kept.toReversed())
 })
 
-/** All runs that have ended, the newest first. */
+/** All runs that have ended, newest first. */
 export const pastRuns = Effect.fnUntraced(function* (layout: Layout) {
   yield* refreshOpened(layout)
   const none: ReadonlyArray<typeof PastRun.Type> = []
@@ -156,7 +171,7 @@ export const pastRuns = Effect.fnUntraced(function* (layout: Layout) {
   })
 })
 
-/** What `ingest.run` says of a run; undefined where it does not have it. */
+/** The row of a run in `ingest.run`; undefined if there is none. */
 export const recordedRun = Effect.fnUntraced(function* (layout: Layout, run_id: string) {
   yield* refreshOpened(layout)
   const none: ReadonlyArray<RunRecord> = []
@@ -166,10 +181,10 @@ export const recordedRun = Effect.fnUntraced(function* (layout: Layout, run_id: 
   return run
 })
 
-/** Bundled samples end where they were recorded: nothing newer is to come, and they are never late. */
+/** Bundled samples end where they were recorded: no newer data follows, and they are never late. */
 export const isOfSamples = ({ last_read, last_run }: PipelineState): boolean =>
   (last_read ?? last_run)?.origin === "sample"
 
-/** What a clock that was ahead dated is no better than what is old. */
+/** A date from a clock that was ahead is no better than an old one. */
 export const isLate = (on: string, days: number | null, now: number): boolean =>
   days !== null && Math.abs(now - Date.parse(on)) >= days * 86_400_000

@@ -1,4 +1,4 @@
-/** A thing that closes with its last user. */
+/** A resource that closes with its last user. */
 import { Effect, Exit, Scope } from "effect"
 
 export interface Shared {

@@ -1,18 +1,18 @@
 /**
- * What of the newest generation cannot be served. It is tried again after a minute: what kept it from being opened may have passed.
- * The minute is measured by the time that passes, so that a clock that is set keeps nothing waiting.
+ * Tracks what cannot be served of the newest generation. It is tried again after a minute, because the cause may be
+ * gone. The minute is measured with a monotonic clock, so setting the system clock does not delay it.
  */
 import { type Cause, Clock, Effect } from "effect"
 import { generationId } from "../generation/manifest.ts"
 
-/** A data set that cannot be served as the newest generation has it. */
+/** A data set that cannot be served as it is in the newest generation. */
 export interface Fault {
   readonly pipeline: string
   /** The generation that changed it. */
   readonly of: number
-  /** The generation of what is served instead; undefined where nothing is. */
+  /** The generation that is served instead; undefined if none is. */
   readonly stays: number | undefined
-  /** Undefined where it was tried less than a minute ago. */
+  /** Undefined if it was tried less than a minute ago. */
   readonly why: Cause.Cause<unknown> | undefined
 }
 
@@ -25,13 +25,13 @@ export type Unserved = ReturnType<typeof makeUnserved>
 
 export const makeUnserved = () => {
   const reported = new Map<string, { readonly of: number; readonly until: bigint }>()
-  /** Whether this was reported less than a minute ago, as it is in this generation. */
+  /** Whether this was reported for this generation less than a minute ago. */
   const isRecent = (what: string, of: number) =>
     Effect.map(Clock.monotonicTimeNanos, (now) => {
       const found = reported.get(what)
       return found !== undefined && found.of === of && now < found.until
     })
-  /** Logs it, once a minute. */
+  /** Logs it, at most once a minute. */
   const report = Effect.fnUntraced(function* (what: string, of: number, log: Effect.Effect<void>) {
     if (yield* isRecent(what, of)) return
     reported.set(what, { of, until: (yield* Clock.monotonicTimeNanos) + tryAgainAfter })

@@ -1,10 +1,11 @@
 /**
- * `larder.duckdb`, which shows all data sets together: a small database of views over the files of the data sets, with the
- * project's own views and macros over those. It holds no rows, and names files that stay, so it is written again only where its
- * definitions change: a query sees what is live when it begins, and a transaction that state until its end.
+ * `larder.duckdb`, which shows all data sets together: a small database of views over the files of the data sets, with
+ * the project's own views and macros over those. It holds no rows, and refers to files by permanent names, so it is
+ * written again only when its definitions change. A query sees what is live when it begins, and a transaction keeps
+ * that state until its end.
  *
- * A view knows the absolute path of its file, so the catalogue is of use on this machine only, and only DuckDB 1.5 and newer
- * has `read_duckdb`. Who needs an ordinary file opens the one of a data set, or takes a snapshot.
+ * A view contains the absolute path of its file, so the catalogue works on this machine only, and `read_duckdb`
+ * requires DuckDB 1.5 or newer. Users who need an ordinary file open that of a data set, or take a snapshot.
  */
 import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
@@ -36,7 +37,7 @@ export interface Catalogue extends Parts {
   readonly file: string
 }
 
-/** The path is a pattern to `read_duckdb`. A folder called `year=2026` is no column of ours. */
+/** `read_duckdb` treats the path as a pattern. A folder called `year=2026` must not become a column. */
 const readDuckdb = ({ file, table }: Source) =>
   `read_duckdb(${literal(file.replaceAll(/[*?[]/g, "[$&]"))}, schema_name = ${literal(table.schema)}, table_name = ${literal(table.name)}, hive_partitioning = false)`
 
@@ -55,7 +56,7 @@ const fill = Effect.fnUntraced(function* (part: string, parts: Parts) {
   yield* db.run("checkpoint made; use memory; detach made")
 }, Effect.scoped)
 
-/** Writes the catalogue of these files in the place of the one that is there. */
+/** Writes the catalogue of these files, and replaces the existing one. */
 export const writeCatalogue = Effect.fn("writeCatalogue")(function* ({ file, ingestion, parts }: Catalogue) {
   const path = yield* Path.Path
   const absolute = {
@@ -67,7 +68,7 @@ export const writeCatalogue = Effect.fn("writeCatalogue")(function* ({ file, ing
 
 type DataSets = Manifest["data_sets"]
 
-/** The files that it shows: those under the names that stay, so that it need not follow each publication. */
+/** The files that the catalogue shows, under their permanent names, so that it need not follow each publication. */
 const shownBy = (layout: Layout, data_sets: DataSets): Parts => ({
   parts: dataSets
     .filter(({ about: { pipeline } }) => isLoaded(data_sets[pipeline]))
@@ -80,7 +81,10 @@ const shownBy = (layout: Layout, data_sets: DataSets): Parts => ({
 
 const hashOf = (lines: ReadonlyArray<string>) => createHash("sha256").update(lines.join("\n")).digest("hex")
 
-/** What a catalogue was when it was written, and of which data sets: every version of Larder can tell that. */
+/**
+ * The stamp of the catalogue when it was written, and the data sets that it shows: every version of Larder can compare
+ * these.
+ */
 const notedDataSets = async (layout: Layout, data_sets: DataSets) => {
   const shown = Object.entries(data_sets)
     .filter(([, entry]) => isLoaded(entry))
@@ -88,7 +92,7 @@ const notedDataSets = async (layout: Layout, data_sets: DataSets) => {
   return `${await stampOf(layout.catalogue)} ${hashOf(shown.sort())}`
 }
 
-/** The same, and what this version says of them: where neither has changed, the catalogue stays. */
+/** The same, and the definitions of this version: if neither has changed, the catalogue stays. */
 const noteOf = async (layout: Layout, data_sets: DataSets) => {
   const { parts } = shownBy(layout, data_sets)
   const all = [
@@ -109,15 +113,18 @@ const isNoted = (layout: Layout, isOf: (note: string) => Promise<boolean>) =>
     }
   })
 
-/** Whether the catalogue is there and shows these data sets. One of a folder that was moved or copied does not. */
+/** Whether the catalogue exists and shows these data sets. That of a folder that was moved or copied does not. */
 export const isCatalogueOf = (layout: Layout, data_sets: DataSets) =>
   isNoted(layout, async (note) => note === (await noteOf(layout, data_sets)))
 
-/** The same, whatever version of Larder wrote it. */
+/** The same, whichever version of Larder wrote it. */
 export const isCatalogueOfAnyVersion = (layout: Layout, data_sets: DataSets) =>
   isNoted(layout, async (note) => note.startsWith(`${await notedDataSets(layout, data_sets)} `))
 
-/** Writes the catalogue where it does not show these data sets, of which this version can read some. Their files are there under their names. */
+/**
+ * Writes the catalogue if it does not show these data sets, of which this version can read those in `readable`. Their
+ * files must be there under their names.
+ */
 export const refreshCatalogue = Effect.fn("Catalogue.refresh")(function* (
   layout: Layout,
   data_sets: DataSets,

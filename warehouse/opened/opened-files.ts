@@ -1,7 +1,7 @@
 /**
- * What people open, under names that stay: a file for each data set, a hard link to its part; `ingestion.duckdb`, made from the
- * parts of `ingest`; and `larder.duckdb`, the catalogue over all of them. The run that makes a generation brings them up to it, and a
- * server that starts does where a killed run could not.
+ * The files that users open, under permanent names: a file for each data set, which is a hard link to its part;
+ * `ingestion.duckdb`, made from the parts of `ingest`; and `larder.duckdb`, the catalogue over all of them. The run
+ * that makes a generation brings them up to it. If the run was killed before it could, a starting server does so.
  */
 import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
@@ -18,7 +18,7 @@ import { dataSets, ingestVersion } from "../tables.ts"
 import { isCatalogueOf, isCatalogueOfAnyVersion, refreshCatalogue } from "./catalogue.ts"
 import { readableOf } from "./readable.ts"
 
-/** A file that people open could not be brought up to what is live. */
+/** A file that users open could not be brought up to what is live. */
 export class OpenedFileUnwritable extends Schema.TaggedError<OpenedFileUnwritable>()("OpenedFileUnwritable", {
   file: Schema.String,
   cause: Schema.Defect()
@@ -40,21 +40,21 @@ const inodeOf = (file: string) =>
     () => undefined
   )
 
-/** Another name for an object. Replaced in one step, so that the name always leads to a whole file. */
+/** Gives an object another name. The name is replaced in one step, so it always leads to a whole file. */
 const showAs = (object: string, file: string) =>
   attempt(file, async () => {
     if ((await inodeOf(file)) === (await inodeOf(object))) return
     const next = `${file}.${randomUUID()}.part`
     await link(object, next)
-    await rm(`${file}.wal`, { force: true }) // of somebody who wrote to the file before: it is not of the next one
+    await rm(`${file}.wal`, { force: true }) // log of a program that wrote to the old file; not for the new one
     await rename(next, file)
   })
 
-/** Whether a newer version keeps `ingestion.duckdb`: this one would make it without what it does not know. */
+/** Whether a newer version maintains `ingestion.duckdb`: this version would write it without what it does not know. */
 const isKeptByNewerVersion = ({ ingestion }: Layout, { ingest }: Manifest) =>
   ingest.schema > ingestVersion && existsSync(ingestion)
 
-/** Whether they are up to this generation, as far as can be seen without a lock. */
+/** Whether the files are up to this generation, as far as can be seen without a lock. */
 const isShown = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
   const { data_sets, number } = manifest
   if (!isKeptByNewerVersion(layout, manifest) && !(yield* isUpTo(layout, number))) return false
@@ -81,7 +81,10 @@ const isShown = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
 const isUnfinished = (name: string) =>
   /^[\w.-]+\.duckdb(\.next)?\.[0-9a-f-]{36}\.(part|building)(\.wal|\.tmp)?$/.test(name)
 
-/** Removes what killed programs left of these files. Only the holder of their lock makes any, so no living program has one. */
+/**
+ * Removes what killed processes left of these files. Only the holder of their lock makes any, so no living process uses
+ * one.
+ */
 const sweep = (layout: Layout) =>
   attempt(layout.dir, async () => {
     for (const name of (await readdir(layout.dir)).filter(isUnfinished)) {
@@ -89,7 +92,10 @@ const sweep = (layout: Layout) =>
     }
   })
 
-/** Gives the files beside a database their names, so that a server needs to write nothing. Where it cannot be done, a server tells. */
+/**
+ * Links the sidecar files of a database under their names, so that a server need not write anything. If that fails, the
+ * server reports it.
+ */
 const showBeside = (layout: Layout, [database, ...beside]: DataSetEntry["parts"]) =>
   Effect.promise(async () => {
     const folder = join(layout.beside, database?.sha256 ?? "")
@@ -108,7 +114,7 @@ const showBeside = (layout: Layout, [database, ...beside]: DataSetEntry["parts"]
 export const showAlone = (layout: Layout, part: string, file: string) =>
   withLock(layout.openedLock, Effect.andThen(sweep(layout), showAs(part, file)), patience.run)
 
-/** The data sets without those whose database is damaged, which keep none of the others from being shown. */
+/** The data sets whose database is intact. A damaged one does not keep the others from being shown. */
 const withoutDamaged = Effect.fnUntraced(function* (layout: Layout, { data_sets }: Manifest) {
   const whole: Record<string, DataSetEntry> = {}
   for (const [pipeline, entry] of Object.entries(data_sets)) {
@@ -132,13 +138,13 @@ const refresh = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
   }
   if (!isKeptByNewerVersion(layout, manifest)) yield* refreshIngestion(layout, manifest, dataSets)
   const { others, readable } = yield* readableOf(layout, data_sets)
-  // the version that can read all of them may have written it
+  // a version that can read all of them may have written it
   if (others.length > 0 && (yield* isCatalogueOfAnyVersion(layout, data_sets))) return
   for (const { message } of others) yield* Effect.logWarning(`larder.duckdb is made without a data set: ${message}`)
   yield* refreshCatalogue(layout, data_sets, readable)
 })
 
-/** Brings the files that people open up to the newest generation. */
+/** Brings the files that users open up to the newest generation. */
 export const refreshOpened = Effect.fn("OpenedFiles.refresh")(function* (
   layout: Layout,
   by: keyof typeof patience = "run"
@@ -148,7 +154,7 @@ export const refreshOpened = Effect.fn("OpenedFiles.refresh")(function* (
   yield* withLock(
     layout.openedLock,
     Effect.gen(function* () {
-      const manifest = yield* newestManifest(layout.local) // somebody may have made another one meanwhile
+      const manifest = yield* newestManifest(layout.local) // another process may have made a newer one meanwhile
       yield* refresh(layout, manifest._tag === "Some" ? manifest.value : newest.value)
     }),
     patience[by]

@@ -1,7 +1,7 @@
 /**
- * The files of a published warehouse, one for each data set and one for the schema `ingest`, and what of them goes into a
- * database that shows them together. Its columns and their order are those of this version's tables, also where an earlier one
- * wrote the file of a data set. `ingestion.duckdb` is always this version's.
+ * The files of a published warehouse, one for each data set and one for the schema `ingest`, and what they contribute
+ * to a database that shows them together. Its columns and their order are those of this version's tables, even if an
+ * earlier version wrote the file of a data set. `ingestion.duckdb` is always of this version.
  */
 import { Effect } from "effect"
 import {
@@ -22,11 +22,11 @@ type Db = DuckDb["Service"]
 export interface PartFile {
   readonly dataSet: DataSet
   readonly file: string
-  /** Hash of the tables, views and comments in it, where it is known. */
+  /** Hash of the tables, views and comments in it, if known. */
   readonly definition?: string
 }
 
-/** A file of a data set with what a manifest says of how it is defined. */
+/** A file of a data set, with the hash of its definition from the manifest. */
 export const partFileOf = (dataSet: DataSet, file: string, entry: DataSetEntry | undefined): PartFile => ({
   dataSet,
   file,
@@ -34,7 +34,7 @@ export const partFileOf = (dataSet: DataSet, file: string, entry: DataSetEntry |
 })
 
 export interface Parts {
-  /** Those data sets that were published so far. */
+  /** The data sets that have been published. */
   readonly parts: ReadonlyArray<PartFile>
   /** The file with the schema `ingest`. */
   readonly ingestion: string
@@ -45,7 +45,7 @@ export interface Source {
   readonly file: string
   /** Whether the file has the table. */
   readonly isThere: boolean
-  /** What to select of it, in the order of this version's columns. */
+  /** What to select from it, in the order of this version's columns. */
   readonly columns: string
 }
 
@@ -59,8 +59,8 @@ export const createSchemas = (parts: Parts) => schemasOf(parts).map((schema) => 
 const filesOf = ({ ingestion, parts }: Parts) => [ingestion, ...parts.map(({ file }) => file)]
 
 /**
- * Attaches the files to a session, each under its own path as its name: a schema of that name there is not, which would make
- * names of two parts ambiguous.
+ * Attaches the files to a session, each under its own path as its name. No schema has such a name, which would make
+ * two-part names ambiguous.
  */
 export const attachParts = (db: Db, parts: Parts) =>
   Effect.forEach(
@@ -72,15 +72,15 @@ export const attachParts = (db: Db, parts: Parts) =>
 
 export const detachParts = (parts: Parts) => filesOf(parts).map((file) => `detach ${identifier(file)}`)
 
-/** Without the data sets that this version defined itself: what their files have needs no look. */
+/** Leaves out the data sets that this version defined itself: their files need no inspection. */
 export const definedOtherwise = ({ ingestion, parts }: Parts): Parts => ({
   ingestion,
   parts: parts.filter((part) => isDefinedOtherwise(part.dataSet, part))
 })
 
 /**
- * Creates this version's tables in a session, and answers what to read of each file for them. The files that were defined otherwise must be
- * attached; the others have all tables and columns.
+ * Creates this version's tables in a session, and returns what to read from each file for them. Files that were defined
+ * differently must be attached; the others have all tables and columns.
  */
 export const sourcesOf = Effect.fnUntraced(function* (db: Db, parts: Parts) {
   const tables = tablesOf(parts)
@@ -102,11 +102,13 @@ export const sourcesOf = Effect.fnUntraced(function* (db: Db, parts: Parts) {
   )
 })
 
-/** The rows of a table, where `from` is what reads it. */
+/** The rows of a table; `from` is the SQL that reads it. */
 export const rowsOf = ({ columns, isThere }: Source, from: string) =>
   `select ${columns} ${isThere ? `from ${from}` : "where false"}`
 
-/** The views and macros of the data sets, also those that read the schema `ingest`, and the comments on everything. */
+/**
+ * The views and macros of the data sets, including those that read the schema `ingest`, and the comments on everything.
+ */
 export const describing = ({ parts }: Parts, sources: ReadonlyArray<Source>, kind: "table" | "view") => {
   const views = [...ingestViews, ...parts.flatMap(({ dataSet }) => viewsOf(dataSet))]
   return [

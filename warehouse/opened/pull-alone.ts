@@ -1,4 +1,7 @@
-/** Pulling one data set without the others: its file is brought up to a generation of a shared depot, and nothing else comes. */
+/**
+ * Pulls one data set without the others: its file is brought up to a generation of a shared depot, and nothing else is
+ * fetched.
+ */
 import { rm } from "node:fs/promises"
 import { Effect, Option, Schema } from "effect"
 import { datedObjects, objectName } from "../depot/depot.ts"
@@ -16,7 +19,7 @@ import {
 import { bringOrNewer, bringParts, findWanted, NotInDepot, textOf } from "../generation/pull.ts"
 import { showAlone } from "./opened-files.ts"
 
-/** This machine has whole generations, of which a data set cannot be newer than the others. */
+/** This machine has whole generations, in which one data set cannot be newer than the others. */
 export class WholeHere extends Schema.TaggedError<WholeHere>()("WholeHere", {
   dir: Schema.String,
   generation: Schema.String
@@ -26,7 +29,7 @@ export class WholeHere extends Schema.TaggedError<WholeHere>()("WholeHere", {
   }
 }
 
-/** Removes what earlier pulls left, also those that were cut off. */
+/** Removes what earlier pulls left, including interrupted ones. */
 const keepOnly = Effect.fnUntraced(function* ({ incoming, local }: Layout, number: number, sha256: string) {
   const objects = [...(yield* datedObjects(local)).keys()].filter((other) => other !== sha256)
   const earlier = (yield* listNumbers(local)).filter((other) => other < number)
@@ -35,7 +38,10 @@ const keepOnly = Effect.fnUntraced(function* ({ incoming, local }: Layout, numbe
   yield* Effect.promise(() => rm(incoming, { recursive: true, force: true }))
 })
 
-/** Brings a data set as a generation has it. Its number is kept before its file is shown. Answers with the bytes that came. */
+/**
+ * Brings a data set to its state in a generation. The manifest is stored before the file is shown. Returns the number
+ * of bytes fetched.
+ */
 const bringDataSet = Effect.fnUntraced(function* (layout: Layout, pipeline: string, { data_sets, number }: Manifest) {
   const { depot } = layout
   const [database] = data_sets[pipeline]?.parts ?? []
@@ -52,8 +58,8 @@ const bringDataSet = Effect.fnUntraced(function* (layout: Layout, pipeline: stri
 })
 
 /**
- * Brings the file of one data set up to the newest generation of a shared depot, or that of a number. Undefined where the depot has none.
- * Fails where this machine has whole generations, or has seen a newer one.
+ * Brings the file of one data set up to the newest generation of a shared depot, or to the generation of a given
+ * number. Undefined if the depot has none. Fails if this machine has whole generations, or has seen a newer one.
  */
 export const pullAlone = Effect.fn("Generation.pullAlone")(function* (layout: Layout, pipeline: string, to?: number) {
   const { dir, local, pullLock } = layout

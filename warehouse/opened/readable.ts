@@ -1,4 +1,7 @@
-/** Which data sets of a generation this version can read: neither a newer version published them, nor in other tables an earlier one. */
+/**
+ * Which data sets of a generation this version can read: not those that a newer version published, or that an earlier
+ * version published with incompatible tables.
+ */
 import { Effect } from "effect"
 import { openPublished } from "../columns-by-name.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -15,7 +18,7 @@ const requireReadable = Effect.fnUntraced(function* (layout: Layout, pipeline: s
   yield* Effect.scoped(openPublished(layout.objectFile(database.sha256), dataSet, entry))
 })
 
-/** Of data sets whose databases are whole, those that this version can read, and why it cannot read the others. */
+/** Of the data sets whose databases are intact, those that this version can read, and why it cannot read the others. */
 export const readableOf = Effect.fnUntraced(function* (layout: Layout, data_sets: Manifest["data_sets"]) {
   const readable: Record<string, DataSetEntry> = {}
   const others: Array<Effect.Error<ReturnType<typeof requireReadable>>> = []

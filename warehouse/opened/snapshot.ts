@@ -1,6 +1,6 @@
 /**
- * One ordinary file with everything in it, for another machine, an older DuckDB or an archive: tables, views, macros and
- * comments, as of the files that it is made of. Rows keep the order that they have there. It refers to no other file.
+ * One ordinary file with everything in it, for another machine, an older DuckDB or an archive: tables, views, macros
+ * and comments, as of the files from which it is made. Rows keep their order. It refers to no other file.
  */
 
 import { Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
@@ -11,9 +11,9 @@ import { markAllSamples } from "../sample-marks.ts"
 import { attachParts, createSchemas, describing, type Parts, rowsOf, type Source, sourcesOf } from "./parts.ts"
 import { wholeFile } from "./whole-file.ts"
 
-/** The oldest version of DuckDB that may read a snapshot. */
+/** The oldest version of DuckDB that can read a snapshot. */
 const storageVersion = "v1.1.0"
-/** Rows pass through; 2.7 million labels took no longer than with 2 GiB. */
+/** Rows are streamed: 2.7 million labels took no longer than with 2 GiB. */
 const memory = "512MiB"
 
 export interface Snapshot extends Parts {
@@ -52,7 +52,7 @@ const fill = Effect.fnUntraced(function* (part: string, parts: Parts) {
     [
       `set memory_limit = ${literal(memory)}`,
       `set temp_directory = ${literal(`${part}.tmp`)}`,
-      "set checkpoint_threshold = '1TB'", // one at the end
+      "set checkpoint_threshold = '1TB'", // a single one, at the end
       `attach ${literal(part)} as made (storage_version ${literal(storageVersion)})`,
       "use made",
       ...createSchemas(parts),
@@ -65,7 +65,7 @@ const fill = Effect.fnUntraced(function* (part: string, parts: Parts) {
   yield* db.run("checkpoint made; use memory; detach made")
 }, Effect.scoped)
 
-/** Writes everything that these files hold into a new one. */
+/** Writes everything in these files into a new file. */
 export const snapshot = Effect.fn("snapshot")(function* ({ to, ...parts }: Snapshot) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

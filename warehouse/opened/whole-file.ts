@@ -1,16 +1,16 @@
-/** A database file that appears in its place whole, or not at all. */
+/** Writes a database file that appears in its place whole, or not at all. */
 import { randomUUID } from "node:crypto"
 import { Effect, FileSystem, Path } from "effect"
 
 const sync = (file: string, flag: "r" | "r+") =>
   Effect.scoped(FileSystem.FileSystem.use((fs) => Effect.flatMap(fs.open(file, { flag }), (open) => open.sync)))
 
-/** Windows has no such call. */
+/** Windows cannot sync a folder. */
 const syncFolder = (folder: string) => (process.platform === "win32" ? Effect.void : sync(folder, "r"))
 
 /**
- * Has `make` write a file beside `file` and puts it there in one step, in the place of one that was there. Who has that one
- * open keeps it. Nobody can write to the new one by mistake.
+ * Lets `make` write a file beside `file`, then puts it there in one step, and replaces an existing one. Readers that
+ * have the old file open keep it. The new one is read-only, so that no program writes to it by mistake.
  */
 export const wholeFile = Effect.fnUntraced(function* <E, R>(
   file: string,
@@ -18,7 +18,7 @@ export const wholeFile = Effect.fnUntraced(function* <E, R>(
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const part = `${file}.${randomUUID()}.building` // of the catalogue, what a killed process leaves goes with the next generation
+  const part = `${file}.${randomUUID()}.building` // the next generation removes that of a killed process
   const tidyUp = Effect.forEach(
     [part, `${part}.wal`, `${part}.tmp`],
     (left) => Effect.ignore(fs.remove(left, { recursive: true, force: true })),

@@ -1,6 +1,7 @@
 /**
- * Building the database of a data set: what a run staged, merged into a copy of the live one, and checked. A first load is most of
- * what there will be, so its staging file itself becomes the database.
+ * Builds the database of a data set: merges the staged rows of a run into a copy of the live database, and checks the
+ * result. A first load brings most of the rows that there will ever be, so its staging file itself becomes the
+ * database.
  */
 import { constants, copyFile } from "node:fs/promises"
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
@@ -19,25 +20,25 @@ import { during } from "./publish-failed.ts"
 
 type Db = DuckDb["Service"]
 
-/** What a build works with. All its files lie in one folder, which goes with the run. */
+/** The input of a build. All its files are in one folder, which is removed with the run. */
 export interface Building {
   readonly layout: Layout
   readonly dataSet: DataSet
   readonly staged: Staged
   readonly folder: string
-  /** The live database of the data set; undefined before the first. */
+  /** The live database of the data set; undefined before the first load. */
   readonly live: string | undefined
   readonly leftOut: ReadonlyArray<FeedLeftOut>
   readonly checks: ReadonlyArray<Check>
   readonly acceptShrinkage: boolean
-  /** Whether any row of the data set will be of the bundled samples. */
+  /** Whether any row of the data set will be from the bundled samples. */
   readonly isSample: boolean
-  /** Called with what all checks found, before one that failed ends the run. */
+  /** Called with the results of all checks, before a failed one ends the run. */
   readonly onChecked?: ((checks: ReadonlyArray<CheckOutcome>) => void) | undefined
 }
 
 export interface Built {
-  /** The database first, then the files beside it, by the names that they have among the parts. */
+  /** The database first, then its sidecar files, under their names among the parts. */
   readonly files: ReadonlyArray<{ readonly name: string; readonly file: string }>
   readonly checks: ReadonlyArray<CheckOutcome>
   readonly newest_on: string | null
@@ -45,16 +46,16 @@ export interface Built {
   readonly records: string
 }
 
-/** On file systems that can, the copy shares its blocks with the original until they change. */
+/** On file systems that support it, the copy shares its blocks with the original until they change. */
 const copy = (from: string, to: string) =>
   Effect.tryPromise({ try: () => copyFile(from, to, constants.COPYFILE_FICLONE), catch: (cause) => cause }).pipe(
     Effect.andThen(FileSystem.FileSystem.use((fs) => fs.chmod(to, 0o644))),
-    Effect.uninterruptible // it would go on after the interrupt, and leave its file behind
+    Effect.uninterruptible // the copy would continue after the interrupt, and leave its file behind
   )
 
 /**
- * The database to build in: the staging file itself for a first load, or else a copy of the live one. Beside that the staging file is
- * attached: it is written and closed before.
+ * The database to build in: the staging file itself for a first load, otherwise a copy of the live database. The
+ * staging file is then attached beside the copy, so it is written and closed first.
  */
 const open = Effect.fnUntraced(function* ({ folder, live, staged }: Building) {
   if (live === undefined) return staged
@@ -79,7 +80,7 @@ const merge = Effect.fnUntraced(function* (db: Db, { dataSet, live, staged }: Bu
   yield* Effect.forEach(derive(dataSet), (sql) => db.run(sql), { discard: true })
 })
 
-/** Lets checks find `ingest.…` beside the data set: what is known, and what this run staged. */
+/** Lets checks find `ingest.…` beside the data set: the known records, and those that this run staged. */
 const showRecords = (db: Db) =>
   db.run(
     [
@@ -109,14 +110,14 @@ const check = Effect.fnUntraced(function* (db: Db, building: Building, run: RunR
 }, Effect.scoped)
 
 const Newest = Schema.Struct({ newest_on: Schema.NullOr(Schema.String) })
-/** Where reads tell the newest day, it is not of the data. */
+/** Null if the newest day comes from reads, which are not in the data. */
 const newestIn = Effect.fnUntraced(function* (db: Db, { about: { newest } }: DataSet) {
   if (newest.table.startsWith("ingest.")) return null
   const [row] = yield* db.all(Newest, `select (${newest.day})::varchar as newest_on from ${newest.table}`)
   return row?.newest_on ?? null
 })
 
-/** Writes the files beside the database, and names them as the parts that they become. */
+/** Writes the sidecar files of the database, and names them as the parts that they become. */
 const buildBeside = Effect.fnUntraced(function* (db: Db, { files }: DataSet, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -140,7 +141,7 @@ export const build = Effect.fn("Generation.build")(function* (building: Building
     yield* writeRecordsOfRun(records, { run, checks, leftOut, hasChangedData: true }, stagedRecords)
     yield* db.run(live === undefined ? "drop schema ingest cascade" : "detach staged")
     const newest_on = yield* newestIn(db, dataSet)
-    yield* db.run("checkpoint").pipe(during("writing it")) // nothing writes after it: a log would not go with the file
+    yield* db.run("checkpoint").pipe(during("writing it")) // nothing writes after it: a WAL would not go with the file
     return { checks, newest_on }
   }).pipe(during("checking it and recording the run"))
   const beside = yield* buildBeside(db, dataSet, folder).pipe(during("writing the files beside it"))

@@ -1,18 +1,20 @@
-/** Checks: queries that return the bad rows. None means passed. They run on the generation that is about to go live. */
+/**
+ * Checks: queries that return the bad rows. No row means passed. They run on the generation that is about to go live.
+ */
 import type { CheckOutcome, RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, Runtime, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
 
 export interface Check {
   readonly name: string
-  /** A failed `error` keeps the run from being published; a failed `warning` is recorded and logged. */
+  /** A failed `error` prevents publication; a failed `warning` is recorded and logged. */
   readonly severity: "error" | "warning"
   readonly description: string
   /** Returns the bad rows. */
   readonly sql: string
   /**
-   * Compares with the live generation, which is attached as `live`; `getvariable('run_id')` is the run. It is left out where
-   * nothing of the data set is live, and is a warning where the operator accepts that there is less than before.
+   * Compares with the live generation, which is attached as `live`; `getvariable('run_id')` is the run. The check is
+   * skipped if nothing of the data set is live, and is a warning if the operator accepts that the data set shrinks.
    */
   readonly comparesWithLive?: true
 }
@@ -33,7 +35,7 @@ export class ChecksFailed extends Schema.TaggedError<ChecksFailed>()("ChecksFail
   }
 }
 
-/** Holds for every pipeline: each payload row is accounted for, once. */
+/** Holds for every pipeline: each payload row is accounted for exactly once. */
 const accountingOf = ({ rows_loaded, rows_read, rows_rejected, rows_unchanged, run_id }: RunRecord): Check => ({
   name: "rows_accounted_for",
   severity: "error",
@@ -48,7 +50,7 @@ const accountingOf = ({ rows_loaded, rows_read, rows_rejected, rows_unchanged, r
 
 const Bad = Schema.Struct({ bad_rows: Schema.Int, examples: Schema.String })
 
-/** Counts in DuckDB: a check that goes wrong may find every row of the warehouse bad. */
+/** Counts in DuckDB: a failing check may return every row of the warehouse. */
 const runCheck = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   { comparesWithLive: _comparesWithLive, sql, ...told }: Check
@@ -64,9 +66,9 @@ const runCheck = Effect.fnUntraced(function* (
   return { ...told, bad_rows: bad?.bad_rows ?? 0, examples: bad?.examples ?? "[]" } satisfies CheckOutcome
 })
 
-/** What checks may compare with. */
+/** What checks can compare with. */
 export interface Before {
-  /** Whether the data set is live: it is attached as `live` then. */
+  /** Whether the data set is live: then it is attached as `live`. */
   readonly hasLive: boolean
   readonly acceptShrinkage: boolean
 }
@@ -74,7 +76,7 @@ export interface Before {
 const runAll = (db: DuckDb["Service"], checks: ReadonlyArray<Check>) =>
   Effect.forEach(checks, (check) => runCheck(db, check))
 
-/** Runs all checks, so that one look shows everything that is wrong. */
+/** Runs all checks, so that one run shows everything that is wrong. */
 export const runChecks = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   checks: ReadonlyArray<Check>,

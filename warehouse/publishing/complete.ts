@@ -1,7 +1,7 @@
 /**
- * Completing staged rows from the live generation: a row that states only a part of what is known of its key takes the
- * rest from there, and one that adds nothing goes. It works in ranges of the key, so that wide tables of millions of rows
- * need little memory.
+ * Completes staged rows from the live generation: a row that states only part of what is known about its key takes the
+ * rest from the live row, and a row that adds nothing is removed. It processes ranges of the key, so wide tables with
+ * millions of rows need little memory.
  */
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier } from "../duckdb.ts"
@@ -9,7 +9,7 @@ import type { Merge } from "../tables.ts"
 
 type Completing = Extract<Merge, { readonly by: "completing" }>
 
-/** Rows of a range: 250,000 labels of some 1.5 kB on either side of the join. */
+/** Rows per range: 250,000 labels of about 1.5 kB on each side of the join. */
 const mostRows = 250_000
 
 const Range = Schema.Struct({ first: Schema.BigInt, last: Schema.BigInt })
@@ -20,7 +20,7 @@ const ranges = (staged: string, key: string, rowsOfRange: number) => `
   group by range
   order by first`
 
-/** Leaves in the staged table only rows that are new or differ from the live ones, completed. */
+/** Leaves only rows in the staged table that are new or differ from the live ones, and completes them. */
 export const completeFromLive = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   staged: string,

@@ -7,7 +7,10 @@ import { attachLiveData, liveData } from "../live/live-tables.ts"
 import { liveOf } from "../live/previous.ts"
 import type { DataSet } from "../tables.ts"
 
-/** Fails where what is live is damaged, of a newer version, or has tables that this one cannot publish to: before a run fetches anything. */
+/**
+ * Fails before a run fetches anything, if the live data set is damaged, was published by a newer version, or has tables
+ * to which this version cannot publish.
+ */
 export const requirePublishable = Effect.fn("Definitions.requirePublishable")(function* (
   layout: Layout,
   dataSet: DataSet

@@ -1,4 +1,4 @@
-/** Runs that were killed left no record: the next run records them. */
+/** Killed runs leave no record: the next run records them. */
 import { Effect } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { recordedRun } from "../live/runs.ts"
@@ -7,7 +7,10 @@ import { recordEnd } from "./record.ts"
 
 const message = "The program was killed, or its machine stopped, before the run ended. When is not known."
 
-/** Records killed runs that have no record yet (one may have been killed behind its manifest), and removes what they left. */
+/**
+ * Records killed runs that have no record yet, and removes their files. A run that was killed after it put its manifest
+ * has a record.
+ */
 export const recordKilledRuns = (layout: Layout) =>
   removeAbandoned(
     layout,

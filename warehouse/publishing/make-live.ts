@@ -1,4 +1,4 @@
-/** A new generation that is not of a run, and what people open brought up to it. */
+/** Makes a generation that does not come from a run, and brings the files that users open up to it. */
 import { Effect } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { type Change, generationId, type Manifest } from "../generation/manifest.ts"
@@ -6,7 +6,8 @@ import { promote } from "../generation/promote.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 
 /**
- * Makes a generation that `change` describes. It is live with its manifest: an interrupt behind that is answered with a warning in the words of `done`.
+ * Makes the generation that `change` describes. It is live as soon as its manifest is put: a later interrupt only logs
+ * a warning, with the text of `done`.
  */
 export const makeLive = <E, R>(
   layout: Layout,

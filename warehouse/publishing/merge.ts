@@ -1,6 +1,6 @@
 /**
- * Merging a run's staged rows into a warehouse: first the staging file is settled and reduced to what the live generation
- * does not have yet, then the rest is moved. A table's `merge` says what counts as new.
+ * Merges a run's staged rows into a warehouse. First the staging file is reconciled and reduced to what the live
+ * generation does not have yet, then the rest is moved. A table's `merge` defines what counts as new.
  */
 import { Effect, Schema } from "effect"
 import { type AddedColumn, columnsToAdd, isDefinedOtherwise, nameOf } from "../columns-by-name.ts"
@@ -22,7 +22,7 @@ const Count = Schema.Struct({ rows: Schema.Int })
 const count = (db: Db, sql: string) => Effect.map(db.all(Count, sql), ([row]) => row?.rows ?? 0)
 const countRows = (db: Db, from: string) => count(db, `select count(*)::integer as rows from ${from}`)
 
-/** Keeps one of several staged rows that say the same: the first for added rows, the last for replacing ones. */
+/** Deduplicates staged rows: keeps the first of several added rows, and the last of several replacing rows. */
 const withoutRepeats = (table: Table): string | undefined =>
   table.merge.by === "adding" || table.merge.by === "replacing"
     ? `delete from ${nameOf(table)} where rowid not in (
@@ -31,21 +31,22 @@ const withoutRepeats = (table: Table): string | undefined =>
     : undefined
 
 /**
- * Rows are compared by digests of 64 bits: of a million wide rows neither memory nor time allows to hold them side by side. As
- * JSON, because a digest of the values themselves tells neither null from [], nor two lists side by side from one of both.
+ * Compares rows by 64-bit digests: a million wide rows are too large and too slow to compare side by side. The digest
+ * is of JSON, because a digest of the values themselves does not distinguish null from [], or two adjacent lists from
+ * one combined list.
  */
 const digestOf = (columns: ReadonlyArray<string>, row: string) =>
   `hash(to_json(struct_pack(${columns.map((column) => `${identifier(column)} := ${row}.${identifier(column)}`).join(", ")})))`
 
-/** The rows of a merge by adding or replacing, with the tables that it is beside. */
+/** A merge by adding or replacing, with the table that owns its rows. */
 interface Merged {
   readonly table: Table
   readonly merge: Extract<Merge, { readonly by: "adding" | "replacing" }>
-  /** Owns the rows of this table. */
+  /** The table that owns the rows of this table. */
   readonly owner: (Owned & { readonly by: Table }) | undefined
 }
 
-/** Staged rows that are not compared: those whose owner is new, and an owner that has lost rows. */
+/** Staged rows that are kept without a comparison: rows with a new owner, and owners that have lost rows. */
 const standing = ({ merge, owner, table }: Merged): string => {
   if (owner !== undefined) {
     return `select o.rowid from ${nameOf(table)} o, ${nameOf(owner.by)} t where ${owner.of}`
@@ -62,7 +63,7 @@ const standing = ({ merge, owner, table }: Merged): string => {
     where ${of}`
 }
 
-/** When a staged row `s` is nothing new beside the live row `l`. */
+/** The condition under which a staged row `s` adds nothing to the live row `l`. */
 const isKnown = (merged: Merged): string => {
   const { merge, table } = merged
   const isSame = `${same(merge.key, "s", "l")} and s.rowid not in (${standing(merged)})`
@@ -72,7 +73,7 @@ const isKnown = (merged: Merged): string => {
   return `${isSame} and ${digestOf(compared, "s")} = ${digestOf(compared, "l")}`
 }
 
-/** Removes staged rows that the live table has already. Returns whether anything new is left. */
+/** Removes staged rows that the live table already has. Returns whether anything new is left. */
 const reduceTable = Effect.fnUntraced(function* (db: Db, table: Table, owner: Merged["owner"], live: boolean) {
   const staged = nameOf(table)
   if (table.merge.by === "deriving") return false
@@ -108,16 +109,16 @@ const ownerOf = (table: Table, tables: ReadonlyArray<Table>): Merged["owner"] =>
     .find((owned) => owned.table === table)
 
 export interface Reduced {
-  /** Tables of the data set that hold something new. */
+  /** Tables of the data set that have new rows. */
   readonly changed: ReadonlyArray<Table>
-  /** This version defines a table, a view or a comment that the live database does not have. */
+  /** Whether this version defines a table, a view or a comment that the live database does not have. */
   readonly redefined: boolean
   readonly added: ReadonlyArray<AddedColumn>
   readonly stated_rows: number
   readonly loaded_rows: number
 }
 
-/** Leaves in the staging file only what is not known yet. */
+/** Reduces the staging file to what is not known yet. */
 export const reduceToNew = Effect.fnUntraced(function* (
   db: Db,
   layout: Layout,
@@ -181,7 +182,7 @@ export const moveTable = (table: Table): ReadonlyArray<string> => {
   }
 }
 
-/** Makes the derived tables of a data set anew, in their order. */
+/** Rebuilds the derived tables of a data set, in their order. */
 export const derive = (dataSet: DataSet): ReadonlyArray<string> =>
   dataSet.tables.flatMap((table) =>
     table.merge.by === "deriving"

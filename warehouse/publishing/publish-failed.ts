@@ -1,4 +1,4 @@
-/** How a publication that stopped tells at which step. */
+/** Errors of a publication, with the step at which it stopped. */
 
 import { Effect, PlatformError, Schema } from "effect"
 import { TablesDiffer } from "../columns-by-name.ts"
@@ -9,7 +9,7 @@ import { NewerDataSet } from "../newer-versions.ts"
 import { ChecksFailed } from "./check.ts"
 import { PublishedMeanwhile, RolledBackMeanwhile } from "./record.ts"
 
-/** Publishing stopped at a step. What is live is what it was. */
+/** Publishing failed at a step. The live data is unchanged. */
 export class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishFailed", {
   step: Schema.String,
   cause: Schema.Defect()
@@ -22,7 +22,7 @@ export class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishF
   }
 }
 
-/** Errors that say themselves what happened. */
+/** Errors whose own message is complete. */
 const ownMessage = [
   PublishFailed,
   ChecksFailed,

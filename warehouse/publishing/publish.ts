@@ -1,7 +1,7 @@
 /**
- * Publishing what a run staged. Rows that are new become a new database of its data set, built beside the staging file, checked,
- * closed and put into the depot; then a manifest names it, and it is live. Whatever fails before leaves what is live as it was.
- * A run without new rows leaves only its records.
+ * Publishes what a run staged. New rows go into a new database of the data set, which is built beside the staging file,
+ * checked, closed and put into the depot. Then a manifest names it, and it is live. A failure before that leaves the
+ * live data unchanged. A run without new rows leaves only its records.
  */
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, Path } from "effect"
@@ -25,20 +25,23 @@ export interface Publication {
   readonly layout: Layout
   readonly dataSet: DataSet
   readonly staged: Staged
-  /** What was live when the run began to read; undefined where nothing was. */
+  /** The live generation when the run began to read; undefined if there was none. */
   readonly since?: Manifest | undefined
-  /** The run so far. Outcome, generation and the loaded and unchanged rows are decided here. */
+  /** The run so far. Publishing sets its outcome, its generation, and its loaded and unchanged rows. */
   readonly run: RunRecord
   /** Feeds that the run left out. */
   readonly leftOut: ReadonlyArray<FeedLeftOut>
-  /** Payload rows that stated nothing for this data set: without a value, or of nothing in the catalog. */
+  /** Payload rows that state nothing for this data set: they have no value, or are about nothing in the catalog. */
   readonly silentRows: number
   readonly checks: ReadonlyArray<Check>
-  /** Whether less than is live may be published. */
+  /** Whether a data set that is smaller than the live one may be published. */
   readonly acceptShrinkage?: boolean | undefined
-  /** Called with what all checks found, before one that failed ends the run. */
+  /** Called with the results of all checks, before a failed one ends the run. */
   readonly onChecked?: ((checks: ReadonlyArray<CheckOutcome>) => void) | undefined
-  /** Everything but making the generation: all files go with the staged one. Nothing of the warehouse is touched. */
+  /**
+   * Does everything except make the generation. All files are removed with the staging file, and the warehouse is
+   * unchanged.
+   */
   readonly dryRun: boolean
 }
 
@@ -55,7 +58,7 @@ const withRows = (publication: Publication, { loaded_rows, stated_rows }: Reduce
   rows_unchanged: publication.silentRows + stated_rows - loaded_rows
 })
 
-/** A run that brought no new row: its records are all that it leaves. */
+/** Writes the records of a run without new rows. It leaves nothing else. */
 const recordUnchanged = Effect.fnUntraced(function* ({ leftOut, staged }: Publication, counted: RunRecord) {
   const path = yield* Path.Path
   const outcome = counted.outcome === "partial" ? ("partial" as const) : ("unchanged" as const)
@@ -69,11 +72,11 @@ interface Compared {
   readonly reduced: Reduced
   /** The run with its rows counted. */
   readonly run: RunRecord
-  /** The file of its records, where no row was new. */
+  /** The file of its records, if no row was new. */
   readonly records: string | undefined
 }
 
-/** Leaves in the staging file what is new beside what is live. */
+/** Reduces the staging file to what is new compared with the live data set. */
 const compare = Effect.fnUntraced(function* (publication: Publication, live: Live) {
   const { dataSet, layout, staged } = publication
   const reduced = yield* reduceToNew(staged.db, layout, dataSet, live)
@@ -90,7 +93,7 @@ const putParts = (layout: Layout, { files }: Built) =>
     concurrency: 4
   })
 
-/** The data set with new parts, built on what was live. */
+/** The entry of the data set with new parts, built on the live one. */
 const entryOf = (
   { dataSet, run }: Publication,
   { entry }: Live,
@@ -114,7 +117,10 @@ const entryOf = (
   }
 }
 
-/** After the manifest nothing fails any more: what cannot be brought up or tidied is logged, and done by the next run. */
+/**
+ * After the manifest is put, nothing fails the run: an error in refreshing or pruning is logged, and the next run does
+ * that work.
+ */
 const finish = (layout: Layout) =>
   refreshOpened(layout).pipe(
     Effect.andThen(prune(layout)),
@@ -172,8 +178,9 @@ const publishWith = Effect.fnUntraced(function* (publication: Publication) {
 })
 
 /**
- * Publishes a run's staged rows as a new generation, or finds that no row is new and records that. Fails with `PublishedMeanwhile` where
- * another machine, which has locks of its own, was faster: the caller stages the rows again then, beside what is live now.
+ * Publishes a run's staged rows as a new generation, or records that no row is new. Fails with `PublishedMeanwhile` if
+ * another machine, which has its own locks, was faster: then the caller stages the rows again, compared with what is
+ * live now.
  */
 export const publish = Effect.fn("Generation.publish")(function* (publication: Publication) {
   const { dataSet, dryRun, layout } = publication

@@ -1,7 +1,7 @@
 /**
- * Putting a data set that was rebuilt in the place of the live one: its parts come from another warehouse, into which its runs were
- * repeated. The records of payloads are those that this version reads, and all records of runs that have none:
- * the raw archive alone gives back the history of the runs that read their source.
+ * Replaces the live data set with a rebuilt one. Its parts come from another warehouse, in which its runs were
+ * repeated. The records of payloads are those that this version reads; runs without records get all of theirs. So the
+ * raw archive alone restores the history of the runs that read their source.
  */
 import { randomUUID } from "node:crypto"
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
@@ -26,14 +26,14 @@ import type { DataSet } from "../tables.ts"
 import { makeLive } from "./make-live.ts"
 import { addPart, isSame, PublishedMeanwhile, putFile } from "./record.ts"
 
-/** None of the runs that were repeated brought a row, and what is live has some. */
+/** None of the repeated runs brought a row, but the live data set has rows. */
 export class NothingMade extends Schema.TaggedError<NothingMade>()("NothingMade", { pipeline: Schema.String }) {
   override get message() {
     return `The runs in the raw archive give no row of ${this.pipeline}. What is live stays live; restore the folder raw from a backup, and run again.`
   }
 }
 
-/** Live where the data set has one; rolled-back runs stay rolled back. */
+/** The entry of the rebuilt data set. Rolled-back runs stay rolled back. */
 const entryOf = (made: DataSetEntry, live: DataSetEntry | undefined, number: number): DataSetEntry => ({
   ...made,
   published_in: number,
@@ -42,7 +42,7 @@ const entryOf = (made: DataSetEntry, live: DataSetEntry | undefined, number: num
   undone: live?.undone ?? []
 })
 
-/** Writes the records of its runs as a part of `ingest`: all of those runs that have none yet. */
+/** Writes the records of the rebuild as a part of `ingest`, including all records of runs that have none yet. */
 const writeRecords = Effect.fnUntraced(function* (layout: Layout, from: Layout, event: Event, file: string) {
   const fs = yield* FileSystem.FileSystem
   yield* refreshOpened(layout)
@@ -56,15 +56,16 @@ const writeRecords = Effect.fnUntraced(function* (layout: Layout, from: Layout, 
 export interface Rebuild {
   readonly layout: Layout
   readonly dataSet: DataSet
-  /** The warehouse into which the runs were repeated. */
+  /** The warehouse in which the runs were repeated. */
   readonly from: Layout
-  /** What was live of the data set when the runs to repeat were looked for. */
+  /** The live entry of the data set when the runs to repeat were selected. */
   readonly since: DataSetEntry | undefined
 }
 
 /**
- * Makes the parts of `from` live, with the records of its runs. Answers with the id of the new generation. The caller holds the
- * lock of the data set since before it looked for the runs to repeat: one that publishes meanwhile would be lost.
+ * Makes the parts of `from` live, with the records of its runs. Returns the id of the new generation. The caller has
+ * held the lock of the data set since before it selected the runs to repeat: otherwise a run that publishes meanwhile
+ * would be lost.
  */
 export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet, from, layout, since }: Rebuild) {
   const path = yield* Path.Path

@@ -1,4 +1,7 @@
-/** What a run adds to what is live: its records as a part of `ingest`, and, where rows were new, the parts of its data set. */
+/**
+ * Adds a run to the warehouse: its records as a part of `ingest` and, if it brought new rows, the parts of its data
+ * set.
+ */
 import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
 import type { RunRecord } from "@larder/schemas/ingest.ts"
@@ -23,12 +26,13 @@ import { refreshOpened } from "../opened/opened-files.ts"
 import { ownFolder, stagedFileIn } from "../staging.ts"
 import { ingestVersion } from "../tables.ts"
 
-/** Parts of so many runs become one. */
+/** Number of parts that are merged into one. */
 const mergedRuns = 100
 
 /**
- * Another machine published the same data set, or rolled it back, since this run compared its rows with it. What the run read is read
- * again beside what is live now: its staged rows are no longer all that it read.
+ * Another machine published the same data set, or rolled it back, after this run compared its rows with it. The
+ * payloads must be read again and compared with what is live now: the staged rows are no longer everything that the run
+ * read.
  */
 export class PublishedMeanwhile extends Schema.TaggedError<PublishedMeanwhile>()("PublishedMeanwhile", {
   pipeline: Schema.String
@@ -38,7 +42,9 @@ export class PublishedMeanwhile extends Schema.TaggedError<PublishedMeanwhile>()
   }
 }
 
-/** The data set was rolled back since the run began: what the run did not read, because it was known, is known no more. */
+/**
+ * The data set was rolled back since the run began: data that the run skipped because it was known is no longer known.
+ */
 export class RolledBackMeanwhile extends Schema.TaggedError<RolledBackMeanwhile>()("RolledBackMeanwhile", {
   pipeline: Schema.String,
   by: Schema.String
@@ -48,7 +54,9 @@ export class RolledBackMeanwhile extends Schema.TaggedError<RolledBackMeanwhile>
   }
 }
 
-/** Fails where runs that counted when this one began were rolled back since. `since` is what was live then. */
+/**
+ * Fails if runs that counted when this run began were rolled back since. `since` is the generation that was live then.
+ */
 export const requireStillKnown = (
   pipeline: string,
   since: Manifest | undefined,
@@ -62,7 +70,10 @@ export const requireStillKnown = (
     : Effect.fail(new RolledBackMeanwhile({ pipeline, by: generationId(undone.by) }))
 }
 
-/** Puts a file into the depot, also in the place of a damaged one, and notes that what lies there now was held to its SHA-256. */
+/**
+ * Puts a file into the depot, also in place of a damaged object, and notes that the object was verified against its
+ * SHA-256.
+ */
 export const putFile = Effect.fnUntraced(function* (layout: Layout, file: string) {
   const { id: object, stamp } = yield* stampedId(file)
   const { depot, local } = layout
@@ -73,7 +84,7 @@ export const putFile = Effect.fnUntraced(function* (layout: Layout, file: string
   return object
 })
 
-/** Oldest parts that become one: a hundred of single runs, or else a hundred that were merged of such. */
+/** The oldest parts to merge: a hundred of single runs, otherwise a hundred that were merged from such parts. */
 const mergeable = (parts: ReadonlyArray<IngestPart>) => {
   const isSingle = ({ first, last }: IngestPart) => first === last
   const single = parts.filter(isSingle)
@@ -86,7 +97,7 @@ interface Merged {
   readonly part: IngestPart
 }
 
-/** Makes one part of a hundred. A run that is overtaken meanwhile only changes the list. */
+/** Merges a hundred parts into one. If another run publishes meanwhile, only the list of parts is different. */
 const mergeParts = Effect.fnUntraced(function* (layout: Layout, base: Manifest | undefined, folder: string) {
   const path = yield* Path.Path
   const of = mergeable(base?.ingest.parts ?? [])
@@ -94,7 +105,7 @@ const mergeParts = Effect.fnUntraced(function* (layout: Layout, base: Manifest |
   const last = of.at(-1)
   if (first === undefined || last === undefined) return undefined
   const faults = yield* Effect.forEach(of, (part) => faultOf(layout, part))
-  if (faults.some((fault) => fault !== undefined)) return undefined // what is damaged is not carried on
+  if (faults.some((fault) => fault !== undefined)) return undefined // a damaged part is not merged
   const file = path.join(folder, "merged.gz")
   yield* mergeIngestParts(
     of.map((part) => ({ ...part, file: layout.objectFile(part.sha256) })),
@@ -118,23 +129,23 @@ export const addPart = (base: Manifest | undefined, object: ObjectId, number: nu
     parts: [...(base?.ingest.parts ?? []), { ...object, first: number, last: number }]
   } satisfies Manifest["ingest"])
 
-/** What a run makes of its data set. */
+/** The result of a run for its data set. */
 export interface Outcome {
-  /** What was live when the run began to read; undefined where nothing was. */
+  /** The live generation when the run began to read; undefined if there was none. */
   readonly since?: Manifest | undefined
-  /** What its rows were compared with; undefined for a first load. */
+  /** The entry with which its rows were compared; undefined for a first load. */
   readonly base: DataSetEntry | undefined
-  /** The data set with new parts; undefined where no row of it changed. */
+  /** The entry with new parts; undefined if no row of the data set changed. */
   readonly entry?: (number: number) => DataSetEntry
 }
 
-/** The same parts, and no rollback since. */
+/** Whether both entries have the same parts, with no rollback in between. */
 export const isSame = (a: DataSetEntry | undefined, b: DataSetEntry | undefined) =>
   a?.changed_in === b?.changed_in && a?.published_in === b?.published_in
 
 /**
- * Makes the generation of a run. `records` is the part of `ingest`, `folder` a place for files that go with the run. One that failed has no
- * outcome: whatever is live then, it changes nothing.
+ * Makes the generation of a run. `records` is the file of its part of `ingest`; `folder` is for files that are removed
+ * with the run. A failed run has no outcome: it changes no data set, whatever is live then.
  */
 export const recordRun = Effect.fn("Generation.recordRun")(function* (
   layout: Layout,
@@ -165,7 +176,7 @@ export const recordRun = Effect.fn("Generation.recordRun")(function* (
 
 const hasIngest = "select 1 from duckdb_tables() where schema_name = 'ingest' and database_name = current_database()"
 
-/** Writes the part of a run that failed, with what it staged, where a file in its folder still has that. */
+/** Writes the part of a failed run, with its staged rows if a file in its folder still has them. */
 const writeRecordsOfFailed = Effect.fnUntraced(function* (file: string, records: RecordsOfRun, folder: string) {
   const source = stagedFileIn(folder)
   if (!existsSync(source)) return yield* writeRecordsOfRun(file, records)
@@ -174,7 +185,10 @@ const writeRecordsOfFailed = Effect.fnUntraced(function* (file: string, records:
   yield* writeRecordsOfRun(file, records, isThere ? stagedByFailed(db) : undefined)
 }, Effect.scoped)
 
-/** Records a run that failed, so that it is in SQL at once: also what it staged in its folder, where it came that far. */
+/**
+ * Records a failed run, so that it is immediately visible in SQL, with the rows that it staged in its folder, if it got
+ * that far.
+ */
 export const recordEnd = Effect.fnUntraced(function* (
   layout: Layout,
   ended: Omit<RecordsOfRun, "hasChangedData">,

@@ -1,6 +1,7 @@
 /**
- * Going back: a new generation that names parts of an earlier one. Nothing is lost: what was gone back from is kept like all else,
- * and the records of its runs stay in `ingest`, but the next run builds on the earlier parts, and reads again what those runs had read.
+ * Rollback: a new generation that names parts of an earlier one. Nothing is lost: the data of the undone generations is
+ * kept like all other data, and the records of their runs stay in `ingest`. The next run builds on the earlier parts,
+ * and reads again what the undone runs had read.
  */
 
 import { randomUUID } from "node:crypto"
@@ -38,7 +39,7 @@ export class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("No
   }
 }
 
-/** Going back would change nothing, or is impossible. */
+/** The rollback would change nothing, or is impossible. */
 export class NothingToGoBackTo extends Schema.TaggedError<NothingToGoBackTo>()("NothingToGoBackTo", {
   problem: Schema.String
 }) {
@@ -48,18 +49,18 @@ export class NothingToGoBackTo extends Schema.TaggedError<NothingToGoBackTo>()("
 }
 
 export interface Asked {
-  /** The number of a generation; without it, what the newest data was built from. */
+  /** The number of a generation; without it, the one that the newest data was built from. */
   readonly to: Option.Option<number>
-  /** The pipeline of the one data set that is to go back. */
+  /** The pipeline of the only data set to roll back. */
   readonly only: Option.Option<string>
   readonly note: Option.Option<string>
 }
 
-/** The data sets that go back, and to what. */
+/** The data sets to roll back, and their targets. */
 interface Plan {
-  /** Null where a data set goes back to before its first run. */
+  /** Null if a data set is rolled back to before its first run. */
   readonly went_back_to: number | null
-  /** The only data set that the rollback is for. */
+  /** The only data set of the rollback; null if it is for all data sets. */
   readonly pipeline: string | null
   /** By pipeline; `from` is the first generation that is undone. */
   readonly entries: ReadonlyMap<string, { readonly wanted: DataSetEntry | undefined; readonly from: number }>
@@ -70,7 +71,7 @@ const unknownDataSet = (only: string, base: Manifest) =>
     problem: `There is no data set ${only}: there are ${Object.keys(base.data_sets).join(", ") || "none"}.`
   })
 
-/** What a data set was before its parts were published. */
+/** Plans to return a data set to its state before its parts were published. */
 const planBefore = Effect.fnUntraced(function* (layout: Layout, base: Manifest, only: string | undefined) {
   const loaded = Object.entries(base.data_sets).filter(
     ([pipeline, entry]) => isLoaded(entry) && (only === undefined || pipeline === only)
@@ -103,7 +104,7 @@ const planBefore = Effect.fnUntraced(function* (layout: Layout, base: Manifest, 
 const keptIds = (layout: Layout) =>
   Effect.map(keptManifestsOf(layout.depot), (all) => all.map(({ number }) => generationId(number)))
 
-/** What the data sets were in a generation. */
+/** Plans to return the data sets to their state in a generation. */
 const planTo = Effect.fnUntraced(function* (layout: Layout, base: Manifest, number: number, only: string | undefined) {
   const found = yield* readManifest(layout.depot, number)
   if (Option.isNone(found)) {
@@ -123,7 +124,7 @@ const planTo = Effect.fnUntraced(function* (layout: Layout, base: Manifest, numb
   return plan
 })
 
-/** A data set that was not there yet. Which runs were rolled back before stays known. */
+/** The entry of a data set that did not exist yet. It keeps which runs were rolled back before. */
 const absent = (base: DataSetEntry): DataSetEntry => ({
   ...base,
   built_on: null,
@@ -144,13 +145,13 @@ const entriesOf = ({ entries }: Plan, base: Manifest, number: number) => {
   return { ...base.data_sets, ...Object.fromEntries(changed) }
 }
 
-/** Manifests outlive the parts that they name. */
+/** Manifests are kept longer than the parts that they name. */
 const noLongerKept = (pipeline: string, wanted: DataSetEntry | undefined) =>
   new NothingToGoBackTo({
     problem: `The data of ${pipeline} in ${generationId(wanted?.published_in ?? 0)} is no longer kept. What is kept has its size in the list of: npx larder-ingest generations`
   })
 
-/** Runs an effect while nobody publishes these data sets. Several locks are always taken in one order. */
+/** Runs an effect while no run publishes these data sets. Several locks are always taken in the same order. */
 const whileNobodyPublishes = <A, E, R>(
   layout: Layout,
   pipelines: ReadonlyArray<string>,
@@ -164,11 +165,11 @@ const whileNobodyPublishes = <A, E, R>(
 export interface WentBack {
   /** The generation that is live now. */
   readonly generation: string
-  /** By pipeline: the generation that published what is live of it now; null where it is no longer loaded. */
+  /** By pipeline: the generation that published the data that is live now; null if the data set is no longer loaded. */
   readonly data_sets: Readonly<Record<string, string | null>>
 }
 
-/** Goes back to an earlier generation, with all data sets or one, and says so in a new generation. */
+/** Returns all data sets, or one, to an earlier generation, and records that in a new generation. */
 export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layout, { note, only, to }: Asked) {
   const path = yield* Path.Path
   const pipeline = Option.getOrUndefined(only)
@@ -183,7 +184,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
   yield* catchUp(layout)
   const newest = Option.getOrUndefined(yield* newestManifest(layout.depot))
   if (newest === undefined) return yield* new NoWarehouse({ dir: layout.dir })
-  yield* planFor(newest) // before anybody is kept waiting
+  yield* planFor(newest) // fails early, before other runs have to wait
   const folder = yield* ownFolder(layout, `records-${randomUUID()}`)
   const records = path.join(folder, "records.gz")
   let changed: ReadonlyArray<string> = []
@@ -196,7 +197,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
       })
     }
     for (const [name, { wanted }] of plan.entries) {
-      const [database] = wanted?.parts ?? [] // servers make the files beside it again where they are damaged
+      const [database] = wanted?.parts ?? [] // servers make its sidecar files again if they are damaged
       if (database === undefined) continue
       const isKept = yield* Effect.map(datedObjects(layout.depot), (objects) => objects.has(database.sha256))
       if (!isKept) return yield* noLongerKept(name, wanted)

@@ -1,5 +1,5 @@
 /**
- * The commodity catalog and all current readings of one generation, in memory and in the form in which they leave. A
+ * The commodity catalog and all current readings of one generation, in memory and already serialized for responses. A
  * generation never changes, so this is loaded once, when it opens.
  */
 import {
@@ -92,7 +92,7 @@ const readingsRows = `
   from commodity.price
   group by metric_name`
 
-/** Metrics of these licences. */
+/** The names of the metrics with these licences. */
 const metricsOf = Effect.fnUntraced(function* (db: DuckDb["Service"], licences: ReadonlyArray<Licence>) {
   if (licences.length === 0) return new Set<string>()
   const Named = Schema.Struct({ metric_name: Schema.String })
@@ -105,7 +105,7 @@ const pointsFrom = (row: typeof ReadingsRow.Type) => {
   return pointsOf(row.days.split(",").map((day, index) => ({ day, value: numbers[index] ?? "null" })))
 }
 
-/** Metrics of the withheld licences are left out, with their series, and a product that has no others. */
+/** Leaves out metrics with withheld licences, their series, and products that have no other metrics. */
 export const loadCommodities = Effect.fn("Commodities.load")(function* (
   db: DuckDb["Service"],
   withheldLicences: ReadonlyArray<Licence>

@@ -1,9 +1,11 @@
-/** How values of the warehouse leave as JSON, as SQL expressions over a column. Null stays null. */
+/** How values of the warehouse are written as JSON: SQL expressions over a column. Null stays null. */
 
-/** A decimal without trailing zeros: `12.5`, `15`. Exact to 15 digits, which is what a JSON number is read with. */
+/**
+ * A decimal without trailing zeros: `12.5`, `15`. Exact to 15 digits, the precision with which JSON numbers are read.
+ */
 export const amount = (column: string) => `rtrim(rtrim(${column}::varchar, '0'), '.')::json`
 
-/** A double: `100` instead of `100.0`, and null for what JSON has no number for. */
+/** A double: `100` instead of `100.0`, and null for values that JSON has no number for. */
 export const double = (column: string) => `
   case when try_cast(${column} as bigint) = ${column} then to_json(try_cast(${column} as bigint))
     when isfinite(${column}) then to_json(${column}) end`

@@ -1,13 +1,13 @@
 /**
- * Readings of one metric in the form in which they leave: the JSON of all points in one text, and where each begins. A
- * range of days is then one piece of that text.
+ * Readings of one metric, already serialized for responses: the JSON of all points in one text, and where each point
+ * begins. So a range of days is one slice of that text.
  */
 
 export interface Points {
   /** Days in ascending order. */
   readonly days: ReadonlyArray<string>
   readonly json: string
-  /** Where the point of a day begins in `json`; one more at the end. */
+  /** Where the point of each day begins in `json`, and the end. */
   readonly starts: Uint32Array
 }
 
@@ -33,7 +33,7 @@ const firstFrom = (days: ReadonlyArray<string>, day: string): number => {
   return low
 }
 
-/** Where the points of a range of days stand in `json`, both days included. An open end is undefined. */
+/** Where the points of a range of days are in `json`, both days included. An open end is undefined. */
 const rangeOf = ({ days, starts }: Points, from: string | undefined, to: string | undefined) => {
   const first = from === undefined ? 0 : firstFrom(days, from)
   const end = to === undefined ? days.length : firstFrom(days, `${to}~`)
@@ -43,10 +43,10 @@ const rangeOf = ({ days, starts }: Points, from: string | undefined, to: string 
 /** The points of a range of days, both ends included, as a JSON array. An open end is undefined. */
 export const jsonOfRange = (points: Points, from: string | undefined, to: string | undefined): string => {
   const { start, stop } = rangeOf(points, from, to)
-  return stop <= start ? "[]" : `[${points.json.slice(start, stop - 1)}]` // without the comma behind the last one
+  return stop <= start ? "[]" : `[${points.json.slice(start, stop - 1)}]` // without the comma after the last one
 }
 
-/** Length of that JSON array, without making it. */
+/** Length of that JSON array, without building it. */
 export const lengthOfRange = (points: Points, from: string | undefined, to: string | undefined): number => {
   const { start, stop } = rangeOf(points, from, to)
   return Math.max(0, stop - start) + 2

@@ -1,7 +1,7 @@
 /**
- * Single products by id. An id says nothing about where its row is, and to look for it among a million texts takes tens of
- * milliseconds. So the listed products are held in memory by the hash of their id, 16 bytes each, sorted, and rows of the
- * generation are read by their number.
+ * Single products by id. An id does not tell where its row is, and finding it among a million texts takes tens of
+ * milliseconds. So the listed products are held in memory by the hash of their id, 16 bytes each, sorted, and rows of
+ * the generation are read by their number.
  */
 import { Effect, Schema } from "effect"
 import type { DuckDb, DuckDbError } from "../duckdb.ts"
@@ -9,7 +9,9 @@ import { amount, double, moment } from "./json-in-sql.ts"
 
 export type ProductById = (id: string) => Effect.Effect<string | undefined, DuckDbError>
 
-/** Of this instance of DuckDB, gone when it closes. A read-only one takes no tables of its own. */
+/**
+ * Belongs to this instance of DuckDB, and is gone when it closes. A read-only instance accepts no tables of its own.
+ */
 const lookup = `
   attach ':memory:' as lookup (read_write);
   create table lookup.product as
@@ -21,7 +23,7 @@ const lookup = `
 const RowNumber = Schema.Struct({ row_number: Schema.BigInt })
 const rowNumbers = "select row_number from lookup.product where id_hash = hash($id)"
 
-/** A price in another currency than the product's would be read as one in the product's. */
+/** A price in a currency other than the product's would be misread as a price in the product's currency. */
 const inCurrency = (price: string) => `if(v.currency is not distinct from p.currency, ${amount(price)}, null)`
 
 const detail = `

@@ -1,15 +1,16 @@
 /**
- * Pages of a store's products and collections, from tables that a generation holds in the order of the API: by store, then
- * by `place`. A page begins behind a position, the publication and the id of the last row seen, and not after a number of
- * rows, so it goes on in the next generation, too.
+ * Pages of a store's products and collections, from tables that a generation holds in the order of the API: by store,
+ * then by `place`. A page begins after a position, which is the publication time and the id of the last row seen, and
+ * not after a number of rows. So paging continues correctly in the next generation.
  *
- * Ids of one kind begin alike, and of texts DuckDB keeps minima and maxima of 8 bytes: `store_id` leads to no rows without a
- * look at all of them. So the row numbers of each store are held in memory, and a position at every 2,048th place.
+ * Ids of one kind begin alike, and DuckDB keeps only 8 bytes of the minima and maxima of texts, so finding rows by
+ * `store_id` would scan all of them. Therefore the row numbers of each store are held in memory, and a position at
+ * every 2,048th place.
  */
 import { Effect, Schema } from "effect"
 import type { DuckDb, DuckDbError } from "../duckdb.ts"
 
-/** Where a page ends. Publications are in microseconds since 1970; null is last. */
+/** Where a page ends. Publication times are in microseconds since 1970; null is last. */
 export interface Position {
   readonly published: bigint | null
   readonly id: string
@@ -30,11 +31,11 @@ export interface StoreLists {
 export interface SortedTable {
   readonly name: string
   readonly id: string
-  /** Record of a row, as an SQL expression of type JSON. */
+  /** The record of a row, as an SQL expression of type JSON. */
   readonly record: string
 }
 
-/** Sorts an unpublished row behind every other one: before all moments that DuckDB has. */
+/** Sorts an unpublished row after every other row: it is before all timestamps of DuckDB. */
 const never = -(2n ** 63n - 1n)
 const isBehind = (a: Position, b: Position) => {
   const [one, other] = [a.published ?? never, b.published ?? never]
@@ -88,7 +89,7 @@ const group = <A extends { readonly store_id: string }>(rows: ReadonlyArray<A>) 
   return groups
 }
 
-/** Places between which the rows behind a position begin, and one page of them ends. */
+/** The range of places in which the rows after a position begin, and one page of them ends. */
 const placesBehind = (marks: ReadonlyArray<typeof Mark.Type>, after: Position, rows: number, all: number) => {
   const next = marks.findIndex((mark) => isBehind(mark, after))
   const before = next === -1 ? marks.length : next
@@ -107,7 +108,7 @@ export const openLists = Effect.fnUntraced(function* (db: DuckDb["Service"], tab
     page: (store, after, limit) => {
       const extent = extents.get(store)
       if (extent === undefined) return Effect.succeed({ records: [], next: undefined })
-      const rows = limit + 1 // one more tells whether there is another page
+      const rows = limit + 1 // one more row shows whether there is another page
       const rest = { first_row: Number(extent.first_row), last_row: Number(extent.last_row), store, rows }
       const found =
         after === undefined

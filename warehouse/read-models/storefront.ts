@@ -1,4 +1,4 @@
-/** Storefronts of one generation: stores in memory, their products and collections read when they are asked for. */
+/** Storefronts of one generation: stores in memory, products and collections read on request. */
 import { Effect } from "effect"
 import type { DuckDb } from "../duckdb.ts"
 import { amount, moment } from "./json-in-sql.ts"
@@ -6,7 +6,7 @@ import { openProducts, type ProductById } from "./product-details.ts"
 import { openLists, type SortedTable, type StoreLists } from "./store-lists.ts"
 import { loadLastReads, loadStoreFacts, type StoreFacts, type Stores, storesOf } from "./stores.ts"
 
-/** What the data set holds by itself. */
+/** The data of the data set alone, without the records of reads. */
 export interface StorefrontData {
   readonly facts: StoreFacts
   readonly products: StoreLists
@@ -54,6 +54,6 @@ export const loadStorefronts = Effect.fn("Storefronts.load")(function* (db: Duck
   return { facts, products, collections, product } satisfies StorefrontData as StorefrontData
 })
 
-/** The same with the records of the stores' last reads: these change without any of the data. */
+/** Adds the records of the stores' last reads, which change even if the data does not. */
 export const withLastReads = ({ facts, ...data }: StorefrontData, ingest: DuckDb["Service"]) =>
   Effect.map(loadLastReads(ingest), (lastReads): Storefronts => ({ ...data, stores: storesOf(facts, lastReads) }))

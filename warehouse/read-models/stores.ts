@@ -1,6 +1,6 @@
 /**
- * The stores of one generation, in memory and in the form in which they leave, and their search. How their last reads ended is
- * asked for apart: it changes with every read, and what the stores are does not.
+ * The stores of one generation, in memory and already serialized for responses, and their search. The results of their
+ * last reads are loaded separately: they change with every read, and the stores do not.
  */
 import { Store } from "@larder/schemas/storefront/records.ts"
 import { Effect, Schema } from "effect"
@@ -71,7 +71,7 @@ const categoryRows = `
 
 const isBefore = (a: StorePosition, b: StorePosition) => a.name < b.name || (a.name === b.name && a.id < b.id)
 
-/** What a generation says of its stores, without their last reads. */
+/** The facts of a generation about its stores, without their last reads. */
 export const loadStoreFacts = Effect.fnUntraced(function* (db: DuckDb["Service"], counts: Counts) {
   const categoriesOf = new Map<string, Array<{ readonly category: string; readonly product_count: number }>>()
   for (const { store_id, ...row } of yield* db.all(CategoryRow, categoryRows)) {
@@ -92,10 +92,10 @@ export const loadStoreFacts = Effect.fnUntraced(function* (db: DuckDb["Service"]
 })
 export type StoreFacts = Effect.Success<ReturnType<typeof loadStoreFacts>>
 
-/** Of a store whose reads are not known. */
+/** For a store whose reads are not known. */
 const neverRead = { fetch_status: "failed", fetched_at: null } as const
 
-/** Asks no database, so that later reads of the same stores need none of their rows again. */
+/** Queries no database, so later reads of the same stores do not load the rows again. */
 export const storesOf = (facts: StoreFacts, lastReads: LastReads): Stores => {
   const stores = facts.map(({ first_seen_at, ...told }) => {
     const { fetch_status, fetched_at } = lastReads.get(told.id) ?? neverRead

@@ -1,11 +1,11 @@
-/** Where a run finds what is known of the stores already. */
+/** Where a run finds what is already known about the stores. */
 
-/** A table by its name, as SQL: the table itself, or a query in its place. */
+/** Maps the name of a table to SQL: the table itself, or a query in its place. */
 export type Known = (table: string) => string
 
 export interface KnownStores {
   /** Tables of `storefront`. */
   readonly known: Known
-  /** Tables of `ingest`: the reads that what is known came of. */
+  /** Tables of `ingest`: the reads from which the known data comes. */
   readonly knownReads: Known
 }

@@ -1,7 +1,7 @@
 /**
- * When each product and collection was last seen. Nothing is written where a read finds what is known, so it follows from the
- * reads: all that is listed was found by the last read that had the whole list. A read that had only a part of the list counts
- * for what it found new, changed or back, and not for what it found unchanged.
+ * When each product and collection was last seen. A read that finds known data writes nothing, so the time is derived
+ * from the reads: everything that is listed was found by the last read of the whole list. A read of only a part of the
+ * list counts for what it found new, changed or listed again, and not for what it found unchanged.
  */
 import type { Known, KnownStores } from "./known.ts"
 
@@ -10,8 +10,8 @@ const changedIn = (known: Known, kind: "product" | "collection") => `
     from ${known(kind)} join store_read using (run_id, store_id)`
 
 /**
- * A query over `storefront.sighting`, with the columns of `storefront.last_seen`. Reads are materialized: where they are a join that
- * stands here four times, DuckDB 1.5 looks for plans in common without end in the catalogue.
+ * A query over `storefront.sighting`, with the columns of `storefront.last_seen`. The reads are materialized: in the
+ * catalogue they are a join, and if it appeared here four times, DuckDB 1.5 would search endlessly for common subplans.
  */
 export const lastSeen = ({ known, knownReads }: KnownStores) => `
   with store_read as materialized (from ${knownReads("store_read")}),

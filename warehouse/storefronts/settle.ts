@@ -1,19 +1,19 @@
 /**
- * What the reads of a run mean beside what is known of their stores. Of the staged rows it makes what the live generation is
- * to have: times of first sight are carried over, a read that was not complete forgets nothing, only a complete one withdraws,
- * and changes of variants become history. Products are withdrawn where their own list was read whole, also where collections
- * were not. What a read finds as it was becomes a row as it was.
+ * Reconciles the reads of a run with what is known about their stores. It turns the staged rows into what the live
+ * generation will have: times of first sight are kept, an incomplete read forgets nothing, only a complete read
+ * withdraws, and changes of variants become history. Products are withdrawn if their own list was read completely, even
+ * if collections were not. An item that a read finds unchanged becomes an unchanged row.
  *
- * Each store is staged once, with its products and collections and with its read in `ingest.store_read`; of a failed read only
- * the store. `storefront.variant_change` is made here alone, and `storefront.sighting` but for products whose rows could not be
- * used.
+ * Each store is staged once, with its products and collections and with its read in `ingest.store_read`; for a failed
+ * read, only the store. `storefront.variant_change` is written only here. So is `storefront.sighting`, except for
+ * products whose rows could not be used.
  */
 import type { Known, KnownStores } from "./known.ts"
 import { lastSeen } from "./last-seen.ts"
 
 /**
- * Of runs side by side the one that read a store later counts, whichever is published first; one that failed keeps out none
- * that did not. `ingest.store_read` has all of them.
+ * If runs overlap, the later read of a store counts, whichever run is published first. A failed read never overrides
+ * one that did not fail. `ingest.store_read` has all of them.
  */
 const leaveOutOlderReads = (knownReads: Known) => [
   `create or replace temp table overtaken as
@@ -30,13 +30,13 @@ const leaveOutOlderReads = (knownReads: Known) => [
   "update ingest.store_read set is_taken = false where store_id in (from overtaken)"
 ]
 
-/** The reads that count, beside what each kind of feed is read by. */
+/** The reads that count, with the kind of feed from which each store is read. */
 const readsNow = `
   create or replace temp view read_now as
   select store_id, kind, fetch_status, read_at, has_all_products
   from ingest.store_read join storefront.store using (store_id)`
 
-/** What a read that was cut short or failed may not have come to. */
+/** Facts that a read may have missed if it was cut short or failed. */
 const facts = [
   "description",
   "country",
@@ -48,7 +48,7 @@ const facts = [
   "reported_product_count"
 ]
 
-/** Where a read failed, the currency stays that of the rows that are there, whatever the store list says. */
+/** After a failed read, the currency stays that of the existing rows, whatever the store list says. */
 const carryStoresOver = ({ known, knownReads }: KnownStores) => `
   update storefront.store s
   set
@@ -67,7 +67,9 @@ const carryStoresOver = ({ known, knownReads }: KnownStores) => `
   ) l
   where l.store_id = s.store_id`
 
-/** Staged before are sightings of products that are listed in rows which could not be used: those that are known stay listed. */
+/**
+ * Sightings that are staged before this are of products that are listed in unusable rows: the known ones stay listed.
+ */
 const keepSightingsOfKnown = (known: Known) => [
   `delete from storefront.sighting where (kind, id) not in (select (kind, id) from ${known("sighting")} where is_listed)`,
   `update storefront.sighting s set first_seen_at = l.first_seen_at, listed_since = l.listed_since
@@ -101,13 +103,16 @@ const listedBefore = (known: Known) => `
 
 const idsOf = (variants: string) => `list_transform(${variants}, lambda variant: variant.variant_id)`
 
-/** Ids of products of which some rows could not be used: whoever stages them says so here, and most runs have none. */
+/**
+ * Ids of products of which some rows could not be used. The code that stages the products fills it; most runs have
+ * none.
+ */
 export const halfProductTable = "half_product"
 export const createHalfProductTable = `create table if not exists ${halfProductTable} (product_id varchar)`
 
 /**
- * Rows of one product stand anywhere in a file. Where it could not be read to its end, or some rows of the product could not be
- * used, a product that lacks variants has been read by half, and stays as it was.
+ * Rows of one product may be anywhere in a file. If the file could not be read to its end, or some rows of the product
+ * could not be used, a product that lacks variants was read only in part, and stays as it was.
  */
 const leaveOutHalfProducts = (known: Known) => `
   delete from storefront.product
@@ -122,7 +127,10 @@ const leaveOutHalfProducts = (known: Known) => `
         or (fetch_status = 'partial' and kind in ('shopify-csv', 'google-merchant')))
   )`
 
-/** Of a read that was cut short, a collection that lacks members may have been read by half, and stays as it was. */
+/**
+ * After a read that was cut short, a collection that lacks members may have been read only in part, and stays as it
+ * was.
+ */
 const leaveOutHalfCollections = (known: Known) => `
   delete from storefront.collection
   where collection_id in (
@@ -142,7 +150,7 @@ const digestOf = (variants: string) => `
     available := variant.available
   )))`
 
-/** Most products are as they were. Only the others are looked at variant by variant. */
+/** Most products are unchanged. Only the others are compared variant by variant. */
 const findTouchedProducts = (known: Known) => `
   create or replace temp table touched as
   select product_id

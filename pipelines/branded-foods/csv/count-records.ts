@@ -1,7 +1,7 @@
 /**
- * Counts the records of a CSV file without DuckDB, so that what DuckDB staged can be held against it: a record that is lost
- * on the way shows. It is a state machine after RFC 4180 that takes two bytes a step, 0.7 s a gigabyte, and runs on the main
- * thread while DuckDB reads the same file on its own.
+ * Counts the records of a CSV file independently of DuckDB. A comparison with the staged rows shows lost records. The
+ * counter is a state machine after RFC 4180 that takes two bytes per step, 0.7 s per gigabyte. It runs on the main
+ * thread while DuckDB reads the same file on its own threads.
  */
 import { open } from "node:fs/promises"
 import { Effect } from "effect"
@@ -13,7 +13,9 @@ const carriageReturn = 0x0d
 const quote = 0x22
 const comma = 0x2c
 
-/** `closed` is a quote inside of quotes: the end of the field, or the first of two. From `broken` nothing leads back. */
+/**
+ * `closed` follows a quote within quotes: the end of the field, or the first of two quotes. `broken` is a final state.
+ */
 const recordStart = 0
 const fieldStart = 1
 const unquoted = 2
@@ -42,7 +44,7 @@ const after = (state: number, byte: number): number => {
   return next
 }
 
-/** What follows a state on one byte, and on two: the next state, and above it how many records end. */
+/** The transition tables for one byte and for two: the next state, and in the bits above it how many records end. */
 const byteSteps = new Uint8Array(states << 8)
 for (let at = 0; at < byteSteps.length; at++) byteSteps[at] = after(at >> 8, at & 0xff)
 const makePairSteps = () => {
@@ -59,7 +61,7 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 const pairSteps = makePairSteps()
 
-/** The state after these pairs, and how many records ended in them, as `ended * 8 + state`. */
+/** Returns the state after these pairs, and how many records ended in them, as `ended * 8 + state`. */
 const walk = (pairs: Uint16Array, from: number, to: number, state: number) => {
   let now = state
   let ended = 0
@@ -71,7 +73,7 @@ const walk = (pairs: Uint16Array, from: number, to: number, state: number) => {
   return ended * 8 + now
 }
 
-/** A pair about the middle at which a record seems to begin. */
+/** A pair near the middle at which a record seems to begin; 0 if there is none. */
 const middleOf = (bytes: Uint8Array) => {
   let at = bytes.length >> 1
   do at = bytes.indexOf(lineFeed, at) + 1
@@ -80,8 +82,8 @@ const middleOf = (bytes: Uint8Array) => {
 }
 
 /**
- * Each step waits for the one before, so both halves are walked at once, the second one from the state that it should begin
- * in. Where the first half ends in another one, it is walked again.
+ * Each step depends on the one before, so one loop walks both halves at the same time, the second one from the state in
+ * which it should begin. If the first half ends in another state, the second half is walked again.
  */
 const walkHalves = (pairs: Uint16Array, middle: number, state: number) => {
   const both = Math.min(middle, pairs.length - middle)
@@ -113,14 +115,14 @@ const makeCounter = () => {
     records += walked >> 3
   }
   return {
-    /** Each piece begins where a `Uint16Array` may. */
+    /** Each piece must begin at an even offset of its buffer, as `Uint16Array` requires. */
     take(bytes: Uint8Array) {
       const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1)
       const middle = middleOf(bytes)
       take(middle === 0 ? walk(pairs, 0, pairs.length, state) : walkHalves(pairs, middle, state))
       if (bytes.length % 2 === 1) take(byteSteps[(state << 8) | (bytes.at(-1) ?? 0)] ?? broken)
     },
-    /** Undefined where the file is not well-formed, or ends with a comma, where DuckDB would read an empty field. */
+    /** Undefined if the file is not well-formed, or ends with a comma, after which DuckDB would read an empty field. */
     end: () => {
       if (state === broken || state === inQuotes || state === fieldStart) return undefined
       return state === recordStart ? records : records + 1
@@ -146,7 +148,9 @@ const count = async (path: string, signal: AbortSignal) => {
   }
 }
 
-/** Records of the file, header and blank lines included; undefined where it is not well-formed CSV throughout. */
+/**
+ * Counts the records of the file, with its header and blank lines; undefined if any part of it is not well-formed CSV.
+ */
 export const countRecords = (member: string, path: string) =>
   Effect.tryPromise({
     try: (signal) => count(path, signal),

@@ -1,4 +1,4 @@
-/** The header of a CSV file, and how DuckDB is told to read the rest: every column as text, nothing guessed. */
+/** The header of a CSV file, and how DuckDB reads the rest: every column as text, with nothing auto-detected. */
 import { open } from "node:fs/promises"
 import { identifier, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
@@ -7,7 +7,7 @@ import { type MemberName, members } from "./members.ts"
 
 export class HeaderUnreadable extends Schema.TaggedError<HeaderUnreadable>()("HeaderUnreadable", {
   file: Schema.String,
-  /** Null where the file as a whole is meant. */
+  /** Null if the problem concerns the whole file. */
   line: Schema.NullOr(Schema.Int),
   problem: Schema.String
 }) {
@@ -19,7 +19,10 @@ export class HeaderUnreadable extends Schema.TaggedError<HeaderUnreadable>()("He
 /** The longest header so far has 420 bytes. */
 const mostBytes = 65_536
 
-/** Spreadsheets save it as "Unicode text"; Latin letters have a null byte each, whether a byte order mark is there or not. */
+/**
+ * Spreadsheets save UTF-16 as "Unicode text". Latin letters then have a null byte each, with or without a byte order
+ * mark.
+ */
 const isUtf16 = (start: Buffer) => {
   const [first = 1, second = 1] = start
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
@@ -36,26 +39,26 @@ const startOf = async (path: string) => {
   }
 }
 
-/** Undefined where the line does not end within so many bytes. */
+/** Undefined if the line does not end within `mostBytes`. */
 const firstLine = (start: Buffer) => {
   if (start.length === mostBytes && !start.includes("\n")) return undefined
   const text = start.toString("utf8")
   return text.slice(0, text.search(/\r?\n|$/)).replace(/^\uFEFF/, "")
 }
 
-/** Names of columns hold no commas, quotes or line breaks. */
+/** Column names contain no commas, quotes or line breaks. */
 const namesIn = (line: string) => line.split(",").map((name) => name.trim().replace(/^"(.*)"$/, "$1"))
 
 export interface Header<Name extends MemberName = MemberName> {
   readonly member: Name
   readonly path: string
-  /** All columns of the file, in its order. */
+  /** All columns of the file, in file order. */
   readonly columns: ReadonlyArray<string>
-  /** Columns that nobody knows, as they are told of. */
+  /** Columns that the mapping does not know, escaped for display. */
   readonly unknown: ReadonlyArray<string>
 }
 
-/** Reads the header and holds it against the columns that the mapping needs. */
+/** Reads the header and compares it with the columns that the mapping needs. */
 export const readHeader = Effect.fnUntraced(function* <Name extends MemberName>(member: Name, path: string) {
   const file = `${member}.csv`
   const start = yield* Effect.tryPromise({
@@ -90,12 +93,12 @@ export const readHeader = Effect.fnUntraced(function* <Name extends MemberName>(
   } satisfies Header<Name> as Header<Name>
 })
 
-/** A row of any release is far shorter; a longer one is rejected, not held. */
+/** Rows of all releases are far shorter. A longer row is rejected and not kept in memory. */
 export const mostBytesOfRow = 2_000_000
 
 /**
- * The file as a relation, of texts unless `typeOf` says otherwise. DuckDB's own guessing takes one bad line as proof that a file
- * has no quotes, so everything is said. The first line that does not parse fails the query.
+ * The file as a relation, of texts unless `typeOf` says otherwise. DuckDB's auto-detection takes one bad line as proof
+ * that a file has no quotes, so every option is set. The first line that does not parse fails the query.
  */
 export const relationOf = ({ columns, path }: Header, typeOf: ReadonlyMap<string, string> = new Map()) => {
   const types = columns.map((name) => `${literal(name)}: ${literal(typeOf.get(name) ?? "varchar")}`).join(", ")
@@ -103,7 +106,7 @@ export const relationOf = ({ columns, path }: Header, typeOf: ReadonlyMap<string
     strict_mode = true, null_padding = false, max_line_size = ${mostBytesOfRow + 64}, columns = {${types}})`
 }
 
-/** A column that older layouts lack reads as null, which is "not stated". */
+/** A column that older layouts lack is read as null, which means "not stated". */
 export const columnOf =
   ({ columns }: Header) =>
   (name: string) =>

@@ -1,7 +1,7 @@
 /**
- * Labels out of the staged files, one range of fdc_id after the other, so that memory does not grow with the release.
- * A label is a row of food.csv (its name and publication day), the row of branded_food.csv with the same fdc_id, and
- * their rows in food_nutrient.csv and food_attribute.csv.
+ * Assembles labels from the staged files, one range of fdc_id after the other, so that memory does not grow with the
+ * release. A label consists of a row of food.csv (its name and publication day), the row of branded_food.csv with the
+ * same fdc_id, and their rows in food_nutrient.csv and food_attribute.csv.
  */
 
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
@@ -10,7 +10,7 @@ import { Effect, Schema } from "effect"
 import { type FieldNames, foodColumns, labelsFrom, placeOf } from "../label.ts"
 import type { Load } from "../load.ts"
 
-/** Labels of a range: some 500 MB while they are put together. */
+/** Labels per range: about 500 MB of memory while they are assembled. */
 const labelsOfRange = 400_000
 
 export const csvFieldNames: FieldNames = {
@@ -22,16 +22,16 @@ export const csvFieldNames: FieldNames = {
   discontinued_on: "discontinued_date in branded_food.csv"
 }
 
-/** Nearly every release spells it the first way, and none has to say it. */
+/** Nearly every release uses the first spelling, and the column may be empty or missing. */
 export const isBranded = `coalesce(
   data_type = 'branded_food' or lower(trim(data_type)) in ('branded_food', 'branded', ''),
   true
 )`
 
 /**
- * Amounts of one food in order of nutrients. Of several amounts of one nutrient the best founded comes first, and of
- * equally founded ones the one that was added last. What they are sorted by is one number: comparing it costs a third of
- * comparing fields.
+ * The amounts of one food, sorted by nutrient. Of several amounts of one nutrient, the most reliable comes first, and
+ * of equally reliable ones the latest added. The sort key is one number: comparing it costs a third of comparing
+ * fields.
  */
 const nutrients = (range: string) => `
   select
@@ -141,7 +141,7 @@ export const stated = (range: string, hasAttributes: boolean) => `(
   left join release.other_kind using (fdc_id)
 )`
 
-/** Foods of food.csv that are not branded, as the release of all foods has them. */
+/** Foods of food.csv that are not branded. The release of all foods contains them. */
 const stageOtherKinds = `
   create table release.other_kind as
   select fdc_id, data_type from release.food where not (${isBranded})`
@@ -162,7 +162,7 @@ const ranges = `
 
 const Count = Schema.Struct({ rows: Schema.Int })
 
-/** Fills `branded_food.food`; labels that do not decode are in `release.refused` (fdc_id, reason) afterwards. */
+/** Fills `branded_food.food`. Labels that do not decode go to `release.refused` (fdc_id, reason). */
 export const stageLabels = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, hasAttributes: boolean) {
   yield* db.run("create table release.refused (fdc_id integer, reason varchar)")
   yield* db.run(stageOtherKinds)

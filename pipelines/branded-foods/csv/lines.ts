@@ -1,7 +1,7 @@
 /**
- * Rows of a staged file and its lines. A row that is of no use moves to `rejects_<member>` (line, reason, payload), so that what
- * is in `release.<member>` can be used, and the line of each of its rows follows from its place and theirs. Lines count
- * records: one that holds a line break counts once.
+ * Line numbers of staged rows. An unusable row moves to `rejects_<member>` (line, reason, payload), so that
+ * `release.<member>` holds only usable rows. The line of a staged row follows from its rowid and from the lines of the
+ * rejects. Line numbers count records: a record that contains a line break counts once.
  */
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
@@ -9,7 +9,7 @@ import type { LabelMember } from "./members.ts"
 
 type Db = DuckDb["Service"]
 
-/** The header is line 1. The k-th line that is not staged, line L, comes after L - 2 - k rows that are. */
+/** The header is line 1. The k-th line that is not staged, line L, comes after L - 1 - k staged rows. */
 const numberLines = (member: LabelMember) => `
   create or replace table release.shift_${member} as
   select line - row_number() over (order by line) + 1 as after
@@ -21,7 +21,10 @@ export const lineOf = (member: LabelMember) =>
 export const createRejects = (db: Db, member: LabelMember) =>
   db.run(`create temp table rejects_${member} (line bigint, reason varchar, payload varchar); ${numberLines(member)}`)
 
-/** Adds lines that never became rows: newline-delimited JSON. One without a reason is blank, and only takes its place. */
+/**
+ * Adds lines that were never staged, from newline-delimited JSON. A line without a reason is blank and only counts as a
+ * line.
+ */
 export const addRejects = (db: Db, member: LabelMember, file: string) =>
   db.run(`
     insert into rejects_${member}
@@ -31,7 +34,7 @@ export const addRejects = (db: Db, member: LabelMember, file: string) =>
 
 const Count = Schema.Struct({ rows: Schema.Int })
 
-/** Takes rows out of a staged file. `rows` selects them: `row`, their rowid, and `reason`. */
+/** Moves rows from a staged table to the rejects. `rows` is a query of their rowid, as `row`, and `reason`. */
 export const takeOut = Effect.fnUntraced(function* (db: Db, member: LabelMember, rows: string) {
   yield* db.run(`create or replace temp table taken as ${rows}`)
   const [taken] = yield* db.all(Count, "select count(*)::integer as rows from taken")

@@ -1,4 +1,4 @@
-/** The CSV release: its files into staged tables, the tables into labels, and every row accounted for. */
+/** Loads the CSV release: stages its files as tables, assembles labels from them, and accounts for every row. */
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 import type { Load, Loaded } from "../load.ts"
@@ -10,18 +10,18 @@ import { dictionaries, readDictionaryHeader, stageDictionary } from "./stage-dic
 import { stageExactly } from "./stage-exactly.ts"
 import { missingRecords, readStatedCounts } from "./stated-counts.ts"
 
-/** Paths of the files that are there. */
+/** Paths of the files that are present. */
 export interface CsvFiles {
   readonly members: ReadonlyMap<MemberName, string>
-  /** What the release says of them. */
+  /** The file with the record counts that the release states. */
   readonly counts: string | undefined
-  /** They came out of a zip, whose checksums say that nothing is missing. */
+  /** True if the files come from a zip, whose checksums prove that nothing is missing. */
   readonly areWhole: boolean
 }
 
 const noAttributes = "create table release.food_attribute (fdc_id integer, name varchar, value varchar, added bigint)"
 
-/** Reads the headers of those files that are there. */
+/** Reads the headers of the files that are present. */
 const headersOf = <Name extends MemberName, A, E>(
   files: CsvFiles["members"],
   names: ReadonlyArray<Name>,
@@ -32,7 +32,7 @@ const headersOf = <Name extends MemberName, A, E>(
     return path === undefined ? Effect.succeed(undefined) : read(member, path)
   }).pipe(Effect.map((headers) => headers.filter((header) => header !== undefined)))
 
-/** `folder` is the run's own, for files that must be cleared of broken records first. */
+/** `folder` belongs to the run. It takes copies of files from which broken records must be removed. */
 export const loadCsv = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   load: Load,
@@ -42,7 +42,7 @@ export const loadCsv = Effect.fnUntraced(function* (
   const present = yield* headersOf(files, labelMembers, readHeader)
   const known = yield* headersOf(files, dictionaries, readDictionaryHeader)
   const stated = counts === undefined ? new Map<string, number>() : yield* readStatedCounts(counts)
-  yield* db.run("set force_compression = 'uncompressed'") // read twice at most, and gone in a minute
+  yield* db.run("set force_compression = 'uncompressed'") // read at most twice, and dropped within a minute
   for (const header of present) {
     yield* stageExactly(db, header, folder)
     yield* rejectRows(db, load, header.member)

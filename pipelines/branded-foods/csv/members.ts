@@ -1,15 +1,16 @@
 /**
  * The files of a CSV release that are read, by base name, and their columns by header name. Releases add, drop and move
- * columns without notice: one that is needed and missing fails the run, one that nobody knows is recorded and left out.
+ * columns without notice: a missing column that is needed makes the file unreadable, and an unknown column is recorded
+ * and left out.
  */
 
 export interface Member {
   /** Without a needed file the release cannot be read. */
   readonly needed: boolean
   readonly neededColumns: ReadonlyArray<string>
-  /** Read where they are there. Older layouts lack them. */
+  /** Read if present. Older layouts lack them. */
   readonly otherColumns: ReadonlyArray<string>
-  /** Known and not read: empty in branded foods, or stated elsewhere. The raw archive keeps them. */
+  /** Known but not read: empty in branded foods, or stated elsewhere. The raw archive keeps them. */
   readonly leftOut: ReadonlyArray<string>
 }
 
@@ -89,6 +90,6 @@ export const members = {
 export type MemberName = keyof typeof members
 export const memberNames = Object.keys(members) as ReadonlyArray<MemberName>
 
-/** Rows of these files make labels, and each of them is accounted for. The others are dictionaries. */
+/** Labels are made of the rows of these files, and each row is accounted for. The other files are dictionaries. */
 export const labelMembers = ["food", "branded_food", "food_nutrient", "food_attribute"] as const
 export type LabelMember = (typeof labelMembers)[number]

@@ -1,6 +1,6 @@
 /**
- * Accounts for every row of the files: what did not parse, what cannot be used, and what belongs to no label goes to
- * `ingest.reject` with its line; rows of other kinds of food state nothing here.
+ * Accounts for every row of the files. Rows that do not parse, cannot be used or belong to no label go to
+ * `ingest.reject` with their line. Rows of other kinds of food are silent.
  */
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
@@ -10,7 +10,7 @@ import type { LabelMember } from "./members.ts"
 
 type Db = DuckDb["Service"]
 
-/** A row that is longer is shortened in the reject; the raw archive has it whole. */
+/** A longer row is truncated in the reject; the raw archive keeps it whole. */
 const mostOfPayload = 100_000
 
 const Count = Schema.Struct({ rows: Schema.Int })
@@ -27,13 +27,13 @@ const staged = (member: LabelMember, reason: string, from: string) => `
   select ${lineOf(member)} as line, ${reason} as reason, to_json(staged)::varchar as payload
   from release.${member} staged ${from}`
 
-/** Of rows with one fdc_id the first counts. */
+/** Of several rows with one fdc_id, the first counts. */
 const repeated = (member: LabelMember) => `
   select rowid as row, 'duplicate fdc_id ' || fdc_id || ': an earlier row has it' as reason
   from release.${member}
   qualify row_number() over (partition by fdc_id order by rowid) > 1`
 
-/** Before labels are put together: rows that cannot take part are told, those of a label that stands twice among them. */
+/** Runs before labels are assembled: rejects rows that cannot be used, including duplicates. */
 export const rejectRows = Effect.fnUntraced(function* (db: Db, load: Load, member: LabelMember) {
   if (member === "food" || member === "branded_food") {
     const twice = yield* count(db, `from release.${member} having count(*) > count(distinct fdc_id)`)
@@ -43,10 +43,10 @@ export const rejectRows = Effect.fnUntraced(function* (db: Db, load: Load, membe
 })
 
 const ofNoLabel = "anti join branded_food.food label using (fdc_id)"
-/** What branded_food.csv names is no other kind of food, whatever food.csv calls it. */
+/** A food that branded_food.csv names is branded, whatever food.csv calls it. */
 const isOther = "fdc_id in (select fdc_id from release.other_kind anti join release.branded_food using (fdc_id))"
 
-/** After labels are put together: rows that belong to none of them. Returns how many state nothing here. */
+/** Runs after labels are assembled: rejects rows that belong to none of them. Returns the number of silent rows. */
 export const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: Load, member: LabelMember) {
   const silent = yield* count(db, `from release.${member} where ${isOther}`)
   const left = yield* count(db, `from release.${member} ${ofNoLabel}`)
@@ -58,7 +58,7 @@ export const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: Load, 
   return silent
 })
 
-/** All rows of a file, read without looking at what became of them. */
+/** Counts all rows of a file, both staged and rejected. */
 export const rowsOf = (db: Db, member: LabelMember) =>
   count(
     db,

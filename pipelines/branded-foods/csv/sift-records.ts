@@ -1,8 +1,8 @@
 /**
- * The slow and exact look at a CSV file that DuckDB refused or counted otherwise than we did: good records go into a file of
- * their own, each on lines that end in LF, and the others into a list with their line, what is wrong, and how they begin.
- * After a broken record it goes on with the next line of the file, so that an open quote costs one line and not the rest.
- * About 200 MB/s; a release without bad records never comes here.
+ * The slow and exact check of a CSV file that DuckDB refused or for which the counts differ. Good records go into a new
+ * file, with LF as line end. The others go into a list with their line, the problem, and their beginning. After a
+ * broken record the check continues with the next line of the file, so that an open quote costs one line and not the
+ * rest. About 200 MB/s. Label files come here only if they have bad records; dictionaries always do.
  */
 import { isUtf8 } from "node:buffer"
 import { type FileHandle, open } from "node:fs/promises"
@@ -16,7 +16,7 @@ const carriageReturn = 0x0d
 const quote = 0x22
 const comma = 0x2c
 
-/** Of a longer record this much is told; the raw archive has it whole. */
+/** The payload of a longer record is truncated to this; the raw archive keeps it whole. */
 const mostBytesOfPayload = 100_000
 const pieceBytes = 4 << 20
 
@@ -25,7 +25,7 @@ export interface Sifted {
   readonly records: number
   /** The others, without blank lines. */
   readonly broken: number
-  /** The record in which the file was cut off: quotes that are open at its end, or a last record that is not whole. */
+  /** The record in which the file was truncated: its quotes are open at the end, or the last record is incomplete. */
   readonly cut: CutRecord | undefined
 }
 
@@ -35,16 +35,21 @@ export interface CutRecord {
   readonly problem: string
 }
 
-/** `end` is behind the record's line end, `last` before it. Both are of its first line where the record is broken. */
+/**
+ * `last` is before the line end of the record, `end` after it. If the record does not parse, both refer to its first
+ * line.
+ */
 interface Looked {
   readonly last: number
   readonly end: number
   readonly problem: string | undefined
-  /** The rest of the record may be missing: the file ends before its quotes are closed, or it has too few fields. */
+  /**
+   * Set if the rest of the record may be missing: the file ends before its quotes are closed, or it has too few fields.
+   */
   readonly lacks?: "quotes" | "fields"
 }
 
-/** Where the quoted field that begins at `from` is closed; -1 where it is not. */
+/** The position after the quoted field that begins at `from`; -1 if it is not closed. */
 const endOfQuoted = (bytes: Buffer, from: number) => {
   let at = from + 1
   for (; at < bytes.length; at++) {
@@ -65,7 +70,7 @@ const endOfUnquoted = (bytes: Buffer, from: number) => {
   return at
 }
 
-/** The first line from `from` on, as a record that is broken; undefined where its end has not come yet. */
+/** The first line from `from` on, as a broken record; undefined if its end has not been read yet. */
 const brokenLine = (
   bytes: Buffer,
   from: number,
@@ -79,7 +84,7 @@ const brokenLine = (
   return { last, end: found === -1 ? last : found + 1, problem, ...(lacks && { lacks }) }
 }
 
-/** The record at `from`; undefined where more bytes must come first. */
+/** The record at `from`; undefined if more bytes are needed. */
 const look = (bytes: Buffer, from: number, isAll: boolean, columns: number): Looked | undefined => {
   const refuse = (problem: string) => brokenLine(bytes, from, isAll, problem)
   let fields = 1
@@ -101,7 +106,8 @@ const look = (bytes: Buffer, from: number, isAll: boolean, columns: number): Loo
         isQuoted ? `text follows the quotes of field ${fields}` : `a quote stands inside of field ${fields}`
       )
     }
-    // A release quotes empty fields, too. A file that another tool saved may well end with a comma.
+    // A release quotes empty fields, too, so a record that begins with a quote cannot end with a comma. In a file that
+    // another tool saved, it can.
     if (at === bytes.length && bytes[at - 1] === comma && bytes[from] === quote) {
       return { last: at, end: at, problem: "nothing follows its last comma", lacks: "fields" }
     }
@@ -123,7 +129,7 @@ const writerOf = (file: FileHandle) => {
     await writeAll(file, all)
   }
   return {
-    /** The bytes are copied where they wait. */
+    /** Keeps a copy of the bytes until they are written. */
     write: async (piece: Buffer) => {
       waiting.push(Buffer.from(piece))
       bytes += piece.length
@@ -148,15 +154,15 @@ const sift = async (path: string, columns: number, good: FileHandle, bad: FileHa
         `${JSON.stringify({ line, reason, payload: bytes.toString("utf8", 0, mostBytesOfPayload).toWellFormed() })}\n`
       )
     )
-  /** A line that is too long, of which the rest has not come yet. */
+  /** True while the rest of an oversized line is skipped. */
   let isSkipping = false
   const tooLong = `it is longer than ${mostBytesOfRow} bytes, or its quotes are not closed`
 
-  /** Takes what is whole; answers with how many bytes that is. */
+  /** Processes complete records, and returns the number of their bytes. */
   const take = async (bytes: Buffer, isAll: boolean) => {
     const isText = isUtf8(bytes.subarray(0, isAll ? bytes.length : bytes.lastIndexOf(lineFeed) + 1))
     let at = 0
-    /** Good records that stand one after the other are copied at once. */
+    /** The start of consecutive good records, which are written together. */
     let run = 0
     const endRun = () => records.write(bytes.subarray(run, at))
     while (at < bytes.length) {
@@ -182,10 +188,10 @@ const sift = async (path: string, columns: number, good: FileHandle, bad: FileHa
       const problem = looked.problem ?? (isText || isUtf8(content) ? undefined : "it is no valid UTF-8")
       line += 1
       if (problem !== "blank" && !hasOpenQuotes) {
-        // Where no record is whole the header has more columns than the file, which is another fault.
+        // If no record was complete, the header has more columns than the file, which is another fault.
         const isTorn = lacks === "quotes" || end === last || (lacks === "fields" && kept > 0)
         cut = problem !== undefined && isTorn ? { record: line, problem } : undefined
-        hasOpenQuotes = lacks === "quotes" // what follows may be the rest of that field
+        hasOpenQuotes = lacks === "quotes" // the next lines may be the rest of that field
       }
       if (problem === undefined) {
         kept += 1
@@ -240,7 +246,8 @@ const sift = async (path: string, columns: number, good: FileHandle, bad: FileHa
 
 /**
  * Writes good records to `good`, a CSV file, and the others to `bad`: newline-delimited JSON of `line`, `reason` and
- * `payload`. Lines count records, the header is 1. A blank line has neither message nor text: it only takes its place.
+ * `payload`. Lines count records, and the header is line 1. A blank line has no reason and no payload: it only counts
+ * as a line.
  */
 export const siftRecords = (path: string, columns: number, good: string, bad: string) =>
   Effect.tryPromise({

@@ -1,6 +1,6 @@
 /**
- * What the dictionaries of a release know beyond ours. Labels can be read without them, so one that cannot be used costs a
- * warning, and neither the release nor what else is in it.
+ * Adds entries of the release's dictionaries that ours lack. Labels can be read without them, so a dictionary that
+ * cannot be used only causes a warning. A truncated one fails the form, as any other file does.
  */
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
@@ -16,7 +16,7 @@ const warn = (member: Dictionary, problem: string) =>
     Effect.annotateLogs({ file: `${member}.csv`, problem })
   )
 
-/** The header; undefined where the file is of no use. */
+/** The header; undefined if the file cannot be used. */
 export const readDictionaryHeader = (member: Dictionary, path: string) =>
   readHeader(member, path).pipe(
     Effect.map((header): DictionaryHeader | undefined => header),
@@ -37,7 +37,7 @@ const stage: Readonly<Record<Dictionary, (header: Header) => string>> = {
       and tidied(code) is not null`
 }
 
-/** Adds what is new to the dictionaries. Lines that cannot be read are no labels: they are warned of, and not rejects. */
+/** Adds new entries to the dictionaries. Unreadable lines are not labels: they cause a warning and no rejects. */
 export const stageDictionary = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   header: DictionaryHeader,

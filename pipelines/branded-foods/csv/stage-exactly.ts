@@ -1,7 +1,7 @@
 /**
- * Stages a CSV file so that no record of it is lost without a word: DuckDB reads it strictly, and types it, while its records
- * are counted beside it. Where a field cannot be typed every row is judged; where DuckDB refuses the file even so, or the
- * counts differ, broken records are sifted out first.
+ * Stages a CSV file so that no record is lost silently. DuckDB reads the file strictly and types its fields, while
+ * `countRecords` counts its records in parallel. If a field cannot be typed, every row is judged. If DuckDB still
+ * refuses the file, or the counts differ, broken records are sifted out first.
  */
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Exit, Schema } from "effect"
@@ -22,7 +22,7 @@ export class RecordsLost extends Schema.TaggedError<RecordsLost>()("RecordsLost"
   }
 }
 
-/** The file ends inside of a record. */
+/** The file ends within a record. */
 export class FileCut extends Schema.TaggedError<FileCut>()("FileCut", {
   file: Schema.String,
   /** The header is record 1. */
@@ -47,7 +47,10 @@ const stagedRows = (db: Db, member: LabelMember, columns: ReadonlyArray<string> 
   )
 }
 
-/** A copy of the file with its good records, and the list of the others; a file that was cut off fails. `folder` is the run's own. */
+/**
+ * Writes the good records to a copy of the file, and the others to a list. Fails if the file was truncated. `folder`
+ * belongs to the run.
+ */
 export const sifted = Effect.fnUntraced(function* ({ columns, member, path }: Header, folder: string) {
   const good = `${folder}/${member}.good.csv`
   const bad = `${folder}/${member}.bad.ndjson`

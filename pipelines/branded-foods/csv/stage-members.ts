@@ -1,8 +1,8 @@
 /**
- * The files of a CSV release as tables of the staging file, in the order of the files: `release.food`,
- * `release.branded_food`, `release.food_nutrient`, `release.food_attribute`. Ids and amounts are typed, all other fields
- * stay texts. There are two ways to read a file: DuckDB types the fields itself, which takes six tenths of the time and fails
- * at the first one that it cannot, or every field is read as a text and judged.
+ * The files of a CSV release as tables of the attached database `release`, in the order of the files: `release.food`,
+ * `release.branded_food`, `release.food_nutrient`, `release.food_attribute`. Ids and amounts are typed, all other
+ * fields stay texts. There are two ways to read a file. DuckDB types the fields itself, which takes 60 % of the time
+ * and fails at the first field that cannot be typed. Or every field is read as text and judged.
  */
 import { identifier, literal } from "@larder/warehouse/duckdb.ts"
 import { type Header, relationOf } from "./header.ts"
@@ -10,23 +10,23 @@ import type { LabelMember } from "./members.ts"
 
 type LabelHeader = Header<LabelMember>
 
-/** A column of a staged table. `raw` is the field of the file as SQL: typed as `read` says, or a text that is judged. */
+/** A column of a staged table. `raw` is the field of the file as SQL: typed as `read`, or a text that is judged. */
 interface Column {
-  /** In the file. */
+  /** The name of the column in the file. */
   readonly from: string
   readonly read: string
   readonly typed: (raw: string) => string
   readonly judged: (raw: string) => string
-  /** In the table, where it is not what is read. */
+  /** The type in the table, if it differs from `read`. */
   readonly staged?: string
-  /** What the field should be where it has to be readable; `required` fields have to be there, too. */
+  /** What the field must be, if it must be readable. `required` fields must also be present. */
   readonly must?: { readonly be: string; readonly required: boolean }
 }
 
 const same = (raw: string) => raw
 const text = (from: string): Column => ({ from, read: "varchar", typed: same, judged: same })
 
-/** Doubles hold ids exactly, and unlike integers they do not take 1.6 for 2. */
+/** Doubles hold ids exactly. Integers would accept 1.6 as 2. */
 const id = (from: string): Column => ({
   from,
   read: "double",
@@ -40,7 +40,7 @@ const nutrientId = (from: string): Column => {
   return { ...of, typed: inPlace(of.typed), judged: inPlace(of.judged) }
 }
 
-/** A derivation that is no whole number is none, and its row is of use without it. */
+/** A derivation id that is not a whole number becomes null, and its row is still usable. */
 const derivationId: Column = {
   from: "derivation_id",
   read: "double",
@@ -49,20 +49,20 @@ const derivationId: Column = {
   staged: "smallint"
 }
 
-/** Tells rows of one food apart: they are of use without it. */
+/** Distinguishes rows of one food. Rows without it are still usable. */
 const mark = (from: string, type: string): Column => ({
   from,
   read: type,
   typed: same,
   judged: (raw) => `try_cast(${raw} as ${type})`
 })
-/** What is stated and no number makes its row unreadable; nothing stated is nothing. */
+/** A value that is not a number makes its row unreadable; an empty field is null. */
 const number = (from: string, type: string): Column => ({
   ...mark(from, type),
   must: { be: "number", required: false }
 })
 
-/** In older layouts no channel is stated; in newer ones an empty field says that there is none. */
+/** Older layouts do not state channels. In newer ones, an empty field means that there are none. */
 const channels: Column = {
   ...text("trade_channel"),
   typed: (raw) => `coalesce(${raw}, '')`,
@@ -116,7 +116,7 @@ const columns: Readonly<Record<LabelMember, Readonly<Record<string, Column>>>> =
   }
 }
 
-/** Older layouts lack columns: they are null, which is "not stated". */
+/** Columns that an older layout lacks are null, which means "not stated". */
 const selected = ({ columns: there, member }: LabelHeader, way: "typed" | "judged") =>
   Object.entries(columns[member])
     .map(
@@ -125,17 +125,17 @@ const selected = ({ columns: there, member }: LabelHeader, way: "typed" | "judge
     )
     .join(", ")
 
-/** Reads a file whose fields are what they should be, and fails where one cannot be typed. An id that is not whole is null. */
+/** Reads a file whose fields are valid, and fails if one cannot be typed. An id that is not a whole number is null. */
 export const stageTyped = (header: LabelHeader) => {
   const types = new Map(Object.values(columns[header.member]).map(({ from, read }) => [from, read]))
   return `create table release.${header.member} as select ${selected(header, "typed")} from ${relationOf(header, types)}`
 }
 
-/** Columns that hold a value in every row that is of use. */
+/** Columns that have a value in every usable row. */
 export const requiredOf = (member: LabelMember) =>
   Object.entries(columns[member]).flatMap(([name, { must }]) => (must?.required ? [name] : []))
 
-/** Reads every field as a text. `unreadable` says what is wrong with a row that is of no use. */
+/** Reads every field as text. `unreadable` says why a row cannot be used. */
 export const stageJudged = (header: LabelHeader) => {
   const faults = Object.values(columns[header.member]).flatMap(({ from, judged, must }) => {
     if (must === undefined || !header.columns.includes(from)) return []

@@ -1,8 +1,10 @@
 /**
- * What a release says of its own files: `all_downloaded_table_record_counts.csv`. A file that was cut between two records looks
- * whole, and only this tells. It was exact for each file of the dictionaries that it could be held against, and is known to be
- * wrong about `food.csv`; so `food.csv` is held against the labels, each of which has a row there, and a little is allowed. Files
- * that were unpacked by hand are refused then; those of a zip, whose checksums hold, cause a warning: the number may be wrong.
+ * The record counts that a release states for its own files, in `all_downloaded_table_record_counts.csv`. A file that
+ * was truncated between two records looks complete, and only these counts show it. They were exact for every dictionary
+ * file that could be compared, and are known to be wrong for `food.csv`. So `food.csv` is compared with the count of
+ * `branded_food.csv`, because every label has a row in `food.csv`, and a small difference is allowed. If records are
+ * missing, files that were unpacked by hand are refused. Files of a zip, whose checksums hold, cause a warning: the
+ * number may be wrong.
  */
 import { open } from "node:fs/promises"
 import { Effect, Schema } from "effect"
@@ -11,15 +13,18 @@ import type { LabelMember } from "./members.ts"
 
 export const countsFile = "all_downloaded_table_record_counts.csv"
 
-/** A few records more or less are no cut file, and of cuts at any place one in a hundred lies behind this. */
+/**
+ * A few records more or less do not mean that a file was truncated. One in a hundred truncations at a random place
+ * stays below this limit.
+ */
 const percentAllowed = 1
 
-/** A file has fewer records than its release says. */
+/** A file has fewer records than its release states. */
 export class RecordsMissing extends Schema.TaggedError<RecordsMissing>()("RecordsMissing", {
   file: Schema.String,
   found: Schema.Int,
   stated: Schema.Int,
-  /** The file that these records are stated of. */
+  /** The file for which the release states these records. */
   of: Schema.String
 }) {
   override get message() {
@@ -28,7 +33,7 @@ export class RecordsMissing extends Schema.TaggedError<RecordsMissing>()("Record
   }
 }
 
-/** Records by name of the file, without its ending. */
+/** Record counts by file name, without the extension. */
 export type StatedCounts = ReadonlyMap<string, number>
 
 /** The largest so far has 1,010 bytes. */
@@ -44,7 +49,7 @@ const read = async (path: string) => {
   }
 }
 
-/** Lines that state no number of records are passed over: the file is of no other use. */
+/** Lines that state no record count are skipped: the file has no other use. */
 export const readStatedCounts = (path: string) =>
   Effect.tryPromise({
     try: () => read(path),
@@ -57,7 +62,7 @@ export const readStatedCounts = (path: string) =>
     })
   )
 
-/** What a file lacks of the records that are stated; undefined where it lacks none. */
+/** The error of a file with fewer records than stated; undefined if enough records are there. */
 export const missingRecords = (stated: StatedCounts, member: LabelMember, found: number) => {
   const of = member === "food" ? "branded_food" : member
   const records = stated.get(of) ?? 0

@@ -1,6 +1,6 @@
 /**
- * Keys that an object states twice: of those that are read, DuckDB takes neither, and refuses the record; JSON.parse takes the
- * last one and says nothing. About 200 MB/s, for chunks that DuckDB refused.
+ * Finds duplicate keys in an object. DuckDB refuses a record in which a key that is read occurs twice; JSON.parse
+ * silently takes the last one. About 200 MB/s; used only for chunks that are checked line by line.
  */
 import { food, isList, type Shape } from "./keys.ts"
 
@@ -12,7 +12,7 @@ const closeList = 0x5d
 const open = 0x7b
 const close = 0x7d
 
-/** What is open around a place: `keys` are those that the object stated so far. */
+/** An object or list that is open at the current position. `keys` are the keys of the object so far. */
 interface Level {
   readonly shape: Shape | undefined
   readonly keys: Set<string> | undefined
@@ -30,7 +30,7 @@ const shapeIn = (level: Level | undefined): Shape | undefined => {
   return Object.hasOwn(shape, key) ? shape[key] : undefined
 }
 
-/** Where the text that begins at `from` ends, its closing quote included. */
+/** The position after the closing quote of the string that begins at `from`. */
 const endOfText = (text: string, from: number) => {
   let end = text.indexOf('"', from + 1)
   for (;;) {
@@ -46,7 +46,7 @@ const keyAt = (text: string, from: number, to: number): string => {
   return raw.includes("\\") ? JSON.parse(`"${raw}"`) : raw
 }
 
-/** The first key that stands twice where it is read, in the text of a food that JSON.parse takes. */
+/** The first key that is read and occurs twice, in the text of a food that JSON.parse accepts. */
 export const duplicateKey = (text: string): string | undefined => {
   const around: Array<Level> = []
   let level: Level | undefined

@@ -1,6 +1,6 @@
 /**
- * Foods of the JSON release, out of chunks of lines: DuckDB reads each chunk strictly, everything as text, and normalises
- * it. A chunk that it refuses is looked through line by line, and what is left of it is read again.
+ * Loads foods of the JSON release from chunks of lines. DuckDB reads each chunk strictly, as text except for the ids of
+ * amounts, and normalises it. A chunk that it refuses is checked line by line, and the remaining lines are read again.
  */
 import { literal } from "@larder/warehouse/duckdb.ts"
 import { derivations } from "../dictionaries.ts"
@@ -11,7 +11,7 @@ import { mostBytesOfFood, relationOf } from "./keys.ts"
 /** Reads a chunk into the temporary table `chunk`. */
 export const readChunk = (path: string) => `create or replace temp table chunk as from ${relationOf(path)}`
 
-/** The keys of `labelNutrients`, by what the columns with their amounts are called after `label_`. */
+/** The keys of `labelNutrients`, by the names of their columns without `label_`. */
 const labelKeys = {
   calories: "calories",
   fat: "fat",
@@ -35,7 +35,7 @@ const amountIn = (key: string) => `try_cast(${statedIn(key)} as decimal(18, 6))`
 
 const labelAmounts = Object.entries(labelKeys).map(([name, key]) => `${amountIn(key)} as label_${name}`)
 
-/** Says which one only where one of them is: most labels have none, or fifteen that are numbers. */
+/** Names a label nutrient only if one is unreadable: most labels have none, or fifteen that are numbers. */
 const unreadableLabelNutrient = `case when labelNutrients is not null then case ${Object.values(labelKeys)
   .map(
     (key) => `when ${statedIn(key)} <> '' and ${amountIn(key)} is null
@@ -52,7 +52,7 @@ const fieldNames: FieldNames = {
   discontinued_on: "discontinuedDate"
 }
 
-/** Codes of branded foods first, the most frequent ones before the others: nearly every amount ends at the first or second. */
+/** Codes in the order of their frequency in branded foods: nearly every amount matches the first or second case. */
 const frequent = ["LCCS", "LCCD", "LCSA", "LCSL", "LCSG", "LCSE", "LCGE", "LCGA", "LCGL", "LCGP"]
 const derivationId = (code: string) => {
   const order = derivations.toSorted((a, b) => rankIn(frequent, a.derivation) - rankIn(frequent, b.derivation))
@@ -62,7 +62,10 @@ const derivationId = (code: string) => {
 const rankIn = (codes: ReadonlyArray<string>, code: string) =>
   codes.includes(code) ? codes.indexOf(code) : codes.length
 
-/** What is used of the amounts, read once. Their ids are read as doubles, which hold them exactly: six million texts would take seconds. */
+/**
+ * The parts of the amounts that are used, read once. Their ids are read as doubles, which hold them exactly: reading
+ * six million texts would take seconds.
+ */
 const withAmounts = (foods: string) => `(
   select * replace (list_transform(foodNutrients, lambda stated: {
     'id': try_cast(stated.id as bigint),
@@ -156,15 +159,15 @@ const insert = ({ constants }: Target, labels: string) => {
     select ${columns}, ${constants} from (${labels}) where problem is null`
 }
 
-/** From a chunk to labels in one go: no record of it may be at fault, or stand twice. */
+/** Loads a chunk into labels in one statement. Every record must be valid and unique. */
 export const loadChunk = (target: Target, path: string) =>
   insert(target, labelsFrom(stated(relationOf(path)), fieldNames))
 
-/** Where the labels of a chunk begin in the table. */
+/** The last row of the table before the labels of a chunk. */
 export const endOfLabels = "select coalesce(max(rowid), -1)::integer as row from branded_food.food"
 export const takeBack = (after: number) => `delete from branded_food.food where rowid > ${after}`
 
-/** Labels that a chunk gave, and how many labels of all stand twice. */
+/** How many labels a chunk gave, and how many labels of the whole table are duplicates. */
 export const loadedAfter = (row: number) => `
   select
     count(*) filter (where rowid > ${row})::integer as labels,
@@ -177,7 +180,7 @@ const again = `
   group by all
   having count(*) > 1`
 
-/** Labels of the table `chunk`, with what is wrong with each. Of foods with one fdc_id the first counts. */
+/** Labels of the table `chunk`, each with its problem. Of several foods with one fdc_id, the first counts. */
 const judged = `
   select
     * exclude (first_line) replace (coalesce(problem, if(
@@ -188,7 +191,7 @@ const judged = `
   from (${labelsFrom(stated("chunk"), fieldNames)})
   left join (${again}) using (fdc_id)`
 
-/** The records of `chunk` that become no label; then the others. */
+/** Rejects the records of `chunk` that become no label, then inserts the others. */
 export const loadJudged = (target: Target) => [
   `insert into ingest.reject
    select 'branded-foods', ${literal(target.feed)}, ${literal(target.run_id)}, ${literal(target.raw_sha256)}, line, problem,
@@ -199,7 +202,7 @@ export const loadJudged = (target: Target) => [
 
 const namedNutrients = "struct(nutrient struct(id varchar, number varchar, name varchar, unitName varchar))[]"
 
-/** Nutrients of a chunk's labels that no dictionary knows yet, or that ours knows without their number. */
+/** Counts nutrients of a chunk's labels that no dictionary knows yet, or that ours has without a number. */
 export const newNutrients = (row: number) => `
   select count(*)::integer as rows
   from (select distinct unnest(nutrients).nutrient_id as nutrient_id from branded_food.food where rowid > ${row})
@@ -209,7 +212,10 @@ export const newNutrients = (row: number) => `
     select nutrient_id from release.nutrient
   )`
 
-/** Their names, out of the chunk itself: reading them with every chunk would take longer than all the rest. Only names are read here, so that a record which cannot be read loses nothing. */
+/**
+ * Reads the names of these nutrients from the chunk itself: reading them with every chunk would take longer than all
+ * other steps. Only names are read here, so a record that cannot be read loses no data.
+ */
 export const nameNutrients = (path: string) => `
   insert into release.nutrient
   select distinct try_cast(stated.nutrient.id as integer) as nutrient_id, stated.nutrient.number, stated.nutrient.name, stated.nutrient.unitName

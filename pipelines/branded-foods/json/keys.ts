@@ -1,9 +1,9 @@
-/** The keys of a food in the JSON release, and how DuckDB is told to read them: as texts, save for the ids of amounts. */
+/** The keys of a food in the JSON release, and how DuckDB reads them: as text, except for the ids of amounts. */
 import { literal } from "@larder/warehouse/duckdb.ts"
 
 /**
- * What a key holds: a text that is published as it is (also a number, but neither object nor list), a value that is judged by
- * what it says, a number, a list, or an object, of which other keys are left out.
+ * What a key holds: `text` is published as it is (it may be a number, but not an object or list); `value` is validated
+ * later; a number; a list; or an object, whose other keys are left out.
  */
 export type Shape = "text" | "value" | "number" | readonly [Shape] | { readonly [key: string]: Shape }
 
@@ -25,7 +25,7 @@ const labelKeys = [
   "vitaminD"
 ]
 
-/** Keys of a food that are read; what is nested keeps the parts that are needed. */
+/** The keys of a food that are read. Nested values keep only the parts that are needed. */
 export const food = {
   fdcId: "value",
   description: "text",
@@ -60,11 +60,11 @@ export const food = {
   discontinuedDate: "value"
 } as const satisfies Shape
 
-/** Known, and the same for every branded food or always empty. */
+/** Known keys that are not read: they are the same for every branded food, or always empty. */
 const leftOut = ["foodClass", "dataType", "microbes"]
 export const knownKeys: ReadonlySet<string> = new Set(["line", ...Object.keys(food), ...leftOut])
 
-/** The longest food so far has 60 kB; the cutter holds none that is longer than 16 MB. */
+/** The longest food so far has 60 kB; the cutter rejects foods longer than 16 MB. */
 export const mostBytesOfFood = 33_554_432
 
 export const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)

@@ -1,4 +1,7 @@
-/** The JSON release: cut into chunks of lines, each read by DuckDB while the next one is cut, and every record accounted for. */
+/**
+ * Loads the JSON release: cuts it into chunks of lines, reads each chunk with DuckDB while the next one is cut, and
+ * accounts for every record.
+ */
 import { open } from "node:fs/promises"
 import { basename } from "node:path"
 import type { DuckDb, DuckDbError } from "@larder/warehouse/duckdb.ts"
@@ -25,10 +28,13 @@ import { knownKeys } from "./keys.ts"
 import { nestedAfter } from "./nested-texts.ts"
 import { blamesRecord, takeRefused } from "./refused-lines.ts"
 
-/** Keys are looked at in the first records of each chunk: some in a thousand. A new key is in all of them, or of little weight. */
+/**
+ * Bytes at the start of each chunk in which unknown keys are looked for: about one record in a thousand. A new key
+ * occurs in all records, or is of little importance.
+ */
 const looked = 262_144
 
-/** A line that is no strict JSON, DuckDB may have read all the same (a comma too many); for new keys the others do. */
+/** DuckDB may accept a line that is not strict JSON, such as one with an extra comma. The other lines show new keys. */
 const keysOf = (line: string): ReadonlyArray<[string, unknown]> => {
   try {
     const food: Readonly<Record<string, unknown>> = JSON.parse(line)
@@ -61,11 +67,14 @@ const Row = Schema.Struct({ row: Schema.Int })
 const AtOnce = Schema.Struct({ labels: Schema.Int, repeated: Schema.Int })
 const Count = Schema.Struct({ rows: Schema.Int })
 
-/** The way of nearly every chunk: all of its records are labels, stand once, and hold texts. Answers whether it was so. */
+/**
+ * The fast path of nearly every chunk: all of its records become labels, are unique, and hold texts. Returns whether
+ * this was the case; if not, the labels are removed again.
+ */
 const loadAtOnce = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, chunk: Chunk, before: number) {
   const isRead = yield* db.run(loadChunk(load, chunk.file)).pipe(
     Effect.as(true),
-    Effect.catchTag("DuckDbError", () => Effect.succeed(false)) // which line it refuses is found out by looking at each
+    Effect.catchTag("DuckDbError", () => Effect.succeed(false)) // the check of each line finds the one that DuckDB refuses
   )
   if (!isRead) return false
   const [loaded] = yield* db.all(AtOnce, loadedAfter(before))
@@ -79,7 +88,7 @@ const loadAtOnce = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Loa
 
 type Reject = (rejects: ReadonlyArray<FoodReject>) => Effect.Effect<void, DuckDbError>
 
-/** The way of a chunk with something wrong in it: lines that are none go first, then each record is judged. */
+/** The slow path of a chunk with an error: invalid lines are removed first, then each record is judged. */
 const loadOneByOne = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, file: string, reject: Reject) {
   yield* checkLines(file, reject)
   const read = db.run(readChunk(file))
@@ -88,10 +97,10 @@ const loadOneByOne = Effect.fnUntraced(function* (db: DuckDb["Service"], load: L
   yield* Effect.forEach(loadJudged(load), (sql) => db.run(sql), { discard: true })
 })
 
-/** So much is cut before it is read: planning a query of this size for less costs more than running it. */
+/** Bytes of a chunk. For a smaller one, planning a query of this size costs more than running it. */
 const chunkBytes = 192 << 20
 
-/** `folder` is the run's own, for the chunks. */
+/** `folder` holds the chunks and belongs to the run. */
 export const loadJson = Effect.fnUntraced(function* (staging: Staging, load: Load, list: FoodList, folder: string) {
   const { db } = staging
   const unknown = new Map<string, string>()
@@ -123,7 +132,7 @@ export const loadJson = Effect.fnUntraced(function* (staging: Staging, load: Loa
     })
   )
   return {
-    rows_read: new Map([[load.url, counted.records + counted.rejects]]), // as the cutter counted them, which knows nothing of DuckDB
+    rows_read: new Map([[load.url, counted.records + counted.rejects]]), // counted by the cutter, independently of DuckDB
     rows_silent: 0,
     unknown_fields: [...unknown].map(([field, example]) => ({ field: shown(field), example }))
   } satisfies Loaded as Loaded

@@ -1,9 +1,10 @@
 /**
- * Labels with an object or list where a text should be: DuckDB takes it, and gives its JSON for the text. Whether it is one, or
- * a text that looks like it, is seen in the record. Hardly a text begins with a bracket, so looking for those is cheap.
+ * Finds labels with an object or list where a text should be: DuckDB accepts it and returns its JSON as the text. Only
+ * the record shows whether it is nested or a text that looks like JSON. Hardly any text begins with a bracket, so this
+ * test is cheap.
  */
 
-/** Columns of the texts that are published as they are. */
+/** The columns of texts that are published as they are. */
 const publishedTexts = [
   "description",
   "short_description",
@@ -24,7 +25,7 @@ const publishedTexts = [
   "material_code"
 ]
 
-/** Counts labels of a chunk with a text that begins as the JSON of an object or list does. */
+/** Counts labels of a chunk with a text that begins like the JSON of an object or list. */
 export const nestedAfter = (row: number) => {
   const looksNested = (text: string) =>
     `case when starts_with(${text}, '[') then regexp_matches(${text}, '^.["{}\\[\\]0-9tfn-]') else starts_with(${text}, '{') end`

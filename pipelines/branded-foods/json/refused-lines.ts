@@ -1,7 +1,8 @@
 /**
- * Records that DuckDB refuses although each is JSON of the expected shape. Its messages do not say reliably which line is meant,
- * so the chunk is read in halves, and halves of those that are refused, down to the lines. One such record costs about twice
- * the reading of its chunk, in constant memory; none is known, and many of them would take some 20 ms each.
+ * Finds records that DuckDB refuses although each is JSON of the expected shape. DuckDB's messages do not identify the
+ * line reliably, so the chunk is bisected: each refused half is split again, down to single lines. One such record
+ * costs about twice the time of reading its chunk, in constant memory. No such record is known; many of them would take
+ * about 20 ms each.
  */
 import { open, rename, rm } from "node:fs/promises"
 import { basename } from "node:path"
@@ -15,11 +16,13 @@ import { readChunk } from "./foods.ts"
 const firstLine = ({ cause }: DuckDbError) =>
   (cause instanceof Error ? cause.message : String(cause)).split("\n")[0] ?? ""
 
-/** Whether a record may be to blame. A full disk or little memory is no fault of the records. */
+/** Whether a record may have caused the error. A full disk or a lack of memory is not the fault of a record. */
 export const blamesRecord = (error: DuckDbError) =>
   /^(Invalid Input|Conversion|Out of Range) Error: /.test(firstLine(error))
 
-/** DuckDB's own words, without what is ours: the name of the chunk, its line there, and the number put before the record. */
+/**
+ * DuckDB's message without our additions: the name of the chunk, the line in it, and the number put before the record.
+ */
 const reasonOf = (error: DuckDbError) => {
   const words = firstLine(error)
     .replace(/^[\w ]+ Error: /, "")
@@ -29,7 +32,7 @@ const reasonOf = (error: DuckDbError) => {
   return `DuckDB cannot read the record: ${words.slice(0, 300)}`
 }
 
-/** Takes the records that DuckDB refuses out of the chunk's file. */
+/** Removes the records that DuckDB refuses from the chunk's file, and returns them. */
 export const takeRefused = Effect.fnUntraced(function* (db: DuckDb["Service"], file: string) {
   const part = `${file}.part`
   const attempt = <A>(run: () => Promise<A>) =>
@@ -54,7 +57,7 @@ export const takeRefused = Effect.fnUntraced(function* (db: DuckDb["Service"], f
     }
     const split = yield* attempt(() => halves(opened, here))
     if (split !== undefined)
-      waiting.push(split[1], split[0]) // the first half comes off first
+      waiting.push(split[1], split[0]) // the first half is popped first
     else refused.push(rejectOf(yield* attempt(() => beginningOf(opened, here)), reasonOf(error)))
   }
   yield* attempt(() => copyRanges(file, good, part))

@@ -1,7 +1,7 @@
 /**
- * The slow look at a food of a chunk that DuckDB refused, or that seems to hold an object where a text should be: a key that
- * holds another shape than DuckDB is told to expect is what is wrong with its record. What a text or number says is judged
- * later.
+ * The slow check of a food in a chunk that DuckDB refused, or that seems to hold an object where a text should be. A
+ * key with another shape than DuckDB is told to expect makes the record invalid. The content of texts and numbers is
+ * validated later.
  */
 import { food, isList, type Shape } from "./keys.ts"
 
@@ -37,6 +37,6 @@ const problemOf = (
   before: string
 ) => firstOf(Object.entries(shape), ([key, inner]) => problemAt(`${before}${key}`, value[key], inner))
 
-/** What is wrong with the shape of a food; undefined where nothing is. */
+/** The problem with the shape of a food; undefined if there is none. */
 export const shapeProblem = (value: unknown): string | undefined =>
   isObject(value) ? problemOf(value, food, "") : "the record is no object"

@@ -1,7 +1,8 @@
 /**
- * The slow and exact look at a chunk that DuckDB refused as a whole: each line is decoded as strict UTF-8, parsed, held against
- * the shapes that are expected, and looked through for keys that stand twice; the good ones stay in the file, the others are
- * told of. About 60 MB/s, in constant memory; a release without bad records never comes here.
+ * The slow and exact check of a chunk that could not be loaded as a whole. Each line is decoded as strict UTF-8,
+ * parsed, compared with the expected shapes, and checked for duplicate keys. Good lines stay in the file, the others
+ * are reported. About 60 MB/s, in constant memory; a release without bad records, or texts that look like JSON, never
+ * comes here.
  */
 import { open, rename, rm } from "node:fs/promises"
 import { basename } from "node:path"
@@ -14,7 +15,7 @@ import type { FoodReject } from "./food-list.ts"
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** DuckDB refuses half of a surrogate pair, which JSON.parse lets pass. */
+/** DuckDB refuses half of a surrogate pair, which JSON.parse accepts. */
 const wellFormed = (key: string, value: unknown) => {
   if (!key.isWellFormed() || (typeof value === "string" && !value.isWellFormed())) {
     throw new SyntaxError(`half of a surrogate pair in "${key.toWellFormed()}"`)
@@ -27,26 +28,26 @@ const whyBroken = (bytes: Buffer): string | undefined => {
   try {
     text = strict.decode(bytes)
   } catch {
-    return "the record is no valid UTF-8" // the decoder says no more than that
+    return "the record is no valid UTF-8" // the decoder gives no details
   }
   try {
     const shape = shapeProblem(/\\u[dD][89a-fA-F]/.test(text) ? JSON.parse(text, wellFormed) : JSON.parse(text))
     const key = shape === undefined ? duplicateKey(text) : undefined
     return key === undefined ? shape : `the record has a duplicate key ${JSON.stringify(key)}`
   } catch (error) {
-    // the engine quotes the text around the place, and the payload has it already
+    // the engine quotes the text around the error, and the payload contains it already
     const reason = error instanceof Error ? error.message.replace(/, (\.\.\.)?".*$/s, "") : String(error)
     return `the record is no JSON: ${reason}`
   }
 }
 
-/** So much is written at once. */
+/** Bytes per write. */
 const writeBytes = 4 << 20
 
-/** A chunk that is all rejects is told of in parts, too. */
+/** Rejects per batch: a chunk that is all rejects is reported in batches, too. */
 const mostRejects = 1000
 
-/** Yields what is to be told of. */
+/** Yields the rejects to report. */
 async function* check(file: string): AsyncGenerator<ReadonlyArray<FoodReject>, void, undefined> {
   const target = `${file}.good`
   const good = await open(target, "w")
@@ -83,7 +84,7 @@ async function* check(file: string): AsyncGenerator<ReadonlyArray<FoodReject>, v
   yield rejects
 }
 
-/** Leaves the good lines in the chunk's file, and hands the others to `tell`. */
+/** Keeps the good lines in the chunk's file, and passes the others to `tell`. */
 export const checkLines = <E, R>(
   file: string,
   tell: (rejects: ReadonlyArray<FoodReject>) => Effect.Effect<void, E, R>

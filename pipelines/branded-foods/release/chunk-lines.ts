@@ -1,6 +1,7 @@
 /**
- * Lines of a chunk, as the cutter wrote them, `{"line":123,…}` with a line feed each: one after the other, and by where they
- * lie in the file. A chunk has hundreds of megabytes and a line 16 at most, so no more than a line is held.
+ * Reads the lines of a chunk as the cutter wrote them, `{"line":123,…}` with a line feed each: in sequence, or by their
+ * position in the file. A chunk has hundreds of megabytes and a line at most 16, so no more than one line is kept in
+ * memory.
  */
 import { createReadStream, createWriteStream } from "node:fs"
 import type { FileHandle } from "node:fs/promises"
@@ -10,7 +11,7 @@ import { type FoodReject, payloadBytes, payloadOf } from "./food-list.ts"
 
 const lineFeed = 0x0a
 
-/** Bytes of a file, the last one not included. Of a chunk: some whole lines. */
+/** A range of bytes in a file; `to` is exclusive. In a chunk, a range consists of whole lines. */
 export interface Range {
   readonly from: number
   readonly to: number
@@ -33,7 +34,7 @@ export async function* linesOf(file: string): AsyncGenerator<Buffer, void, undef
   if (begun.length > 0) yield Buffer.concat(begun)
 }
 
-/** A line that is no food: the number that was put in front, and the record as it was. */
+/** Makes a reject of a line that is not a food: the line number that the cutter added, and the original record. */
 export const rejectOf = (bytes: Buffer, reason: string): FoodReject => {
   const rest = bytes.indexOf(",")
   const line = Number.parseInt(bytes.toString("latin1", '{"line":'.length, 24), 10)
@@ -41,14 +42,14 @@ export const rejectOf = (bytes: Buffer, reason: string): FoodReject => {
   return { line, reason, payload: payloadOf(Buffer.concat([Buffer.from("{"), start])) }
 }
 
-/** The beginning of a line: as much as `rejectOf` looks at. */
+/** The beginning of a line, as much as `rejectOf` needs. */
 export const beginningOf = async (opened: FileHandle, { from, to }: Range) => {
   const length = Math.min(to - from, payloadBytes + 64)
   const { buffer, bytesRead } = await opened.read(Buffer.alloc(length), 0, length, from)
   return buffer.subarray(0, bytesRead)
 }
 
-/** Where the first or the last line feed of a range lies. */
+/** The position of the first or the last line feed in a range. */
 const lineFeedIn = async (opened: FileHandle, { from, to }: Range, which: "first" | "last") => {
   const buffer = Buffer.alloc(Math.min(pieceBytes, Math.max(to - from, 1)))
   let last: number | undefined
@@ -64,7 +65,7 @@ const lineFeedIn = async (opened: FileHandle, { from, to }: Range, which: "first
   return last
 }
 
-/** Two ranges of whole lines, about equally long; undefined where the range is a single line. */
+/** Two ranges of whole lines, about equally long; undefined if the range is a single line. */
 export const halves = async (opened: FileHandle, { from, to }: Range): Promise<[Range, Range] | undefined> => {
   const middle = from + Math.floor((to - from) / 2)
   const found =

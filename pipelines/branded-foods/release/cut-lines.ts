@@ -1,4 +1,6 @@
-/** The lines that the cutter makes: `{"line":123,…}`, one buffer that is filled and taken, and the records that are none. */
+/**
+ * The output of the cutter: lines `{"line":123,…}` in one buffer that is filled and emptied, and the rejected records.
+ */
 import { type FoodReject, payloadBytes, payloadOf } from "./food-list.ts"
 
 const lineFeed = 0x0a
@@ -12,7 +14,7 @@ export type CutLines = ReturnType<typeof makeCutLines>
 export const makeCutLines = () => {
   let out = Buffer.allocUnsafe(8 << 20)
   let length = 0
-  /** So far the lines are whole; after it perhaps the beginning of one. */
+  /** The end of the complete lines. The beginning of another line may follow. */
   let whole = 0
   let records = 0
   let rejects: Array<FoodReject> = []
@@ -25,7 +27,7 @@ export const makeCutLines = () => {
   }
 
   return {
-    /** A record begins at this line of the release. Its opening brace is part of what is written here. */
+    /** Begins the record at this line of the release, and writes its opening brace. */
     begin(line: number) {
       room(32)
       length += out.write(`{"line":${line},`, length, "latin1")
@@ -38,7 +40,7 @@ export const makeCutLines = () => {
       let last = length - 2 // before the closing brace
       while (isBlank(out[last])) last -= 1
       if (out[last] === comma && out.indexOf(comma, whole) === last) {
-        out[last] = close // of an empty record: `{"line":5,}` is no JSON
+        out[last] = close // of an empty record: `{"line":5,}` is not JSON
         length = last + 1
       }
       room(1)
@@ -46,7 +48,7 @@ export const makeCutLines = () => {
       whole = length
       records += 1
     },
-    /** The record that was begun is none. */
+    /** Rejects the record that was begun. */
     abandon(line: number, reason: string) {
       const from = out.indexOf(comma, whole) + 1
       const start = out.subarray(from, Math.min(length, from + payloadBytes))
@@ -56,9 +58,9 @@ export const makeCutLines = () => {
     reject(line: number, reason: string, bytes: Buffer) {
       rejects.push({ line, reason, payload: payloadOf(bytes) })
     },
-    /** Bytes of whole lines that wait to be taken. */
+    /** Bytes of complete lines that wait to be taken. */
     waiting: () => whole,
-    /** They are good until `taken`, which makes room. */
+    /** The complete lines. They are valid until `taken`, which frees their space. */
     lines: () => out.subarray(0, whole),
     taken() {
       out.copyWithin(0, whole, length)

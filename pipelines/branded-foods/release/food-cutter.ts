@@ -1,13 +1,14 @@
 /**
- * Cuts the JSON release into lines of its own: `{"line":123,…}`, one record each, without the comma between them. It is fed
- * with pieces of any size. The release has one record per line, and line feeds are found at gigabytes a second. Whether it does
- * is seen at its first record: as long as none stands alone on its line (pretty-printed, all in one line), braces are counted.
+ * Cuts the JSON release into lines `{"line":123,…}`, one record each, without the comma between them. The input comes
+ * in pieces of any size. The release has one record per line, and line feeds are found at gigabytes per second. The
+ * first record shows whether it does: until a record is alone on its line, braces are counted, as in a pretty-printed
+ * file or one that is all in one line.
  */
 import { isBlank, makeCutLines } from "./cut-lines.ts"
 import { FoodListUnusable, headOf, longestHead, payloadBytes, tailProblem } from "./food-list.ts"
 import { endOfRecord, makeScanner } from "./scan-records.ts"
 
-/** A longer record is not held. Real ones have 7 kB, and the longest of all less than 1 MB. */
+/** A longer record is not kept in memory. Real ones have 7 kB, and the longest of all less than 1 MB. */
 export const longestRecord = 16 * 1024 * 1024
 
 const lineFeed = 0x0a
@@ -19,7 +20,7 @@ const close = 0x7d
 const whyNot = (byte: number | undefined) =>
   byte === open ? "the record does not end on its line" : "the line does not begin with {"
 
-/** `file` is what errors call the release. Throws `FoodListUnusable` from `push` and `end`. */
+/** `file` names the release in errors. `push` and `end` throw `FoodListUnusable`. */
 export const makeCutter = (file: string, longest = longestRecord) => {
   const cut = makeCutLines()
   const place = { line: 1 }
@@ -27,7 +28,7 @@ export const makeCutter = (file: string, longest = longestRecord) => {
   let phase: "head" | "records" | "lines" | "tail" = "head"
   let head: Buffer = Buffer.alloc(0)
   let tail = ""
-  /** What of a line has come; the line feed comes with a later piece. */
+  /** The part of a line that was read so far; its line feed comes with a later piece. */
   let carried: Array<Buffer> = []
   let carriedBytes = 0
 
@@ -56,8 +57,8 @@ export const makeCutter = (file: string, longest = longestRecord) => {
   }
 
   /**
-   * A line without a comma at its end: the last record, the end of the list, both, or something broken. A list whose end shares
-   * its line with a broken record counts as cut off: it looks the same.
+   * Processes a line without a comma at its end: the last record, the end of the list, both, or something broken. If
+   * the end of the list shares its line with a broken record, the list counts as truncated: it looks the same.
    */
   const takeLast = (bytes: Buffer, from: number, to: number) => {
     let at = from
@@ -71,7 +72,7 @@ export const makeCutter = (file: string, longest = longestRecord) => {
     }
   }
 
-  /** Of a line that is too long, the start is enough. */
+  /** The start of an oversized line is enough for its reject. */
   const rejectLong = (bytes: Buffer) => cut.reject(place.line, `the record is longer than ${longest} bytes`, bytes)
 
   const takeLine = (bytes: Buffer, from: number, to: number) => {
@@ -133,7 +134,7 @@ export const makeCutter = (file: string, longest = longestRecord) => {
     takeLines(piece, at)
   }
 
-  /** After the last piece. */
+  /** Must be called after the last piece. */
   const end = () => {
     if (phase === "head") takeHead(Buffer.alloc(0), true)
     if (carriedBytes > 0) endCarried()

@@ -1,7 +1,7 @@
 /**
- * The JSON release as files that DuckDB reads: newline-delimited, of a size that the caller chooses, one record per line with the
- * number of its line in the release, `{"line":123,"foodClass":…}`. They are cut while the zip is inflated and loaded while the
- * next ones are cut. At most two that nobody has read yet are on disk.
+ * The JSON release as files that DuckDB reads: newline-delimited, of a size that the caller chooses, one record per
+ * line with its line number in the release, `{"line":123,"foodClass":…}`. They are cut while the zip is inflated, and
+ * loaded while the next ones are cut. At most two unread files are on disk.
  */
 import { open, rm } from "node:fs/promises"
 import { basename, join } from "node:path"
@@ -12,30 +12,30 @@ import { FoodListUnusable, type FoodReject } from "./food-list.ts"
 import { ZipUnusable } from "./zip-members.ts"
 
 export interface FoodList {
-  /** What errors call it: the zip's member, or the file. */
+  /** Its name in errors: the zip's member, or the file. */
   readonly name: string
   readonly bytes: AsyncIterable<Buffer>
 }
 
 export interface Chunk {
-  /** Gone when `use` is done with it. May be empty where all records of it were rejected. */
+  /** Removed after `use` has finished. May be empty if all of its records were rejected. */
   readonly file: string
   readonly records: number
   readonly rejects: ReadonlyArray<FoodReject>
 }
 
 export interface ChunkOptions {
-  /** A folder of the run's own, there already. */
+  /** An existing folder that belongs to the run. */
   readonly folder: string
   readonly chunkBytes?: number
   /** A longer record is rejected unread. */
   readonly longest?: number
 }
 
-/** So much is written at once. */
+/** Bytes per write. */
 const writeBytes = 4 << 20
 
-/** A file that is all rejects is told of in parts, too. */
+/** Rejects per chunk: a file that is all rejects is reported in parts, too. */
 const mostRejects = 1000
 
 async function* chunksOf(list: FoodList, options: ChunkOptions, made: Set<string>) {
@@ -68,7 +68,7 @@ async function* chunksOf(list: FoodList, options: ChunkOptions, made: Set<string
     end()
     yield await finish()
   } finally {
-    await chunk.to.close() // a second time does no harm
+    await chunk.to.close() // closing it twice does no harm
   }
 }
 
@@ -78,8 +78,8 @@ const asError = (cause: unknown, file: string) =>
     : new FileUnwritable({ file: `a chunk of ${file}`, cause })
 
 /**
- * Cuts the list and hands each chunk to `use`, one after the other. A list that turns out to be cut off or damaged fails after
- * the chunks before that place were used: keep them apart until this succeeds.
+ * Cuts the list and passes each chunk to `use`, one after the other. If the list turns out to be truncated or damaged,
+ * this fails after the chunks before that place were used: keep their data apart until this succeeds.
  */
 export const cutFoods = Effect.fn("Foods.cut")(function* <E, R>(
   list: FoodList,
@@ -94,13 +94,13 @@ export const cutFoods = Effect.fn("Foods.cut")(function* <E, R>(
     })
   const counts = { records: 0, rejects: 0 }
   yield* Stream.fromAsyncIterable(chunksOf(list, options, made), (cause) => asError(cause, list.name)).pipe(
-    Stream.buffer({ capacity: 1 }), // and one that waits for its place
+    Stream.buffer({ capacity: 1 }), // one more chunk waits for a place in the buffer
     Stream.runForEach((chunk) => {
       counts.records += chunk.records
       counts.rejects += chunk.rejects.length
       return Effect.andThen(use(chunk), remove(chunk.file))
     }),
-    Effect.ensuring(Effect.ignore(Effect.suspend(() => Effect.forEach([...made], remove)))) // their folder goes with the run
+    Effect.ensuring(Effect.ignore(Effect.suspend(() => Effect.forEach([...made], remove)))) // the run removes their folder
   )
   return counts
 })

@@ -1,19 +1,19 @@
 /**
- * What stands around the foods of a JSON release: `{"BrandedFoods":[` before them and `]}` after them. A file with another
- * frame is not read at all, and one without its end was cut off.
+ * The frame around the foods of a JSON release: `{"BrandedFoods":[` before them and `]}` after them. A file with
+ * another frame is not read at all, and a file without the end was truncated.
  */
 import { Schema } from "effect"
 
 /** A record that cannot be read, for `ingest.reject`. */
 export interface FoodReject {
-  /** Where it begins in the JSON file, from 1. */
+  /** The line where it begins in the JSON file, from 1. */
   readonly line: number
   readonly reason: string
   /** Its first 2,000 characters. */
   readonly payload: string
 }
 
-/** The file is no list of branded foods, or not all of one. */
+/** The file is not a list of branded foods, or not a complete one. */
 export class FoodListUnusable extends Schema.TaggedError<FoodListUnusable>()("FoodListUnusable", {
   file: Schema.String,
   line: Schema.Int,
@@ -26,10 +26,10 @@ export class FoodListUnusable extends Schema.TaggedError<FoodListUnusable>()("Fo
 
 const payloadLength = 2000
 
-/** Four bytes a character at most. */
+/** A character has at most four bytes. */
 export const payloadBytes = 4 * payloadLength
 
-/** Without the comma behind it, where it is shown to its end. */
+/** The comma after the record is dropped if the record is shown in full. */
 export const payloadOf = (bytes: Buffer) => {
   const text = bytes.toString("utf8", 0, payloadBytes)
   return text.length > payloadLength ? text.slice(0, payloadLength) : text.replace(/[\s,]+$/, "")
@@ -37,16 +37,18 @@ export const payloadOf = (bytes: Buffer) => {
 
 const listKey = "BrandedFoods"
 
-/** More than this before the first record is no head. */
+/** The head before the first record is never longer than this. */
 export const longestHead = 65_536
 
 const shownOfText = 40
 
 const quoted = (text: string) => JSON.stringify(text.length > shownOfText ? `${text.slice(0, shownOfText)}…` : text)
 
-/** How many bytes the head takes; undefined while more of it has to come; a text says what is wrong with it. */
+/**
+ * The number of bytes in the head; undefined if more bytes are needed; a text if the head is wrong, with the reason.
+ */
 export const headOf = (start: Buffer, isAll: boolean): number | string | undefined => {
-  const text = start.toString("latin1") // one character a byte: a BOM is three of them
+  const text = start.toString("latin1") // one character per byte: a BOM is three of them
   const head = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\[/.exec(text)
   if (head !== null && head[1] === listKey) return head[0].length
   const key = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\S/.exec(text)?.[1]
@@ -60,7 +62,7 @@ export const headOf = (start: Buffer, isAll: boolean): number | string | undefin
     : `it begins with ${quoted(text)}, not with {"${listKey}": [`
 }
 
-/** What is wrong with the bytes after the `]` of the list; undefined where they are its end. */
+/** The problem with the bytes after the `]` of the list; undefined if they end the file correctly. */
 export const tailProblem = (tail: string): string | undefined => {
   const rest = tail.trim()
   if (rest === "}") return undefined

@@ -1,6 +1,6 @@
 /**
- * Finds records that stand anyhow, by counting braces outside of texts: slow, byte by byte, about a tenth of what looking for
- * line feeds does. A record that is broken is left where the next line begins as its first one did.
+ * Finds records in any layout by counting braces outside of strings. It works byte by byte, at about a tenth of the
+ * speed of searching for line feeds. A broken record is abandoned at the next line that begins as its first line did.
  */
 import { type CutLines, isBlank } from "./cut-lines.ts"
 import { payloadBytes } from "./food-list.ts"
@@ -14,7 +14,7 @@ const open = 0x7b
 const close = 0x7d
 const blank = Buffer.from(" ")
 
-/** Where the record that begins at `from` ends, its brace included; -1 where it does not. */
+/** The position after the closing brace of the record that begins at `from`; -1 if it does not end. */
 export const endOfRecord = (bytes: Buffer, from: number, to: number) => {
   let depth = 0
   let inText = false
@@ -33,7 +33,7 @@ export const endOfRecord = (bytes: Buffer, from: number, to: number) => {
   return -1
 }
 
-/** Where the scanner stopped in a piece, and why: it is used up, the list ended, or a record stood on a line of its own. */
+/** Where and why the scanner stopped in a piece: it is used up, the list ended, or a record was alone on its line. */
 export interface Stop {
   readonly at: number
   readonly why: "used" | "list ended" | "one per line"
@@ -43,17 +43,17 @@ export const makeScanner = (cut: CutLines, place: { line: number }, longest: num
   let depth = 0
   let inText = false
   let escaped = false
-  /** Of the record: its line, its length so far, and the blanks before it on that line. */
+  /** The current record: its line, its length so far, and the blanks before it on that line. */
   let begunOn = 0
   let bytes = 0
   let begunAfter = 0
-  /** Only its brace stands on its first line: then lines inside of it may begin like it. */
+  /** True if the first line of the record has only its brace: then lines within it may begin in the same way. */
   let isBare = true
-  /** Blanks since the line began; -1 after anything else. */
+  /** Blanks since the line began; -1 after any other character. */
   let indent = 0
   let recordsOnLine = 0
   let hasEnded = false
-  /** After a broken record. */
+  /** True after a broken record. */
   let isLost = false
   let stray: Array<Buffer> | undefined
 
@@ -85,7 +85,7 @@ export const makeScanner = (cut: CutLines, place: { line: number }, longest: num
     else cut.finish()
   }
 
-  /** Within a record. True where it has just ended, or was left for the one that begins here. */
+  /** Processes a byte within a record. The record goes on, ends here, or is left for the one that begins here. */
   const inRecord = (byte: number | undefined, before: number): "goes on" | "ends" | "left" => {
     if (inText) {
       if (escaped) escaped = false
@@ -101,7 +101,7 @@ export const makeScanner = (cut: CutLines, place: { line: number }, longest: num
     return depth === 0 ? "ends" : "goes on"
   }
 
-  /** A line ends outside of any record. True where that record stood on it alone. */
+  /** Ends a line outside of any record. Returns true if a record was alone on the line. */
   const endLine = () => {
     if (stray !== undefined)
       cut.reject(place.line, "what stands between the records is no record", Buffer.concat(stray))
@@ -111,7 +111,7 @@ export const makeScanner = (cut: CutLines, place: { line: number }, longest: num
   }
 
   return (piece: Buffer): Stop => {
-    let held = 0 // from here on the piece belongs to the record and is not copied yet
+    let held = 0 // from here on, the piece belongs to the record and is not copied yet
     for (let at = 0; at < piece.length; at++) {
       const byte = piece[at]
       if (byte === lineFeed) {

@@ -1,13 +1,14 @@
 /**
- * What a release's zip lists, without trusting it: members by base name, and the first thing that is wrong with one that would
- * be read. Names that lead anywhere are refused. Members lie at the root or in a folder, by release; what macOS adds is left out.
+ * The member list of a release's zip, which is not trusted: members by base name, or the first problem with one that
+ * would be read. Paths that lead out of the folder are refused. Members are at the root or in a folder, depending on
+ * the release. Files that macOS adds are left out.
  */
 import { Schema } from "effect"
 import { type Entry, getFileNameLowLevel, validateFileName, type ZipFile } from "yauzl"
 
 const longestShown = 200
 
-/** Characters that a terminal obeys, or that change the order of what is read. */
+/** Characters that control a terminal, or that change the order in which text is displayed. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
 const escaped = (char: string) =>
@@ -16,10 +17,10 @@ const escaped = (char: string) =>
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
     .join("")
 
-/** Text out of a file for people. */
+/** Text from a file, escaped for display. */
 export const quoted = (text: string) => JSON.stringify(text).replaceAll(unprintable, escaped)
 
-/** A name of the zip for people: quoted where it is not plain. */
+/** A name from the zip for display, quoted if it has unprintable characters. */
 export const shown = (name: string) => {
   const start = name.length > longestShown ? `${name.slice(0, longestShown)}…` : name
   return start.search(unprintable) === -1 ? start : quoted(start)
@@ -28,7 +29,7 @@ export const shown = (name: string) => {
 /** A zip, or a member of it, that cannot be read. */
 export class ZipUnusable extends Schema.TaggedError<ZipUnusable>()("ZipUnusable", {
   zip: Schema.String,
-  /** Null where the zip as a whole is meant. */
+  /** Null if the problem concerns the whole zip. */
   member: Schema.NullOr(Schema.String),
   problem: Schema.String
 }) {
@@ -38,7 +39,7 @@ export class ZipUnusable extends Schema.TaggedError<ZipUnusable>()("ZipUnusable"
   }
 }
 
-/** The zip can be read and lacks what a release has. */
+/** The zip can be read, but lacks a file that a release has. */
 export class MemberMissing extends Schema.TaggedError<MemberMissing>()("MemberMissing", {
   zip: Schema.String,
   wanted: Schema.String,
@@ -51,9 +52,9 @@ export class MemberMissing extends Schema.TaggedError<MemberMissing>()("MemberMi
 }
 
 export interface ZipLimits {
-  /** Of one member, unpacked. The largest of all releases, food_nutrient.csv, has 1.7 GB. */
+  /** The unpacked size of one member. The largest in all releases, food_nutrient.csv, has 1.7 GB. */
   readonly memberBytes: number
-  /** Unpacked to packed, from `ratioFrom` bytes on. Real ones are at 7 (CSV) to 16 (JSON). */
+  /** The ratio of unpacked to packed size, checked above `ratioFrom` bytes. Real ones are 7 (CSV) to 16 (JSON). */
   readonly ratio: number
   readonly ratioFrom: number
   /** A release has about a dozen. */
@@ -63,11 +64,11 @@ export interface ZipLimits {
 export const zipLimits: ZipLimits = { memberBytes: 20e9, ratio: 200, ratioFrom: 100e6, members: 10_000 }
 
 export interface Member {
-  /** Base name, in the case of the zip. */
+  /** Base name, spelled as in the zip. */
   readonly name: string
-  /** Name with its folder. */
+  /** Path in the zip, with its folder. */
   readonly path: string
-  /** Unpacked, as declared. More is not read. */
+  /** The declared unpacked size. More bytes are an error. */
   readonly bytes: number
   readonly entry: Entry
 }
@@ -81,7 +82,7 @@ const isJunk = (path: string) =>
 
 export const baseOf = (path: string) => path.slice(path.lastIndexOf("/") + 1)
 
-/** Only these are read, so only these must be unmistakable. */
+/** Only these are read, so only these must be readable and have unique names. */
 const matters = (name: string) => /\.(csv|json)$/i.test(name)
 
 export const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
@@ -102,7 +103,7 @@ const unreadable = (entry: Entry, limits: ZipLimits) => {
   return declaredTooLarge(entry, limits)
 }
 
-/** The members, or the first thing wrong with one that matters. */
+/** The members. Throws `ZipUnusable` for the first problem. */
 export const membersOf = async (zip: string, opened: ZipFile, limits: ZipLimits) => {
   const members = new Map<string, Member>()
   let entries = 0
@@ -129,10 +130,10 @@ export const membersOf = async (zip: string, opened: ZipFile, limits: ZipLimits)
   return [...members.values()]
 }
 
-/** What the JSON of a release was called so far, in any folder. */
+/** Names of the JSON file in the releases so far, in any folder. */
 const usualName = /^(brandedDownload|FoodData_Central)[^/]*\.json$/i
 
-/** The one that holds the foods: by its name, which differs between releases, else the largest. */
+/** The member that holds the foods: by its name, which differs between releases, or otherwise the largest. */
 export const foodsAmong = (members: ReadonlyArray<Member>) => {
   const found = members.filter(({ name }) => /\.json$/i.test(name)).toSorted((a, b) => b.bytes - a.bytes)
   return found.find(({ name }) => usualName.test(name)) ?? found[0]

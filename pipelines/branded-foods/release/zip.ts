@@ -1,6 +1,6 @@
 /**
- * A release's zip, opened without trusting it: the bytes of its members come as a stream whose length and CRC are checked at the
- * end. Nothing is unpacked by the names in the zip, so no name can lead anywhere.
+ * A release's zip, which is not trusted: the bytes of a member come as a stream whose length and CRC are checked at the
+ * end. Nothing is unpacked under a name from the zip, so no name can lead out of the folder.
  */
 import { createReadStream } from "node:fs"
 import { open } from "node:fs/promises"
@@ -26,17 +26,20 @@ import {
 
 export interface Zip {
   readonly members: ReadonlyArray<Member>
-  /** By base name, in any case. */
+  /** Finds a member by base name, case-insensitive. */
   member(name: string): Effect.Effect<Member, MemberMissing>
   /** The `*.json` that holds the foods. */
   readonly json: Effect.Effect<Member, MemberMissing>
-  /** Throws `ZipUnusable` where the member is not what the zip says, at the latest after its last byte. Read it once. */
+  /**
+   * Throws `ZipUnusable` if the member differs from what the zip declares, at the latest after its last byte. Can be
+   * read once.
+   */
   bytes(member: Member): AsyncGenerator<Buffer, void, undefined>
-  /** Unpacks into a file, in constant memory. What a failure leaves of it is removed with the folder that it lies in. */
+  /** Unpacks into a file, in constant memory. After a failure the partial file stays; it is removed with its folder. */
   extract(member: Member, file: string): Effect.Effect<void, ZipUnusable | FileUnwritable>
 }
 
-/** Why there is no list of members: a zip begins with its first member and ends with the list. */
+/** Why the list of members cannot be read: a zip begins with its first member and ends with the list. */
 const whyNoZip = async (file: string, cause: unknown) => {
   const opened = await open(file)
   try {
@@ -50,7 +53,7 @@ const whyNoZip = async (file: string, cause: unknown) => {
   }
 }
 
-/** A release that came unpacked, in the same pieces. Throws `ZipUnusable`, too. */
+/** The bytes of an unpacked release, in pieces of the same size. Throws `ZipUnusable`, too. */
 export async function* plainBytes(file: string, label: string): AsyncGenerator<Buffer, void, undefined> {
   try {
     for await (const piece of createReadStream(file, { highWaterMark: pieceBytes })) yield piece
@@ -59,19 +62,19 @@ export async function* plainBytes(file: string, label: string): AsyncGenerator<B
   }
 }
 
-/** The packed bytes of a member, as they lie in the file. */
+/** The packed bytes of a member, as stored in the file. */
 const packed = async (file: string, opened: ZipFile, entry: Entry) => {
   const { fileDataStart: start } = await opened.readLocalFileHeaderPromise(entry, { minimal: true })
-  if (entry.compressedSize === 0) return undefined // a range of nothing cannot be asked for
+  if (entry.compressedSize === 0) return undefined // a stream cannot read an empty range
   return createReadStream(file, { start, end: start + entry.compressedSize - 1, highWaterMark: pieceBytes })
 }
 
-/** Inflating runs on a thread of its own, up to four pieces ahead of whoever reads. */
+/** Inflating runs on its own thread, up to four pieces ahead of the reader. */
 const ahead = { chunkSize: pieceBytes, readableHighWaterMark: 4 * pieceBytes }
 
 const unpacked = (bytes: ReturnType<typeof createReadStream>) => {
   const inflate = createInflateRaw(ahead)
-  pipeline(bytes, inflate, () => undefined) // a failure destroys `inflate`, and so reaches whoever reads
+  pipeline(bytes, inflate, () => undefined) // a failure destroys `inflate`, and so reaches the reader
   return inflate
 }
 
@@ -142,7 +145,10 @@ const makeZip = (label: string, file: string, opened: ZipFile, members: Readonly
   }
 }
 
-/** Opens the zip at `file` until the scope closes. Errors call it `label`: an archived payload's own name tells nobody. */
+/**
+ * Opens the zip at `file` until the scope closes. Errors name it `label`, because the name of an archived payload is
+ * meaningless to readers.
+ */
 export const openZip = Effect.fn("Zip.open")(function* (file: string, label: string, limits: ZipLimits = zipLimits) {
   const failed = (problem: string) => new ZipUnusable({ zip: label, member: null, problem })
   const opened = yield* Effect.acquireRelease(

@@ -1,6 +1,6 @@
 /**
- * A pack: an ordinary zip, whose members are payloads named by their SHA-256. A member is deflated where that makes it smaller, and
- * stored where it does not. What is read is compared with its name, so the zip's own checksums are not needed.
+ * A pack: an ordinary zip whose members are payloads named by their SHA-256. A member is deflated if that makes it
+ * smaller, and stored otherwise. A reader compares the bytes with the name, so the zip's own checksums are not needed.
  */
 import { createHash } from "node:crypto"
 import { createReadStream, createWriteStream } from "node:fs"
@@ -16,11 +16,14 @@ import { FileUnwritable, writeAll } from "../write-all.ts"
 
 const memberName = /^[0-9a-f]{64}$/
 
-/** The beginning of a payload tells whether it is compressed already. */
+/** The beginning of a payload shows whether it is already compressed. */
 const headBytes = 65_536
-/** Deflating what saves less than this share only costs time: zips, pictures and `.gz` files save nothing. */
+/** Deflating only costs time if it saves less than this share: zips, pictures and `.gz` files save nothing. */
 const worthwhile = 0.05
-/** Takes less than half the time of zlib's 6, for a tenth more bytes: packing three gigabytes of CSV took as long as reading them. */
+/**
+ * Takes less than half the time of zlib's level 6, for a tenth more bytes. At level 6, packing 3 GB of CSV took as long
+ * as reading it.
+ */
 const compressionLevel = 4
 
 const deflated = promisify(deflateRaw)
@@ -43,7 +46,7 @@ export interface LoosePayload {
   readonly written_at: Date
 }
 
-/** Writes a new zip, in constant memory. What a failure leaves of it is the caller's to remove. */
+/** Writes a new zip, in constant memory. The caller removes what a failure leaves of it. */
 export const writePack = async (target: string, payloads: ReadonlyArray<LoosePayload>) => {
   const zip = new ZipFile()
   const written = pipeline(zip.outputStream, createWriteStream(target, { flags: "wx" }))
@@ -63,21 +66,21 @@ export const writePack = async (target: string, payloads: ReadonlyArray<LoosePay
 }
 
 interface Member {
-  /** What it takes in the pack. */
+  /** Its size in the pack. */
   readonly bytes: number
   readonly written_at: Date
 }
 
 /** A zip that was opened as a pack. */
 export interface Pack {
-  /** By their hashes. */
+  /** By hash. */
   readonly members: ReadonlyMap<string, Member>
-  /** Throws where the member is not the payload of that name, at the latest after its last byte. */
+  /** Throws if the member is not the payload of that name, at the latest after its last byte. */
   bytes(sha256: string): AsyncGenerator<Buffer, void, undefined>
   close(): void
 }
 
-/** yauzl would inflate in pieces of 16 kB, in three times the time. */
+/** yauzl would inflate in chunks of 16 kB, and take three times as long. */
 const streamOf = async (zip: OpenZip, entry: Entry): Promise<AsyncIterable<Buffer>> => {
   if (!entry.isCompressed()) return zip.openReadStreamPromise(entry)
   const packed = await zip.openReadStreamPromise(entry, { decompress: false })
@@ -112,7 +115,7 @@ export const openPack = async (file: string): Promise<Pack> => {
   return { members, bytes, close: () => zip.close() }
 }
 
-/** Reads a member to its end, into a new file where one is named. A failure to write is a `FileUnwritable`. */
+/** Reads a member to its end, into a new file if `target` is given. A failed write is a `FileUnwritable`. */
 export const readMember = async (pack: Pack, sha256: string, target?: string) => {
   if (target === undefined) {
     for await (const _ of pack.bytes(sha256));
@@ -129,7 +132,7 @@ export const readMember = async (pack: Pack, sha256: string, target?: string) =>
   }
 }
 
-/** Throws where one of these payloads cannot be read from it again. */
+/** Throws if one of these payloads cannot be read back from the pack. */
 export const verifyPack = async (file: string, payloads: ReadonlyArray<Pick<LoosePayload, "sha256">>) => {
   const pack = await openPack(file)
   try {

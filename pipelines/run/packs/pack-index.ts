@@ -1,7 +1,7 @@
 /**
- * Which packs hold a payload: a small SQLite file beside them, so that a run need not open every pack there is. It holds nothing that
- * the packs do not: packs that it lacks are read when it is opened, and one that is missing or damaged is made again. Whatever it
- * says, a payload is read from its pack and compared with its hash.
+ * Which packs hold a payload: a small SQLite file beside the packs, so that a run need not open all of them. It holds
+ * nothing that the packs do not: packs that it lacks are read when it is opened, and a missing or damaged index is
+ * built again. Whatever it says, a payload is read from its pack and compared with its hash.
  */
 import { DatabaseSync } from "node:sqlite"
 import { ifMissing } from "@larder/warehouse/generation/layout.ts"
@@ -9,12 +9,12 @@ import { Effect, FileSystem, Path } from "effect"
 import { openPack } from "./pack-file.ts"
 
 /**
- * `write` keeps the file up to date. `read` changes nothing on the disk, as a dry run promises. `scan` reads the packs themselves:
- * a rebuild of everything opens nearly all of them anyway.
+ * `write` keeps the file up to date. `read` changes nothing on disk, as a dry run promises. `scan` reads the packs
+ * themselves: a rebuild of everything opens nearly all of them anyway.
  */
 export type IndexUse = "write" | "read" | "scan"
 
-/** Milliseconds to wait for another run that writes a few rows. */
+/** Milliseconds to wait while another run writes a few rows. */
 const timeout = 5_000
 
 const tables = `
@@ -23,12 +23,12 @@ const tables = `
     sha256 blob not null, pack_id integer not null, primary key (sha256, pack_id)
   ) strict, without rowid;`
 
-/** The newest pack first: one that was made because an earlier one is damaged comes before it. */
+/** The newest pack first: a pack that was made because an earlier one is damaged comes before it. */
 const packsOfMember = "select name from member join pack using (pack_id) where sha256 = ? order by name desc"
 
 export const packName = /^[^.].*\.zip$/
 
-/** Damaged, or no database at all. */
+/** Damaged, or not a database. */
 const isDamaged = (error: unknown) =>
   error instanceof Error && "errcode" in error && (error.errcode === 11 || error.errcode === 26)
 
@@ -76,7 +76,7 @@ export const openPackIndex = Effect.fn("PackIndex.open")(function* (folder: stri
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const file = path.join(folder, "index.sqlite")
-  /** Undefined where the file cannot be used. */
+  /** Undefined if the file cannot be used. */
   let stored: IndexFile | undefined
   /** Packs that the file does not list, by the payloads that they hold. */
   const others = new Map<string, Set<string>>()
@@ -119,7 +119,7 @@ export const openPackIndex = Effect.fn("PackIndex.open")(function* (folder: stri
     for (const sha256 of members) others.set(sha256, (others.get(sha256) ?? new Set()).add(name))
   }
 
-  /** Takes up packs that came since, and forgets those that are gone. */
+  /** Adds packs that appeared since, and removes those that are gone. */
   const refresh = Effect.gen(function* () {
     const names = yield* fs.readDirectory(folder).pipe(ifMissing<ReadonlyArray<string>>([]))
     const there = new Set(names.filter((name) => packName.test(name)))
@@ -152,11 +152,11 @@ export const openPackIndex = Effect.fn("PackIndex.open")(function* (folder: stri
   const packsOf = Effect.fnUntraced(function* (sha256: string) {
     const had = stored !== undefined
     const named = yield* trying((index) => index.packsOf(sha256))
-    if (had && named === undefined) yield* refresh // it has just proved damaged
+    if (had && named === undefined) yield* refresh // the index has just proved damaged
     return [...new Set([...(others.get(sha256) ?? []), ...(named ?? [])])].sort().reverse()
   })
 
-  /** Notes a pack that this run has made. */
+  /** Adds a pack that this run has made. */
   const add = Effect.fnUntraced(function* (name: string, members: ReadonlyArray<string>) {
     if (stored === undefined && use === "write") yield* open
     yield* trying((index) => index.change(new Map([[name, members]]), []))

@@ -1,7 +1,7 @@
 /**
- * Packs loose payloads when a run ends: those of the run, and what killed runs left. The pack appears whole or not at all, and a loose
- * file is removed only when it can be read from a pack that is on the disk for good. A kill at any moment loses nothing: the next
- * run removes the half-written zip, and packs what is still loose.
+ * Packs loose payloads when a run ends: those of the run, and those that killed runs left. The pack appears complete or
+ * not at all, and a loose file is removed only when it can be read from a pack that is durable on disk. A kill at any
+ * moment loses nothing: the next run removes the half-written zip, and packs what is still loose.
  */
 import { ifMissing } from "@larder/warehouse/generation/layout.ts"
 import { Clock, Effect, FileSystem, Option, Path, type PlatformError, Schema } from "effect"
@@ -14,8 +14,8 @@ import { isCompressible, type LoosePayload, verifyPack, writePack } from "./pack
 import type { PackedPayloads } from "./packed-payloads.ts"
 
 /**
- * A payload of this size that is compressed already stays loose for good: a release of branded foods would be copied, 450 MB of it,
- * and be no smaller.
+ * From this size on, a payload that is already compressed stays loose for good: packing a release of branded foods
+ * would copy 450 MB and save nothing.
  */
 const largeFrom = 16 * 1024 * 1024
 
@@ -33,7 +33,7 @@ interface Loose extends LoosePayload {
   readonly bytes: number
 }
 
-/** Undefined where it is not loose (any more). */
+/** Undefined if it is not loose, or no longer loose. */
 export const looseOf = Effect.fnUntraced(function* (root: string, sha256: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -44,7 +44,7 @@ export const looseOf = Effect.fnUntraced(function* (root: string, sha256: string
   return { sha256, file, written_at, bytes: Number(info.size) } satisfies Loose
 })
 
-/** All that lies loose and that no next run takes up, see `interrupted-runs.ts`. */
+/** All loose payloads that no later run takes over, see `interrupted-runs.ts`. */
 const leftBehind = Effect.fnUntraced(function* (root: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -58,7 +58,7 @@ const leftBehind = Effect.fnUntraced(function* (root: string) {
   return found.filter((one) => one !== undefined).filter(({ written_at }) => written_at.getTime() <= earliest)
 })
 
-/** One that another run has packed meanwhile does not. */
+/** Whether a payload is large and already compressed. False if another run has packed it meanwhile. */
 const staysLoose = ({ bytes, file }: Loose) =>
   bytes < largeFrom
     ? Effect.succeed(false)
@@ -83,7 +83,7 @@ const pack = Effect.fnUntraced(function* ({ packed, payloads, root }: Packing, t
   const done: Array<Loose> = []
   for (const loose of candidates.values()) {
     if (yield* packed.isWhole(loose.sha256)) {
-      done.push(loose) // by a run that was killed before it could remove it, or by one beside this
+      done.push(loose) // packed by a run that was killed before it could remove it, or by a concurrent run
       continue
     }
     if (yield* staysLoose(loose)) continue
@@ -112,7 +112,7 @@ const pack = Effect.fnUntraced(function* ({ packed, payloads, root }: Packing, t
   for (const folder of new Set(files.map((file) => path.dirname(file)))) yield* removeIfEmpty(folder)
 }, Effect.scoped)
 
-/** A run packs once: its name is that of the pack. */
+/** A run packs once: the pack has the name of the run. */
 export const packLoose = Effect.fn("Packs.packLoose")(function* (packing: Packing) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,18 +1,18 @@
 /**
- * Payloads in the packs of an archive. What a pack holds counts only where its bytes are still those that were fetched; of several
- * packs that hold a payload the first good one does.
+ * Payloads in the packs of an archive. A packed payload counts only if its bytes are still those that were fetched. If
+ * several packs hold it, the first undamaged one counts.
  */
 import { Effect, FileSystem, Path } from "effect"
 import { FileUnwritable } from "../write-all.ts"
 import { openPack, type Pack, readMember } from "./pack-file.ts"
 import { type IndexUse, openPackIndex } from "./pack-index.ts"
 
-/** Packs that are open at a time. A run that confirms payloads of many earlier runs takes them in turn. */
+/** Packs that are open at the same time. A run that confirms payloads of many earlier runs opens them in turn. */
 const mostOpen = 8
 
-/** Why a payload cannot be had. */
+/** Why a payload is not available. */
 export interface Fault {
-  /** What is wrong, for people. */
+  /** The file at fault, for people. */
   readonly file: string
   readonly problem: string
 }
@@ -25,7 +25,7 @@ interface Opened {
   isDropped: boolean
 }
 
-/** Opens packs once, and closes those that were not used for longest, when nobody reads from them any more. */
+/** Opens each pack once. Closes the least recently used packs when no reader uses them any more. */
 const openPacks = (fileOf: (name: string) => string) => {
   const open = new Map<string, Opened>()
   const closeUnused = ({ isDropped, pack, readers }: Opened) => {
@@ -48,7 +48,7 @@ const openPacks = (fileOf: (name: string) => string) => {
     try {
       return await reading(await opened.pack)
     } catch (cause) {
-      if (open.get(name) === opened) drop(name) // a good one may take its place
+      if (open.get(name) === opened) drop(name) // an undamaged pack may replace it
       throw cause
     } finally {
       opened.readers -= 1
@@ -68,8 +68,8 @@ export const openPackedPayloads = Effect.fnUntraced(function* (folder: string, u
   )
 
   /**
-   * Reads a payload to its end, into a new file where one is named. Undefined where it is whole, `absent` where no pack is said to
-   * hold it.
+   * Reads a payload to its end, into a new file if `target` is given. Undefined if it is undamaged, `absent` if the
+   * index lists no pack for it.
    */
   const read = Effect.fnUntraced(function* (sha256: string, target?: string) {
     let fault: Fault | "absent" = "absent"
@@ -95,7 +95,7 @@ export const openPackedPayloads = Effect.fnUntraced(function* (folder: string, u
   return {
     /** Reads a payload into a new file. */
     extract: (sha256: string, target: string) => read(sha256, target),
-    isWhole: (sha256: string) => Effect.orDie(Effect.map(read(sha256), (fault) => fault === undefined)), // nothing is written
+    isWhole: (sha256: string) => Effect.orDie(Effect.map(read(sha256), (fault) => fault === undefined)), // writes nothing, so it cannot fail
     add: index.add,
     refresh: index.refresh
   }

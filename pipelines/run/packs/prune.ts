@@ -1,7 +1,8 @@
 /**
- * Pruning the raw archive: removes what runs fetched that a rebuild does not repeat. These are runs that failed or were killed, and
- * those that were rolled back behind all data that is kept. Payloads go first and the lists that name them last, so that a kill loses
- * nothing that is needed, and the next pruning ends what this one began.
+ * Prunes the raw archive: removes runs that a rebuild does not repeat, and the payloads that only they fetched. These
+ * are runs that failed or were killed, and runs that were rolled back if no kept data descends from them. Payloads are
+ * removed first and the lists that name them last, so that a kill loses nothing that is needed, and the next prune
+ * completes this one.
  */
 import { ifMissing, type Layout } from "@larder/warehouse/generation/layout.ts"
 import { type PastRun, pastRuns } from "@larder/warehouse/live/runs.ts"
@@ -18,21 +19,21 @@ import { openPack, readMember, verifyPack, writePack } from "./pack-file.ts"
 import { packName } from "./pack-index.ts"
 import { looseOf } from "./pack-loose.ts"
 
-/** What stays in any case: the runs of the last days, or the newest runs of each data set. */
+/** What always stays: the runs of the last days, or the newest runs of each data set. */
 export type Keep = { readonly days: number } | { readonly runs: number }
 
 interface Asked {
   readonly keep: Keep
-  /** Only tells what would go. */
+  /** Only reports what would be removed. */
   readonly dryRun: boolean
 }
 
 export interface Pruned {
   readonly dry_run: boolean
-  /** Whose payloads are gone, unless another run that stays names them, too. */
+  /** The payloads of these runs are removed, unless a run that stays names them, too. */
   readonly runs: ReadonlyArray<Pick<PastRun, "run_id" | "pipeline" | "outcome"> & { readonly rolled_back: boolean }>
   readonly payloads: number
-  /** What they took on the disk, with the lists of the runs. */
+  /** Their size on disk, with the lists of the runs. */
   readonly bytes: number
   /** Runs of the archive that stay. */
   readonly kept: number
@@ -45,7 +46,10 @@ const recentOf = (runs: ReadonlyArray<PastRun>, keep: Keep, now: number) => {
   return [...Map.groupBy(runs, ({ pipeline }) => pipeline).values()].flatMap((some) => some.slice(0, keep.runs))
 }
 
-/** What a list says of its end counts as well: a run that was repeated and failed then counts as failed. */
+/**
+ * Whether a rebuild repeats the run. The end of its list counts as well: a run that was repeated and failed then is
+ * recorded as failed.
+ */
 const isRepeated = Effect.fnUntraced(function* ({ is_undone, outcome }: PastRun, list: string) {
   if (is_undone) return false
   if (["published", "unchanged", "partial"].includes(outcome)) return true
@@ -55,7 +59,7 @@ const isRepeated = Effect.fnUntraced(function* ({ is_undone, outcome }: PastRun,
 
 const hashesIn = (list: string) => [...list.matchAll(/"sha256":"([0-9a-f]{64})"/g)].map(([, sha256 = ""]) => sha256)
 
-/** The runs that go, and the payloads that no run names that stays. A run that is not in `ingest.run` stays. */
+/** The runs to remove, and the payloads that no remaining run names. A run that is not in `ingest.run` stays. */
 const findUnneeded = Effect.fnUntraced(function* (layout: Layout, lists: string, keep: Keep) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -70,7 +74,7 @@ const findUnneeded = Effect.fnUntraced(function* (layout: Layout, lists: string,
   for (const name of (yield* fs.readDirectory(lists)).filter((one) => one.endsWith(".ndjson")).sort()) {
     const list = path.join(lists, name)
     const { mtime, size } = yield* fs.stat(list)
-    const isYoung = Option.exists(mtime, (at) => at.getTime() > now - takenFor) // the next run may go on with it
+    const isYoung = Option.exists(mtime, (at) => at.getTime() > now - takenFor) // the next run may resume it
     const text = yield* fs.readFileString(list)
     const run = found.get(name)
     const goes = run !== undefined && !isYoung && !(yield* isRepeated(run, text))
@@ -83,7 +87,10 @@ const findUnneeded = Effect.fnUntraced(function* (layout: Layout, lists: string,
 
 const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
-/** The packs that hold some of these payloads, those first that hold nothing else. One that cannot be read is left as it is. */
+/**
+ * The packs that hold some of these payloads; packs that hold nothing else come first. A pack that cannot be read is
+ * left as it is.
+ */
 const packsWith = Effect.fnUntraced(function* (packs: string, payloads: ReadonlySet<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -109,7 +116,7 @@ const packsWith = Effect.fnUntraced(function* (packs: string, payloads: Readonly
 })
 type PackWith = Effect.Success<ReturnType<typeof packsWith>>[number]
 
-/** Puts a pack of what stays in the place of this one. One whose members are damaged is left as it is. */
+/** Replaces a pack by one with the remaining payloads. A pack whose remaining members are damaged is left as it is. */
 const shrink = Effect.fnUntraced(function* (root: string, { file, kept }: PackWith) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -176,7 +183,7 @@ const prune = Effect.fnUntraced(function* (layout: Layout, root: string, { dryRu
   return pruned
 })
 
-/** Prunes the archive of a home, where no run is alive. */
+/** Prunes the archive of a home. Fails while a run is alive, except for a dry run. */
 export const pruneArchive = Effect.fn("Packs.prune")(function* (layout: Layout, asked: Asked) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

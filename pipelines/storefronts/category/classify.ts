@@ -1,7 +1,7 @@
 /**
- * The category of a product, and how it was found. A store is read twice: `surveyStore` over all its products, then `classify` with what
- * it found: what the store mostly sells, which of its statements its titles contradict, whether all its products have one type. Without
- * that each product stands alone.
+ * Finds the category of a product, and states how. A store is read twice: `surveyStore` reads all its products, then
+ * `classify` uses the result: what the store mostly sells, the share of each top level, and whether all its products
+ * have one type. Without a survey each product is classified by itself.
  */
 import { type Classified, cluesOf, type Described, placed } from "./decide.ts"
 import { type PlaceCount, type StoreView, storePrior, storeShares, unknownStore } from "./store-view.ts"
@@ -10,7 +10,7 @@ import { uncategorized } from "./taxonomy.ts"
 export const classify = (product: Described, store: StoreView = unknownStore): Classified =>
   placed(product, store, cluesOf(product, store))
 
-/** At least this sure to count for what a store sells. */
+/** Minimum confidence of a product that counts towards what its store sells. */
 const sure = 0.8
 
 type Tally = Map<string, { category: string; sub_category: string; products: number }>
@@ -23,7 +23,7 @@ const count = (tally: Tally, { category, sub_category, confidence }: Classified)
   else before.products++
 }
 
-/** `add` every product, then `view` is what the second reading passes to `classify`. Memory does not depend on the products. */
+/** Call `add` for every product; `view` then returns what `classify` needs. Memory does not grow with the products. */
 export const surveyStore = () => {
   const places: Tally = new Map()
   const types = { products: 0, first: null as string | null, areOne: true }

@@ -1,6 +1,6 @@
 /**
- * Which words and phrases stand for which place. They come from the lists in `words/`, one per language, which anybody may extend
- * (`words/en.txt` says how), and from the names in the taxonomy itself, which the lists overrule.
+ * Maps words and phrases to places. They come from the lists in `words/`, one per language, which can be extended
+ * (`words/en.txt` says how), and from the names in the taxonomy itself. The lists take precedence.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { BadLine } from "../../run/hand-edited.ts"
@@ -8,14 +8,15 @@ import { allNodes, nodeOfPath, type Place } from "./taxonomy.ts"
 import { phraseKey } from "./words.ts"
 
 /**
- * `strong` names a product. `weak` names one too, but is often a flavour, a picture or a part of another (`apple`, `lock`), and
- * counts when nothing strong does. `domain` says what another thing is for: a bag for a bicycle is cycling gear, not luggage.
+ * A `strong` word names a product. A `weak` word names one too, but is often a flavour, a picture or a part of another
+ * product (`apple`, `lock`); it counts only if no strong word does. A `domain` word says what another thing is for: a
+ * bag for a bicycle is cycling gear, not luggage.
  */
 export type Strength = "strong" | "weak" | "domain"
 
 export interface Entry extends Place {
   readonly strength: Strength
-  /** The languages of this list put the noun before what describes it: `Tênis de corrida`, not `running shoes`. */
+  /** In the language of its list the noun comes before its modifiers: `Tênis de corrida`, not `running shoes`. */
   readonly headFirst: boolean
 }
 
@@ -53,7 +54,7 @@ export const parseList = (language: string, written: string): WordList => {
 
 const readList = (language: string) => parseList(language, readFileSync(new URL(`${language}.txt`, folder), "utf8"))
 
-/** English first: where two lists claim a word, the earlier one has it. */
+/** English first: if two lists contain a word, the earlier list wins. */
 export const readWordLists = (): ReadonlyArray<WordList> => {
   const languages = readdirSync(folder)
     .filter((name) => name.endsWith(".txt"))
@@ -70,15 +71,15 @@ export const readWord = (written: string): { readonly key: string; readonly stre
 }
 
 /**
- * A word that only says which top level (`electronics`) is weak, and so is one of up to three letters in a language other than English:
- * it is too often a syllable of a name (`et`, `bal`, `ton`).
+ * A word that names only a top level (`electronics`) is weak. So is a word of up to three letters in a language other
+ * than English: it is too often a syllable of a name (`et`, `bal`, `ton`).
  */
 const load = () => {
   const entries = new Map<string, Entry>()
   for (const { language, headFirst, sections } of readWordLists()) {
     for (const { path, words } of sections) {
       const node = nodeOfPath(path)
-      if (node === undefined) continue // refused where the list is read
+      if (node === undefined) continue // `parseList` refuses such a path
       const { category, sub_category } = node
       for (const written of words) {
         const { key, strength } = readWord(written)
@@ -92,7 +93,9 @@ const load = () => {
   return { entries, lengths: lengthsByLastWord(entries.keys()) }
 }
 
-/** Words of the longest phrase that ends with a word: most words end none, and a title is not looked up five times per word. */
+/**
+ * Number of words in the longest phrase that ends with a word. Most words end none, which saves five look-ups a word.
+ */
 const lengthsByLastWord = (keys: Iterable<string>) => {
   const lengths = new Map<string, number>()
   for (const key of keys) {
@@ -104,8 +107,8 @@ const lengthsByLastWord = (keys: Iterable<string>) => {
 }
 
 /**
- * Names of categories, where they stand for one top level. A name of one word is weak: the taxonomy has `Sashes`, `Trunks` and
- * `Rings` where few would look for them.
+ * Names of categories that belong to a single top level. A name of one word is weak: the taxonomy has `Sashes`,
+ * `Trunks` and `Rings` where few would look for them.
  */
 const taxonomyNames = () => {
   const names = new Map<string, Entry | undefined>()

@@ -1,15 +1,15 @@
-/** What stores list but do not sell as goods: gift cards, protection of parcels, fees, tips, donations, samples of apps. */
+/** Recognises what stores list but do not sell as goods: gift cards, parcel protection, warranties, fees, donations. */
 
 export interface Listed {
   readonly title: string
   readonly product_type: string | null
   readonly handle?: string | null
   readonly tags: ReadonlyArray<string>
-  /** Of each variant; null where the feed does not say. */
+  /** Of each variant; null if the feed does not state it. */
   readonly requires_shipping?: ReadonlyArray<boolean | null>
 }
 
-/** `route` and `insurance` alone are names of protections; in a longer title they are roads and books. */
+/** As a whole title, `route` and `insurance` name parcel protection; in a longer title they are roads and books. */
 const names = [
   /\bgift\W?(?:cards?|vouchers?|certificates?)\b/i,
   /\b(?:shipping|package|parcel|delivery|order|route|checkout)\W{0,3}(?:package\W)?(?:protection|protect|insurance|assurance)\b/i,
@@ -22,7 +22,7 @@ const names = [
 
 const isNamed = (text: string) => names.some((name) => name.test(text.trim()))
 
-/** A product of which no variant is shipped is none either: a service, a file, a fee. */
+/** A product of which no variant is shipped is not merchandise either: a service, a file, a fee. */
 export const isMerchandise = (product: Listed) => {
   const shipping = product.requires_shipping ?? []
   if (shipping.length > 0 && shipping.every((needed) => needed === false)) return false

@@ -1,9 +1,11 @@
 /**
- * Reads a title, a product type, a tag or a collection title: which word of the dictionary in it names the product.
+ * Reads a title, a product type, a tag or a collection title, and finds the dictionary word in it that names the
+ * product.
  *
- * A title is cut into segments (at dashes, bars, brackets, commas, colons, and at words such as `with` and `for`), and the head noun of
- * the first segment that has one decides: the last known phrase in English, German, Swedish and Turkish, the first one in languages
- * that put the noun first. What follows a `for` never is the head, but its domain counts: a bed for dogs is a dog bed.
+ * A title is split into segments (at dashes, bars, brackets, commas, colons, and at words such as `with` and `for`).
+ * The head noun of the first segment that has one decides: the last known phrase in English, German, Swedish and
+ * Turkish, the first one in languages that put the noun first. The text after a `for` is never the head, but its domain
+ * counts: a bed for dogs is a dog bed.
  */
 import { dictionary, type Entry } from "./dictionary.ts"
 import type { Place } from "./taxonomy.ts"
@@ -13,7 +15,7 @@ export interface Reading extends Place {
   readonly isStrong: boolean
   /** The words that decided. */
   readonly evidence: string
-  /** Places of the other nouns of the text, for stores where one of them is what the store sells. */
+  /** Places of the other nouns in the text, for stores that sell one of these instead. */
   readonly others: ReadonlyArray<Named>
 }
 
@@ -35,7 +37,7 @@ interface Segment {
 
 const punctuation = /\s[-–—]+\s|[–—|/()[\]{},:;•·،؛]|\s-|-\s/
 
-/** Folded as `words.ts` folds. Turkish `için` comes after its noun and therefore cuts nothing. */
+/** Folded like the words in `words.ts`. Turkish `için` follows its noun, so it does not split a title. */
 const purposeWords = new Set("for para pour fur till pentru dla для por".split(" "))
 const cutWords = new Set(
   "with by in without w from con com avec mit med cu ze z aus von sin sem san ohne utan без з із с со в у від от مع بدون من".split(
@@ -83,14 +85,19 @@ const hitsOf = (words: ReadonlyArray<string>): ReadonlyArray<Hit> => {
   return hits === undefined ? noHits : hits.reverse()
 }
 
-/** Where half of the words are English, they are loanwords in another language rather than the other way round. */
+/**
+ * If half of the phrases are English, they are taken for loanwords in another language rather than the other way round.
+ */
 const isHeadFirst = (hits: ReadonlyArray<Hit>) => {
   let first = 0
   for (const { entry } of hits) if (entry.headFirst) first++
   return first > 0 && first * 2 >= hits.length
 }
 
-/** A shirt for golfers is a shirt, a toy car a toy; but what a pet wears or eats is a pet's. */
+/**
+ * Categories that a domain does not override: a shirt for golfers is a shirt, a toy car is a toy. Only the pet domain
+ * overrides them: what a pet wears or eats is a pet product.
+ */
 const keepsItsPlace = new Set([
   "apparel_and_accessories",
   "baby_and_toddler",
@@ -149,7 +156,7 @@ const readSegments = (segments: ReadonlyArray<Segment>, domainsAnywhere: boolean
 
 export const readTitle = (title: string) => readSegments(segmentsOf(title), false)
 
-/** A type may be a path: its last part that is known decides, and a domain in any part (`Cycling > Lights`) rules over it. */
+/** A type may be a path: its last known part decides, and a domain in any part (`Cycling > Lights`) overrides it. */
 export const readType = (type: string) => {
   const parts = type.split(/>|»|›| \/ /).map((part) => segmentsOf(part))
   return readSegments(parts.reverse().flat(), true)

@@ -1,20 +1,20 @@
 /**
- * What the products of a store say together: what it mostly sells, and whether it gives every product the same type. Memory does not
- * grow with the store.
+ * What the products of a store show together: what it mostly sells, and whether they all have the same type. Memory
+ * does not grow with the number of products.
  */
 import { nowhere, type Place, uncategorized } from "./taxonomy.ts"
 
 export interface StorePrior extends Place {
-  /** Of the products whose category is known for sure. */
+  /** Of the products whose category is certain. */
   readonly share: number
   readonly products: number
 }
 
 export interface StoreView {
   readonly prior: StorePrior | null
-  /** Of the confidently placed products, by top level; empty for a store of fewer than 20. */
+  /** Share of each top level among the confidently placed products; empty if there are fewer than 20 of them. */
   readonly shares: ReadonlyMap<string, number>
-  /** The type that every product of the store has, which therefore says little about one of them. */
+  /** The type that every product of the store has. It therefore says little about any of them. */
   readonly sharedType: string | null
 }
 
@@ -24,11 +24,11 @@ export const unknownStore: StoreView = {
   sharedType: null
 }
 
-/** Needed before one category stands for a store: fewer products could be chance. */
+/** Products needed before one category stands for a store; fewer could be chance. */
 const fewest = 5
 const majority = 0.6
 
-/** Needed before a rare category says that a title was misread. */
+/** Products needed before a rare category indicates that a title was misread. */
 const fewestForShares = 20
 
 export interface PlaceCount extends Place {
@@ -46,7 +46,9 @@ export const storeShares = (counts: Iterable<PlaceCount>): ReadonlyMap<string, n
   return new Map([...products].map(([category, of]) => [category, of / total]))
 }
 
-/** What a store sells when more than 60 % of its confidently placed products are of one top level. */
+/**
+ * What a store mostly sells, if more than 60 % of its confidently placed products have one top level; otherwise null.
+ */
 export const storePrior = (counts: Iterable<PlaceCount>): StorePrior | null => {
   const categories = new Map<string, number>()
   const subs = new Map<string, PlaceCount>()

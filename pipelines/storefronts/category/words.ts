@@ -1,7 +1,8 @@
 /**
- * Words of titles, types and tags as the dictionary knows them: lower case, accents of Latin letters removed, English plurals folded,
- * Arabic spelling variants and articles levelled. Other scripts keep their letters. Words of the dictionary go through the same
- * function, so that a folding that is wrong for a language (`jeans` to `jean`) still meets itself.
+ * Normalises the words of titles, types and tags for the dictionary: lower case, accents of Latin letters removed,
+ * English plurals folded, Arabic spelling variants unified and articles removed. Other scripts keep their letters.
+ * Words of the dictionary go through the same function, so a fold that is wrong for a language (`jeans` to `jean`)
+ * still matches itself.
  */
 
 const irregular = new Map([
@@ -22,7 +23,7 @@ const irregular = new Map([
   ["women", "woman"]
 ])
 
-/** `cookies` and `cookie` both become `cooky`: what matters is that they meet. */
+/** `cookies` and `cookie` both become `cooky`: it only matters that they match. */
 const singular = (word: string) => {
   const known = irregular.get(word)
   if (known !== undefined) return known
@@ -51,7 +52,9 @@ const isAscii = (text: string) => {
   return true
 }
 
-/** Vowel signs and the stretching sign; alef with hamza or madda, final ya and ta marbuta in one spelling each. */
+/**
+ * Drops vowel signs, the stretching sign and leading articles; unifies alef with hamza or madda, final ya, ta marbuta.
+ */
 const foldArabic = (word: string) => {
   const plain = word
     .replace(/[\u0610-\u061a\u064b-\u065f\u0670\u0640]/g, "")
@@ -77,7 +80,7 @@ const foldWord = (word: string) => {
 const limit = 50_000
 const known = new Map<string, string>()
 
-/** Empty for a number without a letter, which names nothing. */
+/** Empty for a number without letters, which names nothing. */
 const folded = (word: string) => {
   const before = known.get(word)
   if (before !== undefined) return before
@@ -90,7 +93,10 @@ const folded = (word: string) => {
 const asciiWord = /[a-z0-9]+/g
 const anyWord = /[\p{L}\p{M}\p{N}]+/gu
 
-/** Words in order. Hyphens part them (`t-shirt` is two), a possessive `'s` is dropped, and so are numbers without a letter. */
+/**
+ * The words in order. Hyphens separate words (`t-shirt` is two). Possessive `'s` and numbers without letters are
+ * dropped.
+ */
 export const wordsOf = (text: string): ReadonlyArray<string> => {
   const ascii = isAscii(text)
   const lower = (ascii ? text : text.normalize("NFKC")).toLowerCase()
@@ -103,5 +109,5 @@ export const wordsOf = (text: string): ReadonlyArray<string> => {
   return words
 }
 
-/** What the dictionary is asked for: the words of a phrase with one blank between. */
+/** The key of a phrase in the dictionary: its words with one blank between them. */
 export const phraseKey = (text: string) => wordsOf(text).join(" ")

@@ -1,6 +1,6 @@
 /**
- * What one store is asked: within its time, where its robots.txt allows it, and each payload with a limit. Whatever keeps an
- * address from being read becomes `Unread`; only what is wrong with this machine fails the run.
+ * Sends the requests of one store: within its time budget, where its robots.txt allows it, and with a size limit for
+ * each payload. Any reason why an address cannot be read becomes `Unread`; only a fault of this machine fails the run.
  */
 import { Clock, Duration, Effect, FileSystem } from "effect"
 import { Archive } from "../../run/archive.ts"
@@ -28,7 +28,7 @@ export const textOf = Effect.fnUntraced(function* ({ content_type, file, path }:
 
 const megabyte = 1 << 20
 
-/** Room for one page at a time of a store: until it asks for the next one, or its scope ends. */
+/** Memory for one page of a store at a time: held until the store requests its next page, or its scope ends. */
 const makeRoom = Effect.gen(function* () {
   const { most, pages } = yield* PagesInMemory
   let held = 0
@@ -47,7 +47,7 @@ const makeRoom = Effect.gen(function* () {
   return { enter, leave }
 })
 
-/** `lane` is that of the store's platform. Pages are held in memory until the scope ends, one at a time. */
+/** `lane` is that of the store's platform. One page at a time is held in memory, the last one until the scope ends. */
 export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane?: string) {
   const startedAt = yield* Clock.currentTimeMillis
   const common = { within: policy.page, ...(lane === undefined ? {} : { lane }) }
@@ -86,13 +86,13 @@ export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane
     policy.longestDelay
   )
 
-  /** Where a redirect leads has rules, too, also on the same host. A robots.txt itself may lie anywhere. */
+  /** The target of a redirect has rules too, even on the same host. A robots.txt itself may be redirected anywhere. */
   const judge = Effect.fnUntraced(function* (to: URL) {
     if (/\/password\/?$/.test(to.pathname)) return yield* unreadOfPage("", to.origin + to.pathname)
-    return yield* robots.allow(to.href, to.pathname) // its query may be signed
+    return yield* robots.allow(to.href, to.pathname) // the query may be signed, so it is not shown
   })
 
-  /** A payload as it came. */
+  /** Fetches one payload. */
   const get = Effect.fnUntraced(function* (ask: Ask) {
     const context = yield* Effect.context<Needs>()
     const wish = yield* robots.allow(ask.url)
@@ -109,10 +109,10 @@ export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane
 
   const room = yield* makeRoom
 
-  /** A page of a list. What comes instead of it, such as a bot check, is asked for once more. */
+  /** Fetches a page of a list. If something else arrives, such as a bot check, the page is requested once more. */
   const page = <A>(url: string, wants: ReadonlyArray<string>, read: (text: string) => A) => {
     const attempt = Effect.gen(function* () {
-      yield* room.leave // the page before has been staged
+      yield* room.leave // the previous page has been staged
       const raw = yield* get({ url, accept: "application/json", longest: policy.longestPage, wants })
       yield* room.enter(raw)
       const text = yield* textOf(raw)

@@ -1,4 +1,6 @@
-/** A store whose feed is one file, at an address or on this machine: fetched whole first, then read piece by piece. */
+/**
+ * Reads a store whose feed is one file, at an address or on this machine: fetches it whole, then reads it in pieces.
+ */
 import { createReadStream } from "node:fs"
 import { open } from "node:fs/promises"
 import { pipeline } from "node:stream"
@@ -18,7 +20,9 @@ import { storeRead, type TableEnd, type Take } from "./read.ts"
 
 const readerOf = ({ kind }: ListedStore): ReadFile => (kind === "shopify-csv" ? readShopifyCsv : readGoogleMerchant)
 
-/** Columns of an export are judged by its header; in a feed for Google each item names its own fields. */
+/**
+ * Fields that some row must state. An export is checked by its header; in a Google feed each item names its own fields.
+ */
 const neededBy = ({ kind }: ListedStore) => (kind === "google-merchant" ? ["price"] : [])
 
 const addressOf = (location: string) => {
@@ -29,10 +33,10 @@ const addressOf = (location: string) => {
 const damaged = ({ file }: RawFile, cause: unknown) =>
   new RawFileDamaged({ file, problem: `cannot be read (${cause instanceof Error ? cause.message : String(cause)})` })
 
-/** Enough to tell a page from a feed, and what is compressed from what is not. */
+/** Enough to distinguish a page from a feed, and compressed data from uncompressed data. */
 const headBytes = 65_536
 
-/** At most so many bytes of it, from an offset on. */
+/** At most `length` bytes of the payload, starting at offset `from`. */
 const pieceOf = (raw: RawFile, from: number, length: number) =>
   Effect.tryPromise({
     try: async () => {
@@ -55,7 +59,7 @@ const isPage = (text: string) => /^\s*(<!doctype html|<html)/i.test(text.replace
 const isXml = (head: Buffer) => /^[^\w<"]*</.test(head.toString("latin1").replaceAll("\0", ""))
 const isLineEnd = (tail: Buffer) => /[\r\n]\0?$/.test(tail.toString("latin1"))
 
-/** Null where the file is no table. XML ends with the tag that it began with. */
+/** Null if the file is not a table. XML needs no such check: it ends with a tag that closes the first one. */
 export const tableEndOf = Effect.fnUntraced(function* (raw: RawFile) {
   const head = yield* headOf(raw)
   if (isPacked(head)) return "with a line" satisfies TableEnd
@@ -66,10 +70,10 @@ export const tableEndOf = Effect.fnUntraced(function* (raw: RawFile) {
 
 class TooLong extends Error {}
 
-/** The bytes of a feed; one that is a `.gz` is unpacked, no further than the limit. */
+/** The bytes of a feed, unpacked if it is a `.gz`. Fails beyond `longest` bytes. */
 async function* bytesOf({ path }: RawFile, packed: boolean, longest: number): AsyncGenerator<Uint8Array> {
   const file = createReadStream(path, { highWaterMark: 1 << 18 })
-  const unpacked = packed ? pipeline(file, createGunzip(), () => undefined) : file // what fails there fails the loop, too
+  const unpacked = packed ? pipeline(file, createGunzip(), () => undefined) : file // a failure here fails the loop too
   let bytes = 0
   for await (const piece of unpacked) {
     bytes += piece.length
@@ -78,7 +82,7 @@ async function* bytesOf({ path }: RawFile, packed: boolean, longest: number): As
   }
 }
 
-/** What the reader of the feed failed with, as against whoever takes its rows. */
+/** A failure of the feed's reader, as opposed to one of the consumer of its rows. */
 class Broke {
   readonly cause: unknown
   constructor(cause: unknown) {
@@ -89,7 +93,7 @@ const isBroke = (error: unknown): error is Broke => error instanceof Broke
 
 const codeOf = (cause: unknown) => (cause instanceof Error ? String(Reflect.get(cause, "code") ?? "") : "")
 
-/** Why the file could not be read to its end. What is none of these is a mistake of ours. */
+/** Why the file could not be read to its end. Any other cause is a bug of ours. */
 const failWith = (raw: RawFile, cause: unknown): Effect.Effect<never, Unread | RawFileDamaged> => {
   if (cause instanceof PayloadUnreadable) return Effect.fail(unread("unreadable", cause.problem))
   if (cause instanceof TooLong) return Effect.fail(unread("too_large", cause.message))
@@ -97,7 +101,7 @@ const failWith = (raw: RawFile, cause: unknown): Effect.Effect<never, Unread | R
   return cause instanceof Error && "syscall" in cause ? Effect.fail(damaged(raw, cause)) : Effect.die(cause)
 }
 
-/** Rows that were read before a limit count. Rows of a file that cannot be read as its kind do not. */
+/** Rows that were read before a limit count. Rows of a file that is not of its stated kind do not. */
 const endingOf = (outcome: Outcome, hasRows: boolean): Outcome => {
   if (outcome === "budget") return hasRows ? "budget" : "unreachable"
   return outcome === "too_large" && hasRows ? "broken_off" : outcome
@@ -112,7 +116,9 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
   const readFile = readerOf(store)
   const judged = new Judged()
   const read = { pages_read: 0, products_read: 0, currency, fields_seen: judged.seen }
-  /** Of all prices. Where they name one and the same, it is that of the store, whatever the list says. */
+  /**
+   * Currencies of all prices. If all prices name the same one, it is the currency of the store, whatever the list says.
+   */
   const currencies = new Set<string | null>()
 
   const reading = Effect.gen(function* () {

@@ -1,6 +1,7 @@
 /**
- * How a read of a store ended, in classes that people and machines can tell apart. `complete` alone says what the store lists
- * no longer; all others leave standing what was known.
+ * The outcomes of reading a store, as classes that people and programs can distinguish. Only `complete` shows
+ * everything that the store no longer lists. With any other outcome, what was known stays; but a product list that was
+ * read completely still withdraws products.
  */
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import { Effect, Schema } from "effect"
@@ -11,14 +12,14 @@ import { UnexpectedAnswer } from "../feeds/answers.ts"
 interface Meaning {
   readonly fetch_status: "complete" | "partial" | "failed"
   readonly sentence: string
-  /** What a run says of the store, which it leaves out wholly or in part. Null where it leaves out nothing. */
+  /** How a run reports the store, which it leaves out wholly or in part. Null if it leaves out nothing. */
   readonly kind: FeedLeftOut["kind"] | null
 }
 
 const partial = (sentence: string) => ({ fetch_status: "partial", sentence, kind: "partial" }) as const
-/** It did not answer, or refused to. */
+/** The store did not answer, or refused to. */
 const away = (sentence: string) => ({ fetch_status: "failed", sentence, kind: "unreachable" }) as const
-/** It answered with something else than what it should. */
+/** The store answered with something other than its feed. */
 const faulty = (sentence: string) => ({ fetch_status: "failed", sentence, kind: "untrusted" }) as const
 
 export const outcomes = {
@@ -57,7 +58,7 @@ export const outcomes = {
 } as const satisfies Record<string, Meaning>
 export type Outcome = keyof typeof outcomes
 
-/** Whether what such a read found is published, as against what was known before. */
+/** Whether the rows of such a read are published. Otherwise the known rows stay. */
 export const isTaken = ({ outcome }: { readonly outcome: Outcome }) =>
   statusOf(outcome) !== "failed" && !["unpriced", "exchanged", "outdated"].includes(outcome)
 
@@ -71,11 +72,11 @@ export class Unread extends Schema.TaggedError<Unread>()("Unread", {
   outcome: Names,
   /** A sentence without its full stop. */
   detail: Schema.String,
-  /** An answer of this kind may be another one a moment later. */
+  /** Whether another try a moment later may get a different answer. */
   may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
-  /** The store itself says that there is no such thing, or no longer. */
+  /** The store itself says that the resource does not exist, or no longer exists. */
   is_gone: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
-  /** A recording has no such address: what the store would say is not known. */
+  /** The recording has no such address, so the store's answer is not known. */
   is_unrecorded: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
 }) {
   override get message() {
@@ -88,7 +89,7 @@ export const isUnread = (value: unknown): value is Unread => value instanceof Un
 export const unread = (outcome: Outcome, detail: string) => new Unread({ outcome, detail: detail.replace(/\.$/, "") })
 
 const gone = [404, 410]
-/** Shopify answers 402 for shops that are suspended. */
+/** Shopify answers 402 for suspended shops. */
 const closed = [402, 423]
 
 const ofRefusal = (status: number): Outcome => {
@@ -97,7 +98,7 @@ const ofRefusal = (status: number): Outcome => {
   return status >= 400 && status < 500 ? "blocked" : "unreachable"
 }
 
-/** Page numbers beyond the window that a shop shows, as a refusal words it. */
+/** Whether a refusal says that the page number is beyond the window that a shop shows. */
 const isWindow = (problem: string) => /limit/i.test(problem) && /page|25,?000/i.test(problem)
 
 const isThrottled = ({ pause_ms, status }: UpstreamUnavailable) =>
@@ -109,7 +110,7 @@ const ofUnavailable = (error: UpstreamUnavailable) => {
   return unread(isThrottled(error) ? "throttled" : "unreachable", `${error.url}: ${error.problem}${tries}${advice}`)
 }
 
-/** What an address that did not answer says of the store. */
+/** The outcome for an address that could not be fetched. */
 export const unreadOf = (error: OriginError): Unread => {
   switch (error._tag) {
     case "UpstreamUnavailable":
@@ -143,7 +144,7 @@ const challenges =
   /just a moment|verifying (your connection|you are human)|attention required|checking your browser|captcha|access denied/i
 const passwordForms = /<form[^>]{0,500}action="[^"]{0,200}\/password"/i
 
-/** A page that came with status 200 in place of a feed. */
+/** The outcome for an HTML page that came with status 200 in place of a feed. */
 export const unreadOfPage = (text: string, final_url: string): Unread => {
   const start = text.slice(0, 100_000)
   const title = /<title[^>]{0,200}>([^<]{1,200})/i.exec(start)?.[1]?.trim() ?? ""
@@ -154,7 +155,7 @@ export const unreadOfPage = (text: string, final_url: string): Unread => {
   return new Unread({ outcome: "html", detail: `${shown}, and no feed`, may_pass: true })
 }
 
-/** What an answer with status 200 that cannot be used says of the store. Undefined for what is no such answer. */
+/** The outcome for an unusable answer with status 200. Undefined if `cause` is not about the answer. */
 export const unreadOfAnswer = (cause: unknown, text: string, final_url: string): Unread | undefined => {
   if (!(cause instanceof PayloadUnreadable)) return undefined
   const kind = cause instanceof UnexpectedAnswer ? cause.kind : undefined

@@ -1,8 +1,8 @@
 /**
- * Paging through a list to its end. Shops cut a page first and leave out afterwards what this visitor may not buy: so a short
- * page is not the last one, only an empty one is, and even that may have lost all it had. It is followed by one probe where
- * something seems to be missing: after a full page, while fewer are known than the shop reports, or while something is not there
- * that was listed before.
+ * Pages through a list to its end. A shop first cuts a page and then removes entries that this visitor may not buy. So
+ * a short page does not mean the end; only an empty page does, and even that page may have lost all its entries. After
+ * an empty page, one more page is requested if something seems to be missing: the page before it was full, fewer
+ * entries were found than the shop reports, or a previously listed entry was not found.
  */
 import { Effect } from "effect"
 import type { RawFile } from "../../run/raw-file.ts"
@@ -10,37 +10,37 @@ import type { Page } from "../feeds/page.ts"
 import type { Fatal, Needs } from "./asking.ts"
 import { isUnread, type Outcome, type Unread } from "./outcome.ts"
 
-/** Ids are held in memory to tell what stands on two pages. */
+/** Ids are held in memory to detect entries that are on two pages. */
 const mostIds = 200_000
 
 export interface Turned {
   readonly raw: RawFile
   readonly found: Page
-  /** How many there are in all, where the answer says so. */
+  /** The total number of entries, if the answer states it. */
   readonly total?: number
 }
 
 export interface List<E, R> {
   /** Entries of a full page. */
   readonly limit: number
-  /** How many the shop says there are. It counts what it does not show, too. */
+  /** How many entries the shop reports. It also counts entries that it does not show. */
   readonly reported: number | null
-  /** How many there are at most. A page that is not full and comes to it is the last one. */
+  /** The maximum number of entries. A page that is not full and reaches it is the last one. */
   readonly atMost?: number
-  /** Page times limit that is answered at most. */
+  /** The highest page number times limit that is answered. */
   readonly window?: number
   readonly turn: (page: number, before: number) => Effect.Effect<Turned, Fatal | Unread, Needs>
-  /** Whether something is missing among these ids that was listed before. Absent where nothing is known of that. */
+  /** Whether a previously listed entry is missing from these ids. Absent if nothing is known about previous entries. */
   readonly lacks?: (ids: ReadonlySet<string>) => Effect.Effect<boolean, E, R>
   readonly take: (turned: Turned) => Effect.Effect<void, E, R>
 }
 
 export interface Listed {
-  /** `complete` where the list ended, also if it held nothing; the outcome of the first page where that could not be read. */
+  /** `complete` if the list ended, even if it was empty; the outcome of the first page if that could not be read. */
   readonly outcome: Outcome
   readonly detail: string | null
   readonly pages: number
-  /** Different entries. */
+  /** Distinct entries. */
   readonly listed: number
   /** Their native ids. */
   readonly ids: ReadonlySet<string>
@@ -49,12 +49,12 @@ export interface Listed {
 
 const isEnd = ({ outcome }: Unread) => outcome === "window" || outcome === "not_found" || outcome === "unreadable"
 
-/** What a page that cannot be read means for the list. */
+/** The outcome of a list of which a page cannot be read. */
 const endingOf = (error: Unread, page: number, isBeyond: boolean, isFirst: boolean) => {
   const { detail, outcome } = error
   if (isFirst) return { outcome: outcome === "window" ? "unreadable" : outcome, detail } as const
   if (outcome === "budget" || outcome === "window") return { outcome, detail } as const
-  if (isBeyond && isEnd(error)) return { outcome: "window", detail } as const // recordings hold no refusals
+  if (isBeyond && isEnd(error)) return { outcome: "window", detail } as const // recordings contain no refusals
   return { outcome: "broken_off", detail: `page ${page}: ${detail}` } as const
 }
 
@@ -78,7 +78,7 @@ export const readList = Effect.fnUntraced(function* <E, R>(list: List<E, R>) {
 
   let turned: Turned | Unread | undefined
   for (let page = 1; ; page++) {
-    turned = undefined // else it would stay in memory while the next page is waited for
+    turned = undefined // otherwise it would stay in memory while the next page is fetched
     turned = yield* Effect.catchIf(list.turn(page, seen.size), isUnread, (error) => Effect.succeed(error))
     if (isUnread(turned)) {
       const isBeyond = list.window !== undefined && page * list.limit > list.window
@@ -106,7 +106,7 @@ export const readList = Effect.fnUntraced(function* <E, R>(list: List<E, R>) {
     for (const id of ids) seen.add(id)
     const fresh = seen.size - before
     repeated += new Set(ids).size - fresh
-    if (!turned.raw.exact) break // a recording without a page number: the whole list
+    if (!turned.raw.exact) break // a recording without page numbers holds the whole list
     if (entries < list.limit && seen.size >= (list.atMost ?? Number.POSITIVE_INFINITY)) break
     if (fresh === 0 && wasStale) return listed("broken_off", `pages ${page - 1} and ${page} hold nothing new`)
     if (seen.size > mostIds) return listed("window", `more than ${mostIds.toLocaleString("en-US")} are not read`)

@@ -1,23 +1,23 @@
-/** How stores are read: politely, and never without an end. */
+/** The limits for reading stores: requests are paced, and every read ends. */
 import { Context, type Duration, Semaphore } from "effect"
 import type { LivePolicy } from "../../run/live-origin.ts"
 
 const mostMegabytes = 32
 
-/** Shopify throttles by the address of whoever asks, over all of its stores, and minds parallel requests more than many. */
+/** Shopify throttles by client address across all its stores, and limits parallel requests more than frequent ones. */
 export const shopifyLane = "shopify"
 
 /**
- * Stores of Shopify that one process reads at once: the others wait before their time begins. Each is asked once a second, so
- * these keep the lane busy, and each still has some 600 requests within its budget.
+ * Shopify stores that one process reads concurrently. The others wait before their time budget begins. Each store gets
+ * one request a second, so these keep the lane busy, and each still has some 600 requests within its budget.
  */
 export const ShopifyStores = Context.Reference("larder/pipelines/ShopifyStores", {
   defaultValue: () => Semaphore.makeUnsafe(12)
 })
 
 /**
- * For the network. A store that throttles mostly does not say for how long, and stays angry for minutes; one that fails for a
- * moment is asked again after 3, 6 and 10 seconds.
+ * The policy for the network. A store that throttles mostly does not say for how long, and keeps throttling for
+ * minutes. After a transient failure a request is retried after 3, 6 and 10 seconds.
  */
 export const storeRequests: Partial<LivePolicy> = {
   interval: "1 second",
@@ -37,28 +37,28 @@ export const storeRequests: Partial<LivePolicy> = {
 }
 
 /**
- * Text of pages that one process has in memory, in megabytes: of each from when it is parsed until its rows are staged. What is
- * parsed takes several times as much, so that a hundred stores with the largest pages would take all there is.
+ * Megabytes of page text that one process holds in memory. A page counts from when it is parsed until its rows are
+ * staged. Parsed pages take several times as much, so a hundred stores with the largest pages would exhaust the memory.
  */
 export const PagesInMemory = Context.Reference("larder/pipelines/PagesInMemory", {
   defaultValue: () => ({ most: mostMegabytes, pages: Semaphore.makeUnsafe(mostMegabytes) })
 })
 
 export interface StorePolicy {
-  /** For one store, from its first request to its last. What was read until then is kept. */
+  /** For one store, from its first request to its last. Rows read until then are kept. */
   readonly budget: Duration.Input
-  /** For the body of one page: one that drips would hold a turn that other stores wait for. */
+  /** For the body of one page: a slow one would hold a turn that other stores wait for. */
   readonly page: Duration.Input
   /** Bytes after decompression. Pages of 250 products have 2 to 3 MB; the largest files of merchants some GB. */
   readonly longestPage: number
   readonly longestFile: number
-  /** Rows of one file that cannot be used: with more of them the file is at fault. */
+  /** Unusable rows of one file; with more of them the file is at fault. */
   readonly mostRejects: number
-  /** A longer robots.txt counts as one that forbids. RFC 9309 asks for 500 KiB at least. */
+  /** A longer robots.txt counts as one that forbids everything. RFC 9309 requires at least 500 KiB. */
   readonly longestRobots: number
-  /** Above this, a `Crawl-delay` is shortened to it: the budget would be over within a few pages. */
+  /** A longer `Crawl-delay` is shortened to this: otherwise the budget would end after a few pages. */
   readonly longestDelay: Duration.Input
-  /** Collections of one store whose members are asked for. */
+  /** Collections of one store whose members are requested. */
   readonly mostCollections: number
 }
 

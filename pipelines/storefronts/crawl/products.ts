@@ -1,16 +1,17 @@
 /**
- * The list of a store's products, and how sure it is that what is missing is gone. A product that moves up onto a page that was
- * read already stands on none: so the store is asked once more how many it has, and where that does not say that all were found,
- * pages are read again before anything is withdrawn. That costs requests only where something is missing.
+ * Reads the list of a store's products, and makes sure that missing products are gone. A product that moves to a page
+ * that was already read is not found. So the store is asked for its number of products once more. If that number does
+ * not confirm that all were found, and a known product is missing, the pages are read again before anything is
+ * withdrawn.
  */
 import { Effect } from "effect"
 import type { Fatal, Needs } from "./asking.ts"
 import { statusOf } from "./outcome.ts"
 import { type List, type Listed, readList } from "./pages.ts"
 
-/** What is known of a store before it is read. */
+/** What is known about a store before it is read. */
 export interface Known<E, R> {
-  /** Native ids of the products that it lists as far as is known. Asked for where a list ends, and not kept. */
+  /** Native ids of the products that the store is known to list. Queried when a list ends, and not kept. */
   readonly listed: Effect.Effect<ReadonlySet<string>, E, R>
 }
 
@@ -19,11 +20,11 @@ export const nothingKnown: Known<never, never> = { listed: Effect.succeed(new Se
 interface Products<E, R> {
   readonly list: List<E, R>
   readonly known: Known<E, R>
-  /** How many there are now, where the store said before how many there were; null where it does not say. */
+  /** The current number of products, for a store that reported one before; null if it does not report one. */
   readonly recount: (before: number) => Effect.Effect<number | null, Fatal, Needs>
 }
 
-/** What becomes of a whole list when its pages were read again. */
+/** The result for a complete list after its pages were read again. */
 const judge = (first: Listed, again: Listed, missing: ReadonlyArray<string>): Listed => {
   const both = { ...first, pages: first.pages + again.pages, listed: new Set([...first.ids, ...again.ids]).size }
   const { detail, outcome, reported } = again

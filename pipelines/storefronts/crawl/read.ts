@@ -1,14 +1,14 @@
-/** What every kind of read gives: rows as they come, and at the end how it went. */
+/** What every kind of read provides: rows as they arrive, and the result at the end. */
 import type { Effect } from "effect"
 import type { RawFile } from "../../run/raw-file.ts"
 import type { Batch } from "../feed.ts"
 import { type Outcome, outcomes, statusOf } from "./outcome.ts"
 import type { Listed } from "./pages.ts"
 
-/** Takes the rows of one payload, or of a piece of one, with where they came from. The read waits for it. */
+/** Takes the rows of one payload, or of a piece of it, with the payload they came from. The read waits for it. */
 export type Take<E, R> = (batch: Batch, raw: RawFile) => Effect.Effect<void, E, R>
 
-/** What the store says of itself; null where it does not. */
+/** What the store states about itself; null for what it does not state. */
 export interface StoreFacts {
   readonly name: string | null
   readonly url: string | null
@@ -40,20 +40,24 @@ export type TableEnd = "with a line" | "within a line"
 export interface StoreRead {
   readonly outcome: Outcome
   readonly fetch_status: "complete" | "partial" | "failed"
-  /** For people: what the outcome means, and what happened. Null where all is well. */
+  /** A message: what the outcome means, and what happened. Null if all is well. */
   readonly detail: string | null
   /** Pages with lists of products, collections and members; files count as one. */
   readonly pages_read: number
   readonly products_read: number
-  /** Whether the list of products was read whole, so that it says what is gone, whatever became of the collections. */
+  /**
+   * Whether the product list was read completely, so that missing products are gone. Independent of the collections.
+   */
   readonly has_all_products: boolean
   readonly collections_read: number
-  /** ISO 4217 of prices that name none themselves. */
+  /** ISO 4217 code for prices that name none themselves. */
   readonly currency: string | null
   readonly facts: StoreFacts
-  /** How the file ends where the feed is a table. One that is a `.gz` ends with a line: it is never read cut off. Else null. */
+  /**
+   * How the file ends if the feed is a table, else null. A `.gz` counts as complete: unpacking a truncated one fails.
+   */
   readonly table_end: TableEnd | null
-  /** Fields of products that were there, by the names of the feed: `vendor`, `variant sku`. */
+  /** Fields of products that occurred, by the names of the feed: `vendor`, `variant sku`. */
   readonly fields_seen: ReadonlySet<string>
 }
 
@@ -80,7 +84,7 @@ export const storeRead = (outcome: Outcome, detail: string | null, read: Partial
   }
 }
 
-/** The address of a shop, which is read page by page; undefined for a path, or what is no address. */
+/** The address of a shop that is read page by page; undefined for a path or an invalid address. */
 export const shopAddress = (location: string) => {
   const address = URL.parse(location)
   return address?.protocol === "https:" || address?.protocol === "http:" ? address : undefined
@@ -88,11 +92,11 @@ export const shopAddress = (location: string) => {
 
 export const noAddress = (location: string) => storeRead("not_found", `its location, ${location}, is no web address`)
 
-/** Private products and drafts are there, too: it is refused before it is asked. */
+/** An admin API also lists private products and drafts: its address is refused before any request. */
 export const ofAdministrators = (name: string) =>
   `its location is ${name}, which is for administrators: list the address of the store itself`
 
-/** What it means that a list of products held none. Only a store that says so itself has none. */
+/** The outcome for an empty product list. Only a store that itself says that it has no products counts as empty. */
 export const ofNothing = ({ detail, outcome, reported }: Listed): readonly [Outcome, string | null] => {
   if (outcome === "budget") return ["unreachable", `nothing came in time: ${detail}`]
   if (outcome !== "complete") return [statusOf(outcome) === "failed" ? outcome : "unreadable", detail]

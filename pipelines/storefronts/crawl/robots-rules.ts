@@ -1,11 +1,12 @@
 /**
- * The rules of one robots.txt for one crawler, by RFC 9309: the longest pattern that matches an address decides, and `Allow` wins
- * between two of one length. They are compiled once and matched fast, whatever a host puts there: 500 KiB of patterns with `*` take
- * some milliseconds for an address. The parsers on npm hold each address against each character of each rule, which takes seconds.
+ * The rules of one robots.txt for one crawler, by RFC 9309: the longest pattern that matches an address decides, and
+ * `Allow` wins between patterns of equal length. The rules are compiled once and matched fast, whatever a host serves:
+ * 500 KiB of patterns with `*` take some milliseconds per address. The parsers on npm compare each address with each
+ * character of each rule, which takes seconds.
  */
 
 interface Wildcard {
-  /** What stands between the `*`, of which the first begins the path and the last ends it where `isWhole`. */
+  /** The texts between the `*`. The first one begins the path, and the last one ends it if `isWhole`. */
   readonly parts: ReadonlyArray<string>
   readonly isWhole: boolean
   readonly length: number
@@ -22,7 +23,7 @@ const encoded = (path: string) =>
     .replaceAll("%25", "%")
     .replace(/%[0-9a-f]{2}/gi, (code) => code.toUpperCase())
 
-/** Characters beyond ASCII are percent-encoded, and encodings are in upper case: `/ä` and `/%c3%a4` are one. */
+/** Percent-encodes characters beyond ASCII, with encodings in upper case: `/ä` and `/%c3%a4` are the same. */
 const normalised = (path: string) => (/^[!-$&-~]*$/.test(path) ? path : encoded(path))
 
 const fits = ({ isWhole, parts }: Wildcard, path: string): boolean => {
@@ -78,15 +79,16 @@ class Group {
 }
 
 export interface RobotsRules {
-  /** By its path, with its query. */
+  /** Decides by the path and the query. */
   readonly allows: (url: URL) => boolean
-  /** Seconds between two requests; 0 where nothing is said. */
+  /** Seconds between two requests; 0 if none are stated. */
   readonly delay: number
 }
 
 /**
- * Those of the group that names the crawler, else of the group for all. `name` is in lower case. Rules of other groups are not kept:
- * a group may have as many names as rules, so that keeping all of them takes the square of the file's size.
+ * The rules of the group that names the crawler, or else of the group for all. `name` is in lower case. Rules of other
+ * groups are not kept: a group may have as many names as rules, so keeping them all takes memory quadratic in the file
+ * size.
  */
 export const robotsRules = (text: string, name: string): RobotsRules => {
   const groups = new Map<string, Group>()

@@ -1,12 +1,12 @@
-/** robots.txt of the hosts that one store is read from, each asked for once. */
+/** The robots.txt of each host that one store is read from, fetched once per host. */
 import { Duration, Effect } from "effect"
 import { unread } from "./outcome.ts"
 import { type RobotsRules, robotsRules } from "./robots-rules.ts"
 
-/** By what a robots.txt calls us: the name in our `User-Agent`, without its version. */
+/** The name by which a robots.txt addresses us: the one in our `User-Agent`, without its version. */
 const us = "larder"
 
-/** `read` answers undefined where there is no robots.txt, or none for us: then all is allowed. */
+/** `read` returns undefined if there is no robots.txt, or none that we may read: then everything is allowed. */
 export const makeRobots = <E, R>(
   read: (url: string) => Effect.Effect<string | undefined, E, R>,
   longestDelay: Duration.Input
@@ -22,7 +22,7 @@ export const makeRobots = <E, R>(
     return rules
   })
 
-  /** Fails where the address may not be asked, else answers with the interval that its host wishes for. */
+  /** Fails if the address may not be requested. Otherwise returns the interval that its host asks for. */
   const allow = Effect.fnUntraced(function* (url: string, shown?: string) {
     const address = new URL(url)
     const { origin, pathname, protocol, search } = address

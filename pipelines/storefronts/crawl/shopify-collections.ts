@@ -1,7 +1,8 @@
 /**
- * Collections of a Shopify store and their members. Their own `products_count` is wrong in most stores: it counts what is not
- * shown, too. So members are asked for one collection after the other, and where as many are found no empty page is asked for.
- * What fails here leaves the products as they were read, and the read incomplete.
+ * Reads the collections of a Shopify store and their members. The `products_count` of collections is wrong in most
+ * stores: it also counts products that are not shown. So the members of each collection are requested, one collection
+ * at a time. If as many are found as it counts, no empty page is requested. A failure here leaves the products as they
+ * were read, and the read incomplete.
  */
 import { Effect } from "effect"
 import { isObject, objectsOf, parseAnswer } from "../feeds/answers.ts"
@@ -19,9 +20,9 @@ interface Sources<E, R> {
   readonly window: number
   readonly addressOf: (path: string, page: number) => string
   readonly take: Take<E, R>
-  /** How many the store says it has. */
+  /** How many collections the store reports. */
   readonly reported: number | null
-  /** Collections whose members are asked for. */
+  /** Maximum number of collections whose members are requested. */
   readonly most: number
 }
 
@@ -37,7 +38,7 @@ interface ToRead {
   readonly handle: string
 }
 
-/** What the collections of a page say of how many products they have, by their ids. */
+/** The product counts above 0 that the collections of a page state, with the ids of the collections. */
 const countsIn = (text: string) => {
   const answer = parseAnswer(text)
   return objectsOf(isObject(answer) ? answer.collections : undefined).flatMap(({ id, products_count }) => {
@@ -47,14 +48,14 @@ const countsIn = (text: string) => {
   })
 }
 
-/** What ends the asking: the next collection would fare no better. */
+/** Outcomes that end the loop: the next collection would fail too. */
 const isHopeless = (outcome: Outcome) =>
   outcome === "throttled" || outcome === "unreachable" || outcome === "broken_off"
 
-/** Members of a collection are sorted by demand, so that they change places at any time: the next read puts it right. */
+/** Members of a collection are sorted by demand and may change places at any time: the next read corrects this. */
 const isFine = (outcome: Outcome) => outcome === "complete" || outcome === "moved"
 
-/** Shops have an empty collection or two. Where all of many are, products are sold elsewhere and the lists are left blank. */
+/** Shops may have an empty collection or two. If all of many are empty, the products are sold elsewhere. */
 const isHeadless = (collections: number, members: number) => collections > 2 && members === 0
 
 export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources: Sources<E, R>) {
@@ -117,7 +118,7 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
     })
     pages += own.pages
     members += own.listed
-    if (isFine(own.outcome) || isGone) continue // it is hidden, or gone since it was listed: it has no members
+    if (isFine(own.outcome) || isGone) continue // hidden, or gone since it was listed: it has no members
     if (own.outcome === "budget") return ended("budget", own.detail)
     problem ??= `members of ${handle}: ${own.detail}`
     if (isHopeless(own.outcome)) break

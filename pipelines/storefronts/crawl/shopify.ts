@@ -1,6 +1,7 @@
 /**
- * A Shopify storefront: `meta.json` before and after the pages of `products.json`, those of `collections.json`, and the members of each
- * collection. `/cart.js` and whatever else robots.txt forbids by default is never asked.
+ * Reads a Shopify storefront: `meta.json` before and after the pages of `products.json`, the pages of
+ * `collections.json`, and the members of each collection. `/cart.js` and all other paths that robots.txt forbids by
+ * default are never requested.
  */
 import { Effect } from "effect"
 import type { RawFile } from "../../run/raw-file.ts"
@@ -25,12 +26,12 @@ import {
 } from "./read.ts"
 import { readShopifyCollections } from "./shopify-collections.ts"
 
-/** The most that a page may have. */
+/** The largest page size that Shopify allows. */
 const limit = 250
-/** More cannot be paged through; what lies behind is refused with 400, or with `errors` in place of products. */
+/** Entries beyond this cannot be paged through: Shopify answers 400, or `errors` in place of products. */
 const window = 25_000
 
-/** The currency that prices of the same answer are in. They name none, and are those of the visitor's market. */
+/** The currency of the prices in the same answer. The prices name none, and are those of the visitor's market. */
 const currencyCookie = "set-cookie:cart_currency"
 
 const currencyOf = ({ told }: RawFile) => {
@@ -38,7 +39,7 @@ const currencyOf = ({ told }: RawFile) => {
   return /^[A-Z]{3}$/.test(code) ? code : null
 }
 
-/** Where the paths of the store begin, with a slash at the end. A list may name one of its feeds. */
+/** The base address of the store, with a slash at the end. A list may name one of its feeds. */
 const baseOf = ({ origin, pathname }: URL) =>
   `${origin}${pathname.replace(/\/?(?:(?:products|collections|meta)\.json)?$/, "/")}`
 
@@ -55,13 +56,13 @@ const factsOf = (meta: StoreMeta): StoreFacts => ({
   reported_product_count: meta.published_products_count
 })
 
-/** Where `meta.json` failed like this, all else would. */
+/** If `meta.json` fails like this, all other requests would fail too. */
 const isHopeless = ({ outcome }: Unread) =>
   (["locked", "throttled", "unreachable", "private_address", "budget"] satisfies ReadonlyArray<Outcome>).some(
     (hopeless) => hopeless === outcome
   )
 
-/** A currency or a count that is none would be missing from all that follows. */
+/** A fault if a currency or a count is mistyped: everything that follows would lack it. */
 const metaOrFault = (text: string): StoreMeta | Unread => {
   try {
     return readMeta(text)
@@ -71,7 +72,7 @@ const metaOrFault = (text: string): StoreMeta | Unread => {
   }
 }
 
-/** Null where the store does not say anything of itself: its products may be read all the same. */
+/** Null if the store does not describe itself; its products may still be readable. */
 const readFacts = (asking: Asking, base: string) =>
   Effect.catchIf(
     Effect.map(asking.page(`${base}meta.json`, [], metaOrFault), ({ found }): StoreMeta | Unread | null => found),
@@ -79,7 +80,7 @@ const readFacts = (asking: Asking, base: string) =>
     (error) => Effect.succeed(isHopeless(error) ? error : null)
   )
 
-/** Recordings that were made without a country answer asks with one. */
+/** Recordings that were made without a country answer requests with one. */
 const orWithout = (pin: string, asking: Asking): Asking => ({
   ...asking,
   page: (url, wants, read) =>
@@ -116,8 +117,9 @@ const readAt = Effect.fnUntraced(function* <E, R>(
 
   let currency: string | null = null
   /**
-   * A market may change on the way: prices that are in another currency than the first say so themselves. Pages that name none
-   * are in the first that any page names, and only where none does in that of the list or of the account.
+   * The market may change during a read. Prices in a currency other than the first one carry that currency. Pages that
+   * name no currency are in the first one that any page names, or if no page names one, in that of the list or the
+   * account.
    */
   const takeProducts = ({ batch }: Page, raw: RawFile) => {
     const own = currencyOf(raw)

@@ -1,4 +1,4 @@
-/** A WooCommerce store: the pages of products of its Store API, which has no collections. */
+/** Reads a WooCommerce store: the pages of products of its Store API, which has no collections. */
 import { Effect } from "effect"
 import type { RawFile } from "../../run/raw-file.ts"
 import { Judged } from "../feeds/stated.ts"
@@ -9,9 +9,9 @@ import type { StorePolicy } from "./policy.ts"
 import { type Known, readProductList } from "./products.ts"
 import { noAddress, noFacts, ofAdministrators, ofNothing, shopAddress, storeRead, type Take } from "./read.ts"
 
-/** The most that a page may have. */
+/** The largest page size that the API allows. */
 const limit = 100
-/** How many products there are: for an empty list the word of the store that it is one, and fewer than that are not all. */
+/** The header with the number of products. It confirms that an empty list is empty, and exposes an incomplete list. */
 const total = "x-wp-total"
 
 const totalOf = ({ told }: RawFile) => {
@@ -53,7 +53,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
       }
     },
     known,
-    recount: Effect.succeed // every page has said it anew
+    recount: Effect.succeed // every page has stated the current number
   })
   const facts = { ...noFacts, reported_product_count: products.reported }
   const fields_seen = judged.seen

@@ -1,6 +1,6 @@
 /**
- * What shops answer where JSON is asked for: read into records, or told apart as what it is instead. A shop that throttles,
- * is locked or is no such shop answers with pages and errors, often with status 200.
+ * Parses the answers of shops to requests for JSON, and classifies the answers that are something else. A shop that
+ * throttles, is locked or is of another kind answers with pages and errors, often with status 200.
  */
 import { PayloadUnreadable } from "../feed.ts"
 import { tidied } from "./texts.ts"
@@ -10,7 +10,7 @@ import { tidied } from "./texts.ts"
  * - `not json`: empty, cut off, or another format
  * - `window`: the shop shows no products beyond a limit, 25,000 with Shopify
  * - `other shape`: JSON of something else, or with an error in it
- * - `mistyped`: what was asked for, with a field that holds something else than it should
+ * - `mistyped`: the expected answer, with a field of another type
  */
 export type Misfit = "html" | "not json" | "window" | "other shape" | "mistyped"
 
@@ -29,7 +29,7 @@ export const isObject = (value: unknown): value is JsonObject =>
 
 export const listOf = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
-/** The objects of a list; whatever else stands in it is left out. */
+/** The objects of a list; all other values are left out. */
 export const objectsOf = (value: unknown): ReadonlyArray<JsonObject> => listOf(value).filter(isObject)
 
 const titleOf = (page: string) => tidied(/<title[^>]{0,200}>([^<]{1,200})/i.exec(page.slice(0, 20_000))?.[1])
@@ -46,7 +46,7 @@ const endOfText = (json: string, from: number) => {
   return json.length
 }
 
-/** An object of two characters takes thirty times as much memory: a page of nothing else would take 1 GB, for seconds. */
+/** An object of two characters takes thirty times as much memory: a page full of them would take 1 GB for seconds. */
 const refuseDense = (json: string) => {
   if (json.length <= mostValues) return
   let values = 0
@@ -79,17 +79,19 @@ export const parseAnswer = (text: string): unknown => {
 
 const short = (value: unknown) => shownJson(value).slice(0, 300)
 
-/** Four times what the largest page has, which is asked for 250 entries. */
+/** Four times the largest page, which has 250 entries. */
 const mostEntries = 1000
 
-/** Fails with `UnexpectedAnswer`: a payload of 32 MB has room for 16 million entries, each of which would be a reject. */
+/** Fails with `UnexpectedAnswer`: a payload of 32 MB has room for 16 million entries, and each would be a reject. */
 export const refuseEndless = (entries: ReadonlyArray<unknown>, wanted: string) => {
   if (entries.length <= mostEntries) return
   const problem = `the answer is a list of ${entries.length} ${wanted}, and no page has more than ${mostEntries}`
   throw new UnexpectedAnswer("other shape", problem)
 }
 
-/** Why an answer without what was asked for is none. Shops put their reason in `errors`, `error` or `message`. */
+/**
+ * The error for an answer without the requested content. Shops state their reason in `errors`, `error` or `message`.
+ */
 export const misfit = (answer: unknown, wanted: string): UnexpectedAnswer => {
   if (!isObject(answer)) {
     return new UnexpectedAnswer("other shape", `the answer has no ${wanted}: it is ${short(answer)}`)
@@ -103,7 +105,7 @@ export const misfit = (answer: unknown, wanted: string): UnexpectedAnswer => {
   return new UnexpectedAnswer(isWindow ? "window" : "other shape", `the shop answers with an error: ${short(stated)}`)
 }
 
-/** A value of an answer as JSON, whatever a shop put there: `JSON.stringify` overflows the stack some thousand levels down. */
+/** A value of an answer as JSON. Never throws: `JSON.stringify` overflows the stack some thousand levels down. */
 export const shownJson = (value: unknown): string => {
   try {
     return JSON.stringify(value) ?? "nothing"

@@ -1,12 +1,12 @@
-/** Rows of a file on their way into batches of some hundreds. */
+/** Collects the rows of a file into batches of up to 500. */
 import type { Batch, ImageRow, ProductRow, RejectRow, VariantRow } from "../feed.ts"
 import { mostShown, Unusable } from "./page.ts"
 import type { Judged } from "./stated.ts"
 
 const rowsPerBatch = 500
-/** Characters of the file: a row may have a million. */
+/** Characters of the file in one batch: a single row may have a million. */
 const charactersPerBatch = 4_000_000
-/** Google allows 50 of an id, Shopify 255 of a handle. An id is never cut: it would be another one's. */
+/** Google allows ids of 50 characters, Shopify handles of 255. An id is never cut: it would become another id. */
 const mostOfId = 1000
 /** A handle and the values of three options, in which some characters are escaped. */
 const mostOfVariantId = 4000
@@ -54,7 +54,7 @@ export class Batching {
     this.#judged = judged
   }
 
-  /** Reads one row; where that fails with `Unusable`, it is a reject and nothing more. */
+  /** Reads one row. If that fails with `Unusable`, the row becomes a reject and adds nothing else. */
   take(position: number, raw: string, read: () => RowFound) {
     this.#characters += raw.length
     try {
@@ -99,8 +99,8 @@ export class Batching {
 }
 
 /**
- * Batches of what `read` takes in. It yields whenever `isFull`, and is asked for more only when the batch has been taken. What was
- * read before a failure comes before it.
+ * Yields the batches that `read` fills. `read` yields whenever `isFull`, and continues only after the batch was
+ * consumed. Rows that were read before a failure are yielded before it is thrown.
  */
 export async function* inBatches(
   judged: Judged,

@@ -1,6 +1,6 @@
 /**
- * Character references and the entities of HTML 4: `&amp;`, `&#233;`, `&eacute;`. Whatever else stands behind an `&` is left as it
- * is. What a document declares by itself is not known here, so nothing can be made to grow.
+ * Decodes character references and the entities of HTML 4: `&amp;`, `&#233;`, `&eacute;`. Any other text after an `&`
+ * stays as it is. Entities that a document declares itself are not expanded, so a text cannot grow.
  */
 import sax from "sax"
 

@@ -1,6 +1,6 @@
 /**
- * The fields of one item, by their names without prefix. `g:title` and `title` are kept apart, and the former is preferred. What is
- * nested in another field, as the price of `g:shipping`, is none of the item's.
+ * The fields of one item, by their names without prefix. `g:title` and `title` are kept separate, and `g:title` is
+ * preferred. A field inside another field, such as the price of `g:shipping`, is not a field of the item.
  */
 import { type ItemElement, isInOrder, loosely, strictly } from "./item-elements.ts"
 import { Unusable } from "./page.ts"
@@ -42,16 +42,16 @@ const valueIn = (name: FieldName, element: ItemElement, inOrder: boolean): strin
   throw new Unusable(`its ${element.name} holds <${within[0]}>: perhaps a "<" in it is not escaped`)
 }
 
-/** Atom has links to other things, too. */
+/** Atom also has links to other resources. */
 const isMeant = ({ attributes, name }: ItemElement) =>
   name !== "link" || attributes.rel === undefined || attributes.rel === "alternate"
 
 const isRead = new Map<string, FieldName>(fieldNames.map((name) => [name, name]))
 
-/** These are names in HTML, too, and a price is in `g:shipping`. */
+/** These names also occur in HTML, and `g:shipping` contains a price. */
 const mayBeWithin: ReadonlySet<string> = new Set(["title", "link", "summary", "content", "price", "g:price"])
 
-/** Where a tag lost its end, the next fields stand within it. */
+/** If a tag is not closed, the next fields appear inside it. */
 const refuseHidden = (elements: ReadonlyArray<ItemElement>, isField: (written: string) => boolean) => {
   for (const { markup, name, within } of elements) {
     const swallowed = within.find((inner) => isField(inner) && !mayBeWithin.has(inner))

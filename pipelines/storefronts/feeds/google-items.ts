@@ -1,7 +1,7 @@
 /**
- * Cuts the items out of an RSS or Atom feed, or of `<products>`, piece by piece, and never holds more than one of them. Nothing is
- * parsed here: only where an item begins and ends is looked for, so that what is not well-formed in one leaves the others alone.
- * CDATA and comments are stepped over; so is a DOCTYPE, and what it declares is never expanded.
+ * Cuts the items out of an RSS or Atom feed, or of `<products>`, piece by piece, and never holds more than one item.
+ * Nothing is parsed: only the beginning and the end of an item are searched, so a malformed item does not affect the
+ * others. CDATA, comments and a DOCTYPE are skipped; what the DOCTYPE declares is never expanded.
  */
 import { PayloadUnreadable } from "../feed.ts"
 import { doctypeEnd, nameOfTag, tagEnd } from "./xml-tags.ts"
@@ -15,19 +15,19 @@ export interface CutItem {
   readonly problem: string | null
 }
 
-/** Google allows 5,000 characters of description. HTML, and pictures in it, may make a hundred times that. */
+/** Google allows 5,000 characters of description. HTML and embedded pictures may take a hundred times that. */
 const longestItem = 1_000_000
 
-/** What is shown of an item that is longer. */
+/** Characters that are shown of a longer item. */
 const shownOfLongest = 10_000
 
-/** A tag or a DOCTYPE outside of the items. Those of feeds have some hundred characters. */
+/** A tag or a DOCTYPE outside the items. Those of real feeds have some hundred characters. */
 const longestTag = 65_536
 
-/** Elements that are open around an item. Feeds have two. */
+/** Open elements around an item. Real feeds have two. */
 const mostLevels = 100
 
-/** Feeds bind one. */
+/** Prefixes for Google's namespace. Real feeds bind one. */
 const mostPrefixes = 20
 
 const itemNames = /^(?:[^:]+:)?(?:item|entry|product)$/
@@ -40,21 +40,21 @@ interface OpenItem {
   readonly name: string
   /** Where in the text it begins. */
   from: number
-  /** How many of its name are open, itself among them. */
+  /** Number of open elements with its name, including itself. */
   depth: number
-  /** It is rejected, and the next tag of its name, opening or closing, is taken for its end. */
+  /** The item is rejected; the next tag with its name, opening or closing, counts as its end. */
   isLost: boolean
 }
 
 class ItemCutter {
-  /** What is not read yet, and all of an open item. */
+  /** The text that is not read yet, and the whole text of an open item. */
   #text = ""
-  /** What stands before it is read. */
+  /** The text before this offset has been read. */
   #at = 0
   #item: OpenItem | undefined
   #number = 0
   #items: Array<CutItem> = []
-  /** What is stepped over: up to which end, and where it began. */
+  /** The section that is skipped: the text that ends it, and where it began. */
   #over: { readonly end: string; readonly from: number } | undefined
   /** Names of the elements that are open around the items, outermost first. */
   #around: Array<string> = []
@@ -65,7 +65,7 @@ class ItemCutter {
     this.#prefixes = prefixes
   }
 
-  /** Items that are complete, and where the feed cannot be read any further, why. */
+  /** Returns the items that are complete and, if the feed cannot be read any further, the reason. */
   read(piece: string, isLast: boolean): { readonly items: ReadonlyArray<CutItem>; readonly problem: string | null } {
     this.#text += piece
     this.#items = []
@@ -82,7 +82,7 @@ class ItemCutter {
     return { items: this.#items, problem }
   }
 
-  /** Drops what is read. */
+  /** Drops the text that has been read. */
   #forget() {
     const from = this.#item?.isLost === false ? this.#item.from : this.#at
     this.#text = this.#text.slice(from)
@@ -101,7 +101,7 @@ class ItemCutter {
     return this.#lose(this.#item, `a comment or CDATA in it has no "${this.#over.end}"`)
   }
 
-  /** CDATA that does not end is none: what follows it is looked at again. */
+  /** CDATA without an end does not count as CDATA: the text after its beginning is scanned again. */
   #lose(item: OpenItem, problem: string): true {
     this.#cut(this.#text.length, problem)
     item.isLost = true
@@ -121,7 +121,7 @@ class ItemCutter {
     return `It holds no <item>, <entry> or <product> in its <${this.#root}>: this is no product feed.`
   }
 
-  /** Takes one tag, comment or CDATA. False where more text is needed. */
+  /** Reads one tag, comment or CDATA. False if more text is needed. */
   #step(): boolean {
     if (this.#over !== undefined) return this.#stepOver(this.#over)
     const at = this.#text.indexOf("<", this.#at)
@@ -165,7 +165,7 @@ class ItemCutter {
     throw new PayloadUnreadable(`Its DOCTYPE does not end within ${longestTag} characters.`)
   }
 
-  /** A tag around the items, or that of an item. */
+  /** Reads a tag outside the items, or one that begins an item. */
   #stepAround(): boolean {
     const at = this.#at
     if (this.#text[at + 1] === "?") return this.#beginOver("<?", "?>")
@@ -216,7 +216,7 @@ class ItemCutter {
     if (tag.endsWith("/>")) this.#end(this.#at)
   }
 
-  /** A tag within an item; only those of the item's own name matter. */
+  /** Reads a tag inside an item; only tags with the name of the item matter. */
   #stepWithin(item: OpenItem): boolean {
     const at = this.#at
     const isClosing = this.#text[at + 1] === "/"
@@ -225,7 +225,7 @@ class ItemCutter {
     if (next === "") return false
     const isOwn = endsName.test(next) && this.#text.slice(from, from + item.name.length).toLowerCase() === item.name
     if (!isOwn) return this.#stepTo(at + 1)
-    // No item is within another. Of products, that may have a field of this name, the depth is counted.
+    // Items are not nested. Only a product may have a field with its own name, so its depth is counted.
     if (!isClosing && (item.isLost || !item.name.endsWith("product"))) return this.#endUnclosed(item)
     const end = isClosing ? this.#text.indexOf(">", from) + 1 : tagEnd(this.#text, at)
     if (end <= 0) return false
@@ -258,8 +258,8 @@ class ItemCutter {
 }
 
 /**
- * Groups of items, as they are cut. Fails with `PayloadUnreadable`. The prefixes that the feed binds to Google's namespace are
- * added to `prefixes`, in lower case, before the items that use them come.
+ * Yields groups of items as they are cut. Fails with `PayloadUnreadable`. The prefixes that the feed binds to Google's
+ * namespace are added to `prefixes`, in lower case, before the items that use them are yielded.
  */
 export async function* cutItems(
   pieces: AsyncIterable<string>,

@@ -1,6 +1,7 @@
 /**
- * Product feeds for Google: RSS, Atom and other XML with Google's fields, TSV and CSV. What it is is told by its first character,
- * not by what the file is called. One item that cannot be used is a reject, and the others stand; positions count the items.
+ * Reads product feeds for Google: RSS, Atom and other XML with Google's fields, TSV and CSV. The first character
+ * decides the format, not the file name. An item that cannot be used becomes a reject and does not affect the others.
+ * In XML, positions count the items.
  */
 import type { ReadFile } from "../feed.ts"
 import { type Batching, inBatches, type RowFound } from "./batching.ts"

@@ -1,14 +1,16 @@
-/** Amounts as feeds for Google write them: with a currency, a unit, and the marks of all sorts of countries. */
+/** Parses amounts as Google feeds write them: with a currency, a unit, and the separators of many countries. */
 import { decimalText } from "./texts.ts"
 
 export interface Money {
   /** As `decimalText` gives it. */
   readonly amount: string
-  /** ISO 4217, where it is named. */
+  /** ISO 4217, if it is named. */
   readonly currency: string | null
 }
 
-/** With a comma and a point the last of them is the decimal one; a comma alone is, unless three digits follow it. */
+/**
+ * The last of comma and point is the decimal separator. So is a comma alone, unless groups of three digits follow it.
+ */
 const plainNumber = (digits: string): string => {
   const text = digits.replace(/[\s'’]/g, "")
   const comma = text.lastIndexOf(",")
@@ -18,7 +20,7 @@ const plainNumber = (digits: string): string => {
   return text.replaceAll(".", "").replace(",", ".")
 }
 
-/** No amount is longer, and looking for one takes time that grows with the square of the length. */
+/** No amount is longer, and matching takes time quadratic in the length. */
 const longest = 60
 
 const money = /^(?:([a-z]{3})\s*)?(\d[\d.,\s'’]*?)\s*([a-z]{3})?$/i

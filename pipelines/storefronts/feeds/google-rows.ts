@@ -1,9 +1,9 @@
 /**
- * What an item of a feed for Google becomes: a variant of the product that `item_group_id` names, or else a product of its own.
- * Items of one group may be far apart, and each says all of its product; the first one counts.
+ * Turns an item of a Google feed into a variant of the product that `item_group_id` names, or of a product of its own.
+ * Items of one group may be far apart, and each states the whole product; the first one counts.
  *
- * `sale_price_effective_date` is not looked at: a feed that is read again later has to give the same rows, so a sale that is
- * stated is taken for one. `condition`, `mpn` and custom labels are left out.
+ * `sale_price_effective_date` is ignored: a feed that is read again later must give the same rows, so a stated sale
+ * always counts. `condition`, `mpn` and custom labels are left out.
  */
 import { preferredStatement, readStatement } from "../category/taxonomy.ts"
 import type { ImageRow } from "../feed.ts"
@@ -24,12 +24,12 @@ export interface ItemFound {
   readonly judged: Judged
 }
 
-/** Pictures of items that share a product are told apart by their places; Google takes 11 of an item. */
+/** Positions for the pictures of one item, so that items of one product do not share any. Google accepts 11 an item. */
 const placesPerItem = 100
 
 const amount: Type<Money> = { what: "amount of a currency", read: (value) => moneyOf(tidied(value) ?? "") ?? undefined }
 
-/** A lower sale price is the price, and the price the former one. One of 0 is no sale. */
+/** A lower sale price becomes the price, and the price becomes the former price. A sale price of 0 is no sale. */
 const pricesOf = (fields: Fields, stated: Stated) => {
   const price = stated.read("price", tidied(fields("price")[0]), amount)
   const sale = stated.read("sale_price", tidied(fields("sale_price")[0]), amount)
@@ -41,7 +41,7 @@ const pricesOf = (fields: Fields, stated: Stated) => {
   return isLower ? { price: { amount: sale.amount, currency }, former: price.amount } : { price, former: null }
 }
 
-/** Words in use before and after Google's underscores, and those of schema.org. */
+/** Words in use before and after Google introduced underscores, and those of schema.org. */
 const availabilities: ReadonlyMap<string, boolean> = new Map([
   ["instock", true],
   ["preorder", true],
@@ -73,13 +73,15 @@ const availability: Type<boolean> = {
     return availabilities.get(word.replace(/[^a-z]/g, ""))
   }
 }
-/** A number without a unit that is known says nothing. */
+/** A number without a known unit states nothing. */
 const weight: Type<number> = {
   what: "weight",
   read: (value) => (/^[+-]?[.\d]/.test(String(value)) ? gramsOf(String(value)) : undefined)
 }
 
-/** `/products/bronze-ace?x=1` → `bronze-ace`. A page that shows every product, such as `product.html?id=1`, names none. */
+/**
+ * `/products/bronze-ace?x=1` → `bronze-ace`. A page that shows every product, such as `product.html?id=1`, has none.
+ */
 export const handleOf = (link: string | null): string | null => {
   if (link === null || !URL.canParse(link)) return null
   const { pathname, search } = new URL(link)
@@ -90,11 +92,11 @@ export const handleOf = (link: string | null): string | null => {
   try {
     return tidied(decodeURIComponent(name))
   } catch {
-    return tidied(name) // bytes that are no UTF-8 stay as they came
+    return tidied(name) // bytes that are not UTF-8 stay as they are
   }
 }
 
-/** The first is the one that counts for Google. */
+/** A path with tidied parts. Of several product types, the first one counts for Google. */
 const pathOf = (stated: string | undefined): string | null =>
   tidied(
     htmlToLine(stated)
@@ -104,7 +106,7 @@ const pathOf = (stated: string | undefined): string | null =>
       .join(" > ")
   )
 
-/** Some feeds name a category of Google's in a field that is not Google's. */
+/** Some feeds state a category of Google's in a field that is not Google's. */
 const statedCategory = (fields: Fields): string | null => {
   const own = fields("google_product_category").map(pathOf)
   const other = fields("category")

@@ -1,6 +1,6 @@
 /**
- * A feed for Google as TSV or CSV: a header with the names of the fields, and an item in each record. Positions are lines of the
- * file, of which the header is 1.
+ * Reads a Google feed in TSV or CSV: a header with the names of the fields, and one item per record. Positions are
+ * lines of the file; the header is line 1.
  */
 import { PayloadUnreadable } from "../feed.ts"
 import type { Batching } from "./batching.ts"
@@ -12,7 +12,7 @@ import { type TableRecord, tableRecords } from "./table-records.ts"
 
 const wanted: ColumnsWanted<FieldName> = {
   kind: "product feed for Google",
-  // `Image Link`, `image-link` and `g:image_link` are one.
+  // `Image Link`, `image-link` and `g:image_link` are the same name.
   spelled: (name) =>
     name
       .trim()
@@ -23,7 +23,7 @@ const wanted: ColumnsWanted<FieldName> = {
   needed: ["id", "title", "price"]
 }
 
-/** Several pictures stand in one cell. Addresses may hold commas, too. */
+/** One cell may list several pictures. Addresses may contain commas too. */
 const severalIn = (name: FieldName, cell: string) =>
   name === "additional_image_link" ? cell.split(/,\s*(?=https?:)/i) : [cell]
 
@@ -32,7 +32,7 @@ const fieldsOf =
   (name) =>
     severalIn(name, columns.cellOf(record, name)).filter((cell) => cell.trim() !== "")
 
-/** Takes the items of a table in. */
+/** Adds the items of a table to `batching`. */
 export async function* readTable(
   batching: Batching,
   pieces: AsyncIterable<string>,

@@ -1,15 +1,17 @@
 /**
- * HTML of shops as plain text: paragraphs, lists and the rows of tables stand on lines of their own, links and pictures leave
- * their words only, and what a browser does not show is left out.
+ * Converts the HTML of shops to plain text. Paragraphs, list items and table rows get lines of their own, and links
+ * leave only their words. Pictures, and content that a browser does not show, are left out.
  *
- * Descriptions run to some 13 kB and 12 levels. One that is far beyond is cut, so that no shop can hold a read up: what stands
- * after 200,000 characters or 10,000 tags, or below 64 levels, is not in the text. Nothing here throws.
+ * Descriptions reach some 13 kB and 12 levels. A much larger one is cut, so that no shop can stall a read: text after
+ * 200,000 characters or 10,000 tags, or below 64 levels, is left out. Nothing here throws.
  */
 import { writtenText } from "./text-writer.ts"
 import { tidied } from "./texts.ts"
 
 const mostCharacters = 200_000
-/** Opening and closing ones. The parser walks its stack for each, so that time grows with their square: 0.1 s at this number. */
+/**
+ * Opening and closing tags. The parser walks its stack for each, so time grows with their square: 0.1 s at this limit.
+ */
 const mostTags = 10_000
 
 const cutAtTags = (html: string): string => {
@@ -22,7 +24,7 @@ const cutAtTags = (html: string): string => {
   return html.slice(0, at)
 }
 
-/** Pictures that stand in a long text as data would leave no room for its words. */
+/** Removes `data:` addresses from a long text: embedded pictures would leave no room for its words. */
 const withoutData = (html: string): string => {
   const end = /["'\s>]/g
   let kept = ""
@@ -42,12 +44,12 @@ const cut = (html: string): string =>
 
 const hasTag = /<[a-z/!?]/i
 
-/** What is left for `tidyLines`: blanks other than the space, control characters, and halves of surrogate pairs. */
+/** Matches what `tidyLines` has to clean: blanks other than the space, control characters, and lone surrogates. */
 const untidy = /[^\S \n]|[^\P{Cc}\n]|\p{Cs}/u
 
 /**
- * Blanks at the beginning of a line stay where they indent a list within a list; items of a list that hold nothing else go. Each
- * expression is anchored, so that a run of 200,000 blanks takes no longer than that many words.
+ * Blanks at the beginning of a line stay if they indent a nested list; empty list items are removed. Each expression is
+ * anchored, so a run of 200,000 blanks takes no longer than that many words.
  */
 const tidyLines = (text: string): string =>
   text
@@ -67,7 +69,7 @@ const convert = (html: string): string => {
   return untidy.test(text) ? tidyLines(text) : text.trim()
 }
 
-/** Text of a description, on as many lines as it has. A text without any tag keeps its line breaks. Null where nothing is left. */
+/** Text of a description, with its lines. A text without any tag keeps its line breaks. Null if nothing is left. */
 export const htmlToText = (html: unknown): string | null => (typeof html === "string" && convert(html)) || null
 
 /** Text of a name on one line: `Salt &amp; Pepper` → `Salt & Pepper`. */

@@ -1,6 +1,6 @@
 /**
- * The elements of one item. An item whose tags are all in order is read by fast-xml-parser. That swallows tags silently after a
- * bare `<`, so whatever has one, and what holds markup, is read by sax, which takes such for text where it can.
+ * Reads the elements of one item. fast-xml-parser reads an item whose tags are all in order. It silently swallows tags
+ * after a bare `<`, so sax reads items with a bare `<` or with markup. sax treats a bare `<` as text where it can.
  */
 import { XMLParser } from "fast-xml-parser"
 import sax from "sax"
@@ -8,7 +8,7 @@ import { isObject } from "./answers.ts"
 import { decodeEntities } from "./entities.ts"
 import { Unusable } from "./page.ts"
 
-/** An element right below the item. */
+/** An element directly below the item. */
 export interface ItemElement {
   /** In lower case, with its prefix. */
   readonly name: string
@@ -16,13 +16,13 @@ export interface ItemElement {
   readonly attributes: Readonly<Record<string, unknown>>
   /** Names of the elements in it. */
   readonly within: ReadonlyArray<string>
-  /** What stands between its tags, where elements are in it. */
+  /** The text between its tags, if it contains elements. */
   readonly markup: string
 }
 
-/** Feeds have 3, HTML in them some more. */
+/** Feeds have 3; HTML in them adds some. */
 const mostLevels = 50
-/** Each takes time, and more the more there are. */
+/** Each mistake takes time, and more so the more there are. */
 const mostMistakes = 1000
 const tooDeep = () => new Unusable(`more than ${mostLevels} elements are nested in it`)
 
@@ -33,7 +33,7 @@ const marked = [
   ["<![CDATA[", "]]>"]
 ] as const
 
-/** Whether each `<` begins a tag, and each tag has its end. Fails with `Unusable` where too many are nested. */
+/** Whether each `<` begins a tag, and each tag is closed. Fails with `Unusable` if too many are nested. */
 export const isInOrder = (text: string): boolean => {
   const open: Array<string> = []
   for (let at = text.indexOf("<"); at !== -1; at = text.indexOf("<", at)) {
@@ -89,13 +89,13 @@ const elementOf = (name: string, value: unknown): ItemElement => {
   }
 }
 
-/** For items in order. Undefined where the parser refuses it. */
+/** For items in order. Undefined if the parser refuses the item. */
 export const strictly = (text: string): ReadonlyArray<ItemElement> | undefined => {
   let document: unknown
   try {
     document = parser.parse(text)
   } catch {
-    return undefined // sax will say what it is, or read it
+    return undefined // sax then reads the item, or fails with the reason
   }
   const item = isObject(document) ? Object.values(document)[0] : undefined
   if (!isObject(item)) return undefined
@@ -106,7 +106,7 @@ export const strictly = (text: string): ReadonlyArray<ItemElement> | undefined =
 
 const listOrOne = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [value])
 
-/** sax takes the character behind a bare `&` for text, even where it is a `<`. With another character in its place it has none. */
+/** sax treats the character after a bare `&` as text, even a `<`. Replacing each `&` by this character avoids that. */
 const ampersand = "\uFDD1"
 const restored = (text: string) => text.replaceAll(ampersand, "&")
 
@@ -117,7 +117,7 @@ interface OpenElement extends Omit<ItemElement, "text" | "within" | "markup"> {
   readonly from: number
 }
 
-/** For all others, and where the markup is wanted. Fails with `Unusable` where too many are nested. */
+/** For all other items, and where the markup is needed. Fails with `Unusable` for too many levels or mistakes. */
 export const loosely = (item: string): ReadonlyArray<ItemElement> => {
   const elements: Array<ItemElement> = []
   const reader = sax.parser(false, { lowercase: true })
@@ -139,7 +139,7 @@ export const loosely = (item: string): ReadonlyArray<ItemElement> => {
     if (depth === 2) elements.push({ ...field, markup: item.slice(field.from, reader.startTagPosition - 1) })
     depth--
   }
-  // What is wrong with the item shows in what is missing from it.
+  // A malformed item shows in the fields that are missing from it.
   let mistakes = 0
   reader.onerror = () => {
     mistakes++

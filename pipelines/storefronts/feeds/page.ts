@@ -1,6 +1,6 @@
 /**
- * A page of a shop's list, entry by entry: one that cannot be used is a reject, and the others stand. An entry is used whole or
- * not at all, so that each is accounted for once.
+ * Reads a page of a shop's list, entry by entry. An entry that cannot be used becomes a reject and does not affect the
+ * others. An entry is used whole or not at all, so each one is accounted for once.
  */
 import type { Batch, CollectionRow, ImageRow, MemberRow, ProductRow, RejectRow, VariantRow } from "../feed.ts"
 import { isObject, type JsonObject, shownJson, UnexpectedAnswer } from "./answers.ts"
@@ -9,15 +9,15 @@ import type { Judged } from "./stated.ts"
 
 export interface Page {
   readonly batch: Batch
-  /** Native ids of what the page lists, in its order. Those of rejected entries are among them: the shop does list them. */
+  /** Native ids of what the page lists, in its order, including rejected entries: the shop does list them. */
   readonly ids: ReadonlyArray<string>
-  /** Entries on the page. Only a page with none is an empty one. */
+  /** Number of entries on the page, rejected ones included. Only 0 means an empty page. */
   readonly listed: number
 }
 
 /** Why an entry cannot be used, as the end of the sentence "The entry was rejected because …". */
 export class Unusable extends Error {
-  /** Of the product that it is about, where that much is known. */
+  /** Of the product that it is about, if known. */
   readonly native_id: string | undefined
   constructor(problem: string, native_id?: string) {
     super(problem)
@@ -32,25 +32,25 @@ export interface ProductFound {
   readonly images: ReadonlyArray<ImageRow>
 }
 
-/** Rejected entries are kept for people to look at, up to this length. */
+/** Rejected entries are kept for inspection, up to this many characters. */
 export const mostShown = 10_000
 
-/** Ids of Shopify have up to 15 digits. A number that a double cannot hold exactly is another one by now, and refused. */
+/** Shopify ids have up to 15 digits. A number that a double cannot hold exactly has changed already, and is refused. */
 export const idOf = (value: unknown): string | null => {
   if (typeof value === "number") return Number.isSafeInteger(value) && value > 0 ? String(value) : null
   return typeof value === "string" && /^[1-9]\d{0,19}$/.test(value) ? value : null
 }
 
-/** A whole number that a column of 32 bits holds, from 1 on; else null. */
+/** A whole number from 1 that a column of 32 bits can hold; otherwise null. */
 export const countOf = (value: unknown): number | null => {
   const number = typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : value
   return typeof number === "number" && Number.isInteger(number) && number > 0 && number < 2 ** 31 ? number : null
 }
 
-/** A list of a page. */
+/** The list of a page. */
 export interface Entries {
   readonly entries: ReadonlyArray<unknown>
-  /** Whether some of the page is no text in its encoding: then each entry is looked at. */
+  /** Whether some bytes of the page are not text in its encoding: then each entry is checked. */
   readonly isTorn: boolean
 }
 
@@ -120,8 +120,8 @@ export const pageOfCollections = (
 }
 
 /**
- * Members of a collection: nothing but ids, in the shop's order. They are no rows to account for, since the products were read
- * where all products are listed. Fails with `UnexpectedAnswer` where one has no id: a member would be missing.
+ * Members of a collection: only ids, in the shop's order. They are not rows to account for, since the products are read
+ * from the list of all products. Fails with `UnexpectedAnswer` if an entry has no id: a member would be missing.
  */
 export const pageOfMembers = (entries: ReadonlyArray<unknown>, collection: string, offset: number): Page => {
   const ids: Array<string> = []

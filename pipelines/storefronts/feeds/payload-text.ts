@@ -1,19 +1,22 @@
 /**
- * The text of a payload, piece by piece, whatever it is written in: a byte order mark tells, else the `charset` that came with it,
- * else an XML declaration, else it is UTF-8.
- * Bytes that are no text become `notText`, so that the row that holds them can be told, and rows beside it are kept. A U+FFFD that
- * stands in the payload itself is none: somebody else's loss, long ago.
+ * Decodes the text of a payload, piece by piece. The encoding comes from a byte order mark, or else from the `charset`
+ * of the response, or else from an XML declaration; the default is UTF-8.
+ *
+ * Bytes that are not text become `notText`, so that the row with them can be identified and the rows beside it are
+ * kept. A U+FFFD in the payload itself is kept: that text was lost before the payload was made.
  */
 import { isUtf8 } from "node:buffer"
 import { TextDecoder } from "node:util"
 import { PayloadUnreadable } from "../feed.ts"
 
-/** A code point that no text may hold: it stands for bytes that could not be read. */
+/** A code point that no text may contain: it stands for bytes that could not be decoded. */
 export const notText = "\uFDD0"
 const replacement = "\uFFFD"
 const replacementBytes = Buffer.from(replacement)
 
-/** Small pieces are gathered, large ones cut, to about this: a slow host sends a body in thousands of them. */
+/**
+ * Small pieces are combined and large ones split to about this size: a slow host sends a body in thousands of pieces.
+ */
 const pieceBytes = 65_536
 
 /** Enough for a byte order mark and an XML declaration. */
@@ -36,7 +39,7 @@ async function* evenPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buf
   if (length > 0) yield Buffer.concat(gathered)
 }
 
-/** The encoding of this name; undefined for one that nobody knows. */
+/** The encoding of this name; undefined for an unknown name. */
 const known = (name: string): string | undefined => {
   try {
     return new TextDecoder(name).encoding
@@ -45,7 +48,9 @@ const known = (name: string): string | undefined => {
   }
 }
 
-/** What an answer says of its text. A name that nobody knows says nothing, and neither does ASCII, which servers say of anything. */
+/**
+ * The encoding that a response states. Unknown names do not count. Neither does ASCII: servers state it for anything.
+ */
 const saidBy = (contentType: string | null): string | undefined => {
   const name = /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType ?? "")?.[1]
   return name === undefined || /^(?:us-)?ascii$/i.test(name) ? undefined : known(name)
@@ -56,7 +61,7 @@ const declaredIn = (head: Buffer): string | undefined => {
     head.subarray(0, headBytes).toString("latin1")
   )?.[1]
   if (declared === undefined) return undefined
-  // A declaration that can be read byte by byte is not in UTF-16, whatever it says: tools write that over UTF-8.
+  // A declaration that is readable byte by byte is not in UTF-16, whatever it says: tools write that in UTF-8 files.
   if (/^(?:utf|ucs|iso-10646)/i.test(declared)) return "utf-8"
   const encoding = known(declared)
   if (encoding !== undefined) return encoding
@@ -70,15 +75,15 @@ const encodingOf = (head: Buffer, contentType: string | null): string => {
   if (head[0] === 0x3c && head[1] === 0) return "utf-16le"
   if (head[0] === 0 && head[1] === 0x3c) return "utf-16be"
   const said = saidBy(contentType)
-  const isWide = head[0] === 0 || head[1] === 0 // what is UTF-16 begins with a letter of ASCII: a name of a column
+  const isWide = head[0] === 0 || head[1] === 0 // UTF-16 text begins with an ASCII letter: the name of a column
   const isSaid = said?.startsWith("utf-16") === true ? isWide : said !== undefined
   if (isSaid && said !== "utf-8") return said ?? "utf-8"
-  // Servers say UTF-8 of whatever they serve: where that is not so, the declaration knows better.
+  // Servers state UTF-8 for anything they serve: if it is not true, the declaration counts.
   if (isSaid && isUtf8(head.subarray(0, head.length - openSequence(head)))) return "utf-8"
   return declaredIn(head) ?? "utf-8"
 }
 
-/** How many bytes at the end begin a UTF-8 sequence that is not complete there. */
+/** Number of bytes at the end that begin an incomplete UTF-8 sequence. */
 const openSequence = (bytes: Buffer): number => {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0
@@ -92,7 +97,7 @@ const openSequence = (bytes: Buffer): number => {
   return 0
 }
 
-/** A replacement character that stands in the bytes is kept; one that the decoder put there is not text. */
+/** A replacement character in the bytes is kept; one that the decoder inserts becomes `notText`. */
 const utf8Text = (bytes: Buffer): string => {
   if (isUtf8(bytes)) return bytes.toString("utf8")
   const runs: Array<string> = []
@@ -105,7 +110,7 @@ const utf8Text = (bytes: Buffer): string => {
   return runs.join(replacement)
 }
 
-/** The whole text of a page, as `payloadText` gives that of a file. */
+/** Decodes the whole text of a page, as `payloadText` does for a file. */
 export const pageText = (bytes: Buffer, contentType: string | null = null): string => {
   const said = saidBy(contentType) ?? "utf-8"
   const isPlain = said === "utf-8" || said.startsWith("utf-16") // a page in UTF-16 begins with its byte order mark
@@ -119,8 +124,8 @@ export const pageText = (bytes: Buffer, contentType: string | null = null): stri
 }
 
 /**
- * Pieces of about 64 KiB, without the byte order mark, never cut inside a character of the encoding. `contentType` is the header
- * that the payload came with.
+ * Yields pieces of about 64 KiB, without the byte order mark, never cut inside a character of the encoding.
+ * `contentType` is the header of the response.
  */
 export async function* payloadText(
   bytes: AsyncIterable<Uint8Array>,

@@ -1,4 +1,4 @@
-/** How many variants, pictures and tags of a product are kept: what is beyond is told, and left out. */
+/** How many variants and pictures of a product are kept; the others are reported and left out. */
 
 /** Shopify allows this many. */
 export const mostVariants = 2048

@@ -1,9 +1,9 @@
 /**
- * A product export of Shopify, in both dialects: the classic one (`Handle`, `Variant Price`) and the new template (`URL handle`,
- * `Price`). A record holds a product, a variant and a picture, or any of them; records of a product share its handle, and may be
- * far apart. Only the first has a title, and says whether the product is published.
+ * Reads a product export of Shopify, in both dialects: the classic one (`Handle`, `Variant Price`) and the new template
+ * (`URL handle`, `Price`). A record holds a product, a variant and a picture, or any of them. The records of a product
+ * share its handle and may be far apart. Only the first one has a title, and states whether the product is published.
  *
- * Positions are lines of the file, of which the header is 1. The export names no currency and no times.
+ * Positions are lines of the file; the header is line 1. The export states no currency and no times.
  */
 
 import { preferredStatement } from "../category/taxonomy.ts"
@@ -56,7 +56,7 @@ const wanted: ColumnsWanted<Column> = {
   needed: ["handle", "title", "price"]
 }
 
-/** A word out of some, in any case. */
+/** One of several words, in any case. */
 const wordOf = <A>(what: string, words: Readonly<Record<string, A>>): Type<A> => ({
   what,
   read: (value) => words[tidied(value)?.toLowerCase() ?? ""]
@@ -84,9 +84,9 @@ const readerOf = ({ cellOf, has }: Columns<Column>, record: TableRecord, judged:
     text,
     has,
     raw: (column: Column) => cellOf(record, column),
-    /** By the name of the column in the file. */
+    /** Messages call the column by the last of its names. */
     stated: <A>(column: Column, type: Type<A>) => fields.read(column, text(column), type, names[column].at(-1)),
-    /** Spreadsheets are kept from taking a number for one by a `'` before it. */
+    /** A leading `'` keeps spreadsheets from reading a code as a number. */
     code: (column: Column) => tidied(text(column)?.replace(/^'+/, ""))
   }
 }
@@ -102,7 +102,7 @@ const tagsOf = (cells: Cells): ReadonlyArray<string> => {
   return [...new Set(tags.filter((tag) => tag !== null))]
 }
 
-/** Google's own names come first: Shopify's may be those of its own taxonomy, or translated. */
+/** Google's own names come first: Shopify's may be from its own taxonomy, or translated. */
 const statedCategory = (cells: Cells): string | null =>
   preferredStatement([cells.text("googleCategory"), cells.text("category"), cells.text("standardType")])
 
@@ -124,7 +124,7 @@ const productOf = (cells: Cells, native_id: string): ProductRow | undefined => {
   }
 }
 
-/** Null where the stock is tracked and the export leaves its number out, as newer ones do. */
+/** Null if the stock is tracked and the export leaves out its quantity, as newer exports do. */
 const availability = (cells: Cells): boolean | null => {
   const sellsOn = cells.stated("policy", policy)
   const stock = cells.stated("quantity", quantity)
@@ -136,7 +136,7 @@ const availability = (cells: Cells): boolean | null => {
 /** 0 stands for "not known". */
 const gramsOf = (cells: Cells): number | null => Math.round(cells.stated("grams", grams) ?? 0) || null
 
-/** The values of the options tell variants of a handle apart: `shirt/Green/S`. */
+/** The option values distinguish the variants of a handle: `shirt/Green/S`. */
 const nativeId = (handle: string, options: ReadonlyArray<string | null>) =>
   [handle, ...options.slice(0, options.findLastIndex((option) => option !== null) + 1)]
     .map((part) => (part ?? "").replace(/[\\/]/g, "\\$&"))
@@ -169,7 +169,7 @@ const variantOf = (cells: Cells, product_native_id: string, position: number): V
   }
 }
 
-/** The picture of a record is the next one of the product's, even where the record is a variant. */
+/** The picture of a record is the next picture of the product, even if the record is a variant. */
 const imagesOf = (cells: Cells, product_native_id: string, line: number): ReadonlyArray<ImageRow> => {
   const src = webAddress(cells.raw("image"))
   const position = cells.stated("imagePosition", count) ?? line

@@ -1,9 +1,9 @@
 /**
- * What a Shopify storefront answers: `/products.json`, `/collections.json`, `/collections/<handle>/products.json` and
- * `/meta.json`.
+ * Reads the answers of a Shopify storefront: `/products.json`, `/collections.json`,
+ * `/collections/<handle>/products.json` and `/meta.json`.
  *
- * Not taken: `products_count` of collections, which is wrong. Documents of the Admin API look alike and hold drafts: they are
- * refused.
+ * `products_count` of collections is not read, because it is wrong. Documents of the Admin API look alike and contain
+ * drafts: they are refused.
  */
 import type { CollectionRow } from "../feed.ts"
 import {
@@ -48,11 +48,13 @@ const entriesOf = (text: string, key: string, isOfAdmin: (entry: JsonObject) => 
 export const readProducts = (answer: string, judged = new Judged()): Page =>
   pageOfProducts(entriesOf(answer, "products", productOfAdmin), judged, productOf)
 
-/** A page of `/collections/<handle>/products.json`: who belongs to a collection, after the `offset` members of earlier pages. */
+/**
+ * A page of `/collections/<handle>/products.json`: members of a collection, after the `offset` ones of earlier pages.
+ */
 export const readMembers = (answer: string, collectionNativeId: string, offset: number): Page =>
   pageOfMembers(entriesOf(answer, "products", productOfAdmin).entries, collectionNativeId, offset)
 
-/** Collections of a page that all changed within this time did not change: it is the time of the response. */
+/** If all `updated_at` of a page lie within this span, they are the time of the response, not of changes. */
 const responseSpan = 60_000
 
 const isTimeOfResponse = (times: ReadonlyArray<string | null>) => {
@@ -91,7 +93,7 @@ export const readCollections = (answer: string, judged = new Judged()): Page => 
   })
 }
 
-/** What a shop says of itself. */
+/** What a shop states about itself. */
 export interface StoreMeta {
   readonly platform_shop_id: string | null
   readonly name: string | null
@@ -101,11 +103,11 @@ export interface StoreMeta {
   readonly myshopify_domain: string | null
   /** ISO 4217. With markets, `/products.json` may be priced in another one. */
   readonly currency: string | null
-  /** ISO 3166-1 alpha-2, of the account's address: it can be another than the shop's. */
+  /** ISO 3166-1 alpha-2, of the account's address: it may differ from the shop's. */
   readonly country: string | null
   readonly province: string | null
   readonly city: string | null
-  /** BCP 47, where the shop says one. */
+  /** BCP 47, if the shop states one. */
   readonly language: string | null
   readonly published_products_count: number | null
   readonly published_collections_count: number | null
@@ -122,7 +124,7 @@ const currencyCode = codeOf("ISO 4217 code", /^[A-Z]{3}$/)
 const countryCode = codeOf("ISO 3166-1 alpha-2 code", /^[A-Z]{2}$/)
 const language = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/
 
-/** From 0 on: a shop that lists nothing says so here. */
+/** From 0: a shop that lists nothing reports 0. */
 const total: Type<number> = {
   what: "number of entries",
   read: (value) =>
@@ -155,7 +157,7 @@ const factsIn = (meta: JsonObject): StoreMeta => {
   }
 }
 
-/** `/meta.json`. Fails with `UnexpectedAnswer`, of kind `mistyped` where a field of it is not what it should be. */
+/** `/meta.json`. Fails with `UnexpectedAnswer`, of kind `mistyped` if one of its fields has another type. */
 export const readMeta = (answer: string): StoreMeta => {
   const meta = parseAnswer(answer)
   if (!isObject(meta) || ofShops.every((key) => meta[key] === undefined)) throw misfit(meta, "description of a shop")

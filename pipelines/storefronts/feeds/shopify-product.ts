@@ -1,5 +1,5 @@
 /**
- * A product as the list of a Shopify storefront has it, with its variants and pictures. Its prices name no currency.
+ * Reads a product of the list of a Shopify storefront, with its variants and pictures. Its prices name no currency.
  *
  * `updated_at` of products and variants is never read: it is the time of the response.
  */
@@ -23,10 +23,10 @@ import {
 } from "./stated.ts"
 import { formerPrice } from "./texts.ts"
 
-/** An option that has only this value is none: Shopify's placeholder for a product without options. */
+/** This value is Shopify's placeholder for a product without options, and no option. */
 const unlessPlaceholder = (option: string | null) => (option === "Default Title" ? null : option)
 
-/** Pictures by their position, and of each variant the first that names it. */
+/** Pictures in the order of their positions, and for each variant the first picture that names it. */
 const picturesOf = (product: JsonObject, product_native_id: string, judged: Judged) => {
   const ofVariant = new Map<string, string>()
   const images: Array<ImageRow> = []
@@ -47,7 +47,7 @@ const picturesOf = (product: JsonObject, product_native_id: string, judged: Judg
   return { images: images.sort((a, b) => a.position - b.position), ofVariant }
 }
 
-/** Tags as a list, or as a text with commas; each once. */
+/** Tags come as a list, or as a text with commas; each is kept once. */
 const tagsOf = ({ tags }: JsonObject, fields: Fields): ReadonlyArray<string> => {
   const stated = typeof tags === "string" ? tags.split(",") : (fields.read("tags", tags, list) ?? [])
   return [...new Set(stated.map((tag) => fields.read("tags", tag, text)).filter((tag) => tag !== null))]
@@ -88,7 +88,7 @@ const variantsOf = (product: JsonObject, product_native_id: string, judged: Judg
   )
 }
 
-/** 0 beside a price above 0 stands for "no price yet"; where all are 0 it is one. */
+/** 0 beside a price above 0 means "no price yet"; if all are 0, it is a price. */
 const unpriceZeroes = (variants: ReadonlyArray<VariantRow>): ReadonlyArray<VariantRow> =>
   variants.some(({ price }) => price !== null && price !== "0")
     ? variants.map((variant) => (variant.price === "0" ? { ...variant, price: null, compare_at_price: null } : variant))

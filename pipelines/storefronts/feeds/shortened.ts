@@ -1,15 +1,17 @@
 /**
- * How long names, labels and codes may be. Some feeds put a whole page into a title, and all that they know into tags: what stands
- * beyond these many characters is cut off, and told, so that no table and nobody who reads one has to expect it.
+ * Limits the length of names, labels and codes. Some feeds put a whole page into a title, or everything they know into
+ * tags. Text beyond these limits is cut off and reported, so that no table and no reader has to expect it.
  */
 import type { Batch, CollectionRow, ProductRow, VariantRow } from "../feed.ts"
 
-/** Shopify and Google take 150 to 255 characters of a name, 750 of a product type, and Shopify 250 tags of 255 characters. */
+/**
+ * Shopify and Google accept names of 150 to 255 characters, product types of 750; Shopify 250 tags of 255 characters.
+ */
 const mostOfName = 1000
 const mostOfPath = 2000
 const mostOfTag = 255
 const mostTags = 250
-/** What is shown of a text that was cut. */
+/** Characters that are shown of a text that was cut. */
 const shown = 1000
 
 type Bounds<Row> = ReadonlyArray<readonly [keyof Row & string, number]>
@@ -39,12 +41,12 @@ export interface Cut {
   /** Of the product, the variant or the collection. */
   readonly native_id: string
   readonly field: string
-  /** As many as it had. */
+  /** Before it was cut. */
   readonly characters: number
   readonly beginning: string
 }
 
-/** Never between the halves of a surrogate pair. */
+/** Never cuts between the halves of a surrogate pair. */
 const beginningOf = (text: string, most: number) =>
   text
     .slice(0, most)
@@ -82,7 +84,7 @@ const withShortTags = (product: ProductRow, cuts: Array<Cut>): ProductRow => {
   return { ...product, tags: [...new Set(tags)] }
 }
 
-/** The same rows with texts that are not too long, and which of them were. */
+/** The same rows with oversized texts cut, and a list of these texts. */
 export const shortened = (batch: Batch): { readonly batch: Batch; readonly cuts: ReadonlyArray<Cut> } => {
   const cuts: Array<Cut> = []
   const products = batch.products.map((row) => withShortTags(shortenedRow(row, ofProducts, cuts), cuts))

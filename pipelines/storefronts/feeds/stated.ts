@@ -1,14 +1,16 @@
 /**
- * What the fields of a row state, each by the type that it must have. A value of another type rejects its row, and is never read
- * as absent. A field whose stated values are all of another type, in several rows, is a fault of the whole feed: its source
- * changed, and nothing else in it can be trusted either.
+ * Reads what the fields of a row state, each with the type that it must have. A value of another type rejects its row,
+ * and is never read as absent. If all stated values of a field have another type, in several rows, the whole feed is at
+ * fault: its source changed, and nothing else in it can be trusted either.
  */
 import { isObject, type JsonObject, shownJson } from "./answers.ts"
 import { htmlToLine, htmlToText } from "./html-text.ts"
 import { countOf, idOf, Unusable } from "./page.ts"
 import { decimalText, tidied, utcTime, webAddress } from "./texts.ts"
 
-/** `read` gives undefined for what is not of this type, and null for what is, and says nothing: 0 grams. */
+/**
+ * `read` returns undefined for a value of another type, and null for a value of this type that states nothing: 0 grams.
+ */
 export interface Type<A> {
   /** As the end of the sentence "it is 5, which is no …". */
   readonly what: string
@@ -28,7 +30,7 @@ const texts = (read: (value: unknown) => string | null): Type<string> => ({
 export const text = texts(tidied)
 export const line = texts(htmlToLine)
 export const body = texts(htmlToText)
-/** One that no browser would load says nothing. */
+/** An address that no browser would load states nothing. */
 export const address = texts(webAddress)
 export const price: Type<string> = { what: "price", read: (value) => decimalText(value) ?? undefined }
 export const time: Type<string> = { what: "time", read: (value) => utcTime(value) ?? undefined }
@@ -52,12 +54,12 @@ export const object: Type<JsonObject> = { what: "object", read: (value) => (isOb
 const isAbsent = (value: unknown) =>
   value === undefined || value === null || (typeof value === "string" && value.trim() === "")
 
-/** Fewer rows may all be wrong by chance where few state the field. */
+/** Fewer rows may all be wrong by chance if few state the field. */
 const leastWrong = 3
 
 interface Wrong {
   rows: number
-  /** Of the first of them. */
+  /** Of the first such row. */
   readonly reason: string
 }
 
@@ -70,7 +72,7 @@ export class Judged {
   readonly #wrong = new Map<string, Wrong>()
   readonly #seen = new Set<string>()
 
-  /** Fields, columns or elements that are there in some row, whatever they hold: `vendor`, `variant sku`. */
+  /** Fields, columns or elements that occur in some row, even without a value: `vendor`, `variant sku`. */
   get seen(): ReadonlySet<string> {
     return this.#seen
   }
@@ -79,7 +81,7 @@ export class Judged {
     this.#seen.add(field)
   }
 
-  /** Fields that were stated as they should be, of the row itself or of a part of it, such as its variants. */
+  /** Fields that were stated with the right type, in the row itself or in a part of it, such as its variants. */
   rightOf(part: string): Set<string> {
     const known = this.#right.get(part)
     if (known !== undefined) return known
@@ -108,7 +110,7 @@ export class Judged {
     return this.#rejected
   }
 
-  /** Why the feed as a whole cannot be trusted; null where it can. `needed` are fields of rows that a feed must have. */
+  /** Why the feed as a whole cannot be trusted; null if it can. `needed` are fields of rows that a feed must have. */
   fault(needed: ReadonlyArray<string> = []): string | null {
     if (this.#used === 0) {
       return this.#rejected === 0 ? null : `not one of its ${this.#rejected} rows can be used: ${this.#first}`
@@ -140,7 +142,7 @@ export class Fields {
     this.#prefix = part === "" ? "" : `${part} `
   }
 
-  /** Null where nothing is stated. Fails with `Unusable` for what is of another type. `name` is the field's for people. */
+  /** Null if nothing is stated. Fails with `Unusable` for a value of another type. `name` is the name in messages. */
   read<A>(field: string, value: unknown, { read, what }: Type<A>, name = field): A | null {
     if (value !== undefined) this.#judged.saw(this.#prefix + field)
     if (isAbsent(value)) return null
@@ -152,7 +154,7 @@ export class Fields {
     return this.refuse(field, `is ${shownJson(value).slice(0, 100)}, which is no ${what}`, name)
   }
 
-  /** The objects of a list, which must hold nothing else. */
+  /** The objects of a list, which may contain only objects and null. */
   objects(field: string, value: unknown): ReadonlyArray<JsonObject> {
     const entries = this.read(field, value, list) ?? []
     const place = entries.findIndex((entry) => !isObject(entry) && entry !== null)

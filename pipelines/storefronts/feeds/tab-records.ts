@@ -1,18 +1,18 @@
 /**
- * Records of a TSV. Most programs that write one mean nothing by a quote, some write cells in quotes as in a CSV. A quote is taken
- * for the beginning of such a cell where the next single one ends it; else the line is taken as it stands.
+ * Reads the records of a TSV. In the output of most programs a quote has no meaning, but some quote cells as in a CSV.
+ * A quote begins such a cell if the next single quote ends it; otherwise the line is read literally.
  */
 
-/** So far the end of a cell in quotes is looked for. */
+/** How far the end of a quoted cell is searched. */
 const farthest = 16_384
 
 export interface TabRecord {
   readonly cells: ReadonlyArray<string>
-  /** Behind its line break. */
+  /** Offset after its line break. */
   readonly end: number
 }
 
-/** Where the single quote is that ends a cell which begins before `from`. -1 where there is none near. */
+/** Offset of the single quote that ends a cell which begins before `from`; -1 if there is none near. */
 const closingQuote = (text: string, from: number): number => {
   for (let at = text.indexOf('"', from); at !== -1 && at - from < farthest; at = text.indexOf('"', at + 2)) {
     if (text[at + 1] !== '"') return at
@@ -26,7 +26,7 @@ const behindBlanks = (text: string, from: number): number => {
   return at
 }
 
-/** The record at `from`. Null where more text is needed to tell; the last one of a file may have no line break. */
+/** The record at `from`. Null if more text is needed to decide; the last record of a file may have no line break. */
 export const tabRecordAt = (text: string, from: number, newline: string, isLast: boolean): TabRecord | null => {
   const cells: Array<string> = []
   let at = from
@@ -51,7 +51,7 @@ export const tabRecordAt = (text: string, from: number, newline: string, isLast:
     }
     const close = closingQuote(text, at + 1)
     const behind = close === -1 ? text.length : behindBlanks(text, close + 1)
-    // The last quote of the text may be the first half of a double one.
+    // The last quote of the text may be the first half of a doubled quote.
     if (behind === text.length && !isLast && behind - at < farthest) return null
     const isEnd = behind === text.length || text[behind] === newline
     if (close === -1 || !(isEnd || text[behind] === "\t")) return asItStands()

@@ -4,23 +4,23 @@ import type { TableRecord } from "./table-records.ts"
 
 export interface Columns<Column extends string> {
   readonly has: (column: Column) => boolean
-  /** "" where the table has no such column, or the record ends before it. */
+  /** "" if the table has no such column, or the record ends before it. */
   readonly cellOf: (record: TableRecord, column: Column) => string
 }
 
 export interface ColumnsWanted<Column extends string> {
-  /** What the file should be, for people. */
+  /** What the file should be, for messages. */
   readonly kind: string
-  /** How names are spelled for comparison. */
+  /** The spelling of a name for comparison. */
   readonly spelled: (name: string) => string
-  /** Names that a column goes by; the first that the header has counts. */
+  /** The names of a column; the first one that the header has counts. */
   readonly namesOf: (column: Column) => ReadonlyArray<string>
   readonly needed: ReadonlyArray<Column>
 }
 
 const quoted = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(" or ")
 
-/** Fails with `PayloadUnreadable` where the header lacks what is needed. */
+/** Fails with `PayloadUnreadable` if the header lacks a needed column. */
 export const columnsOf = <Column extends string>(
   header: TableRecord,
   { kind, namesOf, needed, spelled }: ColumnsWanted<Column>

@@ -1,8 +1,9 @@
 /**
- * Records of a table in text: CSV with any of the usual separators, TSV. The separator is told from the header.
+ * Reads the records of a text table: TSV, or CSV with any of the usual separators. The header shows which separator it
+ * is.
  *
- * Papa Parse judges the quotes of a CSV, a piece of the file at a time. A quote that is never closed takes the rest of a file into
- * one cell; here it is told with its line.
+ * Papa Parse interprets the quotes of a CSV, one piece of the file at a time. A quote that is never closed takes the
+ * rest of a file into one cell; here it is reported with its line.
  */
 import Papa from "papaparse"
 import { PayloadUnreadable } from "../feed.ts"
@@ -19,12 +20,12 @@ export interface TableRecord {
   readonly problem: string | null
 }
 
-/** Descriptions of Shopify may have 512 KB. */
+/** Shopify allows descriptions of 512 KB. */
 const longest = 1_000_000
 
 const separators = ["\t", ",", ";", "|"]
 
-/** The one that makes most cells of the header. */
+/** The separator that splits the header into the most cells. */
 const separatorOf = (header: string): string => {
   let best = ","
   let most = 1
@@ -40,7 +41,7 @@ const separatorOf = (header: string): string => {
 
 const isBlank = (text: string) => text.trim() === ""
 
-/** What the step function of Papa Parse gets from its parser. */
+/** What Papa Parse passes to its step function. */
 interface Parsed {
   readonly data: ReadonlyArray<ReadonlyArray<string>>
   readonly errors: ReadonlyArray<{ readonly code: string }>
@@ -57,10 +58,10 @@ class TableText {
   #separator: string | undefined
   /** Number of cells in the header. */
   #width: number | undefined
-  /** Some programs leave empty cells at the end of a line out. */
+  /** Some programs leave out empty cells at the end of a line. */
   #hasShortRecords = false
 
-  /** Records that are complete, and where the file cannot be read any further, why. */
+  /** Returns the records that are complete and, if the file cannot be read any further, the reason. */
   read(
     piece: string,
     isLast: boolean
@@ -84,7 +85,7 @@ class TableText {
       : `${record} does not end: a quote in it is not closed, or the file is cut off.`
   }
 
-  /** Blank lines before the header go. */
+  /** Finds the separator and the line break. Blank lines before the header are dropped. */
   #findFormat(isLast: boolean): boolean {
     if (this.#separator !== undefined) return true
     const blank = /^(?:[^\S\r\n]*(?:\r\n|\r(?!$)|\n))+/.exec(this.#text)?.[0] ?? ""
@@ -92,7 +93,7 @@ class TableText {
     this.#line += blank.split(/\r\n|[\r\n]/).length - 1
     const end = this.#text.search(/\n|\r(?=[^\n])/)
     if (end === -1 && !isLast) return false
-    // Excel is told the separator in a line of its own, and so are we
+    // a line of its own may state the separator for Excel
     const told = /^"?sep=(.)"?[^\S\r\n]*(?:\r\n|[\r\n])/i.exec(this.#text)
     if (told !== null) {
       this.#separator = told[1]
@@ -101,7 +102,7 @@ class TableText {
       this.#newline = told[0].endsWith("\r") ? "\r" : "\n"
       return true
     }
-    // A file of old Macs has no line feed at all. One that mixes CRLF and LF is read by its line feeds.
+    // A file of old Macs has no line feed at all. A file that mixes CRLF and LF is split at its line feeds.
     if (this.#text[end] === "\r") this.#newline = "\r"
     this.#separator = separatorOf(end === -1 ? this.#text : this.#text.slice(0, end))
     return true
@@ -122,7 +123,7 @@ class TableText {
     return "at the end"
   }
 
-  /** Takes whole records off the text, until there is none, or one that cannot be taken. */
+  /** Takes whole records off the text, until none is left or one cannot be taken. */
   #takeRecords(records: Array<TableRecord>, isLast: boolean): Stopped {
     const text = this.#text
     let at = 0
@@ -146,7 +147,7 @@ class TableText {
     return stopped
   }
 
-  /** A quote within a quoted cell that is not doubled does no harm where the record ends with its line all the same. */
+  /** An undoubled quote inside a quoted cell is harmless if the record still ends with its line and has all cells. */
   #quotesOf(cells: ReadonlyArray<string>, raw: string, errors: Parsed["errors"]): Quotes {
     if (errors.length === 0) return "add up"
     if (errors.some(({ code }) => code === "MissingQuotes")) return "open"
@@ -177,7 +178,9 @@ class TableText {
   }
 }
 
-/** Groups of records; the first record of all is the header. Blank lines are none. Fails with `PayloadUnreadable`. */
+/**
+ * Yields groups of records; the first record is the header. Blank lines are skipped. Fails with `PayloadUnreadable`.
+ */
 export async function* tableRecords(pieces: AsyncIterable<string>): AsyncGenerator<ReadonlyArray<TableRecord>> {
   const text = new TableText()
   const readOn = function* (piece: string, isLast: boolean) {

@@ -1,15 +1,15 @@
 /**
- * The text of HTML, written while a parser walks through it: what a tag means is where lines end, what stands before them, and
- * what is left out. Links, emphasis and whatever is not named here leave their words.
+ * Writes the text of HTML while a parser walks through it. A tag determines where lines end, what is written before
+ * them, and what is left out. Links, emphasis and all tags that are not listed here leave their words.
  */
 import { type Handler, Parser } from "htmlparser2"
 
-/** Below this many open tags nothing is in the text. */
+/** Text below this many open tags is left out. */
 const mostLevels = 64
 
 interface Meaning {
   readonly kind: "hidden" | "break" | "kept" | "bullets" | "numbers" | "item" | "cell" | "apart" | "plain"
-  /** Line breaks before and behind it, at least. Two leave a line blank. */
+  /** Minimum number of line breaks before and after it. Two leave a blank line. */
   readonly breaks: 0 | 1 | 2
 }
 
@@ -19,7 +19,7 @@ const every = (names: string, kind: Meaning["kind"], breaks: Meaning["breaks"] =
 const meanings = new Map([
   ...every("script style noscript template head title iframe object embed svg math canvas audio video img", "hidden"),
   ...every("select datalist", "hidden"),
-  ...every("textarea xmp listing noembed noframes", "hidden"), // tags in some of them are words: a script would come out as text
+  ...every("textarea xmp listing noembed noframes", "hidden"), // tags in some of them are plain words: a script would appear as text
   ...every("br", "break"),
   ...every("h1 h2 h3 h4 h5 h6 p blockquote figure table hr", "plain", 2),
   ...every("article aside div footer form header main nav section address fieldset center", "plain", 1),
@@ -31,10 +31,10 @@ const meanings = new Map([
   ...every("td th", "cell")
 ])
 const inline: Meaning = { kind: "plain", breaks: 0 }
-/** A cell that word processors filled with paragraphs stays in the line of its row. */
+/** Paragraphs that word processors put into a cell stay in the line of its row. */
 const withinCell: Meaning = { kind: "apart", breaks: 0 }
 
-/** A tag that is open, and what comes back when it ends. */
+/** An open tag, and the state to restore when it ends. */
 interface Open extends Meaning {
   readonly indent: string
   readonly mark: string | undefined
@@ -47,7 +47,7 @@ const isList = (tag: Open | undefined) => tag?.kind === "bullets" || tag?.kind =
 
 const indentOfItems = { bullets: "  ", numbers: "   " }
 
-/** As HTML has them: a no-break space is a letter, and so is a zero-width one, which stands within words. */
+/** Blanks as HTML defines them: no-break spaces count as letters, and so do zero-width ones, which occur in words. */
 const blanks = /[\t\r\n\f][ \t\r\n\f]*| [ \t\r\n\f]+/g
 
 class TextWriter implements Partial<Handler> {
@@ -56,14 +56,14 @@ class TextWriter implements Partial<Handler> {
   /** Tags that are open and not shown. */
   #hidden = 0
   #keepsLines: boolean
-  /** What stands between the last word and the next one: breaks around tags, of which the most counts, and those that add up. */
+  /** Line breaks due before the next word: of those around tags the largest counts, and `#breaks` add up. */
   #around = 0
   #breaks = 0
   #isApart = false
   #cells = 0
-  /** At the beginning of each line. */
+  /** Written at the beginning of each line. */
   #indent = ""
-  /** At the beginning of the next line in place of it: marks of list items that have no word yet. */
+  /** Written at the beginning of the next line in place of `#indent`: marks of list items that have no word yet. */
   #mark: string | undefined
 
   constructor(keepsLines: boolean) {
@@ -142,7 +142,7 @@ class TextWriter implements Partial<Handler> {
     this.#isApart = isLast
   }
 
-  /** Nobody needs more than one blank line. */
+  /** Writes at most one blank line. */
   #beginWord() {
     const breaks = this.#around + this.#breaks
     if (this.text === "") this.text = this.#mark ?? ""
@@ -156,7 +156,7 @@ class TextWriter implements Partial<Handler> {
   }
 }
 
-/** `keepsLines` where line breaks of the text itself mean something, as in one without tags. */
+/** `keepsLines` keeps the line breaks of the text itself, which have a meaning in a text without tags. */
 export const writtenText = (html: string, { keepsLines }: { readonly keepsLines: boolean }): string => {
   const writer = new TextWriter(keepsLines)
   new Parser(writer).end(html)

@@ -1,16 +1,18 @@
 /**
- * Texts, prices and times as the rows of a feed hold them. A price stays decimal text from the payload to the table: it never
- * passes through binary floating point. What is empty, or is not what it should be, is null.
+ * Normalises the texts, prices and times of the rows of a feed. A price stays decimal text from the payload to the
+ * table: it never passes through binary floating point. An empty or invalid value is null.
  */
 import { numberToken } from "@larder/schemas/decimals.ts"
 
-/** Words of ASCII with one blank between them, as most texts are: nothing to tidy. */
+/** ASCII words with one blank between them, as in most texts: nothing to tidy. */
 const isTidy = /^[!-~]+(?: [!-~]+)*$/
 const fewCharacters = 500
-/** What stands beyond this many is not looked at: names, codes and labels run to some hundred, and rows hold fewer. */
+/** Text beyond this many characters is dropped: names, codes and labels have some hundred, and rows hold fewer. */
 const mostCharacters = 10_000
 
-/** Blanks of every kind (no-break spaces, line breaks, control characters) collapse to one; "" and what is no text is null. */
+/**
+ * Blanks of every kind (no-break spaces, line breaks, control characters) collapse to one; "" and non-texts are null.
+ */
 export const tidied = (value: unknown): string | null => {
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : null
   if (typeof value !== "string") return null
@@ -18,20 +20,20 @@ export const tidied = (value: unknown): string | null => {
   return (
     value
       .slice(0, mostCharacters)
-      .replace(/\p{Cs}+/gu, "") // half of a character, which a shop cut: no other one stands in for it
+      .replace(/\p{Cs}+/gu, "") // half of a character that a shop cut: nothing replaces it
       .replace(/[\s\p{Cc}]+/gu, " ")
       .trim() || null
   )
 }
 
 /**
- * Columns of prices hold 14 digits before the point and 4 behind it. One digit less is taken, since 99999999999999.99999 would be
- * rounded to one more; a longer price is a mistake, or an attack.
+ * Price columns hold 14 digits before the point and 4 after it. One digit less is accepted, since 99999999999999.99999
+ * would be rounded up to one more; a longer price is a mistake or an attack.
  */
 const shape = /^(\d{1,13})(?:\.(\d{1,20}))?$/
 const fractionDigits = 4
 
-/** As the columns do: half goes up. */
+/** Rounds half up, as the columns do. */
 const rounded = (whole: string, fraction: string): string => {
   const up = (fraction[fractionDigits] ?? "0") >= "5" ? 1n : 0n
   const digits = String(BigInt(whole + fraction.slice(0, fractionDigits)) + up).padStart(fractionDigits + 1, "0")
@@ -39,8 +41,9 @@ const rounded = (whole: string, fraction: string): string => {
 }
 
 /**
- * `"520.00"` → `520`, `"0.50"` → `0.5`, `"1,299.90"` → `1299.9`, `"0.33335"` → `0.3334`. Whatever is no price, below 0 or without
- * end is null: `"free"`, `"12,50"`, `"15.00 USD"`, `"-1"`, `"1e3"`. DuckDB casts what comes out to DECIMAL(18, 4) without fail.
+ * `"520.00"` → `520`, `"0.50"` → `0.5`, `"1,299.90"` → `1299.9`, `"0.33335"` → `0.3334`. A value that is not a price,
+ * is below 0 or has too many digits is null: `"free"`, `"12,50"`, `"15.00 USD"`, `"-1"`, `"1e3"`. DuckDB can cast every
+ * result to DECIMAL(18, 4).
  */
 export const decimalText = (value: unknown): string | null => {
   const text = tidied(value)
@@ -52,7 +55,7 @@ export const decimalText = (value: unknown): string | null => {
   return fraction === "" ? whole : `${whole}.${fraction}`
 }
 
-/** `("277666", 2)` → `2776.66`: what shops that count in cents mean. */
+/** `("277666", 2)` → `2776.66`, for shops that count in cents. */
 export const fromMinorUnits = (amount: unknown, minorUnit: number): string | null => {
   const digits = tidied(amount)
   if (digits === null || !/^\d{1,18}$/.test(digits)) return null
@@ -64,25 +67,25 @@ export const fromMinorUnits = (amount: unknown, minorUnit: number): string | nul
 
 const compareTexts = (a: string, b: string) => Number(a > b) - Number(a < b)
 
-/** Below 0, 0 or above 0, as `a` is less than, equal to or more than `b`. Both are texts of `decimalText`. */
+/** Below 0, 0 or above 0, if `a` is less than, equal to or more than `b`. Both are results of `decimalText`. */
 export const compareDecimals = (a: string, b: string): number => {
   const [wholeA = "", fractionA = ""] = a.split(".")
   const [wholeB = "", fractionB = ""] = b.split(".")
   return wholeA.length - wholeB.length || compareTexts(wholeA, wholeB) || compareTexts(fractionA, fractionB)
 }
 
-/** The former price where it is above the price. Shops fill this field with the price itself, less, or 0, too. */
+/** The former price if it is above the price. Shops also fill this field with the price itself, less, or 0. */
 export const formerPrice = (compareAt: string | null, price: string | null): string | null =>
   compareAt !== null && price !== null && compareDecimals(compareAt, price) > 0 ? compareAt : null
 
 const instant = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:[.,](\d{1,3})\d*)? ?(Z|[+-]\d\d:?\d\d)$/i
 
-/** `2026-06-06T18:11:05+05:30` → `2026-06-06T12:41:05.000Z`. A time without an offset names no instant: null. */
+/** `2026-06-06T18:11:05+05:30` → `2026-06-06T12:41:05.000Z`. A time without an offset is no instant: null. */
 export const utcTime = (value: unknown): string | null => {
   const match = typeof value === "string" ? instant.exec(value.trim()) : null
   if (match === null) return null
   const [, year = "", month = "", day = "", minutes = "", seconds = ":00", fraction = "", zone = ""] = match
-  // Date.parse takes 30 February for 2 March.
+  // Date.parse reads 30 February as 2 March.
   if (Number(day) > 28 && Number(day) > new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()) return null
   const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase()
   const time = Date.parse(`${year}-${month}-${day}T${minutes}${seconds}.${fraction.padEnd(3, "0")}${offset}`)
@@ -91,10 +94,10 @@ export const utcTime = (value: unknown): string | null => {
   return /^\d{4}-/.test(text) && !text.startsWith("0000") ? text : null
 }
 
-/** Google takes 2,000 characters. Every variant may name the picture that a product has once, so that a long one grows. */
+/** Google accepts 2,000 characters. Every variant may repeat the address of a picture, so a long one multiplies. */
 const mostOfAddress = 4096
 
-/** An address that a browser would load: `//cdn…` becomes https, and what is neither http nor https, or too long, is null. */
+/** An address that a browser would load; `//cdn…` becomes https. Null if it is neither http nor https, or too long. */
 export const webAddress = (value: unknown): string | null => {
   const text = typeof value === "string" ? value.trim() : ""
   const address = text.startsWith("//") ? `https:${text}` : text

@@ -1,8 +1,8 @@
 /**
- * What the Store API of WooCommerce answers at `/wp-json/wc/store/v1/products`. Prices are whole numbers of the smallest unit,
- * of a currency that each row names. A product is one variant: prices and stock of its variations are not in this answer, only
- * from where to where their prices go.
- * Weights are in a unit that the payload does not name, so they are left out.
+ * Reads the answers of WooCommerce's Store API at `/wp-json/wc/store/v1/products`. Prices are whole numbers in the
+ * smallest unit of a currency that each row names. A product becomes one variant: the answer has no prices and no stock
+ * of its variations, only the range of their prices. Weights are left out, because the payload does not name their
+ * unit.
  */
 import type { ImageRow } from "../feed.ts"
 import {
@@ -23,11 +23,11 @@ const decoded = (escapes: string) => {
   try {
     return decodeURIComponent(escapes)
   } catch {
-    return escapes // bytes that are no UTF-8 stay as they came
+    return escapes // bytes that are not UTF-8 stay as they are
   }
 }
 
-/** Slugs are percent-encoded in lower case. What is no such sequence stays. */
+/** Slugs are percent-encoded in lower case. Any other text stays. */
 const decodeSlug = (slug: string | null): string | null =>
   slug === null ? null : tidied(slug.replace(/(?:%[0-9a-f]{2})+/gi, decoded))
 
@@ -45,7 +45,7 @@ const currency: Type<string> = {
   }
 }
 
-/** A whole number of the smallest unit. */
+/** A whole number in the smallest unit. */
 const amountIn = (unit: unknown): Type<string> => ({
   what: `price in units of 10^-${shownJson(unit).slice(0, 20)}`,
   read: (value) => fromMinorUnits(value, typeof unit === "number" ? unit : Number.NaN) ?? undefined
@@ -123,7 +123,9 @@ const productOf = (product: JsonObject, native_id: string, judged: Judged): Prod
   }
 }
 
-/** Fields of the interface for administrators, which knows private products and drafts, and names neither currency nor unit. */
+/**
+ * Whether it is an entry of the admin API, which includes private products and drafts and names no currency and unit.
+ */
 const isOfAdmin = (entry: unknown) =>
   isObject(entry) &&
   entry.prices === undefined &&

@@ -1,12 +1,14 @@
-/** Where tags end and what they are called, in text of which the end may still be to come. */
+/** Finds the ends and the names of tags, in text that may still be incomplete. */
 
 const name = /^<\/?([\p{L}_][\p{L}\p{N}_.:-]*)/u
 
-/** The name in the tag at `from`, in lower case. Undefined where that `<` begins none. Names have up to 250 characters. */
+/**
+ * The name of the tag at `from`, in lower case. Undefined if that `<` begins no tag. Names have up to 250 characters.
+ */
 export const nameOfTag = (text: string, from: number): string | undefined =>
   name.exec(text.slice(from, from + 252))?.[1]?.toLowerCase()
 
-/** Behind the `>` of the tag at `from`, or at the next `<`, where it is none. -1 where more text is needed to tell. */
+/** The offset after the `>` of the tag at `from`, or of the next `<` if it is no tag. -1 if more text is needed. */
 export const tagEnd = (text: string, from: number): number => {
   let quote = ""
   for (let at = from + 1; at < text.length; at++) {
@@ -19,7 +21,7 @@ export const tagEnd = (text: string, from: number): number => {
   return -1
 }
 
-/** Behind the DOCTYPE at `from`, whatever it declares. -1 where more text is needed to tell. */
+/** The offset after the DOCTYPE at `from`, whatever it declares. -1 if more text is needed. */
 export const doctypeEnd = (text: string, from: number): number => {
   const parts = /<!--[\s\S]*?-->|"[^"]*"|'[^']*'|[[\]>]|<!--|["']/g
   parts.lastIndex = from + 2

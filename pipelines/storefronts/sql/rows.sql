@@ -1,4 +1,4 @@
--- Rows of all feeds as they came, one table each, in a file of the run's own. `seq` counts rows in the order in which they came.
+-- Rows of all feeds as received, one table per kind of row, in a file of the run. `seq` numbers rows in arrival order.
 create table feed.product (
   domain varchar, seq bigint, native_id varchar, title varchar, handle varchar, vendor varchar, product_type varchar,
   stated_category varchar, tags varchar[], body_text varchar, published_at timestamp, created_at timestamp,
@@ -21,23 +21,23 @@ create table feed.collection (
 create table feed.member (
   domain varchar, seq bigint, collection_native_id varchar, product_native_id varchar, position bigint
 );
--- What each product is, found when all of its store is known.
+-- The category of each product, found after all products of its store are staged.
 create table feed.category (
   seq bigint, category varchar, sub_category varchar, category_method varchar, category_confidence double,
   category_evidence varchar
 );
--- Payload rows that stand behind a product, or behind none: what is read has to be accounted for.
+-- Number of payload rows per product, even if no product row exists: every row that was read has to be accounted for.
 create table feed.behind (domain varchar, product_native_id varchar, rows bigint, raw_sha256 varchar);
--- Products that a feed lists in rows that are rejects.
+-- Products that a feed lists in rejected rows.
 create table feed.rejected (domain varchar, native_id varchar);
--- Texts that were longer than they may be, and stand shorter in the other tables.
+-- Texts that exceeded their limit; the other tables hold them shortened.
 create table feed.cut (
   domain varchar, seq bigint, native_id varchar, field varchar, characters integer, beginning varchar, raw_sha256 varchar
 );
--- Stores as they were read. `merges` says that rows of one product in a file are its variants, and not the product seen again.
+-- The stores that were read. `merges`: rows of one product in a file are its variants, not the same product again.
 create table feed.store (domain varchar, currency varchar, merges boolean);
 
--- Ids derive from the domain and what the feed calls a thing. 96 bits: two of a billion things agree once in 10^11 warehouses.
+-- Ids derive from the domain and the feed's own id. 96 bits: two of a billion ids collide once in 10^11 warehouses.
 create or replace temp macro id_of(kind, domain, native) as
   'platform_' || kind || '_' || left(sha256(kind || chr(10) || domain || chr(10) || native), 24)
 ;

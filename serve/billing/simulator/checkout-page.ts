@@ -1,6 +1,6 @@
 /**
- * The payment page, which a customer meets as one of somebody else's: nobody signs in for it, and it knows no more than its
- * address. The shell mounts it at `/simulator/checkout/:reference`, with the policy of the console.
+ * The simulator's payment page. Like the page of a real processor it requires no sign-in; its address alone identifies
+ * the payment. The shell mounts it at `/simulator/checkout/:reference`, with the console's security headers.
  */
 import { Effect } from "effect"
 import { assetPaths } from "../../console/assets.ts"
@@ -50,7 +50,7 @@ const shown = (status: number, title: string, body: Html): CheckoutAnswer => ({
   body: framed(title, body)
 })
 
-/** As it is printed on cards. */
+/** Formatted as printed on cards. */
 const spaced = (number: string) =>
   number.length === 15 ? number.replace(/^(.{4})(.{6})/, "$1 $2 ") : number.replace(/(.{4})(?=.)/g, "$1 ")
 
@@ -77,7 +77,7 @@ const over = (payment: Payment) =>
 type Problems = Partial<Record<keyof Typed, string>>
 const empty: Typed = { number: "", expires: "", cvc: "" }
 
-/** The fields do not tell the browser that they take a card: it would offer the person's own. */
+/** The fields do not declare that they take a card; otherwise the browser would offer the person's own card. */
 const toPay = (payment: Payment, status: number, problems: Problems, typed: Typed, refused?: string) => {
   const first = (["number", "expires", "cvc"] as const).find((name) => problems[name] !== undefined) ?? "number"
   return shown(
@@ -150,7 +150,7 @@ const answerTo = (payment: Payment, paying: Paying, typed: Typed): CheckoutAnswe
 }
 
 export const checkoutPageOf = (simulator: Simulator["Service"]): CheckoutPage => {
-  /** A payment that is gone has no page. */
+  /** A missing payment has no page. */
   const of = (reference: string, answer: (payment: Payment) => Refusable<CheckoutAnswer>) =>
     Effect.flatMap(simulator.payment(reference), (payment) =>
       payment?.made_by === "checkout"

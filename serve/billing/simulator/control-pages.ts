@@ -1,4 +1,4 @@
-/** Where an operator plays what processors, banks and networks do. A page of the console. */
+/** The console page where an operator simulates faults and events of processors, banks and networks. */
 import { Effect, Option, Schema } from "effect"
 import { button, choices, type Form, field, postForm, select } from "../../console/form.ts"
 import { counted, empty, html, moment, notice, section, table, usdOfCents } from "../../console/html.ts"
@@ -61,7 +61,7 @@ const eventTexts = {
   none: "no webhook event is sent"
 } as const
 
-/** What is played now, in words; none where all is well. */
+/** The faults that are simulated now, in words; empty if there are none. */
 const played = ({ events, lose_next_answer, outage, slow_ms }: Mishaps): ReadonlyArray<string> => [
   ...(outage ? ["nothing is answered"] : []),
   ...(lose_next_answer ? ["the answer to the next payment is lost"] : []),

@@ -1,4 +1,4 @@
-/** One simulated payment, and the money that goes out of it. A page of the console. */
+/** The console page of one simulated payment, with its refunds and disputes. */
 import { Effect } from "effect"
 import { button, centsTyped, field, postForm } from "../../console/form.ts"
 import {
@@ -26,8 +26,8 @@ type Simulated = Simulator["Service"]
 
 const tones = { open: "warning", succeeded: "good", failed: "bad", expired: "quiet" } as const
 /**
- * In the words of the billing pages, but where these know less (an open payment is "Not confirmed yet" there, as it may be
- * paid already) or speak to the card's owner: a dispute that was lost here is "Charged back" there.
+ * The billing pages use the same words, with two exceptions. An open payment is "Not confirmed yet" there, because it
+ * may already be paid. A lost dispute is "Charged back" there, because that page addresses the cardholder.
  */
 const stateTexts = { open: "Not paid yet", succeeded: "Paid", failed: "Failed", expired: "Not paid" } as const
 const disputeBadges = {
@@ -48,7 +48,7 @@ const refundBadge = ({ cents, reversed }: Looked) => {
     : html`${badge("Partly refunded", "warning")} ${usdOfCents(refunded)}`
 }
 
-/** Whether it was paid, and what became of the money since: refunds and disputes do not exclude each other. */
+/** Whether the payment succeeded, and its reversals since; refunds and disputes do not exclude each other. */
 export const stateBadges = ({ looked, payment }: SeenPayment): Html => {
   const disputes = disputeOutcomes.filter((outcome) =>
     payment.reversed.some((reversal) => reversal.kind === "dispute" && reversal.outcome === outcome)

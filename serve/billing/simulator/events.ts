@@ -1,6 +1,7 @@
 /**
- * Events, sent as real HTTP posts to the console's webhook. Each stands in the database until it is answered with 2xx or
- * was tried for about two days, so none is lost with the process that made it; some may come twice.
+ * Events, sent as real HTTP POST requests to the console's webhook. An event stays in the database until it is answered
+ * with 2xx or has been tried for about two days. So an event survives the process that created it, and may be delivered
+ * twice.
  */
 import { randomBytes } from "node:crypto"
 import { Clock, Effect, Option, Schema } from "effect"
@@ -16,13 +17,13 @@ export const waiting = recordsOf("event", Notice)
 export const sent = recordsOf("event_sent", Notice)
 
 const mostAttempts = 60
-/** Milliseconds for which events are held back so that there are some to send in reverse. */
+/** Milliseconds for which events are held back, so that several can be sent in reverse order. */
 const heldBack = 1500
 const longestHeldBack = 10_000
 const longestAnswer = 10_000
 
 let latest = 0
-/** Sortable by the order of their making, which is that of time but for several in a millisecond. */
+/** Ids sort in order of creation. Ids created in the same millisecond get consecutive timestamps. */
 export const newEventId = (now: number): string => {
   latest = Math.max(now, latest + 1)
   return `evt_sim_${latest.toString(36).padStart(9, "0")}${randomText(10)}`
@@ -61,7 +62,7 @@ export const paymentOfEvent = (body: string): ReadonlyArray<Named> =>
     onSome: ({ data }) => [{ payment_id: data.object.metadata.payment_id, reference: data.object.id }]
   })
 
-/** Says what came of it: a status, or why there is none. */
+/** Returns the status, or the reason why there is none. */
 const post = (url: string, secret: string, body: string, now: number) =>
   Effect.promise(async (stopped) => {
     try {
@@ -79,7 +80,7 @@ const post = (url: string, secret: string, body: string, now: number) =>
     }
   })
 
-/** What is due, in the order in which it is sent. In reverse it waits for a moment in which nothing happens. */
+/** The due events, in the order of sending. In reverse mode, waits for a moment without new events. */
 const due = (all: ReadonlyArray<Found<Notice>>, events: Settings["events"], now: number) => {
   const inOrder = all.filter(({ value }) => value.due_at <= iso(now))
   if (events !== "reversed") return inOrder
@@ -107,7 +108,7 @@ const sendOne = Effect.fnUntraced(function* (db: Database, url: string, found: F
   return yield* waiting.change(db, found, { ...tried, due_at: iso(now + wait) })
 })
 
-/** Sends what is due once; says in how many milliseconds there is more to do. */
+/** Sends each due event once. Returns the milliseconds until the next event is due. */
 export const sendDue = Effect.fnUntraced(function* (db: Database, url: string, settings: Settings) {
   const now = yield* Clock.currentTimeMillis
   for (const found of due(yield* waiting.all(db), settings.events, now)) yield* sendOne(db, url, found, settings)

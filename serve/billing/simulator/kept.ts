@@ -1,4 +1,7 @@
-/** The simulator's books: its settings, and steps of payments that happen with all they bring about, or not at all. */
+/**
+ * The simulator's state: its settings and its payments. Each step of a payment is committed with all its effects in one
+ * transaction.
+ */
 import { randomBytes } from "node:crypto"
 import { Clock, Effect, Queue, Schema } from "effect"
 import { randomText } from "../../access/random-text.ts"
@@ -8,7 +11,7 @@ import { referenceOf } from "./payments.ts"
 import { type Mishaps, noMishaps, Payment, SavedCard, Settings } from "./records.ts"
 import { recordsOf } from "./store.ts"
 
-/** What was asked makes no sense for this payment; the message says why. */
+/** The request is invalid for this payment; the message says why. */
 export class SimulatorRefuses extends Schema.TaggedError<SimulatorRefuses>()("SimulatorRefuses", {
   problem: Schema.String
 }) {
@@ -28,13 +31,13 @@ const settingsId = "settings"
 export const iso = (milliseconds: number): string => new Date(milliseconds).toISOString()
 export const newId = (prefix: string): string => `${prefix}_sim_${randomText(16)}`
 
-/** The type of an event, and when it is due where that is later. */
+/** The type of an event, and when it is due if not immediately. */
 export interface Tell {
   readonly type: string
   readonly due_at?: string
 }
 
-/** What a step changes, all together, and what it answers. */
+/** The changes of a step, committed together, and its answer. */
 export interface Step<A> {
   readonly payment?: Payment
   readonly tell?: ReadonlyArray<Tell>
@@ -42,7 +45,7 @@ export interface Step<A> {
   readonly answer: A
 }
 
-/** What is told of a payment that was decided. */
+/** The events of a decided payment. */
 export const outcomesOf = ({ made_by, reversed, state }: Payment): ReadonlyArray<Tell> => {
   const paid = made_by === "checkout" ? "checkout.session.completed" : "payment_intent.succeeded"
   return [
@@ -63,7 +66,7 @@ const inserted = Effect.fnUntraced(function* (tx: Statements, { saved, tell = []
 
 export const openBooks = Effect.gen(function* () {
   const db = yield* ConsoleDatabase
-  /** Something is to be sent. */
+  /** Signals that there is an event to send. */
   const awake = yield* Queue.sliding<void>(1)
   const webhook_secret = randomBytes(24).toString("hex")
   yield* settingsRecord.add(db, settingsId, { ...noMishaps, webhook_secret })
@@ -77,7 +80,7 @@ export const openBooks = Effect.gen(function* () {
       Effect.flatMap((isDone) => (isDone ? Effect.void : play(mishaps)))
     )
 
-  /** One step of a payment, all of it or nothing; decided again where somebody was faster. */
+  /** One step of a payment, in one transaction. Decides again if another request changed the payment first. */
   const alter = <A>(
     reference: string,
     decide: (payment: Payment, now: string) => Effect.Effect<Step<A>, SimulatorRefuses>
@@ -99,7 +102,7 @@ export const openBooks = Effect.gen(function* () {
         Effect.flatMap((done) => (done === undefined ? alter(reference, decide) : Effect.succeed(done.answer)))
       )
 
-  /** The payment as it was made first, whatever is asked now: the same id is the same payment. */
+  /** Returns the payment as first created, whatever the new request contains: the same id is the same payment. */
   const once = (made: Payment): Effect.Effect<Payment, ConsoleUnavailable> =>
     db
       .transaction((tx) =>
@@ -112,7 +115,7 @@ export const openBooks = Effect.gen(function* () {
       )
       .pipe(Effect.tap(Queue.offer(awake, undefined)))
 
-  /** Whether the next answer is to be lost; true once. */
+  /** Whether to lose the next answer; true only once. */
   const takeLostAnswer = Effect.flatMap(settings, (found) =>
     found.value.lose_next_answer
       ? settingsRecord.change(db, found, { ...found.value, lose_next_answer: false })

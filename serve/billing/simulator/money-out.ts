@@ -1,4 +1,4 @@
-/** Money that goes back: refunds and disputes, and how they end. */
+/** Refunds and disputes, and their outcomes. */
 import { Effect } from "effect"
 import { type Books, iso, newId, type Refusable, refuses, type Step } from "./kept.ts"
 import { aDispute, leftOf, refundFailsAfterMilliseconds } from "./payments.ts"
@@ -6,10 +6,10 @@ import type { Payment, Reversal } from "./records.ts"
 import { testCardOf } from "./test-cards.ts"
 
 export interface MoneyOut {
-  /** All that is left where `cents` is null. Answers with the refund's id. */
+  /** Refunds the rest of the payment if `cents` is null. Returns the refund's id. */
   readonly refund: (reference: string, cents: number | null) => Refusable<string>
   readonly failRefund: (reference: string, refund: string) => Refusable<void>
-  /** Of all that is left. Answers with the dispute's id. */
+  /** Disputes the rest of the payment. Returns the dispute's id. */
   readonly dispute: (reference: string) => Refusable<string>
   readonly close: (reference: string, dispute: string, outcome: "won" | "lost") => Refusable<void>
 }

@@ -1,4 +1,4 @@
-/** What a customer does on the payment page, and on the page of the card's bank. */
+/** The customer's actions on the payment page and on the page of the card's bank. */
 import { Effect } from "effect"
 import { declined, problemOf } from "../stripe/declines.ts"
 import { type Books, newId, outcomesOf, type Refusable, type Step } from "./kept.ts"
@@ -6,7 +6,7 @@ import { isExpired, type Read, readCard, succeeded, type Typed } from "./payment
 import type { Payment } from "./records.ts"
 import { type TestCard, testCardOf } from "./test-cards.ts"
 
-/** What the page shows next. */
+/** The result that the page shows next. */
 export type Paying =
   | { readonly kind: "paid"; readonly url: string }
   | { readonly kind: "asks_owner" }
@@ -15,16 +15,16 @@ export type Paying =
   | { readonly kind: "over" }
 
 export interface PaymentPage {
-  /** Where the payment is already; undefined where the customer is to type a card. */
+  /** The current step of the payment; undefined if the customer has to enter a card. */
   readonly stage: (reference: string) => Refusable<Paying | undefined>
   readonly pay: (reference: string, typed: Typed) => Refusable<Paying>
-  /** At the bank. */
+  /** The cardholder's answer on the bank's page. */
   readonly ownerSays: (reference: string, isConfirmed: boolean) => Refusable<Paying>
 }
 
 const paid = (payment: Payment): Paying => ({ kind: "paid", url: payment.success_url ?? "/" })
 
-/** Where nobody can pay any more. */
+/** The answer for a payment that can no longer be made. */
 const ended = (payment: Payment, now: string): Step<Paying> | undefined => {
   if (payment.state === "succeeded") return { answer: paid(payment) }
   return payment.state === "failed" || isExpired(payment, now) ? { answer: { kind: "over" } } : undefined

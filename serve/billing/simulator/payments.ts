@@ -1,10 +1,10 @@
-/** What becomes of a simulated payment. Pure: moments and ids are given. */
+/** State changes of a simulated payment. Pure: the caller passes times and ids. */
 import type { Card, Looked, Reversed } from "../processor.ts"
 import { problemOf } from "../stripe/declines.ts"
 import type { Payment, Reversal, SavedCard } from "./records.ts"
 import { isCardNumber, type TestCard, testCardNamed, testCardOf } from "./test-cards.ts"
 
-/** A day, as at Stripe. */
+/** One day, as at Stripe. */
 export const checkoutMilliseconds = 86_400_000
 export const refundFailsAfterMilliseconds = 5000
 
@@ -34,12 +34,12 @@ export const lookedAt = (payment: Payment, now: string): Looked => ({
   }))
 })
 
-/** Cents of a payment that have not gone back. */
+/** Cents of a payment that are neither refunded nor disputed. */
 export const leftIn = ({ cents, reversed }: Looked): number =>
   reversed.reduce((left, { cents, state }) => (state === "taken" ? left - cents : left), cents)
 export const leftOf = (payment: Payment, now: string): number => leftIn(lookedAt(payment, now))
 
-/** Money is here; some test cards go on by themselves. */
+/** The payment has succeeded. Some test cards are then disputed automatically. */
 export const succeeded = (
   payment: Payment,
   paidWith: { readonly customer: string; readonly card: Card; readonly plays: string },
@@ -63,7 +63,7 @@ export const aDispute = (id: string, cents: number, now: string): Reversal => ({
   made_at: now
 })
 
-/** What comes of charging a saved card without its owner; undefined where nobody knows the card. */
+/** The result of charging a saved card off-session; `saved` is undefined if the card is unknown. */
 export const charged = (payment: Payment, saved: SavedCard | undefined, dispute: string, now: string): Payment => {
   if (saved === undefined || saved.customer !== payment.customer) {
     return { ...payment, state: "failed", problem: "The card is not saved any more." }
@@ -81,7 +81,7 @@ export interface Typed {
   readonly cvc: string
 }
 
-/** `MM/YYYY` of what people type (`4/30`, `04 / 2030`), where it is a month. */
+/** `MM/YYYY` from typed text (`4/30`, `04 / 2030`); undefined if it is not a month. */
 const expiryOf = (text: string): string | undefined => {
   const [, month, year] = /^(0?[1-9]|1[0-2])\/(?:20)?(\d\d)$/.exec(text.replace(/\s/g, "")) ?? []
   return month === undefined ? undefined : `${month.padStart(2, "0")}/20${year}`
@@ -92,7 +92,7 @@ export type Read =
   | { readonly name: string; readonly expires: string; readonly card: TestCard }
   | { readonly declined: string }
 
-/** The test card that somebody typed, or what is wrong with it. */
+/** The test card that was entered, or the problems with the input. */
 export const readCard = ({ cvc, expires, number }: Typed, now: string): Read => {
   const digits = number.replace(/[\s-]/g, "")
   const expiry = expiryOf(expires)

@@ -1,4 +1,4 @@
-/** What the simulator remembers. Each record is one row of `console.simulated`, as JSON. Card numbers are not kept. */
+/** The simulator's records. Each is one row of `console.simulated`, as JSON. Card numbers are not stored. */
 import { Schema } from "effect"
 import { Card } from "../processor.ts"
 
@@ -8,14 +8,14 @@ export const Reversal = Schema.Struct({
   cents: Schema.Int,
   /** A dispute is `open` until it is `won` or `lost`. */
   outcome: Schema.Literals(["open", "refunded", "won", "lost"]),
-  /** From this moment on it is a refund that failed. */
+  /** From this time on, the refund counts as failed. */
   fails_at: Schema.NullOr(Schema.String),
   made_at: Schema.String
 })
 export type Reversal = typeof Reversal.Type
 
 export const Payment = Schema.Struct({
-  /** Of the one who asked. */
+  /** Larder's id of the payment. */
   payment_id: Schema.String,
   account_id: Schema.String,
   cents: Schema.Int,
@@ -26,13 +26,13 @@ export const Payment = Schema.Struct({
   email: Schema.NullOr(Schema.String),
   customer: Schema.NullOr(Schema.String),
   card: Schema.NullOr(Card),
-  /** The test card that is played, by its name. */
+  /** Name of the test card that was used. */
   plays: Schema.NullOr(Schema.String),
-  /** A card whose bank waits for its owner. */
+  /** A card whose bank waits for the cardholder to authenticate the payment. */
   asked_owner: Schema.NullOr(Schema.Struct({ plays: Schema.String, expires: Schema.String })),
   success_url: Schema.NullOr(Schema.String),
   cancel_url: Schema.NullOr(Schema.String),
-  /** Until when somebody can pay. */
+  /** Until when the page can be paid. */
   expires_at: Schema.NullOr(Schema.String),
   reversed: Schema.Array(Reversal)
 })
@@ -41,7 +41,7 @@ export type Payment = typeof Payment.Type
 export const SavedCard = Schema.Struct({ customer: Schema.String, card: Card, plays: Schema.String })
 export type SavedCard = typeof SavedCard.Type
 
-/** An event that is to be sent, or was. */
+/** An event, sent or waiting to be sent. */
 export const Notice = Schema.Struct({
   type: Schema.String,
   payment_id: Schema.String,
@@ -54,11 +54,11 @@ export const Notice = Schema.Struct({
 export type Notice = typeof Notice.Type
 
 export const Mishaps = Schema.Struct({
-  /** Nothing is answered. */
+  /** No request is answered. */
   outage: Schema.Boolean,
-  /** Every answer comes that much later. */
+  /** Delay of every answer. */
   slow_ms: Schema.Int,
-  /** The next payment is made, and nobody is told. */
+  /** The next payment is made, but its answer is lost. */
   lose_next_answer: Schema.Boolean,
   events: Schema.Literals(["once", "twice", "reversed", "forged", "none"])
 })

@@ -1,4 +1,4 @@
-/** Events carry the time and an HMAC of it and the body, as Stripe's do: `t=1700000000,v1=…`. */
+/** Events carry the time and an HMAC of the time and the body, like Stripe's: `t=1700000000,v1=…`. */
 import { createHmac, timingSafeEqual } from "node:crypto"
 import { wrongTime } from "../signed-at.ts"
 
@@ -12,7 +12,7 @@ export const sign = (secret: string, body: string, now: number): string => {
   return `t=${seconds},v1=${hmac(secret, seconds, body).toString("hex")}`
 }
 
-/** What is wrong with a signature; undefined where it is good. */
+/** The error in a signature; undefined if it is valid. */
 export const wrongSignature = (
   secret: string,
   body: string,

@@ -1,4 +1,4 @@
-/** The simulator as the port of card processors sees it, with the mishaps that are played around each answer. */
+/** The simulator behind the `CardProcessor` interface, with simulated faults around each answer. */
 import { Clock, Effect } from "effect"
 import { ConsoleUnavailable } from "../../console-database/console-database.ts"
 import { type CardProcessor, ForgedEvent, ProcessorUnavailable, type Sought } from "../processor.ts"
@@ -8,7 +8,7 @@ import { charged, checkoutMilliseconds, isExpired, lookedAt, referenceOf } from 
 import type { Payment } from "./records.ts"
 import { signatureHeader, wrongSignature } from "./signature.ts"
 
-/** Milliseconds; as long as the other processor is waited for. */
+/** Milliseconds; the same time-out as for Stripe. */
 const longestAnswer = 10_000
 
 const unavailable = (cause: unknown) => new ProcessorUnavailable({ processor: "simulator", cause })
@@ -49,7 +49,7 @@ export const simulatedProcessor = (books: Books): CardProcessor => {
       : yield* unavailable(`${made.payment_id} was asked for before, with another amount`)
   })
 
-  /** A payment whose answer is lost was made all the same. */
+  /** If the answer is lost, the payment was made nevertheless. */
   const answering = <A>(
     work: Effect.Effect<A, ConsoleUnavailable | ProcessorUnavailable>,
     losing: Effect.Effect<boolean, ConsoleUnavailable> = Effect.succeed(false)
@@ -82,7 +82,7 @@ export const simulatedProcessor = (books: Books): CardProcessor => {
       Effect.gen(function* () {
         const { customer, payment_id } = yield* once(anOpenPayment(asked, yield* Clock.currentTimeMillis))
         const reference = referenceOf(payment_id)
-        // the page is the console's: whoever came to it by another name of this machine stays there
+        // the page is part of the console: keep the host name by which the customer reached the console
         const { href } = new URL(`/simulator/checkout/${encodeURIComponent(reference)}`, asked.success_url)
         return { url: href, reference, customer }
       }).pipe(paying),
@@ -104,7 +104,8 @@ export const simulatedProcessor = (books: Books): CardProcessor => {
         const now = iso(yield* Clock.currentTimeMillis)
         const open = yield* look(sought)
         if (open?.value.state === "open" && !isExpired(open.value, now)) {
-          yield* payments.change(db, open, { ...open.value, expires_at: now }) // or somebody pays at this moment
+          // has no effect if the payment is made at this moment
+          yield* payments.change(db, open, { ...open.value, expires_at: now })
         }
         const found = yield* look(sought)
         return found && lookedAt(found.value, now)

@@ -1,6 +1,7 @@
 /**
- * A card processor that is built in, for machines without one: durable in `console.simulated`, it behaves like Stripe with
- * its test cards, and plays every mishap it is told to. Money is made up; all else is as real as the processor's port asks.
+ * A built-in card processor, for servers without a real one. Its state is durable in `console.simulated`. It behaves
+ * like Stripe with Stripe's test cards, and simulates faults on request. It moves no money, but otherwise implements
+ * the whole `CardProcessor` interface.
  */
 import { Clock, Context, Effect, Layer, Queue } from "effect"
 import type { ConsoleUnavailable } from "../../console-database/console-database.ts"
@@ -21,7 +22,7 @@ export interface SeenPayment {
 interface Simulates extends PaymentPage, MoneyOut {
   readonly processor: CardProcessor
   readonly payment: (reference: string) => Effect.Effect<Payment | undefined, ConsoleUnavailable>
-  /** The same with what the port says of it. */
+  /** The payment, with its state as the `CardProcessor` interface reports it. */
   readonly seen: (reference: string) => Effect.Effect<SeenPayment | undefined, ConsoleUnavailable>
   /** Newest first. */
   readonly payments: (limit: number) => Effect.Effect<ReadonlyArray<SeenPayment>, ConsoleUnavailable>
@@ -29,7 +30,7 @@ interface Simulates extends PaymentPage, MoneyOut {
   readonly play: (mishaps: Partial<Mishaps>) => Effect.Effect<void, ConsoleUnavailable>
   /** Newest first. */
   readonly events: (limit: number) => Effect.Effect<ReadonlyArray<Notice>, ConsoleUnavailable>
-  /** Sends events to the console for as long as it runs; to be started once the console listens. */
+  /** Sends events to the console for as long as it runs. Start it once the console listens. */
   readonly sendEvents: Effect.Effect<never>
 }
 
@@ -81,6 +82,9 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
 })
 
 export class Simulator extends Context.Service<Simulator, Simulates>()("larder/serve/Simulator") {
-  /** `consoleUrl` is where events are sent, asked for when it is needed: the console's port may be one it was given. */
+  /**
+   * `consoleUrl` is the address that events are sent to. It is a function, because the console's port may be known only
+   * once it listens.
+   */
   static readonly layer = (consoleUrl: () => string) => Layer.effect(Simulator, make(consoleUrl))
 }

@@ -1,6 +1,6 @@
 /**
- * Records of one kind in `console.simulated`. A change says what it changes: it is made only where the record still is as
- * it was read, so that two servers, or two tabs, never overwrite each other.
+ * Records of one kind in `console.simulated`. Updates are optimistic: an update applies only if the record is unchanged
+ * since it was read, so two servers or two browser tabs never overwrite each other.
  */
 import { Effect, Schema } from "effect"
 import type { ConsoleUnavailable, Statements } from "../../console-database/console-database.ts"
@@ -10,16 +10,16 @@ const Row = Schema.Struct({ id: Schema.String, body: Schema.String })
 export interface Found<A> {
   readonly id: string
   readonly value: A
-  /** As it is stored. */
+  /** The stored text. */
   readonly body: string
 }
 
 export interface Records<A> {
   readonly find: (db: Statements, id: string) => Effect.Effect<Found<A> | undefined, ConsoleUnavailable>
   readonly all: (db: Statements) => Effect.Effect<ReadonlyArray<Found<A>>, ConsoleUnavailable>
-  /** False where the id is taken. */
+  /** False if the id already exists. */
   readonly add: (db: Statements, id: string, value: A) => Effect.Effect<boolean, ConsoleUnavailable>
-  /** False where somebody was faster. What was found may be of another kind: it is of this one from now on. */
+  /** False if the record has changed since it was read. A record of another kind becomes a record of this kind. */
   readonly change: (db: Statements, found: Found<unknown>, value: A) => Effect.Effect<boolean, ConsoleUnavailable>
   readonly remove: (db: Statements, found: Found<unknown>) => Effect.Effect<boolean, ConsoleUnavailable>
 }

@@ -1,4 +1,4 @@
-/** Stripe's well-known test cards, and what each of them plays: https://docs.stripe.com/testing. All are made up. */
+/** Stripe's well-known test cards and their behaviour: https://docs.stripe.com/testing. None is a real card. */
 
 /** A code of `stripe/declines.ts`. */
 type Decline = string
@@ -9,9 +9,9 @@ export interface TestCard {
   readonly about: string
   /** On the payment page: `asks_owner` shows the bank's page first. */
   readonly at_checkout: "pays" | "asks_owner" | { readonly decline: Decline }
-  /** When it is charged later, without its owner. */
+  /** The result of a later off-session charge. */
   readonly later: "pays" | { readonly decline: Decline }
-  /** What happens by itself once it was charged, or refunded. */
+  /** What happens automatically after a charge or a refund. */
   readonly afterwards?: "disputed" | "refunds_fail"
 }
 
@@ -30,7 +30,7 @@ const declining = (number: string, code: Decline, about: string): TestCard => ({
   later: { decline: code }
 })
 
-/** By the name under which a payment remembers what is played; no number is kept anywhere. */
+/** Keyed by the name that a payment stores; no card number is stored anywhere. */
 export const testCards = {
   good: good("4242424242424242", "visa", "Visa: pays"),
   debit: good("4000056655665556", "visa", "Visa debit: pays"),

@@ -1,7 +1,7 @@
 /**
- * Asks the configured account whether payments will work: reads that change nothing, and a payment page for 10 dollars that is
- * expired at once. What it cannot tell: whether the webhook secret is that of the endpoint, and whether a saved card would be
- * charged, since that would take money.
+ * Checks whether payments will work with the configured account: reads that change nothing, and a payment page for 10
+ * dollars that is expired immediately. It cannot check whether the webhook secret belongs to the endpoint, or whether a
+ * saved card can be charged, because that would take money.
  */
 import { Clock, Effect, Redacted, Result, Schema } from "effect"
 import type Stripe from "stripe"
@@ -15,18 +15,18 @@ import { CheckoutSession } from "./wire.ts"
 
 export interface Finding {
   readonly check: string
-  /** `failed`: no payment can be made; `warning`: payments work, and something is missing or could not be checked. */
+  /** `failed`: no payment can be made. `warning`: payments work, but something is missing or could not be checked. */
   readonly state: "ok" | "warning" | "failed"
   readonly text: string
 }
 
 export interface ConsoleAddress {
   readonly url: string
-  /** Whether it is set; otherwise it is the listener's, which Stripe does not reach. */
+  /** True if the address is configured; otherwise it is the listener's, which Stripe cannot reach. */
   readonly isPublic: boolean
 }
 
-/** Events that Larder handles. `charge.refunded` says nothing beyond `refund.created`. */
+/** Events that Larder handles. `charge.refunded` adds nothing to `refund.created`. */
 const neededEvents = [
   ...["checkout.session.completed", "checkout.session.expired"],
   ...["payment_intent.succeeded", "payment_intent.payment_failed", "payment_intent.canceled"],
@@ -59,15 +59,15 @@ const Made = Schema.Struct({ id: Schema.String })
 
 const finding = (check: string, state: Finding["state"], text: string): Finding => ({ check, state, text })
 
-/** The client's own answer, with its headers. */
+/** Returns the client's undecoded answer, with its headers. */
 const request = <A>(send: () => Promise<A>) =>
   Effect.tryPromise({ try: send, catch: (cause) => new Refused({ cause }) })
 
-/** A restricted key lacks a permission. */
+/** True if a restricted key lacks a permission. */
 const isNotAllowed = (cause: unknown) => isForbidden(cause) && cause.statusCode === 403
 const headersOf = (cause: unknown): Readonly<Record<string, string>> => (isForbidden(cause) ? cause.headers : {}) ?? {}
 
-/** A refusal is a finding: payments may work although the key may not read this. */
+/** Turns a refusal into a finding: payments may work even if the key may not read this. */
 const looking = <R>(check: string, what: string, look: Effect.Effect<Finding, Refused, R>) =>
   Effect.catchTag(look, "Refused", ({ cause }) =>
     Effect.succeed(
@@ -85,7 +85,7 @@ const checkKey = ({ isTest }: StripeSettings): Finding =>
 const checkAccount = ({ isTest }: StripeSettings, account: typeof Account.Type): Finding => {
   const { capabilities, charges_enabled, country, id } = account
   const cards = capabilities?.card_payments ?? "active"
-  // with a test key an account that is not activated yet takes test cards
+  // with a test key, an account that is not activated yet still accepts test cards
   if (isTest || (charges_enabled && cards === "active"))
     return finding("account", "ok", `${id}, ${country ?? "no country"}.`)
   const why = charges_enabled ? `its card payments are ${cards}` : "charges are not enabled"
@@ -151,7 +151,10 @@ const checkCurrency = Effect.fnUntraced(function* (stripe: Stripe, { country, de
   return finding("currency", "ok", `Customers pay in US dollars${isConverted ? converted : ""}.`)
 })
 
-/** The parameters are those of a customer's page. Without our payment id in it, its events are about nothing. */
+/**
+ * Uses the parameters of a customer's page. Without Larder's payment id in the metadata, events of the page are
+ * ignored.
+ */
 const checkCheckout = Effect.fnUntraced(
   function* (stripe: Stripe, { url }: ConsoleAddress) {
     const page = {
@@ -228,7 +231,8 @@ export const checkStripe = Effect.fn("Stripe.check")(function* (settings: Stripe
   const secret = checkSecret(settings.webhookSecret && Redacted.value(settings.webhookSecret))
   const asked = yield* Effect.result(request(() => stripe.accounts.retrieveCurrent()))
   if (Result.isFailure(asked) && !isNotAllowed(asked.failure.cause)) {
-    return [key, finding("account", "failed", reasonOf(asked.failure.cause)), secret] // every further request would be refused, too
+    // every further request would be refused too
+    return [key, finding("account", "failed", reasonOf(asked.failure.cause)), secret]
   }
   const headers = Result.isSuccess(asked) ? asked.success.lastResponse.headers : headersOf(asked.failure.cause)
   const account = Effect.flatMap(Effect.fromResult(asked), (answer) => asking(() => Promise.resolve(answer), Account))

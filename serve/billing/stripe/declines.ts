@@ -1,6 +1,6 @@
 /**
- * Why a card was not charged, in words for its owner. Stripe's codes: https://docs.stripe.com/declines/codes. What a bank
- * says about lost, stolen or suspected cards is not passed on: whoever reads it may not be the owner.
+ * Why a card was not charged, for the cardholder. Stripe's codes: https://docs.stripe.com/declines/codes. What a bank
+ * says about lost, stolen or suspected cards is not passed on, because the reader may not be the cardholder.
  */
 
 export const declined = "The card was declined."
@@ -31,7 +31,7 @@ const sentences: Readonly<Record<string, string>> = {
   withdrawal_count_limit_exceeded: "The card is over its limit for now."
 }
 
-/** `codes` from the most telling one to the most general. */
+/** `codes` are ordered from the most specific to the most general. */
 export const problemOf = (...codes: ReadonlyArray<string | null | undefined>): string => {
   const known = codes.find((code) => typeof code === "string" && Object.hasOwn(sentences, code))
   return (known && sentences[known]) ?? declined

@@ -1,4 +1,7 @@
-/** Events of Stripe, verified on the raw body. They say which payment to look at, and where; what else they say is not used. */
+/**
+ * Events of Stripe, verified on the raw body. Only the payment that an event names and Stripe's id of it are used; the
+ * rest of the event is ignored.
+ */
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import type Stripe from "stripe"
 import { type CardProcessor, ForgedEvent } from "../processor.ts"
@@ -8,17 +11,17 @@ import { Event, idOf } from "./wire.ts"
 
 const decodeEvent = Schema.decodeUnknownOption(Schema.fromJsonString(Event))
 
-// Stripe's dashboard shows them beside the delivery that was refused
+// Stripe's dashboard shows these messages next to the failed delivery
 const noSecret =
   "LARDER_STRIPE_WEBHOOK_SECRET is not set on the server, so events are refused: set it to the signing secret (whsec_…) of this webhook endpoint."
 const noSignature = "The request has no Stripe-Signature header: Stripe did not send it, or a proxy removed the header."
 const wrongSecret =
   "The signature does not match: LARDER_STRIPE_WEBHOOK_SECRET on the server is not the signing secret (whsec_…) of this webhook endpoint, or the event is not from Stripe."
 
-/** Where there are several times, Stripe's client signs with the last one. */
+/** If the header has several times, Stripe's client uses the last one. */
 const signedAt = (signature: string) => Number.parseInt(/.*(?:^|,)t=(\d+)/.exec(signature)?.[1] ?? "", 10)
 
-/** Of a refund or a dispute Stripe says only to which of its own payments it belongs. */
+/** Events of refunds and disputes name only Stripe's PaymentIntent, so it is retrieved for its payment id. */
 export const paymentsOfEvents =
   (
     stripe: Stripe,
@@ -34,7 +37,7 @@ export const paymentsOfEvents =
       const { signature } = stripe.webhooks
       if (signature === null) return yield* Effect.die(new Error("Stripe's client cannot verify signatures"))
       yield* Effect.try({
-        // 0: the client refuses what is too old, and takes anything from the future; the time is judged below
+        // 0 disables the client's check of the time, which rejects old events but accepts any future time; see below
         try: () => signature.verifyHeader(body, given, Redacted.value(webhookSecret), 0),
         catch: () => new ForgedEvent({ problem: wrongSecret })
       })

@@ -1,4 +1,4 @@
-/** Failures of Stripe's API, as far as they may be told: neither the key nor what was asked is in them. */
+/** Failures of Stripe's API as messages that are safe to log: they contain no key and no request data. */
 import type { Schema } from "effect"
 import Stripe from "stripe"
 import { ProcessorUnavailable } from "../processor.ts"
@@ -9,7 +9,7 @@ export const unavailable = (cause: unknown): ProcessorUnavailable =>
 const codeOf = (cause: unknown): string =>
   cause instanceof Error && "code" in cause && typeof cause.code === "string" ? ` (${cause.code})` : ""
 
-/** The client's errors carry headers and bodies; what goes on is one sentence. */
+/** One sentence from a client error, without its headers and body. */
 export const sentenceOf = (error: InstanceType<typeof Stripe.errors.StripeError>): string => {
   const { code, message, requestId, statusCode, type } = error
   const request = requestId ? `, request ${requestId}` : ""
@@ -25,7 +25,7 @@ export const asUnavailable = (cause: unknown): ProcessorUnavailable => {
   return unavailable(cause instanceof Error ? new Error(`${cause.name}: ${cause.message}`) : cause)
 }
 
-/** The same for whoever has asked for it. */
+/** The reason as text, for a caller that shows it. */
 export const reasonOf = (cause: unknown): string => {
   const { cause: reason } = asUnavailable(cause)
   return reason instanceof Error ? reason.message : String(reason)
@@ -37,13 +37,13 @@ export const makesNoSense = (error: Schema.SchemaError): ProcessorUnavailable =>
 export const isMissing = (cause: unknown): boolean =>
   cause instanceof Stripe.errors.StripeInvalidRequestError && cause.statusCode === 404
 
-/** What was asked cannot be done as it stands, and nothing was. */
+/** The request is invalid, and nothing was done. */
 export const isInvalid = (cause: unknown): cause is InstanceType<typeof Stripe.errors.StripeInvalidRequestError> =>
   cause instanceof Stripe.errors.StripeInvalidRequestError && (cause.statusCode === 400 || cause.statusCode === 404)
 
-/** The key may not do this, or is none any more. */
+/** The key lacks a permission or is no longer valid. */
 export const isForbidden = (cause: unknown): cause is InstanceType<typeof Stripe.errors.StripeError> =>
   cause instanceof Stripe.errors.StripeError && (cause.statusCode === 401 || cause.statusCode === 403)
 
-/** The bank's answer is no. */
+/** The bank declined the card. */
 export const isDeclined = (cause: unknown): boolean => cause instanceof Stripe.errors.StripeCardError

@@ -1,4 +1,4 @@
-/** What Stripe's objects mean for a payment. Pure. */
+/** Maps Stripe's objects to the state of a payment. Pure. */
 import type { Card, Looked, Reversed } from "../processor.ts"
 import { needsOwner, problemOf } from "./declines.ts"
 import {
@@ -16,7 +16,7 @@ const cardOf = (method: string | PaymentMethod | null): Card | null => {
   return { id: method.id, brand, last4, expires: `${String(exp_month).padStart(2, "0")}/${exp_year}` }
 }
 
-/** A refund counts from when it is made: Stripe takes the money at once, and gives it back where the refund fails. */
+/** A refund counts from its creation: Stripe takes the money immediately and gives it back if the refund fails. */
 const refunded = ({ amount, id, status }: typeof Refund.Type): Reversed => ({
   id,
   kind: "refund",
@@ -28,9 +28,10 @@ const refunded = ({ amount, id, status }: typeof Refund.Type): Reversed => ({
 const takesNothing = (status: string) => status.startsWith("warning_") || status === "prevented"
 
 /**
- * A dispute takes what was withdrawn for it: nothing for an inquiry (`warning_…`) or where the bank blocked it, and the money
- * of one that was settled before it began (`prevented` is the status of both). It takes no more than `most`, and all of it
- * where nobody says how much that is in dollars. Stripe reinstates a part where a part had been refunded: that is no return.
+ * A dispute takes the amount that Stripe withdrew for it. An inquiry (`warning_…`) withdraws nothing. The status
+ * `prevented` covers both a dispute that the bank blocked, which withdraws nothing, and a dispute that was settled
+ * before it began, which withdraws the money. A dispute takes at most `most`, and exactly `most` if its amount in
+ * dollars is unknown. If a part was refunded before, Stripe reinstates only that part; this does not count as returned.
  */
 const disputed = (dispute: typeof Dispute.Type, most: number): ReadonlyArray<Reversed> => {
   const { amount, currency, id, status } = dispute
@@ -46,7 +47,7 @@ const disputed = (dispute: typeof Dispute.Type, most: number): ReadonlyArray<Rev
   return [{ id, kind: "dispute", cents: Math.min(cents, most), state: isReturned ? "returned" : "taken", is_lost }]
 }
 
-/** Oldest first; lists come the other way round. */
+/** Oldest first; Stripe's lists are newest first. */
 export const reversedOf = (
   { amount_received }: PaymentIntent,
   refunds: ReadonlyArray<typeof Refund.Type>,
@@ -60,17 +61,22 @@ export const reversedOf = (
 const inOtherCurrency = (currency: string) =>
   `The payment was made in ${currency.toUpperCase()}, and only US dollars are taken.`
 
-/** Seconds after which Stripe has confirmed what it was told to confirm, or never will. */
+/** After this many seconds Stripe has either confirmed a payment or never will. */
 const longestConfirming = 900
 export const abandoned = "abandoned"
 
-/** Stripe had a fault between making a payment and confirming it: nobody was charged, and nobody goes on with it. */
+/**
+ * Stripe failed between creating the payment and confirming it: the card was not charged, and nothing will continue the
+ * payment.
+ */
 export const isAbandoned = (intent: PaymentIntent, now: number): boolean =>
   (intent.status === "requires_confirmation" ||
     (intent.status === "requires_payment_method" && intent.last_payment_error === null)) &&
   now / 1000 - intent.created > longestConfirming
 
-/** A saved card that was charged without its owner: what waits for the owner has failed, since nobody will come. */
+/**
+ * State of an off-session charge. A charge that requires authentication has failed, because the cardholder is absent.
+ */
 const chargeState = ({
   cancellation_reason,
   currency,
@@ -90,7 +96,7 @@ const chargeState = ({
   return { state: "open", problem: null }
 }
 
-/** On the payment page the customer may try another card after a decline, until the page expires. */
+/** A customer whose card is declined on the payment page may try another card until the page expires. */
 const checkoutState = (
   session: CheckoutSession,
   intent: PaymentIntent | undefined
@@ -110,7 +116,7 @@ const looked = (
 ): Looked => ({
   ...is,
   reference,
-  // what came in another currency counts as nothing here: it is told, and booked by nobody
+  // an amount in another currency counts as 0: it is reported but not booked
   cents: is.state === "succeeded" && intent?.currency === "usd" ? intent.amount_received : 0,
   customer: idOf(intent?.customer) ?? customer,
   card: cardOf(intent?.payment_method ?? null),
@@ -129,7 +135,7 @@ export const lookedAtCheckout = (
 export const gone = "The card is not saved at the card processor any more."
 export const refused = "The card processor refuses the payment. Nothing was charged; the operator has been told."
 
-/** No trace of it is at Stripe, and asked again Stripe would say the same. */
+/** Stripe has no record of the payment, and a repeated request would get the same answer. */
 export const neverMade = (paymentId: string, customer: string, problem: string): Looked => ({
   state: "failed",
   reference: paymentId,

@@ -1,4 +1,6 @@
-/** Finding a payment at Stripe, by its reference, or by our id where the answer with the reference never arrived. */
+/**
+ * Retrieves a payment from Stripe by its reference, or by Larder's id if the answer with the reference never arrived.
+ */
 import { Clock, Effect, Schema } from "effect"
 import type Stripe from "stripe"
 import type { Looked, ProcessorUnavailable, Sought } from "../processor.ts"
@@ -8,22 +10,23 @@ import { ask, asking } from "./stripe-client.ts"
 import { CheckoutSession, Dispute, PaymentIntent, Refund } from "./wire.ts"
 
 /**
- * Seconds by which our clock may be ahead of Stripe's: a payment that is not found counts as never made. Of one customer a
- * day more is nothing, so that a clock in the wrong time zone loses no money that was taken; sessions are those of everybody.
+ * Seconds by which this server's clock may be ahead of Stripe's; beyond that, an existing payment is not found and
+ * counts as never made. Charges are listed per customer, so a margin of a day is cheap and even covers a clock in the
+ * wrong time zone. Sessions are listed for all customers, so their margin is smaller.
  */
 const aheadOf = { charges: 86_400, sessions: 3_600 }
-/** Seconds after which nobody asks for a payment that was written down and never answered. */
+/** Seconds after which billing no longer requests a recorded payment that was never answered. */
 const longestAsking = 86_400
-/** More sessions than one server sells in a day. */
+/** More sessions than one server creates in a day. */
 const mostListed = 2000
-/** Refunds and disputes of one payment. */
+/** Limit of refunds and of disputes per payment. */
 const mostReversals = 1000
 
 const sessionExpansions = ["payment_intent.payment_method"]
 
 type Looking<A> = Effect.Effect<A, ProcessorUnavailable>
 
-/** Undefined where Stripe has none of that id. */
+/** Undefined if Stripe has no object with this id. */
 const found = <A>(request: () => Promise<unknown>, answer: Schema.Codec<A, unknown>): Looking<A | undefined> =>
   asking(request, answer).pipe(
     Effect.catchTag("Refused", ({ cause }) =>
@@ -33,7 +36,7 @@ const found = <A>(request: () => Promise<unknown>, answer: Schema.Codec<A, unkno
 
 const secondsOf = (created_at: string) => Math.floor(Date.parse(created_at) / 1000)
 
-/** Lists end somewhere. Whoever is not in a list that was cut may still be there, and must not be asked for again. */
+/** Fails if the list was cut off: a payment missing from it may still exist and must not be requested again. */
 const whole = <A>(listed: ReadonlyArray<A>): Looking<ReadonlyArray<A>> =>
   listed.length < mostListed
     ? Effect.succeed(listed)
@@ -59,7 +62,7 @@ export const makeLooking = (stripe: Stripe) => {
   const atCharge = Effect.fnUntraced(function* (intent: PaymentIntent) {
     return lookedAtCharge(intent, yield* reversalsOf(intent))
   })
-  /** A charge that nobody goes on with is ended at Stripe, so that another one may begin: this one can charge no more. */
+  /** Cancels an abandoned charge at Stripe. It can then no longer charge the card, so another charge may begin. */
   const atSought = Effect.fnUntraced(function* (intent: PaymentIntent, { card }: Sought) {
     if (card === null || !isAbandoned(intent, yield* Clock.currentTimeMillis)) return yield* atCharge(intent)
     const ended = yield* ask(
@@ -70,7 +73,7 @@ export const makeLooking = (stripe: Stripe) => {
   })
   const atCheckout = Effect.fnUntraced(function* (session: CheckoutSession) {
     const intent = session.payment_intent
-    // lists do not say all that a single object says
+    // lists omit fields that a single object has
     const paying =
       typeof intent === "string"
         ? yield* ask(() => stripe.paymentIntents.retrieve(intent, { expand: ["payment_method"] }), PaymentIntent)
@@ -100,7 +103,7 @@ export const makeLooking = (stripe: Stripe) => {
   const checkout = Effect.fnUntraced(function* ({ created_at, payment_id }: Sought) {
     const seconds = secondsOf(created_at)
     const created = { gte: seconds - aheadOf.sessions, lte: seconds + longestAsking }
-    // not by customer: one who pays for the first time is made by Stripe, and unknown here
+    // not by customer: Stripe creates a first-time customer, whose id is unknown here
     const listed = yield* ask(
       () => stripe.checkout.sessions.list({ created, limit: 100 }).autoPagingToArray({ limit: mostListed }),
       Schema.Array(CheckoutSession)
@@ -108,7 +111,10 @@ export const makeLooking = (stripe: Stripe) => {
     const session = (yield* whole(listed)).find(({ metadata }) => metadata?.payment_id === payment_id)
     return session === undefined ? undefined : yield* atCheckout(session)
   })
-  /** Events name the charge also of what was paid on a page, where a charge that failed does not end the payment. */
+  /**
+   * For an event that names the PaymentIntent of a payment page: the session decides, because a failed charge does not
+   * end a payment on a page.
+   */
   const checkoutOf = Effect.fnUntraced(function* (intent: PaymentIntent) {
     const listed = yield* ask(
       () => stripe.checkout.sessions.list({ payment_intent: intent.id }),

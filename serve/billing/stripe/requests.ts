@@ -1,4 +1,7 @@
-/** What is sent to Stripe for a payment. Cards alone, in dollars alone: what is saved must be chargeable later, and cents are what credits are counted from. */
+/**
+ * Requests to Stripe for a payment. Only cards, because a saved payment method must be chargeable later, and only
+ * dollars, because credits are counted from cents.
+ */
 import type Stripe from "stripe"
 import type { CardProcessor } from "../processor.ts"
 
@@ -9,11 +12,11 @@ type Metadata = Readonly<Record<string, string>>
 const name = "Larder credits"
 
 export type Page = Pick<ToCheckout, "cents" | "customer" | "success_url" | "cancel_url"> & {
-  /** Null: the page asks for it. */
+  /** If null, the page asks for it. */
   readonly email: string | null
 }
 
-/** Without a customer Stripe makes one when somebody pays. */
+/** Without a customer, Stripe creates one at payment. */
 export const sessionOf = (page: Page, reference: string, metadata: Metadata): Stripe.Checkout.SessionCreateParams => ({
   mode: "payment",
   line_items: [{ quantity: 1, price_data: { currency: "usd", unit_amount: page.cents, product_data: { name } } }],

@@ -1,13 +1,13 @@
-/** Settings of payments through Stripe. Without a key the built-in simulator takes its place. */
+/** Settings of payments through Stripe. Without a key, the built-in simulator is used. */
 import { Config, Effect, Option, Redacted, Schema } from "effect"
 
 export interface StripeSettings {
   readonly key: Redacted.Redacted
-  /** Undefined: events are refused, and what they would tell is found by looking. */
+  /** If undefined, events are rejected and their changes are found by polling. */
   readonly webhookSecret: Redacted.Redacted | undefined
-  /** A test key takes test cards alone, and moves no money. */
+  /** A test key accepts only test cards and moves no money. */
   readonly isTest: boolean
-  /** Where Stripe's API is, when it is not at its own address. */
+  /** Address of Stripe's API if it is not the default. */
   readonly api: URL | undefined
 }
 
@@ -32,7 +32,7 @@ const read = Config.all({
 
 const loopback = /^(localhost|127(\.\d+){3})$/
 
-/** The key travels with every request, so it goes through plain HTTP to this machine alone. */
+/** Every request carries the key, so plain HTTP is allowed only to this machine. */
 const apiOf = (text: string) => {
   const api = URL.parse(text)
   const isSafe =
@@ -59,7 +59,7 @@ const modeOf = (key: Redacted.Redacted) => {
     : Effect.succeed(mode)
 }
 
-/** Undefined where there is no key. */
+/** Undefined if no key is set. */
 export const stripeSettings = Effect.gen(function* () {
   const { api, key, webhookSecret } = yield* read
   if (Option.isNone(key) && Option.isNone(webhookSecret)) return undefined

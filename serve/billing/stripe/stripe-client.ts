@@ -1,16 +1,17 @@
-/** Stripe's own client, with a pinned version of the API, and answers that are decoded. */
+/** Stripe's client with a pinned API version and decoded answers. */
 import { Effect, Redacted, Schema } from "effect"
 import Stripe from "stripe"
 import type { ProcessorUnavailable } from "../processor.ts"
 import { asUnavailable, makesNoSense } from "./failures.ts"
 import type { StripeSettings } from "./settings.ts"
 
-/** What `wire.ts` describes; an upgrade of the client without a look at it does not compile. */
+/** The version that `wire.ts` describes. An upgrade of the client does not compile until this is changed. */
 export const apiVersion = "2026-10-28.endive"
 
 /**
- * Milliseconds. The client would wait 80 seconds and try again; here whoever asked decides about a second time. One repetition
- * cannot be switched off: where a connection closes without an answer it asks again at once, with the same idempotency key.
+ * Milliseconds. By default the client waits 80 seconds and retries; here the caller decides about retries. One retry
+ * cannot be switched off: if a connection closes without an answer, the client immediately repeats the request with the
+ * same idempotency key.
  */
 const longestAnswer = 10_000
 
@@ -29,10 +30,10 @@ export const openStripe = ({ api, key }: StripeSettings): Stripe =>
         })
   })
 
-/** The client's own failure, for those who tell failures apart; nobody shows it. */
+/** The client's own error, for callers that distinguish errors; it is never shown. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", { cause: Schema.Defect() }) {}
 
-/** One request, and its answer as far as it is used. */
+/** One request; decodes the parts of its answer that are used. */
 export const asking = <A>(request: () => Promise<unknown>, answer: Schema.Codec<A, unknown>) =>
   Effect.tryPromise({ try: request, catch: (cause) => new Refused({ cause }) }).pipe(
     Effect.flatMap(Schema.decodeUnknownEffect(answer)),

@@ -1,8 +1,9 @@
 /**
- * Stripe behind the port: Checkout for the first payment, which saves the card, and PaymentIntents for charges of a saved
- * one. Our payment's id is the idempotency key and stands in the metadata of all that is made for it.
+ * Stripe behind the `CardProcessor` interface: Checkout for the first payment, which saves the card, and PaymentIntents
+ * for charges of a saved card. Larder's payment id is the idempotency key, and is in the metadata of every object
+ * created for the payment.
  *
- * Stripe forgets idempotency keys after a day. Nobody asks for a charge again without having looked for it first.
+ * Stripe forgets idempotency keys after a day. Billing never repeats a charge without retrieving the payment first.
  */
 import { Effect, Schema } from "effect"
 import { type CardProcessor, type PaymentAsked, PaymentRefused } from "../processor.ts"
@@ -15,7 +16,7 @@ import type { StripeSettings } from "./settings.ts"
 import { ask, asking, openStripe } from "./stripe-client.ts"
 import { CheckoutSession, idOf, PaymentIntent, PaymentMethod } from "./wire.ts"
 
-/** By which a payment is found again, in lists and from events. */
+/** Identifies a payment in lists and in events. */
 const metadataOf = ({ account_id, payment_id }: PaymentAsked) => ({ payment_id, account_id })
 
 const Gone = Schema.Struct({ deleted: Schema.optionalKey(Schema.Boolean) })
@@ -35,14 +36,17 @@ export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
       () => stripe.checkout.sessions.create(sessionOf(page, page.payment_id, metadataOf(page)), { idempotencyKey }),
       CheckoutSession
     )
-  /** Stripe does not accept every e-mail address. It keeps a refusal, and takes nothing else under the same key. */
+  /**
+   * Stripe does not accept every e-mail address. It stores a refusal under the idempotency key, so the retry without
+   * the address needs another key.
+   */
   const open = (page: Page & PaymentAsked, key: string) =>
     Effect.catchTag(create(page, key), "Refused", (refused) =>
       isInvalid(refused.cause) && refused.cause.param === "customer_email"
         ? create({ ...page, email: null }, `${key}-no-email`)
         : Effect.fail(refused)
     )
-  /** Somebody may have removed the customer at Stripe. */
+  /** True if the customer was deleted at Stripe. */
   const isGone = (customer: string) =>
     asking(() => stripe.customers.retrieve(customer), Gone).pipe(
       Effect.map(({ deleted = false }) => deleted),
@@ -62,7 +66,7 @@ export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
       )
     )
 
-  /** A decline comes as an error that names the payment; what became of the payment is looked up. */
+  /** A decline arrives as an error that names the PaymentIntent; retrieves it for its state. */
   const declined = Effect.fnUntraced(function* (cause: unknown) {
     const { payment_intent } = yield* ask(() => Promise.resolve(cause), Declined)
     const intent = yield* looking.intentOf(payment_intent.id)
@@ -116,7 +120,7 @@ export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
       const looked = yield* looking.look(sought)
       if (looked?.state !== "open" || !looked.reference.startsWith("cs_")) return looked
       yield* asking(() => stripe.checkout.sessions.expire(looked.reference), CheckoutSession).pipe(
-        // it was paid, or is over, since it was looked at
+        // it was paid or has expired in the meantime
         Effect.catchTag("Refused", ({ cause }) => (isInvalid(cause) ? Effect.void : Effect.fail(asUnavailable(cause))))
       )
       return yield* looking.look({ ...sought, reference: looked.reference })

@@ -1,12 +1,12 @@
 /**
- * The parts of Stripe's objects that are used, as its API sends them in the version of `stripe-client.ts`. The client's
- * types are promises; what does not hold to them is an answer that makes no sense.
+ * The parts of Stripe's objects that Larder uses, as the API sends them in the version of `stripe-client.ts`. The
+ * client's types are not checked at run time, so answers are decoded and an answer that does not match is invalid.
  */
 import { Schema } from "effect"
 
 const Code = Schema.optionalKey(Schema.NullOr(Schema.String))
 
-/** An id, or the object itself where it was expanded. */
+/** An id, or the object itself if it was expanded. */
 const Reference = Schema.Union([Schema.String, Schema.Struct({ id: Schema.String })])
 export const idOf = (reference: string | { readonly id: string } | null | undefined): string | null =>
   typeof reference === "string" ? reference : (reference?.id ?? null)
@@ -27,7 +27,7 @@ export type PaymentMethod = typeof PaymentMethod.Type
 export const PaymentIntent = Schema.Struct({
   id: Schema.String,
   object: Schema.Literal("payment_intent"),
-  /** More than are known here may come. */
+  /** May have values that are unknown here. */
   status: Schema.String,
   /** Why it was cancelled. */
   cancellation_reason: Schema.NullOr(Schema.String),
@@ -46,11 +46,11 @@ export const CheckoutSession = Schema.Struct({
   id: Schema.String,
   object: Schema.Literal("checkout.session"),
   status: Schema.NullOr(Schema.Literals(["open", "complete", "expired"])),
-  /** Null once it is over. */
+  /** Null once the session is complete or expired. */
   url: Schema.NullOr(Schema.String),
   metadata: Schema.NullOr(Metadata),
   customer: Schema.NullOr(Reference),
-  /** Null until somebody begins to pay. */
+  /** Null until the customer begins to pay. */
   payment_intent: Schema.NullOr(Schema.Union([Schema.String, PaymentIntent]))
 })
 export type CheckoutSession = typeof CheckoutSession.Type
@@ -65,11 +65,11 @@ export const Dispute = Schema.Struct({
   amount: Schema.Int,
   currency: Schema.String,
   status: Schema.String,
-  /** What was withdrawn (below zero) and reinstated, in the currency of the account. */
+  /** Amounts withdrawn (negative) and reinstated (positive), in the currency of the account. */
   balance_transactions: Schema.optionalKey(Schema.Array(Schema.Struct({ amount: Schema.Int, currency: Schema.String })))
 })
 
-/** An event is about an object, which names the payment, or names what names it. */
+/** The object of an event names the payment, or the PaymentIntent that names it. */
 export const Event = Schema.Struct({
   data: Schema.Struct({
     object: Schema.Struct({

@@ -1,4 +1,7 @@
-/** Entries as CSV or Parquet on stdout, or in a DuckDB file, in little memory: DuckDB writes Parquet from a temporary one. */
+/**
+ * Writes entries as CSV or Parquet to stdout, or into a DuckDB file, with little memory. DuckDB writes the Parquet from
+ * a temporary DuckDB file.
+ */
 import { createReadStream, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
@@ -12,7 +15,7 @@ import type { AccountSummary } from "../../ledger/administration.ts"
 import { syncDirectory, syncFile } from "../../ledger/files.ts"
 import { Account, Entry } from "../../ledger/records.ts"
 
-const columns = Object.keys(Entry.fields) as ReadonlyArray<keyof Entry> // TypeScript forgets the names
+const columns = Object.keys(Entry.fields) as ReadonlyArray<keyof Entry> // Object.keys loses the types of the names
 const rowsAtOnce = 10_000
 
 const temporaryFolder = (parent: string) =>
@@ -23,14 +26,14 @@ const temporaryFolder = (parent: string) =>
 
 const cellsOf = (entry: Entry) => columns.map((column) => entry[column])
 
-/** Without formulas, for spreadsheets; without a byte order mark and with `\n`, for programs. */
+/** Without formulas, for spreadsheets; without a byte order mark and with `\n` line ends, for programs. */
 export const writeCsv = Effect.fnUntraced(function* <E, R>(entries: Stream.Stream<Entry, E, R>) {
   const { stdout, stdoutIsTerminal } = yield* Stdio.Stdio
   const text = csvText(columns, Stream.map(entries, cellsOf), "\n")
   yield* Stream.run((yield* stdoutIsTerminal) ? Stream.map(text, visible) : text, stdout())
 })
 
-/** With the comments that the records give. */
+/** The statements that create a table, with comments from the record's descriptions. */
 const tableOf = (name: string, record: Schema.Struct<Schema.Struct.Fields>): ReadonlyArray<string> => {
   const ddl = readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
   return [ddl, ...commentsOf({ schema: "main", name, record, ddl }, "table")]
@@ -61,14 +64,14 @@ export class FileTaken extends Schema.TaggedError<FileTaken>()("FileTaken", { fi
   }
 }
 
-/** Accounts and their entries in a new DuckDB file, which is there whole or not at all. */
+/** Writes accounts and their entries to a new DuckDB file. The file appears complete or not at all. */
 export const writeDuckDb = Effect.fn("Export.writeDuckDb")(function* <E, R>(
   file: string,
   accounts: ReadonlyArray<AccountSummary>,
   entries: Stream.Stream<Entry, E, R>
 ) {
   if (existsSync(file)) return yield* new FileTaken({ file })
-  const folder = yield* temporaryFolder(path.dirname(file)) // its owner's alone
+  const folder = yield* temporaryFolder(path.dirname(file)) // readable only by its owner
   const part = path.join(folder, "ledger.duckdb")
   yield* Effect.scoped(
     Effect.gen(function* () {

@@ -1,5 +1,6 @@
--- An account at the card processor, and its saved card as far as it may be shown. `card_since` is when the payment was begun
--- that the card came with, or when it was removed: what an older payment brings later is not saved.
+-- An account's customer at the card processor, and the details of its saved card that may be shown. `card_since` is
+-- when the payment that saved the card was created, or when the card was removed: a card of an older payment is not
+-- saved.
 create table console.customer (
   account_id text primary key,
   processor text not null,

@@ -1,5 +1,5 @@
--- One-time links with which a person makes an account's sign-in, or chooses a new password (`person_id`). `is_first` marks
--- those that a start prints for the first person. The token itself is stored nowhere.
+-- One-time links to create a sign-in for an account, or to choose a new password (`person_id`). `is_first` marks the
+-- links that the server prints at its start for the first person. The token itself is not stored.
 create table console.invitation (
   token_sha256 text primary key,
   account_id text not null,

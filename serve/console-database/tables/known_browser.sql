@@ -1,4 +1,4 @@
--- Browsers with which a person has signed in. What a cookie there holds is stored nowhere.
+-- Browsers that a person has signed in with. The token in their cookie is not stored.
 create table console.known_browser (
   token_sha256 text primary key,
   person_id text not null,

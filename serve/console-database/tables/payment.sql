@@ -1,6 +1,6 @@
--- Payments by card. Written before the processor is asked: `open` until its outcome is known and its credits are booked.
--- `customer` and `card` are those it was asked with, so that the same question can be asked again; `asked_at` is when it
--- was last asked to charge, null where it never was.
+-- Payments by card. A row is written before the processor is asked, and is `open` until the outcome is known and the
+-- credits are booked. `customer` and `card` are those of the request, so that it can be repeated. `asked_at` is when
+-- the processor was last asked to charge, or null.
 create table console.payment (
   id text primary key,
   account_id text not null,

@@ -1,4 +1,4 @@
--- People who were removed: receipts of what they paid go on naming them.
+-- Removed people. Receipts of their payments still name them.
 create table console.removed_person (
   id text primary key,
   account_id text not null,

@@ -1,4 +1,4 @@
--- Money that went back: refunds and disputes of payments, by the processor's id.
+-- Refunds and disputes of payments, by the processor's id.
 create table console.reversal (
   id text primary key,
   payment_id text not null,

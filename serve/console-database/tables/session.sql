@@ -1,4 +1,4 @@
--- Sign-ins that are valid. The token itself is stored nowhere.
+-- Valid sign-ins. The token itself is not stored.
 create table console.session (
   token_sha256 text primary key,
   person_id text not null,

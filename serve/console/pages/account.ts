@@ -1,4 +1,4 @@
-/** `/account`: who I am here, my password, and who else signs in to this account. */
+/** `/account`: the person's details and password, and the other people who sign in to this account. */
 import { Effect, Option, Redacted } from "effect"
 import { People, type Person } from "../../people/people.ts"
 import { button, field, type Problems, postForm, summary } from "../form.ts"
@@ -21,7 +21,7 @@ ${field({
 <div class="row">${button("Change the password")}</div>`
   })
 
-/** Name of the button; the other form has none. */
+/** Name of the button that identifies the form; the other form has none. */
 const elsewhere = "sign_out_elsewhere"
 
 const sessionsForm = postForm({

@@ -1,6 +1,6 @@
 /**
- * Auto-recharge: how much is charged, below which balance, and whether it is on; and why, where it went off by itself. A
- * trigger above the balance charges the card as soon as it is saved, so that a page asks first.
+ * Auto-recharge: the amount, the trigger, whether it is on, and why it was switched off automatically. A trigger above
+ * the balance charges the card as soon as it is saved, so a page asks for confirmation first.
  */
 import { Effect } from "effect"
 import { creditsOfCents, highestTrigger, isTrigger, lowestTrigger } from "../../billing/amounts.ts"
@@ -17,7 +17,7 @@ const title = "Auto-recharge"
 
 const triggerRange = `${usd(lowestTrigger)} to ${usd(highestTrigger)}`
 
-/** Credits of a trigger level, or what is wrong with it. */
+/** Credits of a trigger, or the problem with it. */
 export const triggerTyped = (text: string): { readonly credits: number } | { readonly problem: string } => {
   if (text === "") return { problem: "Type a balance in US dollars." }
   const credits = creditsTyped(text)
@@ -25,7 +25,7 @@ export const triggerTyped = (text: string): { readonly credits: number } | { rea
   return isTrigger(credits) ? { credits } : { problem: `Type a balance from ${triggerRange}.` }
 }
 
-/** The fields as they were typed, or as they are saved. */
+/** The fields as typed or as saved. */
 interface Typed {
   readonly recharge_amount: string
   readonly trigger: string
@@ -70,8 +70,8 @@ interface Shown {
 }
 
 /**
- * What the page says of auto-recharge and the card. The form carries it: a page that was opened before a colleague or a
- * decline switched it off does not switch it on again, and no card is chosen that was not shown.
+ * The state of auto-recharge and the card that the page shows. The form carries it: a page opened before a colleague or
+ * a decline switched auto-recharge off does not switch it on again, and a card that was not shown is never chosen.
  */
 const shownOf = ({ card, recharge: { cents, is_on, trigger_credits } }: BillingSettings) =>
   [is_on ? "on" : "off", cents, trigger_credits, card?.mark].join(" ")
@@ -83,7 +83,7 @@ const changedMeanwhile = ({ cents, is_on, trigger_credits }: RechargeChoice, car
     `Nothing was saved: this was changed since the page was opened. Auto-recharge is ${is_on ? "on" : "off"} now, ${usdOfCents(cents)} below ${usd(trigger_credits)}, with ${cardText(card)}. What you typed is still below.`
   )
 
-/** What the form does when it is sent. */
+/** The action of the form. */
 const actionText = ({ recharge }: BillingSettings) => (recharge.is_on ? "Save" : "Switch on")
 
 const leaveOff = postForm({ body: button("Leave it off", "plain", { name: "is_on", value: "no" }) })
@@ -123,7 +123,7 @@ least what you choose here. Budgets of keys still apply. A declined card switche
   )
 }
 
-/** Payments until the balance is no more below the trigger. */
+/** Number of payments until the balance reaches the trigger. */
 const paymentsUntil = (balance: number, { cents, trigger_credits }: RechargeChoice) =>
   Math.max(0, Math.ceil((trigger_credits - balance) / creditsOfCents(cents)))
 
@@ -135,7 +135,9 @@ interface Question {
   readonly typed: Typed
 }
 
-/** Before the card is charged by what is chosen. The form says how many payments were told. */
+/**
+ * Asks for confirmation of a choice that charges the card. The form carries the number of payments that it announces.
+ */
 const question = ({ balance, card, choice, settings, typed }: Question) => {
   const payments = paymentsUntil(balance, choice)
   const [amount, trigger] = [usdOfCents(choice.cents), usd(choice.trigger_credits)]
@@ -199,7 +201,7 @@ const rechargePage: Page<Billing> = {
   post: Effect.fnUntraced(function* (context) {
     const settings = yield* settingsOf(context)
     const { form } = context
-    // switching off never depends on what stands in the fields
+    // switching off never depends on the fields
     if (form.text("is_on") === "no") {
       return yield* save(context, settings, { ...settings.recharge, is_on: false }, savedTexts(settings))
     }
@@ -216,7 +218,7 @@ const rechargePage: Page<Billing> = {
     }
     const choice = { is_on: true, cents: amount.cents, trigger_credits: trigger.credits }
     const balance = context.account.balance_credits
-    // a balance that has sunk since may mean more payments than were told
+    // a lower balance since then may require more payments than announced
     const wereTold = paymentsUntil(balance, choice) <= Number(form.text("payments"))
     const { card } = settings
     if (card !== null && form.text("shown") !== shownOf(settings)) {

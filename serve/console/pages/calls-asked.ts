@@ -1,4 +1,4 @@
-/** Which calls a page is about: `key` and `endpoint` of its address. A key of another account is no page. */
+/** The calls that a page is about, from `key` and `endpoint` in its query. A key of another account gives 404. */
 import { templateOf } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
 import { Effect } from "effect"
@@ -25,13 +25,13 @@ export const keysOf = (account_id: string) =>
     (keys): Keys => new Map(keys.map((key) => [key.id, key]))
   )
 
-/** The key as it is called now, or its id. */
+/** The key's current name, or its id. */
 export const nameOf = (keys: Keys, id: string): string => {
   const key = keys.get(id)
   return key === undefined ? id : keyLabel(key)
 }
 
-/** The same for a page, where the last four characters stay in one line. */
+/** The name for a page, with the last four characters on one line. */
 export const shownName = (keys: Keys, id: string): Html => {
   const key = keys.get(id)
   return key === undefined
@@ -46,7 +46,7 @@ export const callsAsked = (query: URLSearchParams, keys: Keys): Effect.Effect<Ca
   return isKnown ? Effect.succeed({ key, endpoint }) : Effect.fail(new PageNotFound())
 }
 
-/** The same for the ledger and the log of requests. */
+/** The filters for the ledger and the request log. */
 export const callsOf = (account_id: string, { endpoint, key }: CallsAsked) => ({
   account_id,
   ...(key !== undefined && { key_id: key }),
@@ -55,10 +55,10 @@ export const callsOf = (account_id: string, { endpoint, key }: CallsAsked) => ({
 
 const isRevoked = ({ revoked_at }: KeySummary) => revoked_at !== null
 
-/** An account may have revoked any number of keys. */
+/** Limit of listed revoked keys; an account may have any number. */
 const mostRevoked = 100
 
-/** All keys that are not revoked, then those that were revoked last; the one that is asked for in any case. */
+/** All keys that are not revoked, then the most recently revoked ones. Always contains the requested key. */
 const offeredOf = (keys: Keys, asked: string | undefined) => {
   const all = [...keys.values()]
   const revoked = all
@@ -87,7 +87,7 @@ export const callFields = ({ endpoint, key }: CallsAsked, keys: Keys): Html =>
     options: [{ value: "", label: "All endpoints" }, ...paths.map((path) => ({ value: path, label: path }))]
   })}`
 
-/** A path of the console with what is asked of it. */
+/** A path of the console with a query. */
 export const linkTo = (path: string, asked: Readonly<Record<string, string | undefined>>): string => {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(asked)) if (value) query.set(name, value)

@@ -1,4 +1,4 @@
-/** Checks of the live generation: queries that return bad rows. Those that found some are first. */
+/** Checks of the live generation: queries that return bad rows. Failed checks come first. */
 import { Effect, Option } from "effect"
 import { DataRead, type ShownCheck } from "../data-read.ts"
 import { titleOfPipeline } from "../data-sets.ts"

@@ -1,4 +1,4 @@
-/** How far each feed has been read, what it has given, and fields of it that no mapping knows. */
+/** How far each feed has been read, what it yielded, and its fields that no mapping knows. */
 import type { Frequency } from "@larder/schemas/commodity/records.ts"
 import type { UnknownField } from "@larder/schemas/ingest.ts"
 import { Effect } from "effect"
@@ -20,7 +20,9 @@ import {
 
 const feedsOnPage = 100
 
-/** A cursor is a day for reports, which in monthly ones stands for its month, and the name of a release for others. */
+/**
+ * The cursor of a report is a day, which stands for its month in a monthly report. Other cursors are names of releases.
+ */
 const readTo = (text: string, frequency: Frequency | undefined) => {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return text
   return frequency === "monthly" ? month(text) : day(text)

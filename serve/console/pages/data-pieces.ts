@@ -1,4 +1,4 @@
-/** What the pages about the warehouse have in common: their own navigation, ages, sizes, outcomes and lists of runs. */
+/** Shared parts of the pages about the warehouse: their navigation, ages, sizes, outcomes and lists of runs. */
 import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect } from "effect"
 import { pipelines, titleOfPipeline } from "../data-sets.ts"
@@ -22,11 +22,11 @@ export const dataNavigation = (current: DataPath): Html =>
     ([path, name]) => html`<li><a href="${path}"${path === current && html` aria-current="page"`}>${name}</a></li>`
   )}</ul></nav>`
 
-/** A name of the data, which breaks only between its parts. */
+/** A name in the data; wraps only between its parts. */
 export const named = (name: string): Html =>
   html`<code class="name">${name.split(/(?<=[_/-])/).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`)}</code>`
 
-/** A path with those parameters that have a value. */
+/** A path with the parameters that have a value. */
 export const pathWith = (path: string, parameters: Readonly<Record<string, string | number | undefined>>): string => {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) {
@@ -35,10 +35,10 @@ export const pathWith = (path: string, parameters: Readonly<Record<string, strin
   return query.size === 0 ? path : `${path}?${query}`
 }
 
-/** What a parameter of the address says; undefined where it is missing or empty. */
+/** A parameter of the query; undefined if it is missing or empty. */
 export const asked = (url: URL, name: string): string | undefined => url.searchParams.get(name)?.trim() || undefined
 
-/** The same of a list that is chosen from: what is not in it is no page. */
+/** A parameter with a value from a list; any other value gives 404. */
 export const askedOneOf = (
   url: URL,
   name: string,
@@ -48,7 +48,7 @@ export const askedOneOf = (
   return value === undefined || known.includes(value) ? Effect.succeed(value) : Effect.fail(new PageNotFound())
 }
 
-/** The choice that leaves a filter out, such as `All pipelines`. */
+/** The option without a filter, such as `All pipelines`. */
 export const all = (what: string): Option => ({ value: "", label: `All ${what}` })
 export const askedPipeline = (url: URL) => askedOneOf(url, "pipeline", pipelines)
 export const pipelineSelect = (value: string | undefined): Html =>
@@ -62,7 +62,7 @@ export const pipelineSelect = (value: string | undefined): Html =>
 const millisOfDay = 86_400_000
 const relative = new Intl.RelativeTimeFormat("en-US", { numeric: "auto" })
 const daysSinceEpoch = (millis: number) => Math.floor(millis / millisOfDay)
-/** `3 days ago`, of a day or a moment. Days are those of the calendar in UTC: `yesterday` is the date before today's. */
+/** `3 days ago`, from a day or a time. Days are UTC calendar days: `yesterday` is the date before today's. */
 export const ago = (iso: string, now: number): string => {
   const then = Date.parse(iso)
   const millis = Math.max(0, now - then)
@@ -73,12 +73,12 @@ export const ago = (iso: string, now: number): string => {
   return minutes < 60 ? relative.format(-minutes, "minute") : relative.format(-Math.floor(minutes / 60), "hour")
 }
 
-/** A day or a moment, and how long ago that was. */
+/** A day or a time, and how long ago it was. */
 export const dated = (iso: string, now: number): Html =>
   html`${iso.length === 10 ? day(iso) : moment(iso)} <small class="age">${ago(iso, now)}</small>`
 
 const monthsSinceEpoch = (iso: string) => new Date(iso).getUTCFullYear() * 12 + new Date(iso).getUTCMonth()
-/** The month of a day, and how long ago that was: `last month`. */
+/** The month of a day, and how long ago it was: `last month`. */
 export const datedMonth = (iso: string, now: number): Html => {
   const months = monthsSinceEpoch(iso) - monthsSinceEpoch(new Date(now).toISOString())
   return html`${month(iso)} <small class="age">${relative.format(months, "month")}</small>`
@@ -115,19 +115,19 @@ export const outcomeBadge = ({ outcome }: RunRecord): Html => badge(...outcomes[
 export const runPath = (run_id: string): string => `/data/runs/${encodeURIComponent(run_id)}`
 const secondsOf = ({ finished_at, started_at }: RunRecord) => (Date.parse(finished_at) - Date.parse(started_at)) / 1000
 
-/** What went wrong may be a page long; the whole of it stands on the run's own page. */
+/** The first line of a message, which may be a page long; the run's own page shows all of it. */
 const firstLineOf = (message: string | null): string | null => {
   const line = message?.split("\n")[0] ?? null
   return line !== null && line.length > 160 ? `${line.slice(0, 160)}…` : line
 }
 
-/** Its title, in one line. */
+/** The title of the pipeline, without line breaks. */
 export const pipelineName = (name: string): Html => html`<span class="nowrap">${titleOfPipeline(name)}</span>`
 
-/** Rows of a run; those of one that failed are not known. */
+/** Number of rows of a run; unknown for a failed run. */
 export const rowsOf = (rows: number | null): Part => (rows === null ? html`<small>not known</small>` : count(rows))
 
-/** With a link to the rows that were refused: all of them, or the first ten thousand of a run that failed. */
+/** Number of rejected rows, with a link to them: all of them, or the first ten thousand of a failed run. */
 export const rejectedOf = ({ rows_rejected, run_id }: RunRecord): Part =>
   rows_rejected === null || rows_rejected === 0
     ? rowsOf(rows_rejected)

@@ -1,4 +1,4 @@
-/** Prices drawn as charts: one series or metric, or two of one unit, over a range of days. From memory. */
+/** Charts of prices: one series or metric, or two of the same unit, over a range of days. Read from memory. */
 import { yearsBefore } from "@larder/schemas/dates.ts"
 import type { CommodityModel, SeriesModel } from "@larder/warehouse/read-models/commodity.ts"
 import type { Points } from "@larder/warehouse/read-models/points.ts"
@@ -35,20 +35,20 @@ const optionsOf = (drawables: ReadonlyMap<string, Drawable>, model: CommodityMod
   ]
 }
 
-/** Decimals that prices of a unit are quoted in: figures below each other are to have as many. */
+/** Decimals in which prices of a unit are quoted; figures in one column should have the same number. */
 const decimalsOf: Readonly<Record<string, number>> = { "USD/lb": 4, "USD/cwt": 2 }
 const aligned = (text: string, unit: string) => {
   const [, decimals = ""] = text.split(".")
   return text && Number(text).toFixed(Math.max(decimals.length, decimalsOf[unit] ?? 0))
 }
 
-/** What a reading is of: its day, or the week or month that the day stands for. */
+/** The period of a reading: its day, or the week or month that the day stands for. */
 const observed = (on: string, frequency: SeriesModel["record"]["frequency"]): Html => {
   if (frequency === "monthly") return month(on)
   return frequency === "weekly" ? html`week to ${day(on)}` : day(on)
 }
 
-/** The newest reading of each curated series, and what it was before. */
+/** The newest and the previous reading of each curated series. */
 const seriesTable = (model: CommodityModel) => {
   const stopped = stoppedSeries(model)
   return table({
@@ -84,7 +84,7 @@ const seriesTable = (model: CommodityModel) => {
   })
 }
 
-/** Days to begin with that are offered, and the one that is shown marked. */
+/** Links to the offered ranges; the current one is marked. */
 const rangesOf = ({ days }: Points, shown: string | undefined, to: (from: string) => string): Part => {
   const [first, newest] = [days[0], days.at(-1)]
   if (first === undefined || newest === undefined) return null

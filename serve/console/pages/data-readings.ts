@@ -1,12 +1,12 @@
 /**
- * What the page of prices draws: series and metrics, their readings in a range of days, and fewer of them where a drawing
- * cannot show all. What is said in words is always of all readings.
+ * Data for the prices page: series and metrics, and their readings in a range of days, thinned if a chart cannot show
+ * all. Summaries in words always cover all readings.
  */
 import type { CommodityModel, SeriesModel } from "@larder/warehouse/read-models/commodity.ts"
 import { jsonOfRange, type Points } from "@larder/warehouse/read-models/points.ts"
 import { dayText } from "../html.ts"
 
-/** Something that can be drawn: one of the curated series, or a metric of the whole catalog. */
+/** Something that can be drawn: a curated series, or a metric of the whole catalog. */
 export interface Drawable {
   readonly name: string
   readonly title: string
@@ -14,7 +14,7 @@ export interface Drawable {
   readonly points: Points
 }
 
-/** Units as people read them; what has no words of its own is shown as it is. */
+/** Units in words; a unit without an entry is shown unchanged. */
 const unitWords: Readonly<Record<string, string>> = {
   "USD/lb": "USD per lb",
   "USD/cwt": "USD per cwt",
@@ -26,14 +26,17 @@ const unitWords: Readonly<Record<string, string>> = {
 const wordsOf = (unit: string) => unitWords[unit] ?? unit
 
 const classes: Readonly<Record<string, string>> = { "1": "I", "2": "II", "3": "III", "4": "IV" }
-/** `class_3_Price` in a report is what the trade calls the Class III price. */
+/** `class_3_Price` in a report is called the Class III price in the trade. */
 const measureText = (measure: string) =>
   measure
     .replaceAll("_", " ")
     .toLowerCase()
     .replace(/^class ([1-4])\b/, (_, digit: string) => `Class ${classes[digit]}`)
 
-/** What differs comes early: a narrow list cuts the end. What has no grade or package has a name in its report. */
+/**
+ * The distinguishing parts come first, because a narrow list cuts off the end. Without a grade or package, the
+ * measure's name in the report is used.
+ */
 export const titleOf = (commodity: string, { frequency, market, measure, spec }: SeriesModel["record"]): string =>
   [commodity, spec ?? measureText(measure), frequency, market].join(", ")
 
@@ -65,7 +68,10 @@ export const readingsOf = (points: Points, from: string | undefined, to: string 
     ([, day = "", text = ""]) => ({ day, value: Number(text), text })
   )
 
-/** Eight years of trading days. More make the page heavy, most of all its table; a zoom shows more of them than a line does. */
+/**
+ * Eight years of trading days. More would make the page heavy, above all its table. It is more than a line can show,
+ * for zooming in.
+ */
 export const mostPoints = 2_000
 const millisOfDay = 86_400_000
 const steps: ReadonlyArray<{ readonly name: string; readonly keyOf: (day: string) => string | number }> = [
@@ -75,7 +81,7 @@ const steps: ReadonlyArray<{ readonly name: string; readonly keyOf: (day: string
 ]
 type Step = (typeof steps)[number]
 
-/** The lowest and the highest reading of each step, and the first and the last of all: no peak gets lost. */
+/** The lowest and the highest reading of each step, and the first and the last of all, so that no peak is lost. */
 const extremesOf = (readings: ReadonlyArray<Reading>, { keyOf }: Step): ReadonlyArray<Reading> => {
   const extremes = new Map<string | number, { least: Reading; most: Reading }>()
   for (const reading of readings) {
@@ -90,7 +96,7 @@ const extremesOf = (readings: ReadonlyArray<Reading>, { keyOf }: Step): Readonly
   return readings.filter((reading, index) => kept.has(reading) || index === 0 || index === readings.length - 1)
 }
 
-/** At most `mostPoints` of each line; lines that are longer are all thinned by the same step, which is named. */
+/** At most `mostPoints` of each line. All longer lines are thinned by the same step; returns its name. */
 export const thinned = (
   lines: ReadonlyArray<ReadonlyArray<Reading>>
 ): { readonly lines: ReadonlyArray<ReadonlyArray<Reading>>; readonly step: string | undefined } => {
@@ -103,7 +109,7 @@ export const thinned = (
   return fewer.find((few) => few.lines.every(isShort)) ?? fewer.at(-1) ?? { lines, step: undefined }
 }
 
-/** Takes all readings of the days, not those that are drawn. */
+/** `readings` are all readings of the days, not only the drawn ones. */
 export const summaryOf = ({ title, unit }: Drawable, readings: ReadonlyArray<Reading>): string => {
   const [first, last] = [readings[0], readings.at(-1)]
   if (first === undefined || last === undefined) return `${title}: no readings in these days.`

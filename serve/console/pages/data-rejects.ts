@@ -1,4 +1,4 @@
-/** Payload rows that were refused: which reasons there are, and the rows themselves, shortened. */
+/** Rejected payload rows: their reasons, and the rows themselves, shortened. */
 import { Effect } from "effect"
 import { DataRead } from "../data-read.ts"
 import { placeForm, type RejectGroup, type ShownReject, shownOfPayload, shownReasons } from "../data-rejects-read.ts"
@@ -20,7 +20,7 @@ import {
 const path = "/data/rejects"
 const rejectsOnPage = 25
 
-/** A line for each field of a JSON object. Only blanks are added: numbers keep the digits that they have. */
+/** Puts each field of a JSON object on its own line. Adds only white space, so numbers keep their digits. */
 const inLines = (payload: string) =>
   payload.startsWith("{")
     ? payload.replace(/"(?:[^"\\]|\\.)*"|,(?="(?:[^"\\]|\\.)*":)/g, (part) => (part === "," ? ",\n" : part))
@@ -59,7 +59,7 @@ const reasonTable = (reasons: ReadonlyArray<RejectGroup>, filters: Filters) =>
     ])
   })
 
-/** A reason and a run come by links, and stay while the lists are used. */
+/** A reason and a run are set by links, and are kept while the lists are used. */
 const form = ({ feed, pipeline, reason, run }: Filters, feeds: ReadonlyArray<string>): Html => {
   const listed = feed === undefined || feeds.includes(feed) ? feeds : [feed, ...feeds]
   const options = [all("feeds"), ...listed.map((name): Option => ({ value: name, label: name }))]

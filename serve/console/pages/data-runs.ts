@@ -1,4 +1,4 @@
-/** Runs of the pipelines: the list of them all, and one with its checks and what went wrong. */
+/** Runs of the pipelines: the list of all runs, and one run with its checks and failures. */
 import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, Option } from "effect"
 import { DataRead } from "../data-read.ts"

@@ -1,4 +1,4 @@
-/** What somebody should look at now, in sentences; nothing where all is well. */
+/** Sentences about what an operator should look at now; empty if all is well. */
 import { hasFailed, isLate, isOfSamples } from "@larder/warehouse/live/runs.ts"
 import type { ShownCheck } from "../data-read.ts"
 import type { DataSetState } from "../data-sets.ts"
@@ -53,6 +53,6 @@ export const worries = (
       ])
 ]
 
-/** No worry: such a field stays known as unknown, and many are of no use. */
+/** Not a warning: an unknown field stays listed, and many are of no use. */
 export const unknownToMappings = (fields: ReadonlyArray<unknown>): Html =>
   html`Upstream has ${fields.length === 1 ? "a field that no mapping knows" : "fields that no mapping knows"}. <a href="/data/feeds">See the feeds</a>`

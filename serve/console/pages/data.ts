@@ -1,4 +1,7 @@
-/** The state of the warehouse at a glance: how fresh each data set is, what is kept, what ran last, and what looks wrong. */
+/**
+ * The state of the warehouse at a glance: how fresh each data set is, the kept generations, the latest runs, and
+ * warnings.
+ */
 import type { ListedGeneration } from "@larder/warehouse/generation/listing.ts"
 import { isLate, isOfSamples } from "@larder/warehouse/live/runs.ts"
 import type { CommodityModel } from "@larder/warehouse/read-models/commodity.ts"
@@ -41,7 +44,7 @@ import { unknownToMappings, worries } from "./data-worries.ts"
 
 const lines = (parts: ReadonlyArray<Part>): Part => parts.map((part) => html`<div class="item">${part}</div>`)
 
-/** Where it is older than it should be. */
+/** A badge for data that is older than it should be. */
 const lateBadge = (on: string, late_after: number | null, state: DataSetState, now: number): Part =>
   isLate(on, late_after, now) && html` ${isOfSamples(state) ? badge("sample") : badge("late", "warning")}`
 
@@ -88,20 +91,20 @@ const dataSetTable = (
     })
   })
 
-/** What a generation was made for. */
+/** The purpose of a generation. */
 const whatOf = ({ kind, pipeline, went_back_to }: ListedGeneration): Part => {
   const name = pipeline === null ? "All data sets" : titleOfPipeline(pipeline)
   if (kind === "run") return name
   return kind === "rebuild" ? `${name}, rebuilt` : `${name}, back to ${went_back_to ?? "before its first run"}`
 }
 
-/** Why a person made it, and who. */
+/** Who made the generation, and why. */
 const remarksOf = ({ kind, made_by, note }: ListedGeneration): ReadonlyArray<Part> => [
   note !== null && html` <small>${note}</small>`,
   kind !== "run" && html` <small class="muted">by ${made_by}</small>`
 ]
 
-/** Runs that changed nothing are in the list of runs. */
+/** Hides generations of runs that changed nothing; the list of runs shows them. */
 const isShown = ({ kept, kind, live }: ListedGeneration) => kept || live || kind === "rollback"
 
 const generationTable = (generations: ReadonlyArray<ListedGeneration>) =>
@@ -188,7 +191,7 @@ ${runTable("Runs, newest first", runs)}`,
     })
 }
 
-/** All pages about the warehouse. They show no account's data; operators alone may see them. */
+/** All pages about the warehouse. They show no account's data; only operators may see them. */
 export const dataPages: ReadonlyArray<Page<DataRead>> = [
   dataPage,
   dataRunsPage,

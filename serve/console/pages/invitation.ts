@@ -1,4 +1,7 @@
-/** `/invitation/…`: a one-time link becomes a sign-in, or a new password of one. Looking at it uses nothing up. */
+/**
+ * `/invitation/…`: a one-time link to create a sign-in or to choose a new password. Opening the page does not use it
+ * up.
+ */
 import { Effect, Option } from "effect"
 import { Administration } from "../../ledger/administration.ts"
 import { type OpenInvitation, People } from "../../people/people.ts"
@@ -19,7 +22,7 @@ const ofNewPassword = {
 }
 const textsOf = ({ person_id }: OpenInvitation) => (person_id === null ? ofNewPerson : ofNewPassword)
 
-/** A link that is good, and to which account it leads. */
+/** A valid link, and the name of its account. */
 interface Opened {
   readonly invited: OpenInvitation
   readonly account: string

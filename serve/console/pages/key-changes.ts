@@ -1,6 +1,6 @@
 /**
- * Two people may have the form of one key open. The form carries what it showed, so that only what its person changed is
- * saved: a page that was opened before a colleague narrowed the key does not open it wide again.
+ * Two people may have the form of one key open. The form carries the values that it showed, so that only the person's
+ * own changes are saved: a page opened before a colleague narrowed the key does not widen it again.
  */
 import { scopes as allScopes, type Scope } from "@larder/schemas/scopes.ts"
 import { Struct } from "effect"
@@ -19,7 +19,7 @@ const settings = [
   "expires_at"
 ] as const
 
-/** The settings of a key as texts: to be compared, and carried by a form. */
+/** The settings of a key as text, for comparison and for a form. */
 export type ShownKey = Readonly<Record<(typeof settings)[number], string>>
 
 const textsOf = (of: {
@@ -52,7 +52,7 @@ export const shownOf = ({ budget_usd, daily_budget_usd, weekly_budget_usd, ...ke
 export const shownInputs = (shown: ShownKey): ReadonlyArray<Html> =>
   settings.map((setting) => html`<input type="hidden" name="shown_${setting}" value="${shown[setting]}">`)
 
-/** Where a form does not carry it, everything in it counts as changed. */
+/** If a form does not carry the shown values, all its fields count as changed. */
 export const shownIn = (form: Form): ShownKey => ({
   name: form.exact("shown_name"),
   scopes: form.exact("shown_scopes"),
@@ -64,9 +64,9 @@ export const shownIn = (form: Form): ShownKey => ({
 
 interface Changes {
   readonly changed: Partial<KeyChoice>
-  /** What somebody else has changed meanwhile to something else. */
+  /** Settings that another person has changed to a different value in the meantime. */
   readonly problems: Problems
-  /** The form to be shown anew: what the person changed, and all else as it is now. */
+  /** Fields for showing the form again: the person's changes, and the current value of every other field. */
   readonly fields: KeyFields
 }
 

@@ -1,4 +1,4 @@
-/** How a new key is used, ready to paste: in a terminal, in TypeScript, and by an assistant. */
+/** Examples that use a new key, ready to paste: for a terminal, for TypeScript, and for assistants. */
 import type { Scope } from "@larder/schemas/scopes.ts"
 
 export interface Example {
@@ -8,7 +8,7 @@ export interface Example {
   readonly text: string
 }
 
-/** A call for each scope; where an id is needed, a placeholder in capitals. */
+/** A call for each scope; a required id is a placeholder in capitals. */
 const callOf: ReadonlyArray<readonly [Scope, path: string]> = [
   ["search-commodities", "/v1/commodities?commodity=butter"],
   ["get-commodity-prices", "/v1/commodities/prices?series=butter-sales-price-weekly&from=2026-01-01"],
@@ -27,7 +27,7 @@ const placeholders: ReadonlyArray<readonly [name: string, of: string]> = [
   ["PRODUCT_ID", "a product"]
 ]
 
-/** Only keys without a scope that searches get such a call. */
+/** Only a key without a search scope gets a call with a placeholder. */
 const replacing = (path: string): Pick<Example, "note"> => {
   const [name, of] = placeholders.find(([name]) => path.includes(name)) ?? []
   return name === undefined
@@ -50,7 +50,7 @@ const configuration = (server: object) => JSON.stringify({ mcpServers: { larder:
 const assistant = (key: string, api: string) =>
   configuration({ type: "http", url: `${api}/mcp`, headers: { Authorization: `Bearer ${key}` } })
 
-/** For assistants that start a program and talk with it. */
+/** For assistants that start a local program (MCP over stdio). */
 const localAssistant = (key: string, api: string) =>
   configuration({
     command: "node",

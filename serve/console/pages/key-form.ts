@@ -1,4 +1,4 @@
-/** The form of a key, for a new one and for one that is edited: name, scopes by preset or one by one, budgets and end. */
+/** The form of a new or existing key: name, scopes by preset or one by one, budgets and expiry. */
 import { scopes as allScopes, type Scope } from "@larder/schemas/scopes.ts"
 import { Schema } from "effect"
 import { type BudgetCredits, type KeySummary, Line, type Scopes } from "../../ledger/administration.ts"
@@ -16,13 +16,13 @@ import {
   unbroken
 } from "../scope-groups.ts"
 
-/** As it stands in the form. */
+/** The values of the form's fields. */
 export interface KeyFields {
   readonly name: string
   readonly access: string
   readonly scopes: ReadonlyArray<string>
   readonly budget: string
-  /** Empty where there is none, as the two below. */
+  /** Empty for no budget. The next two fields are also optional. */
   readonly daily_budget: string
   readonly weekly_budget: string
   readonly expires_at: string
@@ -78,13 +78,13 @@ export const fieldsIn = (form: Form): KeyFields => ({
 })
 
 const isLine = Schema.is(Line)
-/** A name that cannot be seen would be a link that cannot be seen. */
+/** An invisible name would be an invisible link. */
 const isName = (text: string) => isLine(text) && isVisible(text)
 
 const creditsOrNothing = (text: string) => (text === "" ? null : creditsTyped(text))
 const noBudget = "Give a budget in dollars, such as 25 or 12.50, or nothing."
 
-/** What was chosen, or what is wrong with it. */
+/** The chosen settings, or the problems with them. */
 export const chosenIn = (fields: KeyFields): KeyChoice | { readonly problems: Problems } => {
   const [first, ...rest] = scopesOfPreset(fields.access) ?? allScopes.filter((scope) => fields.scopes.includes(scope)) // each once
   const budget_credits = creditsTyped(fields.budget)
@@ -188,12 +188,12 @@ ${field({
 
 export const expiryPassed: Problems = { expires_at: "This moment has passed. Give one in the future, or nothing." }
 
-/** `12.5` USD, as the ledger tells a budget, in words. */
+/** A budget in words, from a number of USD such as `12.5`. */
 export const budgetInWords = (budgetUsd: number): string => usd(Math.round(budgetUsd * 1000))
 export const spentInWords = (spentUsd: number, budgetUsd: number): string =>
   `${usd(Math.round(spentUsd * 1000))} of ${budgetInWords(budgetUsd)}`
 
-/** A budget of a key, and what is spent of it. */
+/** A budget of a key, and the spent part. */
 export interface BudgetSpent {
   readonly period: "day" | "week" | "month"
   readonly budget_usd: number
@@ -205,7 +205,7 @@ type Budgets = Pick<
   "budget_usd" | "spent_usd" | "daily_budget_usd" | "spent_today_usd" | "weekly_budget_usd" | "spent_this_week_usd"
 >
 
-/** The shortest first. */
+/** The shortest period first. */
 export const budgetsOf = (key: Budgets): ReadonlyArray<BudgetSpent> => {
   const { daily_budget_usd, spent_this_week_usd, spent_today_usd, weekly_budget_usd } = key
   const budgets: Array<BudgetSpent> = []
@@ -221,7 +221,7 @@ export const budgetsOf = (key: Budgets): ReadonlyArray<BudgetSpent> => {
 const listed = (parts: ReadonlyArray<string>) =>
   parts.length === 1 ? parts.join() : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`
 
-/** What a key is good for, in whole sentences. */
+/** What a key may do, in whole sentences. */
 export const permissionInWords = (key: Budgets & { readonly scopes: ReadonlyArray<Scope> }): string => {
   const read = presetOf(key.scopes) === everything ? "everything" : scopesInWords(key.scopes)
   const budgets = budgetsOf(key)

@@ -1,4 +1,4 @@
-/** `/keys/:id` and its revocation. A key of another account is no key at all. */
+/** `/keys/:id` and its revocation. A key of another account gives 404. */
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/administration.ts"
 import { RequestLog } from "../../requests/request-log.ts"
@@ -51,7 +51,7 @@ const links = (key: KeySummary) =>
 interface Editing {
   readonly about: Html
   readonly fields: KeyFields
-  /** What the form showed when its person began. */
+  /** The values that the form showed first. */
   readonly before: ShownKey
   readonly problems: Problems
 }
@@ -78,7 +78,7 @@ const asItIs = (key: KeySummary, about: Html) =>
     ? editing(key, { about, fields: fieldsOf(key), before: shownOf(key), problems: {} })
     : section("About", html`${about}${links(key)}`)
 
-/** The name alone may be “Billing”, or “Sign out”. */
+/** With a prefix, because a key may be named “Billing” or “Sign out”. */
 const titleOf = ({ name }: KeySummary) => `Key “${name}”`
 
 export const keyPage: Page<Administration | RequestLog> = {

@@ -1,4 +1,4 @@
-/** `/keys`: the keys of the account, with what is spent of each and when it was last used. */
+/** `/keys`: the keys of the account, with the spending and the last use of each. */
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/administration.ts"
@@ -28,14 +28,17 @@ const perPage = 100
 
 export const shownKey = ({ last4 }: { readonly last4: string }) => html`<code class="nowrap">svc_data_…${last4}</code>`
 
-/** Credits. */
+/** The unspent part of the budget, in credits. */
 const leftOf = ({ budget_usd, spent_usd }: Omit<BudgetSpent, "period">) => Math.round((budget_usd - spent_usd) * 1000)
 
-/** A key is refused every call once the rest of a budget is less than its cheapest call costs. The longest one is shown. */
+/**
+ * The spent budget with the longest period. A budget is spent once the unspent part does not cover the key's cheapest
+ * call: then every call is refused.
+ */
 const spentBudget = (key: KeySummary) => budgetsOf(key).findLast((budget) => leftOf(budget) < cheapestCall(key.scopes))
 const spentBadges = { month: "budget spent", week: "week’s budget spent", day: "day’s budget spent" }
 
-/** What its next call would meet. */
+/** The state that the key's next call would meet. */
 export const stateBadge = (key: KeySummary, now: number): Html => {
   if (key.revoked_at !== null) return badge("revoked", "bad")
   if (isExpired(key, now)) return badge("expired", "bad")
@@ -44,11 +47,11 @@ export const stateBadge = (key: KeySummary, now: number): Html => {
   return spent === undefined ? badge("active", "good") : badge(spentBadges[spent.period], "warning")
 }
 
-/** Nothing of a key that does not end by itself. */
+/** False for a key that does not expire. */
 export const expiry = (key: KeySummary, now: number): Part =>
   key.expires_at !== null && html`${isExpired(key, now) ? "expired" : "expires"} ${moment(key.expires_at)}`
 
-/** A bar that changes its colour says so in words, too. */
+/** A bar that changes its colour also has a text. */
 const spent = (key: KeySummary, now: number) => {
   const { budget_usd, name, spent_usd } = key
   const text = spentInWords(spent_usd, budget_usd)
@@ -60,7 +63,7 @@ const spent = (key: KeySummary, now: number) => {
   } max="${budget_usd}" value="${Math.min(spent_usd, budget_usd)}" aria-label="Spent of the budget of ${name}"></progress>`
 }
 
-/** A day where the call itself is no longer kept. */
+/** Only a day if the call itself is no longer kept. */
 export const lastUsed = ({ created_at }: KeySummary, used: string | undefined, today: string) => {
   if (used === undefined) {
     const isNew = created_at.slice(0, 10) >= daysBefore(today, lastUseDays)
@@ -93,7 +96,7 @@ const yourKeys = (keys: ReadonlyArray<KeySummary>, lastUses: ReadonlyMap<string,
     )
   })
 
-/** There may be many more of them than of others. */
+/** Revoked keys are behind a link, because there may be many more of them than of other keys. */
 const revokedLink = (keys: ReadonlyArray<KeySummary>) =>
   html`<p class="links"><a href="/keys?revoked=1#revoked">Revoked keys (${count(keys.length)})</a></p>`
 
@@ -131,16 +134,16 @@ const none = (revoked: number) =>
     linkButton("/keys/new", "Create a key", "primary")
   )
 
-/** Some of a list, with links to the pages before and after. */
+/** One page of a list, with links to the previous and next pages. */
 interface Shown {
   readonly keys: ReadonlyArray<KeySummary>
   readonly links: Html | null
-  /** How many the whole list has. */
+  /** Length of the whole list. */
   readonly of: number
 }
 
 interface Paged {
-  /** Number of the page in the address; the first one where it is left out. */
+  /** Number of the page in the address; defaults to the first. */
   readonly asked: string | null
   /** Address of another page. */
   readonly to: (number: number) => string

@@ -1,4 +1,4 @@
-/** The ledger of an account: every movement of credits, with the balance after it; also as a file. */
+/** The ledger of an account: every movement of credits, with the balance after it; also as a CSV file. */
 import { Effect, Stream } from "effect"
 import { type AccountSummary, Administration } from "../../ledger/administration.ts"
 import { usdOf } from "../../ledger/money.ts"
@@ -33,7 +33,7 @@ const kinds: Readonly<Record<string, { readonly label: string; readonly types: R
   grants: { label: "Starting credits", types: ["grant"] }
 }
 
-/** Undefined where all are asked for. */
+/** Undefined for all kinds. */
 const kindOf = (name: string) => {
   if (name === "") return Effect.succeed(undefined)
   return Object.hasOwn(kinds, name) ? Effect.succeed(kinds[name]) : Effect.fail(new PageNotFound())
@@ -57,32 +57,32 @@ const isPayment = ({ type }: Entry) => type === "top_up" || type === "auto_recha
 
 const paymentLink = (id: string, text: Part) => html`<a href="${paymentsPath}/${encodeURIComponent(id)}">${text}</a>`
 
-/** `$20.00 of payment pay_7ee3…`; whoever listens hears the whole id. */
+/** `$20.00 of payment pay_7ee3…`; screen readers read the whole id. */
 const ofPayment = (credits: number, id: string) => {
   const [begin, rest] = [id.slice(0, 8), id.slice(8)]
   return html`${usd(Math.abs(credits))} of payment ${begin}<span aria-hidden="true">…</span><span class="hidden">${rest}</span>`
 }
 
-/** A phone, on which rows are small cards, leaves the cell out. */
+/** Hidden on a phone, which shows rows as small cards. */
 const nothing = html`<span class="nothing">–</span>`
 
-/** What the entry is about: the call, the payment, or the reason in words. */
+/** The call, the payment, or the reason of an entry. */
 const about = (entry: Entry, keys: Keys): Part => {
   const { credits, endpoint, key_id, note, request_id, type } = entry
   if (key_id !== null) {
     return html`${endpoint !== null && html`${pathCode(endpoint)}<br>`}${shownName(keys, key_id)}${note !== null && html`<br><small>${note}</small>`}`
   }
   if (isPayment(entry) && request_id !== null) return paymentLink(request_id, note ?? "Payment")
-  if (type === "grant" || note === null) return nothing // a grant's note says what its type does
+  if (type === "grant" || note === null) return nothing // a grant's note repeats its type
   if (entry.expires_at !== null) return html`${note}<br><small>expires ${moment(entry.expires_at)}</small>`
-  // as what went back is noted
+  // the format of notes about reversals
   const [, why = "", payment] = /^(.+), payment (pay_\w+)$/.exec(note) ?? []
   if (payment === undefined) return note
   const link = paymentLink(payment, ofPayment(credits, payment))
   return why === type ? link : html`${link}: ${why}`
 }
 
-/** A figure for a column; a phone, which hides the heads, says its unit beside it. */
+/** A figure in a column. A phone hides the headings, so it shows the unit next to the figure. */
 const figure = (value: number, sign = "") =>
   html`${sign}${count(value)}<span class="unit"> ${Math.abs(value) === 1 ? "credit" : "credits"}</span>`
 
@@ -110,7 +110,7 @@ const listed = (entries: ReadonlyArray<Entry>, keys: Keys) =>
     rows: entries.map(rowOf(keys))
   })
 
-/** Calls spend them in this order, before all others. */
+/** Calls spend expiring credits in this order, before all other credits. */
 const expiringCredits = (expiring: AccountSummary["expiring"]) =>
   html`<p>Of these, calls spend first what ends first: ${expiring.map(
     ({ credits: left, expires_at }, index) =>

@@ -1,6 +1,6 @@
 /**
- * `/keys/new`. The new key is shown in the answer to its form and never again, in no address and no other page. The form
- * carries a random text, so that it makes one key however often it is sent.
+ * `/keys/new`. The new key is shown only in the answer to its form, never in an address or on another page. The form
+ * carries a random text, so that it creates one key however often it is sent.
  */
 import { Effect } from "effect"
 import { randomText } from "../../access/random-text.ts"
@@ -30,7 +30,7 @@ interface Asking {
   readonly told?: Html
 }
 
-/** Whoever begins finds the cursor in the first field; what is wrong comes before it. */
+/** A new form focuses its first field. A form with problems focuses their summary instead. */
 const form = ({ fields, problems = {}, told }: Asking) => html`${told}${summary(problems)}
 <section aria-label="The new key">${postForm({
   body: html`<input type="hidden" name="submission" value="${randomText(24)}">
@@ -51,7 +51,7 @@ const createdBefore = ({ name }: KeyChoice) => html`${notice(
 <p>The key itself was shown in the first answer, and cannot be shown again. If you have not copied it, revoke it in the list and create another one.</p>
 <div class="row">${linkButton("/keys", "To the list", "primary")}${linkButton("/keys/new", "Create another key")}</div>`
 
-/** A form that carries no random text is taken as it comes. */
+/** A form without a random text always counts as sent for the first time. */
 const firstTime = ({ account, form: sent, now }: FormContext, chosen: KeyChoice) => {
   const submission = sent.text("submission")
   return submission === "" ? { takeBack: () => {} } : sentForms.first([account.id, submission, chosen], now)

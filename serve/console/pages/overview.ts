@@ -1,4 +1,4 @@
-/** `/`: what is left, what this month has cost, calls per day, and how long the balance lasts. */
+/** `/`: the balance, the cost of this month, calls per day, and how long the balance lasts. */
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Effect } from "effect"
 import { Billing, type BillingSettings } from "../../billing/billing.ts"
@@ -31,11 +31,11 @@ import { daysOf, type Period, todayOf, usualDays } from "./period.ts"
 import { rechargeOff } from "./recharge-off.ts"
 import { total } from "./usage-sums.ts"
 
-/** The longest month, so that the sums of these days are enough for the month so far. */
+/** The length of the longest month, so that these days always include the current month so far. */
 const shownDays = usualDays
-/** A runway beyond it is no date that anybody plans with. */
+/** Beyond this, no date is shown, because it would not help with planning. */
 const mostDaysLeft = 365
-/** With less than that somebody should act before the weekend is over. */
+/** Below this the page warns, so that a person can act before a weekend is over. */
 const fewDaysLeft = 3
 
 const runway = ({ credits_per_day, days, days_left }: Pace, balance: number, today: string): Stat => {
@@ -48,7 +48,7 @@ const runway = ({ credits_per_day, days, days_left }: Pace, balance: number, tod
   return { label, value: `About ${counted(days_left, "day")}`, more: html`${until}<br>${pace}` }
 }
 
-/** Where it went off by itself the warning says so. */
+/** False if auto-recharge was switched off automatically, because a warning then says so. */
 const rechargeText = ({ recharge }: BillingSettings): Html | false => {
   const { cents, is_on, off_reason, trigger_credits, was_chosen } = recharge
   if (is_on) return html`Auto-recharge adds ${usdOfCents(cents)} below ${usd(trigger_credits)}.`
@@ -94,7 +94,7 @@ const byEndpoint = (sums: ReadonlyArray<UsageSum>) =>
     rows: sums.map(({ calls, credits, name }) => [pathCode(name), count(calls), usd(credits)])
   })
 
-/** What to do next, for who has no key, has not called yet, or has not called for a while. */
+/** The next step for an account that has no key, has not made a call, or has not made one for a while. */
 const noCalls = (hasKeys: boolean, createdOn: string, period: Period): Html => {
   if (createdOn < period.from) {
     const text = "Earlier calls and what they cost are under Usage."

@@ -1,16 +1,16 @@
-/** The key that a page is about: one of the account, or none. */
+/** The key that a page is about; only keys of the account are found. */
 import { Effect } from "effect"
 import { Administration, type KeySummary } from "../../ledger/administration.ts"
 import { type PageContext, PageNotFound, redirect } from "../page.ts"
 
-/** Asked before anything is done to it. */
+/** Call this before changing the key: it checks that the key belongs to the account. */
 export const ownKey = Effect.fnUntraced(function* ({ account, params }: PageContext) {
   const keys = yield* Administration.use((ledger) => ledger.listKeys({ account_id: account.id }))
   const key = keys.find(({ id }) => id === params.id)
   return key ?? (yield* new PageNotFound())
 })
 
-/** Whether the secret that was replaced last works still. */
+/** Whether the most recently replaced secret is still accepted. */
 export const isFormerAccepted = ({ former_expires_at, revoked_at }: KeySummary, now: number) =>
   revoked_at === null && former_expires_at !== null && Date.parse(former_expires_at) > now
 

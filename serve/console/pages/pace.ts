@@ -4,21 +4,24 @@ import type { AccountSummary } from "../../ledger/administration.ts"
 import type { UsageSum } from "../../ledger/summed-usage.ts"
 import { todayOf } from "./period.ts"
 
-/** Days that the pace is taken from, today included. */
+/** Days that the pace is calculated from, including today. */
 const window = 7
 const dayMilliseconds = 86_400_000
 
 export interface Pace {
-  /** What it goes by, today included although it is not over. */
+  /** Number of days that the pace is based on, including the unfinished current day. */
   readonly days: number
   readonly credits_per_day: number
-  /** Whole days that the balance lasts; undefined where nothing is spent. */
+  /** Whole days that the balance lasts; undefined if nothing was spent. */
   readonly days_left: number | undefined
 }
 
 type Balance = Pick<AccountSummary, "balance_credits" | "expiring">
 
-/** Days until everything is spent. What ends first is spent first, and what is left of it then is not spent any more. */
+/**
+ * Days until all credits are spent. Credits that expire first are spent first; credits that are left at their expiry
+ * are lost.
+ */
 const daysLasting = ({ balance_credits, expiring }: Balance, perDay: number, now: number): number => {
   let days = 0
   let others = balance_credits
@@ -31,8 +34,9 @@ const daysLasting = ({ balance_credits, expiring }: Balance, perDay: number, now
 }
 
 /**
- * What was spent, by the time that has passed: today counts as far as it has gone, or the pace would fall each midnight.
- * Where the calls begin within the window, after a month without any, the time since that day began counts, and a day at least.
+ * The spent credits divided by the elapsed time. Today counts only for its elapsed part; otherwise the pace would drop
+ * each midnight. If the calls begin within the window, after a month without any, the time since the start of that
+ * first day counts, and at least one day.
  */
 export const paceOf = (byDay: ReadonlyArray<UsageSum>, balance: Balance, now: number): Pace => {
   const today = todayOf(now)

@@ -1,4 +1,4 @@
-/** How payments and cards are written on every page. */
+/** How all pages write payments and cards. */
 import type { BillingSettings, Payment, SavedCard } from "../../billing/billing.ts"
 import { cardText } from "../../billing/card-text.ts"
 import { badge, type Html, html, linkButton, moment, momentText, notice, table, usdOfCents } from "../html.ts"
@@ -9,28 +9,31 @@ export const pathOf = ({ id }: Payment): `/${string}` => `${paymentsPath}/${enco
 /** `Visa ending in 4242, expires 12/2030` */
 export const savedCardText = (card: SavedCard): string => `${cardText(card)}, expires ${card.expires}`
 
-/** A form about the saved card carries which one it has shown: a colleague may save another one meanwhile. */
+/**
+ * A form about the saved card carries the mark of the card it showed, because a colleague may save another card in the
+ * meantime.
+ */
 export const shownCard = (card: SavedCard | null): Html | false =>
   card !== null && html`<input type="hidden" name="card" value="${card.mark}">`
 
-/** For every page that speaks of payments to come; a payment that was made says by itself that it was simulated. */
+/** For every page about future payments. A past payment says itself whether it was simulated. */
 export const simulationNotice = ({ is_simulated }: Pick<BillingSettings, "is_simulated">): Html | false =>
   is_simulated && notice("quiet", "Payments are simulated here: no money moves, and only test cards are taken.")
 
 export const kindText = ({ kind }: Payment): string => (kind === "top_up" ? "Top-up" : "Auto-recharge")
 
-/** US cents that are with the card's owner again, or held back for them. */
+/** US cents that went back to the cardholder or are held back. */
 export const centsGone = ({ reversals }: Payment): number =>
   reversals.reduce((sum, { cents, state }) => (state === "taken" ? sum + cents : sum), 0)
 
-/** Of these, what the bank has not decided on. */
+/** The part that the bank has not decided on. */
 export const centsHeld = (payment: Payment): number =>
   disputes(payment).reduce((sum, { cents, is_lost }) => (is_lost ? sum : sum + cents), 0)
 
 const disputes = ({ reversals }: Payment) =>
   reversals.filter(({ kind, state }) => kind === "dispute" && state === "taken")
 
-/** When its outcome became known, as on its receipt; until then, when it was begun. */
+/** When the outcome became known, as on the receipt; before that, when the payment was created. */
 export const momentOf = ({ created_at, settled_at }: Payment): string => settled_at ?? created_at
 
 export const stateBadge = (payment: Payment): Html => {

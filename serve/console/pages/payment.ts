@@ -1,4 +1,6 @@
-/** Payments: the list, one payment with its outcome (where the processor's page leads back to), and its receipt. */
+/**
+ * Payments: the list, one payment with its outcome (the page that the processor's page returns to), and its receipt.
+ */
 import { Effect } from "effect"
 import { creditsOfCents } from "../../billing/amounts.ts"
 import { Billing, type Payment, type Receipt, type Reversal } from "../../billing/billing.ts"
@@ -35,7 +37,7 @@ import { topUpPath } from "./top-up.ts"
 
 const perPage = 25
 
-/** A page that waits for an outcome asks for it by itself, but not for ever. */
+/** The page of an open payment polls for the outcome, but only for a limited time. */
 const pollEvery = 5_000
 const pollFor = 15 * 60_000
 
@@ -89,7 +91,7 @@ const reversals = ({ reversals }: Payment) =>
     })
   )
 
-/** What happened when it was settled. */
+/** Label of the time when the outcome became known. */
 const settledText = { open: "Known", succeeded: "Paid", failed: "Failed", expired: "Ended" } as const
 
 const simulated = ({ is_simulated }: Payment) =>
@@ -105,7 +107,7 @@ const about = (payment: Payment): ReadonlyArray<readonly [string, Part]> => [
   ["Payment id", html`<code class="payment-id">${payment.id}</code>`]
 ]
 
-/** One of another account is no page. */
+/** A payment of another account gives 404. */
 const noPage = () => Effect.fail(new PageNotFound())
 
 const paymentPage: Page<Billing> = {

@@ -1,4 +1,4 @@
-/** The days a page is about: `from` and `to` of its address, both included, in UTC. */
+/** The days that a page is about: `from` and `to` of its query, both inclusive, in UTC. */
 import { daysBefore, isDay } from "@larder/schemas/dates.ts"
 import type { Problems } from "../form.ts"
 
@@ -7,9 +7,9 @@ export interface Period {
   readonly to: string
 }
 
-/** The longest month. Shown where nothing else is asked, here and on the overview, so that both tell the same sums. */
+/** The length of the longest month. The default here and on the overview, so that both show the same sums. */
 export const usualDays = 31
-/** A year, and a leap year's day. */
+/** One leap year. */
 const mostDays = 366
 const day = 86_400_000
 
@@ -20,13 +20,13 @@ export const lengthOf = ({ from, to }: Period): number => (Date.parse(to) - Date
 export const daysOf = (period: Period): ReadonlyArray<string> =>
   Array.from({ length: lengthOf(period) }, (_, index) => daysBefore(period.from, -index))
 
-/** How many of the days can have calls: none before the account's first one, and none to come. At least one. */
+/** How many of the days can have calls: none before the account was opened, and none in the future. At least 1. */
 export const daysWithin = ({ from, to }: Period, first: string, today: string): number =>
   Math.max(1, lengthOf({ from: from > first ? from : first, to: to < today ? to : today }))
 
 const lastDays = (today: string, days: number): Period => ({ from: daysBefore(today, days - 1), to: today })
 
-/** What is offered with one click. */
+/** The periods offered as links. */
 export const offered = (today: string): ReadonlyArray<Period & { readonly label: string }> => {
   const month = `${today.slice(0, 8)}01`
   const lastOfEarlier = daysBefore(month, 1)
@@ -40,14 +40,14 @@ export const offered = (today: string): ReadonlyArray<Period & { readonly label:
 }
 
 export interface PeriodAsked {
-  /** Undefined where what was asked is no period. */
+  /** Undefined if the query is not a valid period. */
   readonly period: Period | undefined
   readonly problems: Problems
-  /** As it was typed. */
+  /** The days as typed. */
   readonly typed: Period
 }
 
-/** What is wrong with two days as they were typed; one that was left out is undefined. */
+/** Problems with two typed days; a missing day is undefined. */
 export const problemsOfDays = (from: string | undefined, to: string | undefined): Problems => {
   const isWrong = (typed: string | undefined) => typed !== undefined && !isDay(typed)
   const notDay = "Type a day such as 2026-10-15."
@@ -62,7 +62,7 @@ const problemsOf = (typed: Period): Problems => {
   return lengthOf(typed) > mostDays ? { from: `Choose at most ${mostDays} days.` } : {}
 }
 
-/** Without days it is the last `usualDays` of them. */
+/** Without days in the query, the period is the last `usualDays` days. */
 export const periodAsked = (query: URLSearchParams, now: number): PeriodAsked => {
   const usual = lastDays(todayOf(now), usualDays)
   const typed = { from: query.get("from")?.trim() || usual.from, to: query.get("to")?.trim() || usual.to }

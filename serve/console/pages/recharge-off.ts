@@ -1,10 +1,10 @@
-/** Why auto-recharge went off by itself, and where to go on: for the pages beside its own. */
+/** The notice about why auto-recharge was switched off automatically, with links, for pages other than its own. */
 import type { BillingSettings } from "../../billing/billing.ts"
 import { html, notice } from "../html.ts"
 import { rechargePath } from "./auto-recharge.ts"
 import { topUpPath } from "./top-up.ts"
 
-/** False where it is on, was switched off by somebody, or was left off. */
+/** False if auto-recharge is on, or if a person switched it off or left it off. */
 export const rechargeOff = ({ recharge: { off_reason } }: BillingSettings) =>
   off_reason !== null &&
   notice(

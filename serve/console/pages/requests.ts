@@ -1,4 +1,4 @@
-/** Requests: the latest calls of an account, charged or refused, as the request log keeps them. */
+/** Requests: the latest calls of an account, charged or refused, from the request log. */
 import { Timestamp } from "@larder/schemas/dates.ts"
 import { Effect, Schema } from "effect"
 import type { Administration } from "../../ledger/administration.ts"
@@ -42,7 +42,7 @@ const duration = (milliseconds: number) =>
 
 interface Filters extends CallsAsked {
   readonly status: string | undefined
-  /** A request id, as it was typed. */
+  /** A request id, as typed. */
   readonly request: string | undefined
 }
 
@@ -93,7 +93,7 @@ const noCalls = (isAll: boolean) =>
     ? empty("No calls yet", "Calls with your keys are listed here within seconds, refused ones too.")
     : empty("No such calls", "None of the latest calls matches.", showAll)
 
-/** After the last page, or where calls that were there once are kept no more: what is newer is not looked at. */
+/** For an empty page after the last one, also if its calls are no longer kept. Newer calls are not searched. */
 const noOlderCalls = (isAll: boolean) =>
   isAll
     ? empty("No older calls", "None of the calls that are kept is from before this page.")

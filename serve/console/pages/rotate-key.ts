@@ -1,4 +1,4 @@
-/** `/keys/:id/rotate`: another secret for the same key. The form makes one, however often it is sent. */
+/** `/keys/:id/rotate`: another secret for the same key. The form creates one secret, however often it is sent. */
 import { Effect } from "effect"
 import { randomText } from "../../access/random-text.ts"
 import { Administration, type KeySummary } from "../../ledger/administration.ts"
@@ -46,7 +46,7 @@ const replacedBefore = notice(
   html`<p>This form was sent twice. The key was replaced the first time, and the new one was shown in that answer; it cannot be shown again. If you have not copied it, replace the key once more.</p>`
 )
 
-/** Another secret would be refused, too. */
+/** Another secret would be refused as well. */
 const expired = redirect(
   "/keys",
   "This key has expired, so nothing was changed. Give it a later end first, or create another one.",

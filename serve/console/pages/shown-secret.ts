@@ -1,4 +1,4 @@
-/** A key itself, in the answer to the form that made it, and in no other page. */
+/** The secret of a key, shown only in the answer to the form that created it. */
 import type { NewKey } from "../../ledger/administration.ts"
 import { type Html, html, linkButton, notice, type Part, section } from "../html.ts"
 import { type Example, examplesFor } from "./key-examples.ts"
@@ -16,7 +16,7 @@ const shownExample = ({
 ${note !== undefined && html`<p class="hint">${note}</p>`}
 <pre tabindex="0"><code id="${id}">${text}</code></pre></div>`
 
-/** `more` is what else is to be known before it is used. */
+/** `more` is further information to read before the key is used. */
 export const shownSecret = (
   key: NewKey,
   api: string,

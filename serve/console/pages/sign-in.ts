@@ -1,4 +1,4 @@
-/** `/sign-in`. Where it leads afterwards stands in its address, and is a path of the console. */
+/** `/sign-in`. Its query contains the page to open afterwards, a path of the console. */
 import { Effect, Option, Redacted } from "effect"
 import { People } from "../../people/people.ts"
 import { button, field } from "../form.ts"

@@ -1,4 +1,4 @@
-/** HTTP statuses of the API as a person reads them. */
+/** HTTP statuses of the API in words. */
 import { badge, type Html, type Tone } from "../html.ts"
 
 const meanings: Readonly<Record<number, readonly [text: string, tone: Tone]>> = {
@@ -12,7 +12,7 @@ const meanings: Readonly<Record<number, readonly [text: string, tone: Tone]>> = 
   503: ["Server busy", "bad"]
 }
 
-/** All that a call with a key that is not revoked can be answered with, and all that can be asked for. */
+/** All statuses that a call with an unrevoked key can get, and all that the filter accepts. */
 export const statuses: ReadonlyArray<number> = Object.keys(meanings).map(Number)
 
 export const meaningOf = (status: number): string => meanings[status]?.[0] ?? "Other"

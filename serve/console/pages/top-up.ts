@@ -1,6 +1,6 @@
 /**
- * A top-up: an amount, then a page that says what will be charged to which card, then the payment. The form carries a
- * random text, so that it is one payment however often it is sent.
+ * A top-up: an amount, then a page that says how much will be charged to which card, then the payment. The form carries
+ * a random text, so that it is one payment however often it is sent.
  */
 import { Effect } from "effect"
 import { randomText } from "../../access/random-text.ts"
@@ -18,7 +18,7 @@ const title = "Add credits"
 export const wholeDollars = (cents: number): string => usdOfCents(cents).replace(/\.00$/, "")
 const [least, most] = [wholeDollars(cheapestPayment), wholeDollars(dearestPayment)]
 
-/** Cents of an amount that can be paid, or what is wrong with it. */
+/** Cents of a valid amount, or the problem with it. */
 export const paymentTyped = (text: string): { readonly cents: number } | { readonly problem: string } => {
   if (text === "") return { problem: "Type an amount in US dollars." }
   const cents = centsTyped(text)
@@ -26,7 +26,7 @@ export const paymentTyped = (text: string): { readonly cents: number } | { reado
   return isPayable(cents) ? { cents } : { problem: `Type at least ${least} and at most ${most}.` }
 }
 
-/** Asks for an amount, and leads to the page that says what is charged. */
+/** Asks for an amount; leads to the page that says what is charged. */
 export const amountForm = (of: { readonly label: string; readonly typed?: string; readonly error?: string }): Html =>
   html`<form method="get" action="${topUpPath}" class="filters">${field({
     name: "amount",
@@ -43,9 +43,9 @@ interface Review {
   readonly context: PageContext
   readonly cents: number
   readonly settings: BillingSettings
-  /** What became of the saved card's last payment, where it failed. */
+  /** Why the last payment with the saved card failed, if it did. */
   readonly refusal: string | undefined
-  /** Charges of the saved card whose outcome is not known. */
+  /** In-doubt charges of the saved card. */
   readonly open: ReadonlyArray<Payment>
   readonly submission: string
 }
@@ -67,7 +67,7 @@ const payButtons = ({ cents, refusal, settings: { card } }: Review) => {
     : html`${button("Pay with another card", "primary", newCard)} ${button(withSaved, "plain", savedCard)}`
 }
 
-/** Money that may be on its way: paying now could be paying twice. */
+/** A charge in doubt: paying now could mean paying twice. */
 const unconfirmed = (payment: Payment) =>
   notice(
     "warning",
@@ -95,12 +95,12 @@ ${postForm({
 <div><p class="hint">${nextStep(settings)}</p></div></div>`
 }
 
-/** Payments that nobody finished may have followed the one that is looked for. */
+/** How many of the latest payments are searched for the last settled one; unfinished payments may be newer. */
 const lookedThrough = 20
 
 /**
- * What became of the payment with this card that was decided last, where it failed. It need not be the newest one: a page
- * is paid on long after it was opened.
+ * The failure of the most recently settled payment with this card, if it failed. That payment need not be the newest,
+ * because a page can be paid long after it was opened.
  */
 const refusalOf = (payments: ReadonlyArray<Payment>, saved: ShownCard | null) => {
   if (saved === null) return undefined
@@ -114,9 +114,9 @@ const refusalOf = (payments: ReadonlyArray<Payment>, saved: ShownCard | null) =>
 
 interface Asked {
   readonly context: PageContext
-  /** The amount as it was typed; undefined where it is still to be asked for. */
+  /** The amount as typed; undefined if it is still to be entered. */
   readonly typed: string | undefined
-  /** What is wrong with the amount besides what can be seen of it. */
+  /** A problem with the amount that only billing can find. */
   readonly problem?: string
   readonly submission: string
   /** Above the form. */
@@ -136,7 +136,7 @@ const shown = Effect.fnUntraced(function* ({ context, problem, status, submissio
   }
   const latest = yield* Billing.use((billing) => billing.payments(id, { before: null, limit: lookedThrough }))
   const refusal = refusalOf(latest, settings.card)
-  // a page of the processor that nobody paid on is open, too, and says nothing
+  // an unpaid page of the processor is open too, but is no reason to warn
   const open = latest.filter(({ card, state }) => state === "open" && card !== null)
   const reviewed = review({ context, cents: amount.cents, open, refusal, settings, submission })
   return show(title, html`${above}${reviewed}`, status)
@@ -144,7 +144,10 @@ const shown = Effect.fnUntraced(function* ({ context, problem, status, submissio
 
 const newSubmission = Effect.sync(() => randomText(24))
 
-/** Whoever comes back may have paid in another tab. Undefined where there is no such payment of theirs. */
+/**
+ * For a customer who returns from the payment page, and may have paid in another tab. Undefined if the account has no
+ * such payment.
+ */
 const leftWithout = ({ account }: PageContext, payment_id: string) =>
   Billing.use((billing) => billing.leave(account.id, payment_id)).pipe(
     Effect.catchTag("UnknownPayment", () => Effect.succeed(undefined))
@@ -190,7 +193,7 @@ const pay = Effect.fnUntraced(function* (context: FormContext) {
           : shown({ context, typed, submission, problem })
       },
       NoSavedCard: (none) => shown({ context, typed, submission, told: notice("bad", none.message), status: 422 }),
-      // sent again, it is the same payment
+      // the same submission again is the same payment
       BillingUnavailable: (away) =>
         shown({ context, typed, submission, told: notice("bad", away.problem), status: 503 })
     })

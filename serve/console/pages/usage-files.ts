@@ -1,6 +1,6 @@
 /**
- * Usage as files, for spreadsheets and programs: in full, by day, key and endpoint. A year of 300 keys has 330,000 rows: they
- * are read a few days at a time, and other pages and calls are answered in between.
+ * Usage as CSV files, for spreadsheets and programs: in full, by day, key and endpoint. A year of 300 keys has 330,000
+ * rows. They are read a few days at a time, so that other pages and calls are answered in between.
  */
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Effect, Option, Stream } from "effect"
@@ -14,7 +14,7 @@ import { lengthOf, type Period, periodAsked } from "./period.ts"
 
 export const usagePath = "/usage"
 
-/** So many rows take ten milliseconds. */
+/** Reading this many rows takes ten milliseconds. */
 const enoughAtOnce = 1_000
 const mostDays = 16
 
@@ -24,8 +24,8 @@ const daysAfter = (days: number, rows: number) => {
 }
 
 /**
- * The rows of a period, read some days at a time: as many days as have enough rows. Days are counted by number and never
- * beyond the period: a day after the year 9999 is no text that compares.
+ * Reads the rows of a period in batches of days, with as many days as it takes to get enough rows. Days are counted by
+ * number and never go beyond the period, because a day after the year 9999 does not compare as text.
  */
 export const byDays = <A, E, R>(period: Period, read: (days: Period) => Effect.Effect<ReadonlyArray<A>, E, R>) => {
   const all = lengthOf(period)
@@ -39,7 +39,7 @@ export const byDays = <A, E, R>(period: Period, read: (days: Period) => Effect.E
   })
 }
 
-/** What a file of calls is about, as its page would show it; there is none for what is no period. */
+/** The filters of a file, the same as on its page. An invalid period gives 404. */
 const asFile = Effect.fnUntraced(function* ({ account, now, url }: PageContext) {
   const keys = yield* keysOf(account.id)
   const asked = yield* callsAsked(url.searchParams, keys)
@@ -48,7 +48,7 @@ const asFile = Effect.fnUntraced(function* ({ account, now, url }: PageContext) 
   return { keys, asked, period, name: (what: string) => `larder-${what}-${period.from}-${period.to}.csv` }
 })
 
-/** As on the page, what was given back whole is not named. */
+/** Omits rows whose calls were all refunded, like the page. */
 const isCharged = ({ calls, credits }: UsageOfDay) => calls !== 0 || credits !== 0
 
 const usageFile: Page<Administration> = {

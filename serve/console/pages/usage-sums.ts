@@ -1,4 +1,4 @@
-/** Sums of usage as a person reads them. */
+/** Sums of usage in words. */
 import type { UsageSum } from "../../ledger/summed-usage.ts"
 import { counted, dayText, monthText, shortDayText, usd } from "../html.ts"
 import { daysOf, lengthOf, type Period } from "./period.ts"
@@ -8,23 +8,23 @@ export const total = (sums: ReadonlyArray<UsageSum>): Omit<UsageSum, "name"> => 
   credits: sums.reduce((total, { credits }) => total + credits, 0)
 })
 
-/** A day's calls on average; a decimal where a whole number would say too little. */
+/** Average calls per day; with a decimal if a whole number would be too coarse. */
 export const callsADay = (calls: number, days: number): string => {
   const average = calls / days
   if (average === 0 || average >= 10) return counted(Math.round(average), "call")
   return average < 0.05 ? "under 0.1 calls" : counted(Math.round(average * 10) / 10, "call")
 }
 
-/** What a day costs on average. */
+/** Average cost per day. */
 export const usdADay = (credits: number, days: number): string => {
   const average = Math.round(credits / days)
   return average === 0 && credits > 0 ? `under ${usd(1)}` : usd(average)
 }
 
-/** More bars than these are too thin to touch: then it is a bar per month. */
+/** More bars would be too thin to touch; a longer period gets one bar per month. */
 const mostBars = 92
 
-/** Calls per day, days without calls included; per month where the period is long. */
+/** Calls per day, including days without calls; per month for a long period. */
 export const barsOf = (byDay: ReadonlyArray<UsageSum>, period: Period) => {
   const unit = lengthOf(period) > mostBars ? "month" : "day"
   const placeOf = (day: string) => (unit === "day" ? day : day.slice(0, 7))

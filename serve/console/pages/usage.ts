@@ -1,6 +1,6 @@
 /**
- * Usage: what an account has called and spent, by day, key, endpoint and status. Calls that were charged and their credits
- * come from the ledger; the statuses of all calls from the request log, which counts refused ones, too.
+ * Usage: the calls and the spending of an account, by day, key, endpoint and status. Charged calls and their credits
+ * come from the ledger. The statuses of all calls come from the request log, which also counts refused calls.
  */
 import { Effect } from "effect"
 import { Administration } from "../../ledger/administration.ts"
@@ -38,7 +38,7 @@ import { meaningOf, statusBadge } from "./statuses.ts"
 import { usagePath as path, usageFiles } from "./usage-files.ts"
 import { barsOf, callsADay, duringText, periodText, total, usdADay } from "./usage-sums.ts"
 
-/** On the 7th of a month two of them are the same days: the first one is marked. */
+/** On the 7th of a month two of the periods have the same days; only the first one is marked. */
 const periods = (typed: Period, asked: CallsAsked, today: string) => {
   const all = offered(today)
   const shown = all.find(({ from, to }) => from === typed.from && to === typed.to)
@@ -81,7 +81,7 @@ const csv = (file: string, rows: string) => ({
   link: html`<a class="button plain" href="${file}">Download CSV<span class="hidden"> by ${rows}</span></a>`
 })
 
-/** `days` of the period are behind the average. */
+/** `days` is the number of days that the average is taken over. */
 const numbers = ({ by_day }: SummedUsage, period: Period, days: number) => {
   const { calls, credits } = total(by_day)
   const isCut = days < lengthOf(period)

@@ -1,4 +1,4 @@
-/** Carries out what an operator asks, in the process that holds the ledger. One change at a time. */
+/** Carries out an operator's requests in the process that holds the ledger. One change at a time. */
 
 import { Clock, Effect, Result, Schedule, Schema, Semaphore, Stream } from "effect"
 import { fingerprint, last4, newApiKey } from "../../access/api-key.ts"
@@ -50,7 +50,7 @@ const decodeBooking = Schema.decodeEffect(Booking)
 interface Aged {
   readonly record: { readonly id: string; readonly created_at: string }
 }
-/** The oldest first; what is equally old always comes in one order. */
+/** Oldest first. Equally old ones are ordered by id. */
 const byAge = (a: Aged, b: Aged) => (ageOf(a) < ageOf(b) ? -1 : 1)
 const ageOf = ({ record: { created_at, id } }: Aged) => `${created_at} ${id}`
 
@@ -60,7 +60,10 @@ const everySecond = "1 second"
 const textsOf = ({ keys }: LedgerState) =>
   new Map([...keys.values()].map(({ record }): [string, string] => [record.id, keyText(record)]))
 
-/** Keys that another process has changed in the file: what was read is neither what this process knew before nor what it knows now. */
+/**
+ * Keys that another process has changed in the file: the stored key matches neither what this process knew before the
+ * read nor what it knows now.
+ */
 const changedKeys = (
   before: ReadonlyMap<string, string>,
   stored: ReadonlyMap<string, string>,
@@ -74,7 +77,7 @@ const changedKeys = (
   )
 ]
 
-/** A server takes out each second what has expired; a command does so only before it shows or changes a balance. */
+/** A server removes expired credits every second. A command does so only before it shows or changes a balance. */
 export type LedgerUser = "server" | "command"
 
 export const administer = Effect.fnUntraced(function* (
@@ -99,7 +102,7 @@ export const administer = Effect.fnUntraced(function* (
   const write = (decision: Decision) =>
     Effect.tryPromise({ try: () => writer.decide(decision), catch: unavailable("be written") })
 
-  /** Decides on the state as it is, and waits until the decision is durable and in force. */
+  /** Decides on the current state, and waits until the decision is durable and in force. */
   const decide = <E>(decideAt: (now: number) => Result.Result<Decision, E>) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
@@ -110,7 +113,7 @@ export const administer = Effect.fnUntraced(function* (
   const change = <E>(decideAt: (now: number) => Result.Result<Decision, E>) =>
     Effect.map(decide(decideAt), ({ now }) => now)
 
-  /** Takes what has expired out of the balances. */
+  /** Removes expired credits from the balances. */
   const expire = (accounts: () => ReadonlyArray<AccountState>) =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
@@ -119,7 +122,7 @@ export const administer = Effect.fnUntraced(function* (
         return entries.length === 0 ? [] : [{ account, entries }]
       })
       if (ended.length === 0) return
-      // until it is written a call whose clock is behind could spend it
+      // until this is written, a call whose clock is behind could spend them
       for (const { account } of ended) account.expiredAt = now
       yield* Effect.ensuring(
         write({ ...nothing, entries: ended.flatMap(({ entries }) => entries) }),
@@ -128,7 +131,10 @@ export const administer = Effect.fnUntraced(function* (
         })
       )
     }).pipe(oneAtATime.withPermit, Effect.uninterruptible)
-  /** Before balances are answered. If it cannot be written now, charges report that, and it is tried again. */
+  /**
+   * Runs before balances are returned. If the write fails now, charges report the failure, and a later call tries
+   * again.
+   */
   const upToDate = Effect.ignore(expire(() => [...state.granted]))
   const upToDateOf = (id: string) =>
     Effect.ignore(
@@ -171,7 +177,7 @@ export const administer = Effect.fnUntraced(function* (
     }),
     account: ({ account_id }) => Effect.andThen(upToDateOf(account_id), account(account_id)),
     book: Effect.fn("Administration.book")(function* (asked) {
-      const booking = yield* Effect.orDie(decodeBooking(asked)) // whoever calls this in the process has checked it
+      const booking = yield* Effect.orDie(decodeBooking(asked)) // callers in this process have checked it
       const { account_id, reference, type } = booking
       yield* upToDateOf(account_id)
       const { decision } = yield* decide((now) =>

@@ -1,7 +1,7 @@
 /**
- * A copy of everything that is in the SQLite file, as it is at one moment, while charges go on. It is made under another name
- * in a folder of its owner's, looked through and flushed before it gets its own name. In an empty folder, under the name
- * `ledger.sqlite`, it is the restored ledger.
+ * A consistent snapshot of everything in the SQLite file, taken while charges continue. The copy is made under another
+ * name, in a folder that only its owner can read, and is checked and flushed before it gets its final name. In an empty
+ * folder, under the name `ledger.sqlite`, it is the restored ledger.
  */
 import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs"
 import path from "node:path"
@@ -21,7 +21,7 @@ export const refuseExisting = (file: string) =>
     return existsSync(file) ? Effect.fail(new BackupFailed({ file, problem: taken })) : Effect.void
   })
 
-/** Makes a single file of the copy, and says how many entries it has. */
+/** Turns the copy into a single file, and returns its number of entries. */
 const finish = (part: string): number => {
   const copy = openSqlite(part)
   try {
@@ -38,10 +38,10 @@ const finish = (part: string): number => {
   }
 }
 
-/** A folder next to a file, readable by its owner only. */
+/** Creates a folder next to a file, readable only by its owner. */
 export const folderBeside = (file: string) => mkdtempSync(path.join(path.dirname(file), "larder-backup-"))
 
-/** Gives a copy that is complete its name. */
+/** Checks and flushes the copy, then gives it its final name. */
 export const finishBackup = (part: string, file: string): Backup => {
   chmodSync(part, 0o600)
   const entries = finish(part)

@@ -1,6 +1,6 @@
 /**
- * The ledger that one process holds: the state in memory, over a store that makes its groups durable. What runs on
- * every request is a plain function or one shared promise; nothing comes between the check and the hold.
+ * The ledger that one process holds: the state in memory, over a store that makes its groups durable. Code that runs on
+ * every request is a plain function or one shared promise; nothing runs between the check and the hold.
  */
 import { Effect } from "effect"
 import { fingerprint } from "../../access/api-key.ts"
@@ -21,7 +21,7 @@ const commit = (state: LedgerState, writer: GroupWriter, held: Hold, requestId: 
   return Promise.reject(chargedTwice(requestId))
 }
 
-/** Over any store. The scope waits for what is being written. */
+/** Works over any store. Closing the scope waits for pending writes. */
 export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore, user: LedgerUser = "server") {
   const state = restore(yield* store.load)
   const counters = noCounts()
@@ -58,7 +58,7 @@ export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore, user:
   })
 })
 
-/** In a file that is open already. */
+/** In a file that is already open. */
 export const ledgerIn = (file: LedgerFile["Service"], user: LedgerUser = "server") =>
   Effect.flatMap(embeddedStore(file), (store) => ledgerOver(store, user))
 

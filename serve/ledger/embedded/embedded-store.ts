@@ -1,6 +1,7 @@
 /**
- * The ledger in a SQLite file. A group is one transaction on the main thread, and so one flush: its records and entries, and
- * nothing that follows from them. A thread brings those tables up each second, and reads what is asked for.
+ * The ledger in a SQLite file. A group is one transaction on the main thread, and so one flush. It writes accounts,
+ * keys, entries and expiring grants, but not the tables in `sums.sqlite`. A thread updates those every second, and
+ * another one runs the reads.
  */
 import { Clock, Effect, Option, Semaphore, Stream } from "effect"
 import { isBusy, isDamaged } from "../../persistence/sqlite.ts"
@@ -21,16 +22,16 @@ import { verify } from "./verification.ts"
 import { groupWriting } from "./write-group.ts"
 
 const followEvery = 1_000
-/** So many entries are worth a portion: a page reads fewer from the entries in a millisecond. */
+/** A smaller batch is not worth it: a page reads fewer entries directly within a millisecond. */
 const fewest = 2_000
-/** A page of entries is copied between threads, and decoded, in some milliseconds. */
+/** Copying a page of entries between threads and decoding it takes a few milliseconds. */
 const entriesPerPage = 1_000
 
 const isEmpty = ({ accounts, entries, keys }: Group) => accounts.length + keys.length + entries.length === 0
 
 const module = (name: string) => new URL(name, import.meta.url).href
 
-/** Which of the two files has the page SQLite does not say. */
+/** SQLite does not say which of the two files contains the damaged page. */
 const pagesProblem = (cause: Error) =>
   `a page of it, or of sums.sqlite next to it, cannot be read (${cause.message}). Remove sums.sqlite first: it is rebuilt from the entries`
 
@@ -46,19 +47,19 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
 
   const write = (group: Group) => {
     writeGroup(group)
-    if (isEmpty(group)) touch() // asks the disk whether it takes anything
+    if (isEmpty(group)) touch() // checks whether the disk accepts writes
   }
 
   /**
-   * A group whose flush failed may be in the log all the same. It charged no caller, so another group takes its place.
-   * Where the file was locked nothing was written.
+   * A group whose flush failed may still be in the log. No caller was charged for it, so the next transaction
+   * overwrites it. If the file was locked, nothing was written.
    */
   const writeOver = (cause: unknown) => {
     if (isBusy(cause)) return
     try {
       touch()
     } catch {
-      // The disk takes nothing now. The next group that it takes is written over this one.
+      // The disk accepts no writes now. The next group that it accepts overwrites this one.
     }
   }
 
@@ -96,10 +97,10 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       )
     )
 
-  /** While one lasts the log is not reset; several that overlap would keep it growing. */
+  /** A long read prevents the log from being reset; several that overlap would keep it growing. */
   const oneLongLook = yield* Semaphore.make(1)
 
-  /** Of its own: a page does not wait for the end of a portion. */
+  /** A separate thread, so that a page does not wait until a batch is complete. */
   const follower = yield* Effect.acquireRelease(
     Effect.sync(() => makeThread({ file, sums })),
     (made) => Effect.promise(made.close)

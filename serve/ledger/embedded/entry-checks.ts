@@ -1,6 +1,6 @@
 /**
- * Follows entries in the order of their numbers: that each is what was written and follows the one before it, that it was
- * charged to a key of its account, and that what calls have spent was there.
+ * Checks entries in the order of their numbers: each is unchanged and follows its predecessor, each was charged to a
+ * key of its account, and calls have spent only credits that were there.
  */
 import type { Sqlite } from "../../persistence/sqlite.ts"
 import { beginning, breakBefore, type ChainHead } from "../chain.ts"
@@ -8,7 +8,7 @@ import { isMoneyOut } from "../money-out.ts"
 import type { Entry } from "../records.ts"
 import { entryColumns, numberIn, textIn } from "./columns.ts"
 
-/** Some 20 MB of rows at a time. */
+/** About 20 MB of rows per query. */
 const entriesAtOnce = 20_000
 const entriesAfter = `
   select ${entryColumns} from ledger.entry where sequence > $1 order by sequence limit ${entriesAtOnce}`
@@ -18,7 +18,7 @@ export function* eachEntryAfter(sqlite: Sqlite, after: number, upTo = Number.POS
   for (let reached = after; reached < upTo; ) {
     const rows = sqlite.all(entriesAfter, [reached])
     for (const row of rows) {
-      const entry = row as unknown as Entry // the columns; a copy of each would take as long as reading it
+      const entry = row as unknown as Entry // the selected columns; copying each row would take as long as reading it
       if (entry.sequence > upTo) return
       yield entry
     }
@@ -28,8 +28,8 @@ export function* eachEntryAfter(sqlite: Sqlite, after: number, upTo = Number.POS
 }
 
 /**
- * Credits that had gone out of an account with money, when it was at a position, or the largest number that a double counts
- * exactly. Balances below 0 are rare.
+ * Credits that had left an account with money when it reached a position, at most the largest integer that a double
+ * represents exactly. Balances below 0 are rare, so this query is too.
  */
 const moneyOut = `
   select cast(min(total(-credits), ${Number.MAX_SAFE_INTEGER}) as integer) as credits
@@ -37,11 +37,11 @@ const moneyOut = `
   where type <> 'charge' and account_id = $1 and position <= $2 and ${isMoneyOut}`
 
 interface EntryChecks {
-  /** What is wrong with the next entry. */
+  /** Returns the problems of the next entry. */
   readonly check: (entry: Entry) => ReadonlyArray<string>
-  /** Number of the last entry. */
+  /** Number of the last entry that was checked. */
   readonly reached: () => number
-  /** Where the accounts of these entries have arrived. */
+  /** The heads of the accounts after these entries. */
   readonly heads: ReadonlyMap<string, ChainHead>
 }
 
@@ -61,7 +61,10 @@ export const readOwners = (sqlite: Sqlite): Owners => ({
   )
 })
 
-/** Begins after an entry. Where that is not the beginning, the first entry of each account is taken as it is. */
+/**
+ * Begins after the entry with the number `after`. If that is not 0, the first entry seen of an account is not compared
+ * with its predecessor, unless it has position 1.
+ */
 export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): EntryChecks => {
   const heads = new Map<string, ChainHead>()
   let reached = after
@@ -69,7 +72,7 @@ export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): Entr
   const headBefore = ({ account_id, position }: Entry): ChainHead | undefined =>
     heads.get(account_id) ?? (after === 0 || position === 1 ? beginning : undefined)
 
-  /** Null and an empty text have the same hash, and so do fields that a line break has moved into one another. */
+  /** Null and an empty text have the same hash, and so do fields if a line break moves text from one to the next. */
   const textProblem = (entry: Entry, place: string) => {
     const { account_id, endpoint, expires_at, grants, key_id, note, occurred_at, request_id, type } = entry
     for (const text of [account_id, endpoint, expires_at, grants, key_id, note, occurred_at, request_id, type]) {
@@ -91,7 +94,7 @@ export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): Entr
       : `${place} was charged to key ${key_id}, which is no key of this account`
   }
 
-  /** What calls have spent was there: a balance is below 0 by no more than the money that went out of its account. */
+  /** Calls spend only credits that are there: a balance is below 0 by no more than the money that left its account. */
   const balanceProblem = ({ account_id, balance, position }: Entry, place: string) => {
     if (balance >= 0) return undefined
     const gone = numberIn(sqlite.all(moneyOut, [account_id, position])[0], "credits")

@@ -1,4 +1,6 @@
-/** Follows credits that expire: what charges and ends have left of them, and that no charge took them after their end. */
+/**
+ * Checks expiring credits: what charges and expiry have left of them, and that no charge used them after they expired.
+ */
 import type { Sqlite } from "../../persistence/sqlite.ts"
 import { grantChanges } from "../expiring-grants.ts"
 import type { Entry } from "../records.ts"
@@ -36,7 +38,7 @@ export const expiringGrants = () => {
         ]
       })
     },
-    /** What the table that is kept says otherwise. */
+    /** Returns where the stored table differs. */
     problems: (sqlite: Sqlite): ReadonlyArray<string> => {
       const kept = new Map(
         readGrants(sqlite).map(({ account_id, credits_left, expires_at, position }): [string, Grant] => [

@@ -1,6 +1,7 @@
 /**
- * Group commit: what arrives in one turn of the event loop, or while the last group is being written, becomes durable
- * together. One promise is shared by a whole group, and no fiber runs per charge: at 30,000 charges a second that counts.
+ * Group commit: everything that arrives in one turn of the event loop, or while the last group is being written,
+ * becomes durable together. A whole group shares one promise, and no fiber runs per charge, which matters at 30,000
+ * charges a second.
  */
 
 import { chain, type Draft } from "../chain.ts"
@@ -21,13 +22,13 @@ interface PendingGroup {
 }
 
 export interface GroupWriter {
-  /** Resolves when the charge is durable. Rejects when it could not be written; the hold is given back then. */
+  /** Resolves when the charge is durable. Rejects if it could not be written; the hold is then released. */
   readonly charge: (hold: Hold, draft: Draft) => Promise<void>
   /** Resolves when the decision is durable and in force. */
   readonly decide: (decision: Decision) => Promise<void>
-  /** Whether the last group could be written. After a failure an empty group is tried every second. */
+  /** Whether the last group could be written. After a failure, an empty group is tried every second. */
   readonly isWritable: () => boolean
-  /** Waits for what is pending. Nothing may be added afterwards. */
+  /** Waits for pending writes. Nothing may be added afterwards. */
   readonly close: () => Promise<void>
 }
 
@@ -81,7 +82,7 @@ export const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters
     counters.failed_groups++
     writable = false
     clearTimeout(probe)
-    probe = setTimeout(() => open().durable.promise.catch(() => {}), retryAfter).unref() // each failure sets the next one
+    probe = setTimeout(() => open().durable.promise.catch(() => {}), retryAfter).unref() // a failure schedules the next
     next()
     group.durable.reject(error)
   }

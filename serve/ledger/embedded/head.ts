@@ -1,15 +1,17 @@
-/** Follows the chain of a ledger in a file, and keeps its head there. Entries and records are numbered without gaps. */
+/**
+ * Follows the chain of a ledger in a file, and stores its head there. Entries and records are numbered without gaps.
+ */
 import type { Sqlite } from "../../persistence/sqlite.ts"
 import { hashOfRecord, linkedTo } from "../chain.ts"
 import { type Head, isAt } from "../head.ts"
 import { numberIn, textIn } from "./columns.ts"
 
-/** Links of one step: some 100 MB of memory. */
+/** Links per step: about 100 MB of memory. */
 const linksAtOnce = 100_000
 
 const entriesAfter = `
   select sequence, hash from ledger.entry where sequence > $1 order by sequence limit ${linksAtOnce}`
-/** What was recorded before the entry `$2`. */
+/** Records whose preceding entry is `$2` or an earlier one. */
 const recordsAfter = `
   select number, after_entry, kind, body
   from ledger.record
@@ -17,11 +19,11 @@ const recordsAfter = `
   order by number
   limit ${linksAtOnce}`
 
-/** Links in order, each with its own hash: records stand behind the entry that was the last one before them. */
+/** Links in order, each with its own hash. A record comes after the last entry that was written before it. */
 function* linksAfter(sqlite: Sqlite, { entries, records }: Head): Generator<Head> {
   const found = sqlite.all(entriesAfter, [entries])
   const recorded = sqlite.all(recordsAfter, [records, numberIn(found.at(-1) ?? { sequence: entries }, "sequence")])
-  const isCut = recorded.length === linksAtOnce // then more of them may stand before the entries that follow
+  const isCut = recorded.length === linksAtOnce // if so, more records may precede the next entries
   const upTo = isCut ? numberIn(recorded.at(-1), "after_entry") : Number.POSITIVE_INFINITY
   const hashes = found.filter((row) => numberIn(row, "sequence") <= upTo)
   let [entry, record] = [entries, records]
@@ -50,7 +52,7 @@ export const headIn = (sqlite: Sqlite): Head => {
   return { entries: numberIn(row, "entries"), records: numberIn(row, "records"), hash: textIn(row, "hash") }
 }
 
-/** The head after everything that is written, from another one. `seen` receives each head on the way. */
+/** Follows the chain from a head to its end, and returns the new head. `seen` receives each head on the way. */
 export const followChain = (sqlite: Sqlite, from: Head, seen: (head: Head) => void = () => {}): Head => {
   let head = from
   for (let before: Head | undefined; before !== head; ) {
@@ -63,11 +65,11 @@ export const followChain = (sqlite: Sqlite, from: Head, seen: (head: Head) => vo
   return head
 }
 
-/** Where two have followed it, the one that has arrived further is kept. */
+/** If two connections have followed the chain, the head that is further along is kept. */
 const keepHead = `
   update ledger.head set entries = $1, records = $2, hash = $3 where entries + records <= $1 + $2`
 
-/** Follows the chain from a head to its end, and keeps where it has arrived. */
+/** Follows the chain from a head to its end, and stores the new head. */
 export const advanceHead = (sqlite: Sqlite, from: Head = headIn(sqlite)): Head => {
   const head = followChain(sqlite, from)
   if (head.hash !== from.hash) {
@@ -86,7 +88,7 @@ export const endIn = (sqlite: Sqlite): Omit<Head, "hash"> => {
   return { entries: numberIn(row, "entries"), records: numberIn(row, "records") }
 }
 
-/** What is missing of a chain that was followed so far, or undefined. */
+/** Reports links that are missing from a chain that was already followed to this head, or undefined. */
 export const cutProblem = (sqlite: Sqlite, { entries, records }: Head): string | undefined => {
   const end = endIn(sqlite)
   return end.entries < entries || end.records < records
@@ -95,9 +97,9 @@ export const cutProblem = (sqlite: Sqlite, { entries, records }: Head): string |
 }
 
 /**
- * Why the chain does not go through an anchor, or undefined where it does. It is followed between the anchor and where it was
- * followed to before; what comes later continues from one of the two. So an older part that is changed shows in a
- * verification, even if every hash in the file was recomputed.
+ * Why the chain does not pass through an anchor, or undefined if it does. The chain is followed only between the anchor
+ * and the stored head; later links continue from one of the two. A verification detects a change in an older part, even
+ * if every hash in the file was recomputed.
  */
 export const chainProblem = (sqlite: Sqlite, kept: Head, anchor: Head): string | undefined => {
   const missing = cutProblem(sqlite, kept) ?? cutProblem(sqlite, anchor)

@@ -1,6 +1,6 @@
 /**
- * The chain of a ledger in a file, for the anchor that its server keeps. A thread follows it in the background. Where it has
- * arrived is kept in memory: an attacker who can write the file can also replace the head in it.
+ * The chain of a ledger in a file, for the anchor that its server maintains. A thread follows the chain in the
+ * background. The head is kept in memory, because an attacker who can write the file can also replace the head in it.
  */
 import { Effect, type Option } from "effect"
 import type { AnchorPlace } from "../anchor.ts"
@@ -11,7 +11,7 @@ import { advanceHead, chainProblem, endIn, headIn } from "./head.ts"
 import type { LedgerFile } from "./ledger-file.ts"
 
 const chainIn = ({ sqlite, thread }: LedgerFile["Service"], kept: Head): Chain => {
-  /** Where the chain has arrived, and after how many commits. */
+  /** The last head, and the number of commits when it was computed. */
   let followed: { readonly commits: number | undefined; readonly head: Head } = { commits: undefined, head: kept }
   return {
     holdTo: (anchor) =>
@@ -39,7 +39,7 @@ const chainIn = ({ sqlite, thread }: LedgerFile["Service"], kept: Head): Chain =
   }
 }
 
-/** `open` opens the ledger, which is not anchored before it is open. */
+/** `open` opens the ledger. No anchor is written before the ledger is open. */
 export const keepAnchor = <A, E, R>(
   file: LedgerFile["Service"],
   place: Option.Option<AnchorPlace>,

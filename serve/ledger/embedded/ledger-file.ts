@@ -1,7 +1,7 @@
 /**
- * `$LARDER_HOME/ledger/ledger.sqlite`: everything that a server without PostgreSQL writes, the ledger and the console's
- * tables; next to it `sums.sqlite`, which is derived from it. One process holds the folder, by a lock that dies with it. Folder and
- * files are their owner's alone.
+ * `$LARDER_HOME/ledger/ledger.sqlite` contains everything that a server without PostgreSQL writes: the ledger and the
+ * console's tables. Next to it, `sums.sqlite` contains tables derived from the ledger. One process holds the folder, by
+ * a lock that ends with the process. Only their owner can access the folder and the files.
  */
 import {
   chmodSync,
@@ -31,17 +31,17 @@ import { ledgerTables, recordingTriggers } from "./tables.ts"
 export const ledgerFileIn = (directory: string) => path.join(directory, "ledger.sqlite")
 const sumsFileIn = (directory: string) => path.join(directory, "sums.sqlite")
 
-/** The tables of a file, from its first version on. */
+/** Number 1 creates all tables. */
 const migrations = [[...ledgerTables, ...consoleTables, ...recordingTriggers].join(";\n")]
 
-/** Makes what tables are missing. Answers why the file cannot be used, or nothing. */
+/** Creates missing tables. Returns why the file cannot be used, or undefined. */
 export const prepareTables = (sqlite: Sqlite): string | undefined => migrate(sqlite, migrations)
 
 const attempt = <A>(action: string, run: () => A) => Effect.try({ try: run, catch: unavailable(action) })
 
 const makeFolder = (directory: string): string => {
   const home = path.dirname(directory)
-  mkdirSync(home, { recursive: true }) // analysts read the warehouse in it
+  mkdirSync(home, { recursive: true }) // not private: analysts read the warehouse in it
   if (!existsSync(directory)) {
     mkdirSync(directory, { mode: 0o700 })
     syncDirectory(home)
@@ -51,13 +51,13 @@ const makeFolder = (directory: string): string => {
   return folder
 }
 
-/** Held until the scope ends, or the process. */
+/** Held until the scope or the process ends. */
 const lock = Effect.fnUntraced(function* (folder: string) {
   const file = path.join(folder, ".lock")
   yield* Effect.acquireRelease(
     Effect.try({
       try: () => {
-        // closing it would give up the lock that this process may have on it
+        // closing an existing file would release the lock that this process may have on it
         if (!existsSync(file)) closeSync(openSync(file, "a", 0o600))
         chmodSync(file, 0o600)
         const held = new DatabaseSync(file, { timeout: 0 })
@@ -75,7 +75,7 @@ const lock = Effect.fnUntraced(function* (folder: string) {
   )
 })
 
-/** A ledger of the form that no release had is never taken for an empty folder. */
+/** Refuses a ledger of a form that was never released, instead of treating its folder as empty. */
 const refuseOldForm = Effect.fnUntraced(function* (folder: string) {
   const old = readdirSync(folder).find((name) => name === "ledger.duckdb" || /^journal-\d+\.ndjson$/.test(name))
   if (old === undefined) return
@@ -86,7 +86,7 @@ const refuseOldForm = Effect.fnUntraced(function* (folder: string) {
   })
 })
 
-/** A missing file is never replaced by a new one beside its leftovers. */
+/** Refuses to create a new file if the file is missing but its companion files exist. */
 const refuseMissing = Effect.fnUntraced(function* (file: string, sums: string) {
   if (existsSync(file) && statSync(file).size > 0) return
   const left = [`${file}-wal`, sums].find((name) => existsSync(name))
@@ -99,15 +99,15 @@ interface File {
   readonly directory: string
   readonly file: string
   readonly sums: string
-  /** Writes, and reads what is in the file itself. */
+  /** Writes the file, and reads the tables in it. */
   readonly sqlite: Sqlite
-  /** Reads in this thread, also what follows from the entries. */
+  /** Reads on this thread, including the derived tables. */
   readonly reading: Sqlite
-  /** Reads what would hold requests up, and writes what need not be on the disk at once. */
+  /** Runs reads that would delay requests, and writes that need not be flushed immediately. */
   readonly thread: Thread
 }
 
-/** Opened with the tables that follow from the entries; unusable ones are rebuilt. */
+/** Opens the file with the derived tables. Unusable ones are rebuilt. */
 const openReading = (file: string, sums: string): Sqlite => {
   const open = (): Sqlite | undefined => {
     const opened = openSqlite(file, { durability: "normal", sums })
@@ -129,7 +129,7 @@ const openReading = (file: string, sums: string): Sqlite => {
 }
 
 interface LedgerFileOptions {
-  /** Where the ledger is being moved to: a folder that is marked so may be opened by the migration. */
+  /** Where the ledger is being moved to: the migration may open a folder that is marked with this place. */
   readonly movingTo?: string
 }
 

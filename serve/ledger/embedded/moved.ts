@@ -1,6 +1,7 @@
 /**
- * The mark in the folder of a ledger that was moved into PostgreSQL: two ledgers with the same credits would let them be
- * spent twice. It is there before the database has the ledger for good, and says whether the move was seen to its end.
+ * The mark in the folder of a ledger that was moved to PostgreSQL. Without it, two ledgers with the same credits would
+ * allow spending them twice. The mark is written before the database commits the move, and says whether the move is
+ * complete.
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import path from "node:path"
@@ -28,7 +29,7 @@ export class LedgerMoved extends Schema.TaggedError<LedgerMoved>()("LedgerMoved"
 
 const cannotBeMarked = (cause: unknown) => new LedgerUnavailable({ action: "be marked as moved", cause })
 
-/** The mark is there whole or not at all, also after a power cut. */
+/** The mark is written as a whole or not at all, even after a power failure. */
 export const markAs = (stage: Mark["stage"], directory: string, place: string) =>
   Effect.try({
     try: () => {

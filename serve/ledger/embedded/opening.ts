@@ -1,6 +1,6 @@
 /**
- * What a start reads: accounts, keys, where each account has arrived and what keys have spent, with the newest entries checked
- * on the way. However long the ledger is, it reads no more than them; `larder-serve ledger verify` reads everything.
+ * What a start reads: accounts, keys, the head of each account and what keys have spent. It also checks the newest
+ * entries. However long the ledger is, a start reads no more than that; `larder-serve ledger verify` reads everything.
  */
 import type { Scope } from "@larder/schemas/scopes.ts"
 import { scopes } from "@larder/schemas/scopes.ts"
@@ -30,7 +30,7 @@ const unfollowed = (sqlite: Sqlite) => lastEntry(sqlite) - progressIn(sqlite)
 const knownScopes: ReadonlySet<string> = new Set(scopes)
 const isScope = (scope: unknown): scope is Scope => typeof scope === "string" && knownScopes.has(scope)
 
-/** What is stored cannot be what was written. */
+/** The stored data cannot be what was written. */
 export class Damage extends Error {}
 
 const scopesIn = (row: Row): ReadonlyArray<Scope> => {
@@ -47,7 +47,7 @@ const scopesIn = (row: Row): ReadonlyArray<Scope> => {
 
 export const keyOf = (row: Row): ApiKey => ({ ...row, scopes: scopesIn(row) }) as unknown as ApiKey // strict columns
 
-/** A key that no account owns, or whose account is gone. */
+/** A key whose account does not exist. */
 const strangeKeys = `
   select api_key.id, account_id
   from ledger.api_key
@@ -57,7 +57,7 @@ const strangeKeys = `
 const placeOf = `
   select sequence from sums.entry_place where account_id = $1 order by position desc limit 1`
 const entryAt = `select ${entryColumns} from ledger.entry where sequence = $1`
-/** Where the accounts have arrived by `entry_place`. */
+/** The heads of the accounts according to `entry_place`. */
 const headsInPlaces = (sqlite: Sqlite, accounts: ReadonlyArray<Account>): Map<string, ChainHead> => {
   const heads = new Map<string, ChainHead>()
   for (const { id } of accounts) {
@@ -71,8 +71,9 @@ const headsInPlaces = (sqlite: Sqlite, accounts: ReadonlyArray<Account>): Map<st
 }
 
 /**
- * Follows the newest entries. The first of each account is taken as it is where the entry before it is older than these; its
- * last one has to be where `entry_place` says that the account is.
+ * Checks the newest entries. The first one of each account is not compared with its predecessor if that one is older
+ * than these. At the last entry that `entry_place` covers, each account must be at the position that `entry_place` has
+ * for it.
  */
 const checkNewest = (sqlite: Sqlite, owners: Owners, heads: Map<string, ChainHead>): number => {
   const last = lastEntry(sqlite)
@@ -96,7 +97,7 @@ const comparePlaces = (places: ReadonlyMap<string, ChainHead>, followed: Readonl
   }
 }
 
-/** Exact: the call that was admitted last in a month saw every other one as spent or held. A refund only makes room. */
+/** Exact: the last call admitted in a month saw every other call as spent or held. A refund only frees credits. */
 const overspent = `
   select key_id, substr(occurred_at, 1, 7) as month, -sum(credits) as spent, coalesce(max(budget_credits), 0) as budget
   from ledger.entry
@@ -113,7 +114,7 @@ const checkBudgets = (sqlite: Sqlite) => {
   }
 }
 
-/** Sums of past months are read on demand: a clock may be set back. */
+/** Sums of past months are read on demand, in case the clock was set back. */
 const spendingFrom = `
   select key_id, month, sum(credits) as spent
   from (
@@ -135,7 +136,7 @@ const spentInOneMonth = `
     where sequence > ${followed} and key_id = $3 and ${monthOfEntry} = $1
   )`
 
-/** Days are looked up one by one: between them are those of other keys. */
+/** Days are looked up one by one, because rows of other keys lie between them. */
 const spentOnDays = `
   select coalesce(sum(credits), 0) as spent
   from (
@@ -153,7 +154,7 @@ const spentOnDays = `
   )`
 
 const isLimited = "(daily_budget_credits is not null or weekly_budget_credits is not null)"
-/** Of keys that have a budget per day or week, from a day on. */
+/** For keys that have a daily or weekly budget, from a day on. */
 const spendingOfDaysFrom = `
   select key_id, day, sum(credits) as spent
   from (
@@ -168,7 +169,7 @@ const spendingOfDaysFrom = `
   where key_id in (select id from ledger.api_key where ${isLimited})
   group by key_id, day`
 
-/** Ended ones included: what they have left is still in the balance. */
+/** Includes expired grants: their remaining credits are still in the balance. */
 const grantsLeft = `
   select account_id, position, expires_at, credits_left
   from ledger.expiring_grant
@@ -180,13 +181,13 @@ const booked = `
   from ledger.entry indexed by entry_but_charge
   where type <> 'charge' and key_id is null and request_id is not null`
 
-/** After a restore all entries have to be followed: ten seconds for each million, in portions as large as memory allows. */
+/** After a restore, all entries have to be summed up: ten seconds per million, in batches as large as memory allows. */
 const entriesOfFirstPortion = 2_000_000
 
-/** How many entries a start has to follow first, where they are so many that it takes long; else 0. */
+/** The number of entries that a start has to sum up first, if that takes long; otherwise 0. */
 export const longWayAt = (sqlite: Sqlite): number => (unfollowed(sqlite) > checkedAtStart ? unfollowed(sqlite) : 0)
 
-/** The state of the ledger at its last entry. Throws a `Damage` where what is stored does not add up. */
+/** The state of the ledger at its last entry. Throws `Damage` if the stored data is inconsistent. */
 export const readState = (sqlite: Sqlite, now: number): Snapshot => {
   const unfit = cutProblem(sqlite, headIn(sqlite)) ?? progressProblem(sqlite)
   if (unfit !== undefined) throw new Damage(unfit)

@@ -1,8 +1,8 @@
 /**
- * Tables that follow from the entries: an index of accounts, and usage. A thread writes them in portions into a file of their
- * own, `sums.sqlite`: kept up to date with each charge they would cost several pages for each account of a group, and in the
- * ledger's file each portion would make the charges wait. `progress` says up to which entry they have them; what they lack is
- * read from the entries, some seconds' worth. They can be rebuilt from the entries at any time.
+ * Tables derived from the entries: an index of accounts, and usage. A thread writes them in batches into a separate
+ * file, `sums.sqlite`. Updating them with each charge would cost several pages for each account of a group, and in the
+ * ledger's own file each batch would delay charges. `progress` stores the last entry that they include; later entries,
+ * a few seconds' worth, are read from the entries themselves. The tables can be rebuilt from the entries at any time.
  */
 import path from "node:path"
 import type { Sqlite } from "../../persistence/sqlite.ts"
@@ -11,29 +11,29 @@ import { numberIn } from "./columns.ts"
 import { advanceHead } from "./head.ts"
 import { sumsTables } from "./tables.ts"
 
-/** Entries of one transaction. Of 20,000 an entry takes a fifth of the time and of the log that it takes of 250. */
+/** Entries per transaction. At 20,000, an entry takes a fifth of the time and of the log that it takes at 250. */
 const portion = 20_000
 
 export const dayOfEntry = "substr(occurred_at, 1, 10)"
 export const monthOfEntry =
   "cast(substr(occurred_at, 1, 4) as integer) * 12 + cast(substr(occurred_at, 6, 2) as integer) - 1"
 
-/** Up to which entry the tables have them, as a part of a statement. */
+/** The last entry that the tables include, as an SQL expression. */
 export const followed = "(select sequence from sums.progress)"
 
-/** The charges that the tables lack, as rows of a day's usage. */
+/** Charges and refunds of calls that the tables do not include yet, as rows of daily usage. */
 export const ahead = `
   select account_id, ${dayOfEntry} as day, key_id, endpoint,
     case type when 'charge' then 1 when 'refund' then -1 else 0 end as calls, -credits as credits
   from ledger.entry
   where sequence > ${followed} and key_id is not null`
 
-/** A refund of a call takes it out of the day of its charge again. */
+/** A refund of a call removes it from the day of its charge. */
 export const sums =
   "sum(case type when 'charge' then 1 when 'refund' then -1 else 0 end) as calls, -sum(credits) as credits"
 const entries = "from ledger.entry where sequence > $1 and sequence <= $2"
 
-/** `columns` are those of the table's key, each with what gives it out of an entry. */
+/** `columns` are the key columns of the table, each with its expression over an entry. */
 const adding = (table: string, columns: Readonly<Record<string, string>>) => {
   const key = Object.keys(columns).join(", ")
   return `
@@ -59,7 +59,7 @@ export const lastEntry = (sqlite: Sqlite): number =>
 export const progressIn = (sqlite: Sqlite): number =>
   numberIn(sqlite.all("select sequence from sums.progress")[0], "sequence")
 
-/** Makes the tables where there are none. False where there are those of another version. */
+/** Creates the tables if there are none. Returns false if they are of another version. */
 export const prepareSums = (sqlite: Sqlite): boolean => {
   const version = numberIn(sqlite.all("pragma sums.user_version")[0], "user_version")
   if (version === 1) return true
@@ -74,7 +74,10 @@ const strangers = `
   left join ledger.entry on entry.sequence = progress.sequence
   where progress.sequence > 0 and entry.hash is not progress.hash`
 
-/** Why the tables cannot follow from these entries, or undefined: they know an entry that is missing or is another one. */
+/**
+ * Why these entries cannot be the source of the tables, or undefined: an entry that the tables include is missing or
+ * different.
+ */
 export const progressProblem = (sqlite: Sqlite): string | undefined => {
   const [stranger] = sqlite.all(strangers)
   return stranger === undefined
@@ -82,7 +85,7 @@ export const progressProblem = (sqlite: Sqlite): string | undefined => {
     : `entries were summed up to number ${stranger.sequence}, which is missing or another one; the last entry is ${lastEntry(sqlite)}. Where this ledger was put in the place of a newer one, as after a restore, remove ${path.basename(sqlite.sums ?? "")}`
 }
 
-/** Brings the tables, and the head of the chain, up to the last entry. */
+/** Updates the tables, and the head of the chain, up to the last entry. */
 export const followEntries = (sqlite: Sqlite, atOnce: number = portion): Head => {
   const last = lastEntry(sqlite)
   for (let reached = progressIn(sqlite); reached < last; ) {

@@ -1,12 +1,12 @@
 /**
- * Request ids that are in a ledger more than once for the same type. Ten million texts would not fit into memory, so a number
- * of 53 bits is kept of each; texts are compared where two numbers are equal.
+ * Finds request ids that a ledger contains more than once for the same type. Ten million texts would not fit into
+ * memory, so a 53-bit hash of each is kept; texts are compared only if two hashes are equal.
  */
 import type { Entry } from "../records.ts"
 
 const nameOf = ({ request_id, type }: Entry) => `${type} ${request_id}`
 
-/** FNV-1a twice, from two beginnings. */
+/** FNV-1a twice, with different start values. */
 const numberOf = (text: string): number => {
   let [high, low] = [0x811c9dc5, 0x1b873593]
   for (let at = 0; at < text.length; at++) {
@@ -38,7 +38,7 @@ export const repeatedRequests = () => {
       }
       numbers[count++] = numberOf(nameOf(entry))
     },
-    /** `entries` gives all that were added once more. */
+    /** `entries` returns all entries that were added, once more. */
     problems: (entries: () => Iterable<Entry>): ReadonlyArray<string> => {
       const sorted = numbers.subarray(0, count).sort()
       const suspects = new Set<number>()

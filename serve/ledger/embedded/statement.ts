@@ -1,4 +1,6 @@
-/** Entries page by page, as a thread reads them: from the index `entry_place`, and the newest from the entries themselves. */
+/**
+ * Reads entries page by page, on a thread: through the index `entry_place`, and the newest from the entries themselves.
+ */
 import { literal } from "@larder/warehouse/duckdb.ts"
 import type { Sqlite } from "../../persistence/sqlite.ts"
 import type { Snapshot } from "../ledger-state.ts"
@@ -21,7 +23,7 @@ const placed = `
   cross join ledger.entry on entry.sequence = place.sequence
   where place.account_id = $1 and place.position < $2 and place.${isPlaced}`
 const newest = `select ${entryColumns} from ledger.entry where ${isNot} and account_id = $1 and position < $2`
-/** Of other types than charges, which have an index that is always up to date. */
+/** Only types other than charges: their index is always up to date. */
 const rare = `
   select ${entryColumns}
   from ledger.entry indexed by entry_but_charge
@@ -62,7 +64,7 @@ const pageAfter = `
 
 interface PageAfter {
   readonly account_id: string
-  /** Position of the last entry of the page before; 0 for the first page. */
+  /** Position of the last entry of the previous page; 0 for the first page. */
   readonly after: number
   /** Number of the last entry that is read. */
   readonly last: number
@@ -87,12 +89,12 @@ export const readKeyTexts = (sqlite: Sqlite): ReadonlyMap<string, string> =>
 const pageOfAll = `
   select ${entryColumns} from ledger.entry where sequence > $1 and sequence <= $2 order by sequence limit $3`
 
-/** Credits that expire, also those that are used up. Few. */
+/** Expiring credits, including those that are used up. There are few. */
 export const readGrants = (sqlite: Sqlite): ReadonlyArray<Snapshot["grants"][number]> =>
   sqlite
     .all("select account_id, position, expires_at, credits_left from ledger.expiring_grant")
     .map((row) => ({ ...row }) as unknown as Snapshot["grants"][number]) // strict columns
 
-/** Entries of all accounts, in the order of writing. */
+/** Entries of all accounts, in write order. */
 export const readAllAfter = (sqlite: Sqlite, after: number, last: number, limit: number): ReadonlyArray<Entry> =>
   sqlite.all(pageOfAll, [after, last, limit]).map(entryOf)

@@ -1,6 +1,6 @@
 /**
- * The port behind which the embedded ledger is kept. A store knows nothing of rules: it makes groups durable in the order
- * in which they are given, and gives everything back when the ledger starts.
+ * The port behind which the embedded ledger is stored. A store knows no rules: it makes groups durable in the order in
+ * which they are given, and returns everything when the ledger starts.
  */
 import type { Effect, Stream } from "effect"
 import type { Backup, BackupFailed, Input, UsageOfDay, Verification } from "../administration.ts"
@@ -11,7 +11,7 @@ import type { ApiKey, Entry } from "../records.ts"
 import type { SummedUsage } from "../summed-usage.ts"
 import type { ServerHeads } from "./verification.ts"
 
-/** What a key is to calls, to compare what is stored with what the running server knows. */
+/** The fields of a key that affect calls, to compare the stored key with the one that the running server knows. */
 export const keyText = (key: ApiKey): string =>
   keyTextColumns.map((column) => (column === "scopes" ? JSON.stringify(key.scopes) : (key[column] ?? ""))).join(" ")
 export const keyTextColumns = [
@@ -28,36 +28,39 @@ export const keyTextColumns = [
   "expires_at"
 ] as const satisfies ReadonlyArray<keyof ApiKey>
 
-/** Which entries a page of a statement has. */
+/** Selects the entries of a page of a statement. */
 export interface PageBefore extends Omit<Input<"entriesBefore">, "before"> {
   readonly before: number
 }
 
 export interface LedgerStore {
-  /** Read once, before the first group. Fails where what is stored does not add up. */
+  /** Read once, before the first group. Fails if the stored data is inconsistent. */
   readonly load: Effect.Effect<Snapshot, LedgerUnavailable | LedgerDamaged>
   /**
-   * Resolves when the group is durable. When it rejects, nothing of the group was kept, and the next group may bear the
+   * Resolves when the group is durable. If it rejects, nothing of the group was kept, and the next group may use the
    * same numbers. Never called again before the last call has ended.
    */
   readonly append: (group: Group) => Promise<void>
-  /** Entries of an account in order: all that were durable when the reading began. */
+  /** Entries of an account in order: all that were durable when the read began. */
   readonly entriesOf: (accountId: string) => Stream.Stream<Entry, LedgerUnavailable>
   /**
-   * Entries of an account newest first: the `limit` newest whose position is below `before`, of some types or of all.
-   * There are entries up to the position before that one.
+   * Entries of an account, newest first: the `limit` newest whose position is below `before`, of some types or of all.
+   * Every position below `before` has an entry.
    */
   readonly entriesBefore: (of: PageBefore) => Effect.Effect<ReadonlyArray<Entry>, LedgerUnavailable>
-  /** The same of all accounts, in the order of writing. */
+  /** Entries of all accounts in write order: all that were durable when the read began. */
   readonly allEntries: Stream.Stream<Entry, LedgerUnavailable>
-  /** Credits that expire, also those that are used up. */
+  /** Expiring credits, including those that are used up. */
   readonly allGrants: Stream.Stream<Snapshot["grants"][number], LedgerUnavailable>
   readonly usage: (of: Input<"usage">) => Effect.Effect<ReadonlyArray<UsageOfDay>, LedgerUnavailable>
   readonly summedUsage: (of: Input<"summedUsage">) => Effect.Effect<SummedUsage, LedgerUnavailable>
-  /** Checks everything that is stored, that it says what the state machine held when it was asked, and goes through an anchor. */
+  /**
+   * Checks all stored data: it must match what the state machine held at the time of the request, and the chain must
+   * pass through the anchor.
+   */
   readonly verify: (held: ServerHeads, anchor?: Anchor) => Effect.Effect<Verification, LedgerUnavailable>
   /** Every key as it is stored, by its id; see `keyText`. */
   readonly keyTexts: Effect.Effect<ReadonlyMap<string, string>, LedgerUnavailable>
-  /** Copies everything that was durable when it was asked into a new file. */
+  /** Copies everything that was durable at the time of the request into a new file. */
   readonly backup: (file: string) => Effect.Effect<Backup, BackupFailed | LedgerUnavailable>
 }

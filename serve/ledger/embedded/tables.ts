@@ -1,4 +1,4 @@
-/** The tables of the ledger in SQLite, and the triggers that keep every state of what is recorded. */
+/** The tables of the ledger in SQLite, and the triggers that record every state of accounts, keys and payments. */
 import { readFileSync } from "node:fs"
 import { type Recorded, recorded, recordedTables } from "../recorded.ts"
 
@@ -6,10 +6,10 @@ const read = (name: string) => readFileSync(new URL(`./tables/${name}.sql`, impo
 
 export const ledgerTables: ReadonlyArray<string> = ["account", "api_key", "entry", "expiring_grant", "record"].map(read)
 
-/** Tables that follow from the entries, in a file of their own. */
+/** Tables derived from the entries, in a separate file. */
 export const sumsTables: ReadonlyArray<string> = ["entry_place", "usage"].map(read)
 
-/** A row as its record says it. */
+/** The JSON of a row, as its record stores it. */
 export const bodyOf = (table: Recorded, row: string): string =>
   `json_object(${recorded[table].map((column) => `'${column}', ${row}.${column}`).join(", ")})`
 
@@ -19,7 +19,7 @@ const recording = (table: Recorded, change: "insert" | "update") => `
     values ((select coalesce(max(sequence), 0) from entry), '${table}', ${bodyOf(table, "new")});
   end`
 
-/** A recharge that was not sent to the processor is removed where the balance turns out to be high enough. */
+/** A recharge that was not sent to the processor is removed if the balance turns out to be high enough. */
 const recordingRemoval = `
   create trigger delete_of_payment after delete on payment begin
     insert into record (after_entry, kind, body)

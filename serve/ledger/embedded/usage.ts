@@ -1,6 +1,6 @@
 /**
- * Usage per day, key and endpoint, as a thread reads it: from the tables that follow the entries, and from the entries that
- * they lack. A page of a year reads sums of days and of months, and sixteen days of two months at most.
+ * Usage per day, key and endpoint, read on a thread: from the derived tables, and from the entries that they do not
+ * include yet. A page for a year reads sums of days and of months, and at most sixteen days in each of two months.
  */
 import type { Cell, Sqlite } from "../../persistence/sqlite.ts"
 import type { Input, UsageOfDay } from "../administration.ts"
@@ -25,13 +25,16 @@ const paramsOf = ({ account_id, endpoint, from, key_id, to }: Asked): Array<Cell
 ]
 const ofEndpoint = "($5 is null or endpoint = $5)"
 
-/** Of what is asked. */
+/** The requested part of `ahead`. */
 const askedAhead = `${ahead} and account_id = $1 and ${dayOfEntry} between $2 and $3
     and ($4 is null or key_id = $4) and ${ofEndpoint}`
 
 const dayOfAccount = (which: "min" | "max") => `(select ${which}(day) from sums.usage_of_day where account_id = $1)`
 
-/** A key has a row or none on each day, so the days are looked up one by one: those from the first to the last that its account has. */
+/**
+ * A key has few rows on a day, or none, so days are looked up one by one, from the first to the last that its account
+ * has.
+ */
 const daysOfKey = `
   select usage.day, usage.key_id, usage.endpoint, usage.calls, usage.credits
   from (
@@ -83,7 +86,7 @@ const ofOneKey = (of: Asked): Query => ({
   params: paramsOf(of)
 })
 
-/** Keys: months, and days that are added to them or taken out. */
+/** Sums per key: months, plus or minus single days. */
 const ofAllKeys = (of: Asked): Query => {
   const { added, first, next, taken } = inMonths(of)
   const params = paramsOf(of)
@@ -123,7 +126,7 @@ const ofAllKeys = (of: Asked): Query => {
   }
 }
 
-/** Sums of each day, of each key and of each endpoint. */
+/** Sums per day, per key and per endpoint. */
 export const readParts = (sqlite: Sqlite, of: Asked): ReadonlyArray<PartOfUsage> => {
   const { params, sql } = of.key_id === undefined ? ofAllKeys(of) : ofOneKey(of)
   return sqlite.all(sql, params).map((row) => ({ ...row }) as unknown as PartOfUsage) // the columns above

@@ -1,7 +1,7 @@
 /**
- * Checks the whole ledger from its first entry on, in a thread of its own, while it is written: every entry against the one
- * before it, and everything that follows from entries and records against what is kept of it. What is compared is of one
- * moment. Ten million entries take some minutes, and memory for a number an entry.
+ * Checks the whole ledger from its first entry, in a separate thread, while it is being written: every entry against
+ * its predecessor, and all derived data against entries and records. The compared data is one snapshot. Ten million
+ * entries take a few minutes, and memory for one number per entry.
  */
 import type { Sqlite } from "../../persistence/sqlite.ts"
 import type { Verification } from "../administration.ts"
@@ -18,7 +18,7 @@ import { bodyOf } from "./tables.ts"
 
 const mostProblems = 100
 
-/** What the state machine held at a moment. */
+/** What the state machine held at one point in time. */
 export interface ServerHeads {
   readonly sequence: number
   readonly heads: ReadonlyMap<string, ChainHead>
@@ -37,7 +37,7 @@ const compareHeads = (held: ServerHeads["heads"], stored: ReadonlyMap<string, Ch
   }
 }
 
-/** Follows all entries, and compares where they arrive with what the running server held. */
+/** Follows all entries, and compares the resulting heads with those that the running server held. */
 const follower = (sqlite: Sqlite, held: ServerHeads, tell: Tell) => {
   const { check, heads, reached } = entryChecks(sqlite, readOwners(sqlite), 0)
   const requests = repeatedRequests()
@@ -65,7 +65,7 @@ const follower = (sqlite: Sqlite, held: ServerHeads, tell: Tell) => {
   }
 }
 
-/** Charges of all entries, which the tables that are kept are compared with. In a temporary file. */
+/** Charges summed over all entries, to compare the stored tables with. In a temporary file. */
 const charged = `
   create temp table charged as
     select account_id, ${dayOfEntry} as day, key_id, endpoint, ${sums}, max(budget_credits) as budget,
@@ -113,7 +113,7 @@ const checkUsage = (sqlite: Sqlite, tell: Tell) => {
       )
     }
   }
-  // exact: the call that was admitted last in a month saw every other one as spent or held; a refund only makes room
+  // exact: the last call admitted in a month saw every other call as spent or held; a refund only frees credits
   const overspent = `
     select key_id, substr(day, 1, 7) as month, sum(credits) as spent, coalesce(max(budget), 0) as budget
     from charged
@@ -133,7 +133,7 @@ const checkUsage = (sqlite: Sqlite, tell: Tell) => {
   }
 }
 
-/** Of days or weeks in which every charge had such a budget: before a key was given one it could spend more. */
+/** Only days or weeks in which every charge had such a budget: a key could spend more before it got one. */
 const overspentShorter = (budget: string, first: string) => `
   select key_id, ${first} as first, sum(credits) as spent, max(${budget}) as budget
   from charged
@@ -172,7 +172,7 @@ const changedColumns = (one: string, other: string): string => {
     .join(", ")
 }
 
-/** The last state that was recorded of a row. Rare, and looked for among all records. */
+/** The last recorded state of a row. Rarely needed, so it scans all records. */
 const lastRecorded = (sqlite: Sqlite, table: Recorded, id: string): string => {
   const [row] = sqlite.all(
     "select body from ledger.record where kind = $1 and body ->> 'id' = $2 order by number desc limit 1",
@@ -181,9 +181,9 @@ const lastRecorded = (sqlite: Sqlite, table: Recorded, id: string): string => {
   return textIn(row, "body")
 }
 
-/** Accounts, keys and payments are what was last recorded of them. */
+/** Accounts, keys and payments must match their last record. */
 const checkRecords = (sqlite: Sqlite, last: number, tell: Tell) => {
-  /** Hashes, because bodies of a million records would not fit into memory; null where a payment was removed. */
+  /** Hashes, because the bodies of a million records would not fit into memory; null if a payment was removed. */
   const latest = new Map<string, string | null>()
   for (const { number } of sqlite.all("select number from ledger.record where number < 1 order by number")) {
     tell(`record ${number} was added: they are numbered from 1`)
@@ -221,7 +221,7 @@ const checkRecords = (sqlite: Sqlite, last: number, tell: Tell) => {
   }
 }
 
-/** Every page can be read, and indexes say what their tables say. */
+/** Checks that every page can be read, and that indexes match their tables. */
 const fileProblems = (sqlite: Sqlite): ReadonlyArray<string> => {
   const damaged = (said: unknown) => `the file is damaged: ${said}`
   try {
@@ -243,9 +243,9 @@ export const verify = (sqlite: Sqlite, held: ServerHeads, anchor?: Head): Verifi
     if (problems.length < mostProblems) problems.push(problem)
   }
   const { end, followTo } = follower(sqlite, held, tell)
-  followTo(lastEntry(sqlite)) // before the moment that is compared: a long look at one moment keeps the log from being reset
+  followTo(lastEntry(sqlite)) // before the snapshot, because a long snapshot prevents the log from being reset
   return sqlite.atOneMoment(() => {
-    progressIn(sqlite) // first: the moment of the entries is then no earlier than that of the tables which follow them
+    progressIn(sqlite) // first, so that the snapshot of the entries is no earlier than that of the derived tables
     followTo(Number.POSITIVE_INFINITY)
     const { entries, heads } = end()
     checkRecords(sqlite, entries, tell)

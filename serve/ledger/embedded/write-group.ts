@@ -1,4 +1,4 @@
-/** Writes the rows of a group, within a transaction of the caller. */
+/** Writes the rows of a group, within the caller's transaction. */
 import type { SQLInputValue } from "node:sqlite"
 import type { Sqlite } from "../../persistence/sqlite.ts"
 import { grantChanges } from "../expiring-grants.ts"
@@ -9,11 +9,14 @@ import { entryColumns } from "./columns.ts"
 
 const marks = (count: number) => Array(count).fill("?").join(", ")
 
-/** In the order of their columns. */
+/** In the order of the columns. */
 const cellsOfKey = (key: ApiKey): Array<SQLInputValue> =>
   recorded.api_key.map((column) => (column === "scopes" ? JSON.stringify(key.scopes) : key[column]))
 
-/** Written out: a charge is one of these, and a loop over names takes a tenth of the time that writing the row takes. */
+/**
+ * Spelled out, because every charge is such a row: a loop over names takes a tenth of the time that writing the row
+ * takes.
+ */
 const cellsOfEntry = (entry: Entry): Array<SQLInputValue> => [
   entry.sequence,
   entry.account_id,

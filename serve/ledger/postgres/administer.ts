@@ -1,4 +1,4 @@
-/** Carries out what an operator asks, in the database: a change is in force for the next call of every server. */
+/** Carries out an operator's requests in the database. A change applies to the next call of every server. */
 import type { PgClient } from "@effect/sql-pg"
 import { Day } from "@larder/schemas/dates.ts"
 import { Clock, Effect, Option, Schema, Stream } from "effect"
@@ -41,14 +41,14 @@ const decodeBooking = Schema.decodeEffect(Booking)
 const Count = Schema.Struct({ count: Schema.Int })
 const AccountOfEntry = Schema.Struct({ account_id: Schema.String })
 
-/** A list of accounts does not wait longer for those that cannot be written now. */
+/** A list of accounts waits at most this long for expired credits that cannot be removed now. */
 const longestExpiry = "2 seconds"
 
-/** A page of entries is a JSON text of some 400 kB. */
+/** A page of entries is about 400 kB of JSON. */
 const entriesPerPage = 1_000
 
 export const administer = (sql: PgClient.PgClient): Administration["Service"] => {
-  /** One row a value: the database makes the JSON, so that numbers and moments have one spelling everywhere. */
+  /** One `value` per row. The database builds the JSON, so numbers and timestamps are spelled the same everywhere. */
   const all = <S extends Schema.Constraint>(row: S, statement: string, params: ReadonlyArray<unknown> = []) =>
     sql.unsafe<{ value: unknown }>(statement, params).pipe(
       Effect.flatMap((rows) => Schema.decodeUnknownEffect(Schema.Array(row))(rows.map(({ value }) => value))),
@@ -87,7 +87,7 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       order by key.created_at, key.id ${lock}`,
       [value, monthOfDay(dayOf(now))]
     )
-  /** Of keys of one account, in the week of a day; nothing is read where no key has a budget for it. */
+  /** For keys of one account, in the week of a day. Reads nothing if no key has a daily or weekly budget. */
   const spentOfDays = (keys: ReadonlyArray<ApiKey>, today: number) => {
     const limited = keys.filter((one) => one.daily_budget_credits !== null || one.weekly_budget_credits !== null)
     const monday = mondayOf(today)
@@ -159,7 +159,9 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       )
     )
 
-  /** Before a balance is answered. What cannot be written now is written later; no call can spend it. */
+  /**
+   * Runs before a balance is returned. If the write fails now, a later one removes the credits; no call can spend them.
+   */
   const expire = (id: string) => Effect.ignore(expireCreditsOf(sql, id))
   const expireAll = Effect.ignore(Effect.timeout(expireCredits(sql), longestExpiry))
 
@@ -196,7 +198,7 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
     }),
     account: ({ account_id }) => Effect.andThen(expire(account_id), account(account_id)),
     book: Effect.fn("Administration.book")(function* (asked) {
-      const booking = yield* Effect.orDie(decodeBooking(asked)) // whoever calls this in the process has checked it
+      const booking = yield* Effect.orDie(decodeBooking(asked)) // callers in this process have checked it
       const { account_id, reference, type } = booking
       yield* expire(account_id)
       return yield* change([account_id], (now) =>
@@ -267,7 +269,8 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
     entriesBefore: Effect.fn("Administration.entriesBefore")(function* ({ account_id, before, limit, types }) {
       yield* expire(account_id)
       yield* account(account_id)
-      // an index has all entries but charges: else millions of charges would be passed over for a few payments
+      // an index contains all entries except charges; without it, a few payments would cost a scan of millions of
+      // entries
       const isRare = types === undefined || types.includes("charge") ? "" : "and type <> 'charge'"
       return yield* all(
         Entry,

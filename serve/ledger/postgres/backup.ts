@@ -1,6 +1,7 @@
 /**
- * A backup of what is in PostgreSQL, the ledger and the console's tables, as it is at one moment: the same SQLite file that a
- * server without PostgreSQL writes, and backs up to. It is made in a folder next to the target, readable by its owner only.
+ * A consistent snapshot of what PostgreSQL contains: the ledger and the console's tables. The backup is the same SQLite
+ * file that a server without PostgreSQL writes, and backs up to. It is made in a folder next to the target, readable
+ * only by its owner.
  */
 import { rmSync } from "node:fs"
 import type { PgClient } from "@effect/sql-pg"
@@ -25,7 +26,7 @@ const accounts = `
   select ${accountRow} as value from ledger.account order by created_at, id`
 const keys = `
   select ${keyRow} as value from ledger.api_key as key order by created_at, id`
-/** Numbers without gaps, as a file has them; the order of writing stays. */
+/** Numbers the entries without gaps, as a file does. The write order stays the same. */
 const entries = `
   select ${entryRow} || jsonb_build_object('sequence', row_number() over (order by sequence)) as value
   from ledger.entry order by sequence`
@@ -52,7 +53,7 @@ const copyLedger = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: 
   yield* copy(entries, Entry, (entries) => ({ entries }))
 })
 
-/** All of one moment. */
+/** All tables are read in one snapshot. */
 const copy = (sql: PgClient.PgClient, sqlite: Sqlite) =>
   transact(
     sql,
@@ -80,7 +81,8 @@ export const backUp = Effect.fn("PostgresLedger.backup")(function* (sql: PgClien
       Effect.sync(() => openSqlite(part, { durability: "normal" })),
       (opened) => Effect.sync(opened.close)
     )
-    // a partial copy is useless: with a log, which nothing shortens here, 3 million rows would take 10 GB for a while
+    // a partial copy is useless, so it needs no log: nothing shortens the log here, and for 3 million rows it would
+    // take 10 GB for a while
     yield* Effect.sync(() => sqlite.exec("pragma journal_mode = off; pragma synchronous = off"))
     yield* Effect.sync(() => prepareTables(sqlite))
     yield* copy(sql, sqlite)

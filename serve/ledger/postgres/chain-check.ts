@@ -1,11 +1,12 @@
 /**
- * Queries for entries that do not follow the one before them in their account: numbers without gaps, balances that go on,
- * and hashes over what is there. Each answers a sentence for a broken link. 100,000 entries take a good second. What no entry
- * can have, such as a moment that is infinite, makes a hash null: that is another one, too.
+ * Queries for entries that do not follow their predecessor in the account: they check that positions have no gaps, that
+ * balances add up, and that hashes match the stored fields. Each returns one sentence per broken link. 100,000 entries
+ * take a little over a second. A value that no entry can have, such as an infinite timestamp, makes the computed hash
+ * null, which also counts as a mismatch.
  */
 import { hashAfter } from "./sql-text.ts"
 
-/** Null and an empty text have the same hash, and so do fields that a line break has moved into one another. */
+/** Null and an empty text have the same hash, and so do fields if a line break moves text from one to the next. */
 const hasUnfitText = `coalesce('' in (account_id, type, key_id, endpoint, request_id, note, grants), false)
       or strpos(concat(account_id, type, key_id, endpoint, request_id, note, grants), E'\\n') > 0`
 
@@ -36,7 +37,7 @@ const brokenLinks = (entries: string, checked: string) => `
 
 export const brokenChains = brokenLinks("ledger.entry", "true")
 
-/** Looks at the newest entries of each account; the one before them is read for what it says of them. */
+/** Checks the newest entries of each account. The entry before them is read only to compare with it. */
 export const brokenNewestLinks = (ofEach: number) =>
   brokenLinks(
     `(

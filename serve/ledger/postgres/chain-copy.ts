@@ -1,7 +1,7 @@
 /**
- * The chain of a ledger that moves between PostgreSQL and SQLite: links, their order and the head stay as they are, so that it
- * goes through the same anchor. PostgreSQL has one number for entries and records. SQLite has two without gaps, and says of a
- * record after which entry it was written.
+ * Copies the chain of a ledger that moves between PostgreSQL and SQLite. Links, their order and the head stay the same,
+ * so the chain passes through the same anchor. PostgreSQL numbers entries and records with one sequence. SQLite has two
+ * sequences without gaps, and stores with each record after which entry it was written.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema, Stream } from "effect"
@@ -27,7 +27,7 @@ const recordsOfPostgres = `
 const Copied = Schema.Tuple([Schema.Int, Schema.Int, Schema.String, Schema.String])
 const decodeCopied = Schema.decodeUnknownEffect(Schema.Array(Copied))
 
-/** The triggers of the file have recorded the rows that were copied into it: that is undone. */
+/** The triggers of the file have recorded the rows that were copied into it; those records are deleted first. */
 export const copyChainIntoFile = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: Sqlite) {
   sqlite.exec("delete from ledger.record")
   const insert = sqlite.prepare("insert into ledger.record (number, after_entry, kind, body) values (?, ?, ?, ?)")
@@ -61,7 +61,10 @@ function* placesOfRecords(sqlite: Sqlite) {
   for (const rows of portionsOf(sqlite)) for (const row of rows) yield numberIn(row, "after_entry")
 }
 
-/** Answers the number in PostgreSQL of each entry of a file, asked for in their order: records come before it. */
+/**
+ * Returns a function that maps the number of an entry in a file to its number in PostgreSQL. It must be called in
+ * ascending order: each record before the entry adds one.
+ */
 export const entryNumbers = (sqlite: Sqlite): ((sequence: number) => number) => {
   const places = placesOfRecords(sqlite)
   let next = places.next()
@@ -72,19 +75,22 @@ export const entryNumbers = (sqlite: Sqlite): ((sequence: number) => number) => 
   }
 }
 
-/** The text of a body is what is hashed. */
+/** The text of a body is hashed, so the column type `json` keeps it unchanged. */
 const insertRecords = `
   insert into ledger.record (number, kind, body)
   select number, kind, body::json from jsonb_to_recordset($1::text::jsonb) as record (number bigint, kind text, body text)`
 const continueNumbers = `
   select setval('ledger.entry_sequence_seq', greatest(
     1, (select max(sequence) from ledger.entry), (select max(number) from ledger.record)))`
-/** Numbers have no gaps here. */
+/** After a move, the numbers have no gaps. */
 const setHead = `
   update ledger.head
   set entries = $1::bigint, records = $2::bigint, sequence = $1::bigint + $2::bigint, hash = $3`
 
-/** After everything else: the triggers of the database have recorded the rows that were copied into it, which is undone. */
+/**
+ * Runs last: the triggers of the database have recorded the rows that were copied into it, and those records are
+ * deleted first.
+ */
 export const copyChainIntoPostgres = Effect.fnUntraced(function* (sqlite: Sqlite, sql: PgClient.PgClient) {
   yield* sql.unsafe("truncate ledger.record")
   for (const rows of portionsOf(sqlite)) {

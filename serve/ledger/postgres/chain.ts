@@ -1,9 +1,11 @@
 /**
- * Follows the chain of a ledger in PostgreSQL: entries and records in the order of their numbers, which come from one sequence.
+ * Follows the chain of a ledger in PostgreSQL: entries and records in the order of their numbers, which come from one
+ * sequence.
  *
- * Numbers are drawn before their transaction ends, so that a smaller one may appear after a larger one. The chain is followed
- * only to a number up to which all transactions have ended: each writer of entries or records locks their table before it
- * draws a number, until its end, and `pg_locks` shows it. No writer waits for that, and writing costs nothing more.
+ * A transaction draws its numbers before it ends, so a smaller number may become visible after a larger one. The chain
+ * is followed only to a number up to which all transactions have ended. Each writer of entries or records locks their
+ * table before it draws a number and until it ends, and `pg_locks` shows that lock. No writer waits for this check, and
+ * writing costs nothing more.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
@@ -11,32 +13,33 @@ import { linkedTo } from "../chain.ts"
 import { LedgerUnavailable } from "../errors.ts"
 import type { Head } from "../head.ts"
 
-/** Where the chain has been followed to. */
+/** How far the chain has been followed. */
 export interface Followed extends Head {
-  /** Number of the last link: a text, since a number that was put there by hand may not fit into a double. */
+  /** Number of the last link. A text, because a number that was inserted by hand may not fit into a double. */
   readonly sequence: string
-  /** The last link itself, where it was seen: as long as it is there it was not replaced. */
+  /** The last link itself, if it was seen: while it is there, it was not replaced. */
   readonly link?: string | undefined
 }
 
-/** What follows was drawn earlier and is not there, or is not what it was. */
+/** A link that was followed or anchored earlier is missing or has changed. */
 export class BrokenChain extends Schema.TaggedError<BrokenChain>()("BrokenChain", { problem: Schema.String }) {
   override get message() {
     return this.problem
   }
 }
 
-/** Before the first link, wherever that is. */
+/** Before the first link, whatever its number is. */
 export const beforeAll: Followed = { entries: 0, records: 0, hash: "", sequence: "-9223372036854775808" }
-/** No number is larger. */
+/** The largest possible number. */
 export const toTheEnd = "9223372036854775807"
 
-/** A few milliseconds of hashing, in which a server does nothing else. */
+/** A few milliseconds of hashing, during which a server does nothing else. */
 const linksAtOnce = 2_000
 
 /**
- * A letter says what a link is. Each table gives a portion by its index, and is not asked for an end: PostgreSQL, as long as it
- * has not looked at new tables, would take few rows to be between two numbers, and sort all of them for each portion.
+ * The first letter of a link is `e` for an entry, `r` for a record. Each table returns a batch through its index,
+ * without an upper limit for the number. Until PostgreSQL has analyzed new tables, it would expect few rows between two
+ * numbers, and sort all of them for each batch.
  */
 const linksBetween = `
   select coalesce(json_agg(json_build_array(number::text, link) order by number, link), '[]') as links
@@ -70,11 +73,11 @@ const after = (head: Head, link: string): Head => ({
   hash: linkedTo(head.hash, link.slice(1))
 })
 
-/** Whether the last link is there. Before all of them there is none. */
+/** Whether the last link is still there. Before the first link there is none. */
 const continues = ({ link, sequence }: Followed, first: readonly [string, string] | undefined) =>
   sequence === beforeAll.sequence || (first?.[0] === sequence && (link === undefined || first[1] === link))
 
-/** The head after the next links up to a number, `linksAtOnce` at most. `seen` receives each head on the way. */
+/** Follows the next links up to a number, at most `linksAtOnce`. `seen` receives each head on the way. */
 export const followPortion = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   from: Followed,
@@ -120,7 +123,7 @@ export const keptHead = (sql: PgClient.PgClient) =>
 
 const lastDrawn = `
   select (case when is_called then last_value else last_value - 1 end)::text as number from ledger.entry_sequence_seq`
-/** Who may have drawn a number, and has not ended. A transaction that was prepared has no process. */
+/** Open transactions that may have drawn a number. A prepared transaction has no process. */
 const writers = `
   select coalesce(json_agg(distinct virtualtransaction), '[]') as open
   from pg_locks
@@ -134,10 +137,10 @@ const decodeDrawn = Schema.decodeUnknownEffect(Drawn)
 const decodeOpen = Schema.decodeUnknownEffect(Open)
 
 const betweenLooks = "5 millis"
-/** A group of charges takes some milliseconds, and waits for a lock for a second at most. */
+/** A group of charges takes a few milliseconds, and waits for a lock for at most a second. */
 const patience = 3_000
 
-/** The largest number up to which everything has ended. Fails where a transaction stays open. */
+/** The largest number up to which all transactions have ended. Fails if a transaction stays open. */
 export const settledNumber = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const [{ number }] = yield* Effect.flatMap(sql.unsafe(lastDrawn), decodeDrawn)
   const look = Effect.map(Effect.flatMap(sql.unsafe(writers), decodeOpen), ([{ open }]) => open)

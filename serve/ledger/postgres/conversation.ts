@@ -1,8 +1,9 @@
 /**
- * What one server says to the database, group after group. Calls of accounts whose lease the server has are admitted in its
- * memory, and take part in one group, that of their charge; other calls are decided in the database, and take part in two.
+ * What one server sends to the database, group after group. Calls of accounts whose lease the server has are admitted
+ * in its memory, and take part in one group, that of their charge. Other calls are decided in the database, and take
+ * part in two groups.
  *
- * While the database is away holds and look-ups are refused at once, and nothing is charged.
+ * While the database is unavailable, holds and lookups are refused immediately, and nothing is charged.
  */
 
 import type { Draft } from "../chain.ts"
@@ -26,15 +27,15 @@ import { joinServers, type MemberName } from "./membership.ts"
 import { refusedGroups } from "./refused-groups.ts"
 import type { ServerStatements } from "./statements.ts"
 
-/** A server that says nothing for five seconds is taken for dead. */
+/** A server that sends nothing for five seconds is considered dead. */
 const heartbeat = 1_000
 const notWritten = unavailable("be written")
 
 export interface Listener {
-  /** The database went away, or came back. */
+  /** The database has become unavailable, or is available again. */
   readonly lost: (cause: LedgerUnavailable) => void
   readonly found: () => void
-  /** Somebody has locked an account. */
+  /** Another session has locked an account. */
   readonly locked: (accountId: string) => void
 }
 
@@ -111,7 +112,7 @@ export const converse = async (options: {
 
   return {
     current,
-    /** The key with this SHA-256 as the server knows it, or else as it is now. */
+    /** The key with this SHA-256, from memory if the server knows it, otherwise as the database has it now. */
     authenticate: async (sha256: string, nowMs: number): Promise<ApiKeyView | undefined> => {
       const key = known.find(sha256, nowMs)
       if (key !== undefined) return key
@@ -131,7 +132,7 @@ export const converse = async (options: {
       queue.open().holds.push(waiting)
       return waiting.promise
     },
-    /** Resolves when the charge is durable. Its hold ends either way. */
+    /** Resolves when the charge is durable. The hold ends in either case. */
     charge: async (hold: Hold, draft: Draft, heldUnder: MemberName): Promise<void> => {
       connection.refuseIfLost()
       if (!isHeldUnder(heldUnder)) throw notWritten("the hold was lost with the connection")
@@ -144,7 +145,7 @@ export const converse = async (options: {
       release(hold)
       if (isHeldUnder(heldUnder)) back.giveHold(hold)
     },
-    /** Another server, or an operator, says something about leases. */
+    /** A notice about leases from another server or an operator. */
     onNotice: (notice: string): void => {
       if (connection.isLost()) return
       const [what = "", first = "", second = ""] = notice.split(" ")
@@ -152,13 +153,13 @@ export const converse = async (options: {
       if (what === "asked" && first === current().id) back.giveAll([second])
     },
     isWritable: connection.isWritable,
-    /** Ends what is under way, and leaves. A database that is away is tried once more. */
+    /** Completes pending work, and leaves. If the database is unavailable, one last attempt is made. */
     close: async () => {
       clearInterval(beating)
       membership.tryNoMore()
       await queue.untilEmpty()
       deferred.refuseAll(notWritten("this server stops"))
-      await membership.leave().catch(() => {}) // the database is away, and forgets this server by itself
+      await membership.leave().catch(() => {}) // an unavailable database drops this server later
     }
   }
 }

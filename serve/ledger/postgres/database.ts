@@ -1,4 +1,4 @@
-/** The connections of one server to the PostgreSQL database that keeps the ledger, and what is asked through them. */
+/** The connections of one server to the PostgreSQL database that stores the ledger, and the meaning of its errors. */
 import * as PgClient from "@effect/sql-pg/PgClient"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
@@ -6,44 +6,49 @@ import { unavailable as because, LedgerUnavailable } from "../errors.ts"
 import { asOutage } from "./outages.ts"
 import { prepareSchema } from "./schema.ts"
 
-/** One group is under way at a time, and one connection listens; operators, exports and checks use the others. */
+/**
+ * One connection listens; joining, operators, exports and checks use the others. Groups have their own (`pipeline.ts`).
+ */
 const connections = 5
 
 export const unavailable = (action: string) => (cause: unknown) => because(action)(innermost(cause))
 
-/** The driver says "Query failed"; what the database said is its cause. */
+/** The driver's message is "Query failed"; the error of the database is its cause. */
 const innermost = (error: unknown): unknown => {
   if (!(error instanceof Error) || error instanceof LedgerUnavailable) return error
   const cause = "reason" in error && error.reason instanceof Error ? error.reason : error.cause
   return cause instanceof Error ? innermost(cause) : error
 }
 
-/** SQLSTATE of what the database said no with. */
+/** The SQLSTATE with which the database refused. */
 const stateOf = (error: unknown): string =>
   error instanceof LedgerUnavailable && error.cause instanceof Error && "code" in error.cause
     ? String(error.cause.code)
     : ""
 
-/** Nothing of the transaction was kept, and the same one may pass next time: a deadlock, or a conflict with another one. */
+/** Nothing of the transaction was kept, and a retry may succeed: a deadlock, or a conflict with another transaction. */
 export const wasRolledBack = (error: unknown): boolean =>
   isSqlError(error)
     ? error.reason._tag === "SerializationError" || error.reason._tag === "DeadlockError"
     : ["40P01", "40001"].includes(stateOf(error))
 
-/** The database refused a group because of what is in it (integrity constraints), so nothing of it was written. */
+/** The database refused a group because of its content (integrity constraints), so nothing of it was written. */
 export const wasRefused = (error: unknown): boolean => stateOf(error).startsWith("23")
 
 /** The disk of the database is full, so nothing of the group was written. */
 export const wasDiskFull = (error: unknown): boolean => stateOf(error) === "53100"
 
-/** An account of the group is locked by somebody for longer than a group waits, so nothing of it was written. */
+/** Another session has locked an account of the group for longer than a group waits, so nothing of it was written. */
 export const wasLockedOut = (error: unknown): boolean => stateOf(error) === "55P03"
 
-/** All of `work`, or nothing of it. */
+/** Runs all of `work`, or nothing of it, in one transaction. */
 export const transact = <A, E, R>(sql: PgClient.PgClient, work: Effect.Effect<A, E, R>) =>
   asOutage(sql.withTransaction(work))
 
-/** Connects, and makes the tables where there are none. The URL holds a password: errors name the place alone. */
+/**
+ * Connects, and creates the tables if there are none. The URL contains a password, so errors name only host and
+ * database.
+ */
 export const connect = Effect.fn("PostgresLedger.connect")(function* (url: Redacted.Redacted) {
   const client = PgClient.layer({
     url,
@@ -68,7 +73,7 @@ class UnfitDatabase extends Schema.TaggedError<UnfitDatabase>()("UnfitDatabase",
 
 /**
  * Transactions lock accounts and then read what the lock protects: with `read committed` they see what others have
- * written meanwhile. Stricter levels would see the past, and fail.
+ * written meanwhile. Stricter levels would see an older snapshot, and fail.
  */
 const refuseUnfit = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const [found] = yield* sql.unsafe<{ version: number; isolation: string }>(

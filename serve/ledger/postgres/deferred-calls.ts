@@ -1,15 +1,15 @@
-/** Calls of accounts that another server decides, until it has given the lease back. */
+/** Calls of accounts that another server decides. They wait until that server has returned the lease. */
 import { type LedgerUnavailable, unavailable } from "../errors.ts"
 import { accountOfHold, type Call, type Decided, type Waiting } from "./group.ts"
 
 type WaitingCall = Waiting<Call, Decided>
 
-/** Milliseconds between two looks at such an account. The other server says so itself, as a rule. */
+/** Milliseconds between two checks of such an account. Usually the other server announces the return first. */
 const betweenLooks = 25
-/** A dead server has its leases for five seconds, and up to a second passes until another server notices. */
+/** A dead server keeps its leases for five seconds, and it takes up to another second until a server notices. */
 const longestWait = 10_000
 
-/** `ask` has them decided once more. */
+/** `ask` submits the calls for another decision. */
 export const deferredCalls = (ask: (calls: ReadonlyArray<WaitingCall>) => void) => {
   const waiting = new Map<string, Array<WaitingCall>>()
   const look = (id: string): void => {
@@ -33,7 +33,7 @@ export const deferredCalls = (ask: (calls: ReadonlyArray<WaitingCall>) => void) 
       waiting.set(id, [call])
       setTimeout(() => look(id), betweenLooks).unref()
     },
-    /** The account may be free. */
+    /** To be called when the account may be free. */
     look,
     refuseAll: (error: LedgerUnavailable): void => {
       for (const calls of waiting.values()) for (const { reject } of calls) reject(error)

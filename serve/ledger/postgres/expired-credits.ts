@@ -1,6 +1,5 @@
 /**
- * Takes credits that have expired out of the balances in the database, account by account: a locked
- * account delays no other one.
+ * Removes expired credits from the balances in the database, account by account: a locked account delays no other one.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Schedule, Schema } from "effect"
@@ -20,7 +19,7 @@ const isAccountDue = `select 1 as due from ledger.expiring_grant where ${isDue} 
 
 const Granted = Schema.Struct({ position: Schema.Int, endsAt: Schema.Int, left: Schema.Int, held: Schema.Int })
 const decodeGranted = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ value: Granted })))
-/** What an account has of credits that have ended, and what calls of all servers hold of them. */
+/** The expired credits of an account, and the part of them that calls of all servers hold. */
 const granted = `
   select jsonb_build_object('position', position, 'left', credits_left, 'endsAt',
     (extract(epoch from expires_at) * 1000)::bigint, 'held', (
@@ -45,7 +44,7 @@ const takeOut = Effect.fnUntraced(
   Effect.mapError(unavailable("be written"))
 )
 
-/** Before an account is looked at. */
+/** Runs before an account is read. */
 export const expireCreditsOf = Effect.fn("PostgresLedger.expireCreditsOf")(function* (
   sql: PgClient.PgClient,
   id: string
@@ -55,7 +54,7 @@ export const expireCreditsOf = Effect.fn("PostgresLedger.expireCreditsOf")(funct
   if (found.length > 0) yield* takeOut(sql, id, now)
 })
 
-/** Of all accounts. Answers what could not be taken out now, which is left as it was. */
+/** For all accounts. Returns the accounts whose credits could not be removed now; these stay unchanged. */
 export const expireCredits = Effect.fn("PostgresLedger.expireCredits")(function* (sql: PgClient.PgClient) {
   const now = yield* Clock.currentTimeMillis
   const found = yield* Effect.mapError(sql.unsafe<{ id: string }>(due, [timestampOf(now)]), unavailable("be read"))
@@ -71,7 +70,7 @@ export const expireCredits = Effect.fn("PostgresLedger.expireCredits")(function*
   return failures.filter((failure) => failure !== undefined)
 })
 
-/** Runs until it is interrupted. Each account that is late is logged once. */
+/** Runs until it is interrupted. Each late account is logged once. */
 export const keepExpiring = (sql: PgClient.PgClient) => {
   const late = new Set<string>()
   const round = Effect.gen(function* () {
@@ -86,6 +85,6 @@ export const keepExpiring = (sql: PgClient.PgClient) => {
       )
     }
   })
-  // while the database is away that is said of the charges
+  // while the database is unavailable, the charges already log that
   return Effect.repeat(Effect.ignore(round), Schedule.spaced(betweenRounds))
 }

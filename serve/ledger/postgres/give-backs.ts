@@ -1,20 +1,23 @@
-/** What a server gives back to the database: leases and slices that others ask for or that it does not use, and holds of calls that have ended. */
+/**
+ * What a server returns to the database: leases and slices that others request or that it does not use, and holds of
+ * calls that have ended.
+ */
 import type { Hold } from "../machine.ts"
 import type { GroupQueue } from "./group-queue.ts"
 import type { KnownAccounts } from "./known-accounts.ts"
 import { lockedOut } from "./locked-accounts.ts"
 
-/** More leases than that are given back, those taken longest ago first. */
+/** Leases beyond this number are returned, the oldest first. */
 const mostLeases = 20_000
 
 export const giveBacks = (options: {
   readonly known: KnownAccounts
   readonly queue: GroupQueue
-  /** Answers whether the server is still the member that it is now, and can write. */
+  /** Returns a check: whether the server is still the same member as now, and can write. */
   readonly whileMember: () => () => boolean
 }) => {
   const { known, queue, whileMember } = options
-  /** Also where the server has begun to end the lease, and could not write that. */
+  /** Also for a lease that the server has begun to end, but could not write. */
   const give = (id: string) => {
     known.endLease(id)
     queue.open().returned.add(id)
@@ -23,7 +26,7 @@ export const giveBacks = (options: {
     for (const id of ids) give(id)
   }
 
-  /** Accounts of which the server has a slice that it has used, or begun, since the last beat. */
+  /** Accounts whose slice the server has used, or begun, since the last beat. */
   const slicesInUse = new Set<string>()
 
   return {
@@ -31,12 +34,18 @@ export const giveBacks = (options: {
     useSlice: (id: string): void => {
       slicesInUse.add(id)
     },
-    /** At each beat. Another server would have to ask for them before it can spend the last credits, and to wait. */
+    /**
+     * Runs at each beat. Otherwise another server would have to request these slices, and wait, before it can spend the
+     * last credits.
+     */
     giveIdleSlices: (): void => {
       for (const id of known.leased()) if (known.isSliced(id) && !slicesInUse.has(id)) give(id)
       slicesInUse.clear()
     },
-    /** An account is locked. At once the group would meet the same lock, for which all other calls wait. */
+    /**
+     * For locked accounts. Without the delay, the next group would meet the same lock, and all other calls would wait
+     * for it.
+     */
     giveLater: (ids: ReadonlySet<string>): void => {
       if (ids.size === 0) return
       const asked = [...ids]
@@ -47,7 +56,7 @@ export const giveBacks = (options: {
       let tooMany = [...known.leased()].length - mostLeases
       for (const id of known.leased()) if (tooMany-- > 0) give(id)
     },
-    /** The call has ended without a charge, or cannot be charged any more. */
+    /** The call has ended without a charge, or can no longer be charged. */
     giveHold: (hold: Hold): void => {
       known.unregister(hold)
       const id = hold.key.record.account_id

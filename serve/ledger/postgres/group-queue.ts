@@ -1,12 +1,12 @@
 /**
- * Gathers what arrives into groups and has them sent, one at a time: what arrives meanwhile goes into the next one. A group that
- * was taken apart comes first.
+ * Collects requests into groups and has the groups sent, one at a time: requests that arrive meanwhile go into the next
+ * group. The parts of a group that was split are sent first.
  */
 import { type CallGroup, newGroup } from "./group.ts"
 
 /**
- * Milliseconds for which a group waits for calls that are held already, of accounts that several servers call. Those servers
- * write one after the other: the more calls a group has the better.
+ * Milliseconds that a group waits for the charges of calls that are already held, of accounts that several servers
+ * call. Those servers write one after the other, so larger groups are better.
  */
 const gathering = 2
 
@@ -44,13 +44,13 @@ export const groupQueue = (options: {
       next = newGroup(performance.now())
       return next
     },
-    /** The next group where something waits for it already. */
+    /** The next group, if it already exists. */
     gathered: (): CallGroup | undefined => next,
-    /** Before the next group. */
+    /** Sends these groups before the next one. */
     sendApart: (group: ReadonlyArray<CallGroup>): void => {
       parts.unshift(...group)
     },
-    /** Nothing of these was sent, and they will not be. */
+    /** Removes and returns the groups that were not sent. They will not be sent. */
     takeUnsent: (): ReadonlyArray<CallGroup> => {
       const unsent = next === undefined ? parts : [...parts, next]
       next = undefined

@@ -1,7 +1,7 @@
 /**
- * Has a group decided and written, and takes up what it comes to. Calls of accounts whose lease the server has are decided in
- * its memory, and need the database for their charge alone; other calls are decided while the database keeps everyone else
- * away from their accounts.
+ * Has a group decided and written, and applies the result. Calls of accounts whose lease the server has are decided in
+ * its memory, and need the database only for their charge. Other calls are decided while the database locks their
+ * accounts.
  */
 import { type ChainHead, chain } from "../chain.ts"
 import type { LedgerCounters } from "../ledger.ts"
@@ -39,7 +39,7 @@ export const groupWriter = (options: {
 }) => {
   const { back, counters, deferred, habits, known, locked, memberId, queue, statements, trust } = options
   const used = uses(habits)
-  /** Decided in the database under the name that the server has now. */
+  /** Number of groups that were decided in the database under the server's current name. */
   let groups = 0
   const member = () => ({ id: memberId(), groups })
 
@@ -67,7 +67,7 @@ export const groupWriter = (options: {
     back.giveIdleSlices()
   }
 
-  /** Holds that came while the lease was on its way. */
+  /** Decides holds that arrived while the lease was being taken. */
   const decideLeased = ({ holds }: CallGroup) => {
     for (const waiting of holds.splice(0)) {
       const decided = decideNow(waiting.question)
@@ -76,10 +76,10 @@ export const groupWriter = (options: {
     }
   }
 
-  /** Charges, which need no decision, and what is held no more. */
+  /** Writes charges, which need no decision, and holds that have ended. */
   const charge = async (group: CallGroup): Promise<void> => {
     const { charges, released } = group
-    // others write entries of such an account, too: where it stands has to be read
+    // other servers also write entries of such an account, so its head has to be read
     if (charges.some((charge) => known.isSliced(accountOfCharge(charge)))) return decide(group)
     const holds = new Set(charges.map(({ question }) => question.hold))
     const before = new Map<string, ChainHead>()
@@ -151,7 +151,7 @@ export const groupWriter = (options: {
     answerLookUps(group)
   }
 
-  /** Calls of the same accounts that came while others had them locked: the fewer groups the better. */
+  /** Adds calls of the same accounts that arrived while others had the accounts locked: fewer groups are better. */
   const takeAlong = (group: CallGroup, { accounts, days, keys }: ToRead) => {
     const next = queue.gathered()
     if (next === undefined) return
@@ -197,7 +197,7 @@ export const groupWriter = (options: {
   }
 
   return {
-    /** The call as the server decides it in its memory; undefined where the database has to be asked. */
+    /** The decision from the server's memory; undefined if the database has to decide. */
     decideNow,
     write: async (group: CallGroup): Promise<void> => {
       if (group.beats) await beat()
@@ -210,7 +210,7 @@ export const groupWriter = (options: {
       counters.groups++
       counters.durable_seconds += (performance.now() - group.since) / 1_000
     },
-    /** The database knows the server under a new name since then. */
+    /** Since then, the database knows the server under a new name. */
     joined: (since: Moment): void => {
       groups = 0
       trust.renew(since)

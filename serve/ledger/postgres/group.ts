@@ -1,4 +1,4 @@
-/** A group: what a server has gathered for the database, and who waits for it. */
+/** A group: what a server has collected for the database, and the promises that wait for it. */
 
 import type { Draft } from "../chain.ts"
 import type { ApiKeyView } from "../ledger-state.ts"
@@ -36,12 +36,12 @@ export interface CallGroup {
   /** Keys to look up, by SHA-256 and by id. */
   readonly bySha256: Map<string, Waiting<string, void>>
   readonly byId: Map<string, Waiting<string, void>>
-  /** Accounts of which less is held than the database has been told. */
+  /** Accounts of which the server holds less than the database knows. */
   readonly released: Set<string>
-  /** Accounts whose lease is given back. */
+  /** Accounts whose lease is returned. */
   readonly returned: Set<string>
   readonly since: number
-  /** Says that the server is alive. */
+  /** Tells the database that the server is alive. */
   beats: boolean
 }
 
@@ -59,26 +59,26 @@ export const newGroup = (since: number): CallGroup => ({
 export const accountOfCharge = ({ question }: Waiting<Charge, void>): string => question.draft.account_id
 export const accountOfHold = ({ question }: Waiting<Call, Decided>): string => question.key.account_id
 
-/** Whose calls are in the group, or whose lease. */
+/** Accounts whose calls or lease are in the group. */
 export const accountsOf = ({ charges, returned, holds }: CallGroup): ReadonlyArray<string> => [
   ...new Set([...charges.map(accountOfCharge), ...holds.map(accountOfHold), ...returned])
 ]
 
-/** Everyone who waits for what is not a charge. */
+/** All promises that wait for something other than a charge. */
 export const askers = ({ byId, bySha256, holds }: CallGroup) => [...bySha256.values(), ...byId.values(), ...holds]
 
 const isEmpty = ({ beats, byId, bySha256, charges, returned, holds, released }: CallGroup) =>
   !beats && charges.length + holds.length + bySha256.size + byId.size + released.size + returned.size === 0
 const withRest = (parts: Array<CallGroup>, rest: CallGroup) => (isEmpty(rest) ? parts : [...parts, rest])
 
-/** Each charge in a group of its own, and all else in one. */
+/** Each charge in a group of its own, and everything else in one more group. */
 export const chargeByCharge = (group: CallGroup): ReadonlyArray<CallGroup> =>
   withRest(
     group.charges.map((charge) => ({ ...newGroup(group.since), charges: [charge] })),
     { ...group, charges: [] }
   )
 
-/** The calls of each account in a group of their own, and what concerns no account in one. */
+/** The calls of each account in a group of their own, and everything that concerns no account in one more group. */
 export const accountByAccount = ({ charges, returned, holds, since, ...rest }: CallGroup): ReadonlyArray<CallGroup> => {
   const parts = new Map<string, CallGroup>()
   const partOf = (accountId: string) => {

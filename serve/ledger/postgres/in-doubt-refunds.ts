@@ -1,7 +1,7 @@
 /**
- * Refunds of calls that were answered with an error while nobody could tell whether they were charged. They are found and
- * booked while the server works, account by account, and tried again until each is durable: an account that somebody has locked
- * keeps neither the server nor the refunds of other accounts waiting.
+ * Refunds of in-doubt calls, which were answered with an error while it was unknown whether they were charged. Refunds
+ * are found and booked while the server works, account by account, and retried until each is durable. An account that
+ * another session has locked delays neither the server nor the refunds of other accounts.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Schedule, Schema } from "effect"
@@ -14,9 +14,9 @@ import { texts } from "./parameters.ts"
 import { entryRow } from "./sql-text.ts"
 
 const betweenRounds = "1 second"
-/** One waits for five seconds where somebody has locked it. Operators need connections, too. */
+/** A locked account makes one of them wait for five seconds. Operators need connections, too. */
 const accountsAtOnce = 2
-/** Longer than an account waits for its lock and its lease. A peer that has vanished says nothing for minutes. */
+/** Longer than an account waits for its lock and its lease. A peer that has vanished sends nothing for minutes. */
 const longestAttempt = "25 seconds"
 
 /** Charges without a refund, oldest first. */
@@ -36,20 +36,20 @@ const chargesOf = (sql: PgClient.PgClient, requestIds: ReadonlyArray<string>) =>
     Effect.map((rows) => rows.map(({ value }) => value))
   )
 
-/** What another server has refunded meanwhile is not found again once the account is locked. */
+/** Charges that another server has refunded meanwhile are not found again once the account is locked. */
 const refund = (sql: PgClient.PgClient, accountId: string, charges: ReadonlyArray<Entry>) => {
   const requestIds = charges.flatMap(({ request_id }) => request_id ?? [])
   const book = Effect.flatMap(chargesOf(sql, requestIds), (left) => bookEntries(sql, left.map(refundCall)))
   return Effect.timeout(whileFree(sql, [accountId], book), longestAttempt)
 }
 
-/** Runs until it is interrupted. `server` is the one that has the files. */
+/** Runs until it is interrupted. `server` is the server that has the files. */
 export const refundCallsInDoubt = (
   sql: PgClient.PgClient,
   files: DoubtFiles,
   server: { readonly current: () => { readonly id: string }; readonly isWritable: () => boolean }
 ) => {
-  /** What is late, each logged once. */
+  /** Late refunds, each logged once. */
   const late = new Set<string>()
   const orLate = <E, R>(what: string, work: Effect.Effect<unknown, E, R>) =>
     work.pipe(
@@ -68,7 +68,7 @@ export const refundCallsInDoubt = (
 
   const settle = Effect.fnUntraced(function* (doubt: Doubt) {
     const { member, requestIds } = doubt
-    // waits for what is in flight under that name, which can write nothing afterwards
+    // waits for statements in flight under that name, which can write nothing afterwards
     yield* Effect.timeout(sql.unsafe("delete from ledger.server where id = $1", [member]), longestAttempt)
     const charges = yield* chargesOf(sql, requestIds)
     const byAccount = Map.groupBy(charges, ({ account_id }) => account_id)
@@ -80,7 +80,7 @@ export const refundCallsInDoubt = (
     if (refunded.every((isRefunded) => isRefunded)) yield* Effect.sync(() => files.remove(doubt))
   })
 
-  /** Under the name that the server has now it may still write. */
+  /** Skips the current name of the server, under which it may still write. */
   const round = Effect.gen(function* () {
     for (const doubt of yield* Effect.sync(files.all)) {
       if (doubt.member !== server.current().id) yield* orLate(`server ${doubt.member}`, settle(doubt))

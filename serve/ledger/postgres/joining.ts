@@ -1,4 +1,4 @@
-/** How a server becomes known to the database, and learns what became of its charges. */
+/** How a server registers with the database, and learns which of its charges were written. */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { transact } from "./database.ts"
@@ -9,7 +9,7 @@ import type { ServerStatements } from "./statements.ts"
 interface JoinAsked {
   /** The new name of the server. */
   readonly id: string
-  /** The name that it was known by before. */
+  /** The previous name of the server. */
   readonly previous: string
   /** Request ids of calls that wait for their charge. */
   readonly waiting: ReadonlyArray<string>
@@ -20,16 +20,16 @@ const charged = `
 
 export const joinStatements = (sql: PgClient.PgClient, { inTime }: ServerStatements) => ({
   /**
-   * Makes a server known, in place of the one that it was before it lost its connection. What is still in flight for the
-   * old one ends first, and can write nothing afterwards, so the answer is final: which of the calls that still wait for
-   * their charge are charged.
+   * Registers a server, in place of the one that it was before it lost its connection. Statements in flight for the old
+   * name end first, and can write nothing afterwards, so the answer is final: which of the calls that wait for their
+   * charge are charged.
    */
   join: ({ id, previous, waiting }: JoinAsked): Promise<ReadonlySet<string>> =>
     inTime(
       transact(
         sql,
         Effect.gen(function* () {
-          // groups would wait for a table that another session has locked: then the ledger is not back
+          // if another session has locked this table, groups would wait for it: then the ledger is not back
           yield* sql.unsafe("select from ledger.account where false for update")
           yield* sql.unsafe(forgetSilentServers)
           yield* sql.unsafe("delete from ledger.server where id = $1", [previous])

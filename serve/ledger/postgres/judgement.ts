@@ -1,6 +1,7 @@
 /**
- * Decides a group by what was read of its accounts while they are locked, with the rules of `machine.ts`: which calls are
- * held, what is charged, which leases are taken, kept, given back or asked for. Nothing is in force before it is written.
+ * Decides a group by what was read of its accounts while they are locked, with the rules of `machine.ts`: which calls
+ * are held, what is charged, which leases are taken, kept, returned or requested. Nothing is in force before it is
+ * written.
  */
 import { chain } from "../chain.ts"
 import { type Hold, release } from "../machine.ts"
@@ -16,17 +17,17 @@ import type { Holding } from "./written.ts"
 export interface Judgement {
   readonly judged: Judged | undefined
   readonly entries: Judged["entries"]
-  /** What becomes of the group's holds, in their order; `deferred` where another server decides. */
+  /** The outcomes of the group's holds, in order; `deferred` if another server decides. */
   readonly outcomes: ReadonlyArray<Decided | "deferred">
   readonly holdings: ReadonlyMap<string, ReadonlyMap<string, Holding>>
-  /** Accounts whose lease the server has from here on. */
+  /** Accounts whose lease the server has from now on. */
   readonly leased: ReadonlyArray<string>
   readonly sliced: ReadonlyArray<Sliced>
   readonly read: Read
   readonly days: ReadonlyArray<number>
 }
 
-/** `now` is the time of look-ups. */
+/** `now` is the time of lookups. */
 export const askedBy = (group: CallGroup, now: number): ToRead => ({
   accounts: accountsOf(group).toSorted(),
   keys: [
@@ -49,7 +50,7 @@ export const askedBy = (group: CallGroup, now: number): ToRead => ({
 const isOther = (before: Holding | undefined, { credits, reserved }: Holding) =>
   before?.credits !== credits || before.reserved !== reserved
 
-/** What has to be told so that the database knows what the server holds. Rows of nothing go with the next beat. */
+/** The changes after which the database knows what the server holds. The next beat deletes rows of 0 credits. */
 export const differences = (
   before: ReadonlyMap<string, Holding>,
   after: ReadonlyMap<string, Holding>
@@ -89,7 +90,7 @@ export const judge = (
     const id = key.account_id
     if (isLeasedByOther(id) || recalled.has(id)) return "deferred"
     const decided = known.decide(key, endpoint, credits, nowMs)
-    // what others have set aside, and hold nothing with, is room
+    // credits that others have reserved, but hold for no call, are still available
     if (!("refused" in decided) || decided.refused === "key_changed" || !slicesOfOthers.has(id)) return decided
     const { refused } = decided
     const isRoom =
@@ -109,7 +110,7 @@ export const judge = (
 
   const charged = new Set(group.charges.map(accountOfCharge))
   const called = new Set([...charged, ...group.holds.map(accountOfHold)])
-  /** A clock of the database that was set back makes what was before it long ago. */
+  /** If the clock of the database was set back, earlier events count as long ago. */
   const isRecent = (ms: number | null) => ms !== null && ms >= 0 && ms < habits.sharedFor
   const mayLease = (id: string, { lease_asked, shared_for, used_by }: AccountRead) => {
     if (group.returned.has(id) || lease_asked || isHeldByOthers(id)) return false
@@ -125,7 +126,7 @@ export const judge = (
       recalled.has(id) ||
       read.slices.some((slice) => slice.account_id === id && slice.server_id === member && slice.is_asked) ||
       isRecent(recalled_for) ||
-      read.grants.some(({ account_id }) => account_id === id) // their calls take of one grant after the other
+      read.grants.some(({ account_id }) => account_id === id) // their calls take from one grant after the other
     ) && uses.areMany(id)
 
   const leases = new Map<string, Leased>()
@@ -140,7 +141,7 @@ export const judge = (
     const { hash, lease_asked, leased_by, position, balance, used_by } = account
     const head = { position, balance, hash }
     if (isLeasedByOther(id)) {
-      // no other server can take the lease of an account while this one holds credits of it
+      // no other server can take the lease of an account while this server holds credits of it
       if (charged.has(id)) throw new Error(`account ${id} was leased while this server held credits of it`)
       if (lease_asked || !called.has(id)) continue
       leases.set(id, { head, leased_by, lease_asked: true, used_by, is_shared: true, is_recalled: false })
@@ -157,7 +158,7 @@ export const judge = (
       sliced.push(sliceWith(id, known.slice(id) ?? new Map(), slice))
       if (!hadSlice) begun.push(id)
     } else if (hadSlice) ended.push(id)
-    // a slice that ends for the lease is forgotten with it, until the lease is written: the lease has room for all of it
+    // a slice that the lease replaces ends now, before the lease is written: the lease has room for all of it
     if (slice.size === 0 && (!takes || known.isSliced(id))) known.endLease(id)
     holdings.set(id, takes ? noHoldings : known.heldOf(id, charging, slice))
     const next = {
@@ -185,7 +186,7 @@ export const judge = (
   return { judged, entries, outcomes, holdings, leased, sliced, read, days }
 }
 
-/** Nothing of it was written. */
+/** For a judgement of which nothing was written. */
 export const undo = ({ outcomes, sliced }: Judgement, known: KnownAccounts): void => {
   for (const { slice, whenNot } of sliced) addTo(slice, whenNot)
   for (const outcome of outcomes) {

@@ -1,7 +1,7 @@
 /**
- * The chain of a ledger in PostgreSQL, for the anchor that a server keeps. Each server follows it by itself, from where it has
- * arrived before, and keeps its last link in memory: so a database that goes back in time, or is exchanged under a running
- * server, is never anchored.
+ * The chain of a ledger in PostgreSQL, for the anchor that a server maintains. Each server follows the chain itself,
+ * from where it stopped before, and keeps the last link in memory. So a database that goes back in time, or is
+ * exchanged under a running server, is never anchored.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, type Option, Schema } from "effect"
@@ -13,12 +13,18 @@ import { BrokenChain, type Followed, followChain, followPortion, keptHead, settl
 import { unavailable } from "./database.ts"
 import { durably } from "./statement-sql.ts"
 
-/** A peer that has vanished says nothing for minutes. The first look at millions of links goes on in the next one. */
+/**
+ * A peer that has vanished sends nothing for minutes. If millions of links take longer at first, the next round
+ * continues.
+ */
 const longestLook = "10 seconds"
-/** Whoever stops a server waits for it. */
+/** The operator who stops a server waits for it. */
 const longestEnd = "5 seconds"
 
-/** On the disk with everything before it, also where this database commits late: an anchor must not outlive what it names. */
+/**
+ * Flushed with everything before it, even if this database commits asynchronously: an anchor must not outlive what it
+ * names.
+ */
 const keepHead = `
   with lasting as materialized (select ${durably})
   update ledger.head
@@ -26,7 +32,7 @@ const keepHead = `
   from lasting
   where sequence < $3::text::bigint`
 
-/** The number of the link that so many others follow, up to a number. */
+/** The number of the link that `$2` other links follow, up to the number `$1`. */
 const linkBefore = `
   select number::text
   from (
@@ -52,7 +58,7 @@ const linksIn = ({ entries, records }: Head) => entries + records
 
 const isAnother = new BrokenChain({ problem: "its chain is another one" })
 
-/** Where an anchor stands that is older than the head that is kept. */
+/** The place of an anchor that is older than the stored head. */
 const placeOfAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: Followed, anchor: Head) {
   const rows = yield* sql.unsafe(linkBefore, [kept.sequence, linksIn(kept) - linksIn(anchor)])
   const [link] = yield* decodeNumbers(rows)
@@ -60,7 +66,7 @@ const placeOfAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept:
   return { entries: anchor.entries, records: anchor.records, hash: anchor.hash, sequence: link.number }
 })
 
-/** Follows from the older one of the two, which has to arrive at the other one. */
+/** Follows the chain from the older of the two, which must arrive at the other one. */
 const goThrough = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: Followed, anchor: Head) {
   if (linksIn(anchor) <= linksIn(kept)) {
     const end = yield* followChain(sql, yield* placeOfAnchor(sql, kept, anchor), kept.sequence)
@@ -76,7 +82,7 @@ const goThrough = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: Fol
   if (found.hash !== anchor.hash) return yield* isAnother
 })
 
-/** A connection that ends in the middle, and what no server has written, are the ledger's own error. */
+/** Turns a connection that breaks midway, and data that no server has written, into the ledger's own error. */
 const asUnavailable = <A, E>(
   action: string,
   work: Effect.Effect<A, E>,
@@ -91,7 +97,7 @@ const asUnavailable = <A, E>(
 
 export const chainIn = (sql: PgClient.PgClient): Chain => {
   let followed: Followed | undefined
-  /** Portions that are followed need not be followed again where time is up. */
+  /** A timeout keeps the batches that were followed, so they are not followed again. */
   const advance = Effect.gen(function* () {
     const upTo = yield* settledNumber(sql)
     for (;;) {
@@ -124,7 +130,7 @@ export const chainIn = (sql: PgClient.PgClient): Chain => {
   }
 }
 
-/** `open` opens the ledger, which is not anchored before it is open. */
+/** `open` opens the ledger. No anchor is written before the ledger is open. */
 export const keepAnchor = <A, E, R>(
   sql: PgClient.PgClient,
   place: Option.Option<AnchorPlace>,

@@ -1,7 +1,7 @@
 /**
- * What a server knows of accounts and keys, over the state of `ledger-state.ts`. What is known of an account whose lease the
- * server has is true, and calls are decided by it. All else is what was read last: good enough to judge scopes by, and read
- * again, with the account locked, before a call is decided.
+ * What a server knows of accounts and keys, over the state of `ledger-state.ts`. For an account whose lease the server
+ * has, this state is authoritative, and calls are decided by it. Everything else is what was read last: good enough to
+ * check scopes, and read again, with the account locked, before a call is decided.
  */
 import type { ChargedRequests } from "../charged-requests.ts"
 import type { ExpiringGrant } from "../expiring-grants.ts"
@@ -21,7 +21,7 @@ import { type DayOfKey, dayOfKey, isKnown, type ReadSpending, setSpent, spending
 import type { AccountRead, Read } from "./statements.ts"
 import type { Holding } from "./written.ts"
 
-/** Some 50 MB. Beyond that, accounts without calls are forgotten. */
+/** About 50 MB. Beyond that, accounts without calls are evicted. */
 const mostKeys = 100_000
 
 const nothing = { accounts: [], keys: [], entries: [] }
@@ -35,23 +35,23 @@ const sumOf = (held: Iterable<{ readonly credits: number }>) => {
   for (const { credits } of held) sum += credits
   return sum
 }
-/** What a holding is of. */
+/** Identifies a holding within its account. */
 export const holdingName = ({ day, grant_position, key_id }: Omit<Holding, "credits" | "reserved">) =>
   `${key_id} ${day} ${grant_position}`
 
-/** What is in the database and is not what the server has written there: a restored copy, or a primary that lost commits. */
+/** The database does not contain what the server has written there: a restored copy, or a primary that lost commits. */
 const otherDatabase = (id: string) =>
   new Error(`account ${id} is not where this server has left it: the database has lost what was written`)
 
 export const knownAccounts = (charged: ChargedRequests) => {
   let state = begin(charged)
-  /** By account: keys, and what they have spent, that were read under the lease. */
+  /** By account: keys, and their spending, that were read under the lease. */
   const leases = new Map<string, Set<unknown>>()
-  /** Calls that are held, by account. */
+  /** Held calls, by account. */
   const calls = new Map<string, Set<Hold>>()
-  /** What the database knows that this server holds, by account. */
+  /** What the database knows of this server's holds, by account. */
   const recorded = new Map<string, ReadonlyMap<string, Holding>>()
-  /** By account: what is set aside in the database beyond what calls hold, by key and day. */
+  /** By account: what is reserved in the database beyond what calls hold, by key and day. */
   const slices = new Map<string, Map<DayOfKey, number>>()
   const handedOut = new WeakMap<ApiKeyView, KeyState>()
 
@@ -68,7 +68,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
     if (others?.size === 0) calls.delete(id)
   }
 
-  /** What the open calls of an account hold, but those in `except`, and what is set aside besides. */
+  /** What the open calls of an account hold, except those in `except`, and what is reserved in addition. */
   const heldOf = (
     id: string,
     except?: ReadonlySet<Hold>,
@@ -100,7 +100,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
     return account
   }
 
-  /** Calls keep the grants that they have taken from: these are the same before and after. */
+  /** Calls keep references to the grants that they have taken from, so a read reuses the same objects. */
   const grantsIn = (
     before: ReadonlyArray<ExpiringGrant>,
     read: Read,
@@ -126,7 +126,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
       sumOf(read.spent_of_day.filter((spent) => spent.key_id === keyId && dayOf(Date.parse(spent.day)) === day))
   })
 
-  /** Takes up what was read, of these days. */
+  /** Applies what was read for these days. */
   const refresh = (read: Read, days: ReadonlyArray<number>): void => {
     const held = new Map<string, ReadonlyArray<Holding>>()
     for (const account of read.accounts) {
@@ -162,7 +162,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
     }
   }
 
-  /** Decides as the machine does, by what is known. */
+  /** Decides like the state machine, by what is known. */
   const decide = (key: ApiKeyView, endpoint: string, credits: number, nowMs: number) => {
     if (!isCurrent(state.keys.get(key.id), key, nowMs)) return { refused: "key_changed" } as const
     const admission = hold(state, key.id, endpoint, credits, nowMs)
@@ -177,7 +177,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
     return isKnown(known, dayOf(nowMs), (spending) => cached.has(spending)) ? known : undefined
   }
 
-  /** From what is set aside already. */
+  /** Decides within what is already reserved. */
   const decideSliced = (
     slice: Map<DayOfKey, number>,
     known: KeyState,
@@ -200,7 +200,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
     refresh,
     heldOf,
     unregister,
-    /** The same where the lease allows it; undefined where the database has to be asked. */
+    /** Decides a call if the lease allows it; undefined if the database has to decide. */
     decideLeased: (
       key: ApiKeyView,
       endpoint: string,
@@ -213,25 +213,27 @@ export const knownAccounts = (charged: ChargedRequests) => {
       if (slice !== undefined) return decideSliced(slice, known, { key, endpoint, credits, nowMs })
       return decide(key, endpoint, credits, nowMs)
     },
-    /** Whether the server has the account for itself. */
+    /** Whether the server has the account exclusively. */
     isLeased: (id: string) => leases.has(id) && !slices.has(id),
     isSliced: (id: string) => slices.has(id),
-    /** Whether calls are held here that will be charged soon, of accounts that other servers call, too. */
+    /** Whether the server holds calls that will be charged soon, of accounts that other servers call, too. */
     expectsCharges: () => {
       for (const id of slices.keys()) for (const { stage } of calls.get(id) ?? []) if (stage === "held") return true
       return false
     },
     slice: (id: string) => slices.get(id),
-    /** Calls are decided by what is set aside of the account, from here on. */
+    /** From now on, calls are decided within the slice of the account. */
     beginSlice: (id: string, slice: Map<DayOfKey, number>) => slices.set(id, slice),
-    /** The call ended without a charge: what it held can be held by another one. True where nothing has to be written. */
+    /**
+     * The call ended without a charge, so another call can use its credits. Returns true if nothing has to be written.
+     */
     backIntoSlice: (held: Hold): boolean => {
       const slice = slices.get(held.key.record.account_id)
       if (slice === undefined) return false
       slice.set(held.day, (slice.get(held.day) ?? 0) + held.credits)
       return true
     },
-    /** What was read of the account just now is true from here on. */
+    /** From now on, what was just read of the account is authoritative. */
     lease: (id: string, read: Read, days: ReadonlyArray<number>) => {
       const cached = leases.get(id) ?? new Set<unknown>()
       for (const { account_id, id: keyId } of read.keys) {
@@ -270,12 +272,12 @@ export const knownAccounts = (charged: ChargedRequests) => {
       const known = state.keys.get(key.id) ?? handedOut.get(key)
       return known === undefined ? 0 : remainingOf(known, nowMs)
     },
-    /** Holds are void with the name under which the server was known. */
+    /** Holds end with the name under which the database knew the server. */
     forgetAll: () => {
       state = begin(charged)
       for (const known of [leases, slices, calls, recorded]) known.clear()
     },
-    /** Accounts without calls, where there are too many keys. */
+    /** Evicts accounts without calls if there are too many keys. */
     forgetSome: () => {
       if (state.keys.size <= mostKeys) return
       const idle = new Set<string>()

@@ -1,6 +1,6 @@
-/** When a server takes the lease of an account, by how often its calls are decided in the database. */
+/** When a server takes the lease of an account, by how often the database decides its calls. */
 export interface LeaseHabits {
-  /** So many groups in a second that decide calls of an account in the database, and the server takes its lease. */
+  /** If the database decides calls of an account in this many groups within a second, the server takes its lease. */
   readonly groupsBeforeLease: number
   /** Milliseconds for which no server takes the lease of an account after several have used it. */
   readonly sharedFor: number

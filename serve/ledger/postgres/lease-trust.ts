@@ -1,15 +1,18 @@
 /**
- * Whether what the server knows of its leases is still true. It is for a while after the database has heard of the server; from
- * five seconds of silence on another server may have the leases, and charges are refused then, but admissions are not asked of
- * the database.
+ * Whether what the server knows of its leases is still true. It stays true for a while after the database last heard
+ * from the server. After five seconds of silence, another server may have the leases. Charges are refused then, but
+ * admissions do not ask the database, so they depend on this check.
  *
- * The monotonic clock of a machine that was suspended may have stood still meanwhile, while the time of day has moved. So both
- * must have moved alike. A time of day that is set by an operator costs a beat: calls are decided in the database until then.
+ * The monotonic clock of a suspended machine may have stood still while the time of day moved on, so both clocks must
+ * have moved alike. If an operator sets the time of day, calls are decided in the database until the next beat.
  */
 
-/** Milliseconds since the database has heard of the server. */
+/** Milliseconds since the database last heard from the server. */
 const longestTrust = 3_500
-/** Milliseconds by which the time of day may move further than the other clock, or less far. Both together are less than five seconds. */
+/**
+ * Milliseconds by which the time of day may move more or less than the monotonic clock. Both limits together are less
+ * than five seconds.
+ */
 const longestDrift = 1_000
 
 export interface Clocks {
@@ -27,7 +30,7 @@ export const leaseTrust = (clocks: Clocks) => {
   let heardAt = now()
   return {
     now,
-    /** `since` is when the server began to say what the database has heard. */
+    /** `since` is when the server began to send what the database has received. */
     renew: (since: Moment): void => {
       heardAt = since
     },

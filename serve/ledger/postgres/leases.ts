@@ -1,7 +1,7 @@
 /**
- * Changes to accounts by those who do not decide calls: operators, and servers that give a call back. The account must be
- * nobody's then. Its lease is asked for, and its server gives it back with what it holds, or is forgotten after five seconds
- * of silence; so what is changed is in force for the next call of every server.
+ * Changes to accounts outside of deciding calls: by operators, and by servers that refund a call. No server may have a
+ * lease or a slice of the account then. The lease is requested; its server returns it with what it holds, or is dropped
+ * after five seconds of silence. So a change applies to the next call of every server.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
@@ -12,21 +12,23 @@ import { texts } from "./parameters.ts"
 import { channel, durably, forgetSilentServers } from "./statement-sql.ts"
 import { movedBy, rowsOf, writtenWhere } from "./written.ts"
 
-/** A dead server has its leases for five seconds, and others come before. */
+/** A dead server keeps its leases for five seconds, and other changes may come first. */
 const longestWait = 15_000
 const betweenLooks = "3 millis"
 const betweenForgetting = 500
-/** A deadlock ends one of the transactions that wait for each other, after a second by default: the other one is gone then. */
+/**
+ * A deadlock ends one of the transactions that wait for each other, by default after a second, and so frees the others.
+ */
 const deadlocksInARow = 5
 
 /**
- * A command that loses its connection half-way must not keep an account locked, and it waits for none for long. Whatever is
- * the default of the role: a change is on the disk before it is answered.
+ * A command that loses its connection midway must not keep an account locked, and a command does not wait long for a
+ * locked account. Whatever the default of the role is, a change is flushed before it is answered.
  */
 const limits = `select set_config('idle_in_transaction_session_timeout', '2s', true),
   set_config('lock_timeout', '5s', true), ${durably}`
 
-/** Concurrent changes of the same account are serialised, and see what was written before. */
+/** Serializes concurrent changes of the same account, so that each sees what was written before. */
 const lock = "select from ledger.account where id = any ($1::text[]) order by id for no key update"
 
 const ask = `
@@ -65,7 +67,9 @@ const waitUntilFree = Effect.fnUntraced(function* (
   }
 })
 
-/** All of `work`, or nothing of it, in a transaction that has locked the accounts while no server has their lease. */
+/**
+ * Runs all of `work` or nothing of it, in a transaction that has locked the accounts while no server has their lease.
+ */
 export const whileFree = Effect.fnUntraced(function* <A, E, R>(
   sql: PgClient.PgClient,
   accounts: ReadonlyArray<string>,
@@ -93,7 +97,7 @@ export const whileFree = Effect.fnUntraced(function* <A, E, R>(
 const heads = "select id, position::float8, balance::float8, hash from ledger.account where id = any ($1::text[])"
 const book = `with ${writtenWhere("true", 1)} select count(*) from moved`
 
-/** Writes entries in the order given, of accounts that the caller has locked. */
+/** Writes entries in the given order. The caller has locked their accounts. */
 export const bookEntries = Effect.fnUntraced(function* (sql: PgClient.PgClient, drafts: ReadonlyArray<Draft>) {
   const ids = [...new Set(drafts.map(({ account_id }) => account_id))]
   const accounts = yield* sql.unsafe<{ id: string; position: number; balance: number; hash: string }>(heads, [

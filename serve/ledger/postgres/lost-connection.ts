@@ -1,6 +1,6 @@
 /**
- * What happens when a group gets no answer, or none that can be used: everything that waits is refused, but its charges, of
- * which nobody knows whether they were written, until the server has joined again under another name.
+ * What happens when a group gets no answer, or none that can be used. Everything that waits is refused, except its
+ * charges: these are in doubt until the server has joined again under another name.
  */
 import { type LedgerUnavailable, unavailable } from "../errors.ts"
 import type { LedgerCounters } from "../ledger.ts"
@@ -15,7 +15,7 @@ import type { Membership, WaitingCharge } from "./membership.ts"
 
 const notWritten = unavailable("be written")
 
-/** Milliseconds. A full disk lets the server join again, and refuses the next charge, many times a second. */
+/** Milliseconds. With a full disk, the server can join again, but the next charge is refused, many times a second. */
 const fullFor = 1_000
 
 export const lostConnection = (options: {
@@ -32,7 +32,7 @@ export const lostConnection = (options: {
 }) => {
   const { counters, deferred, known, locked, membership, onJoined, onLost, queue, trust } = options
   let lost: LedgerUnavailable | undefined
-  /** When a full disk was met last. */
+  /** When a full disk was last reported. */
   let fullAt = Number.NEGATIVE_INFINITY
 
   const waitingCharge = ({ question, reject, resolve }: Waiting<Charge, void>): WaitingCharge => ({
@@ -46,7 +46,7 @@ export const lostConnection = (options: {
 
   return {
     isLost: (): boolean => lost !== undefined,
-    /** Whether calls can be expected to be charged. */
+    /** Whether charges are likely to succeed. */
     isWritable: (): boolean => lost === undefined && trust.now().monotonic - fullAt > fullFor,
     refuseIfLost: (): void => {
       if (lost !== undefined) throw lost

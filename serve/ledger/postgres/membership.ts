@@ -1,9 +1,9 @@
 /**
- * The name under which the database knows this server. What the server holds is held under it, and ends with it.
+ * The name under which the database knows this server. The server's holds belong to this name, and end with it.
  *
- * When a group gets no answer nobody knows whether it was written. The server then joins anew, under another name: that
- * ends whatever is still under way for the old one, and tells which calls were charged. A call that cannot wait so long is
- * answered with an error and noted; should it turn out to be charged, it gets a refund (`in-doubt-refunds.ts`).
+ * If a group gets no answer, it is unknown whether it was written. The server then joins again under another name. That
+ * ends everything still in flight for the old name, and shows which calls were charged. A call that cannot wait that
+ * long is answered with an error and noted; if it turns out to be charged, it gets a refund (`in-doubt-refunds.ts`).
  */
 import { randomText } from "../../access/random-text.ts"
 import { LedgerUnavailable } from "../errors.ts"
@@ -32,7 +32,7 @@ export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles
   let waiting: Array<WaitingCharge & { readonly since: number }> = []
   let isLast = false
 
-  /** Answers those who have waited long enough, whatever has become of their charges. */
+  /** Answers calls that have waited long enough, whether or not they were charged. */
   const answer = (isToBeAnswered: (call: { readonly since: number }) => boolean) => {
     const leaving = waiting.filter(isToBeAnswered)
     if (leaving.length === 0) return
@@ -62,7 +62,10 @@ export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles
 
   return {
     current: () => current,
-    /** True when the server is a member again, false when it stops. `onFailure` hears why an attempt failed. */
+    /**
+     * True when the server is a member again, false when it stops. `onFailure` receives the error of each failed
+     * attempt.
+     */
     rejoin: async (inDoubt: ReadonlyArray<WaitingCharge>, onFailure: (error: unknown) => void): Promise<boolean> => {
       const since = performance.now()
       waiting.push(...inDoubt.map((call) => ({ ...call, since })))
@@ -76,13 +79,13 @@ export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles
         try {
           answer(({ since }) => isLast || performance.now() - since > longestWait)
         } catch (error) {
-          onFailure(error) // it cannot be noted whom to ask for: they wait on
+          onFailure(error) // these calls could not be noted, so they keep waiting
         }
         if (isLast) return false
         await new Promise((resolve) => setTimeout(resolve, betweenAttempts))
       }
     },
-    /** The attempt under way is the last one. */
+    /** The attempt in progress is the last one. */
     tryNoMore: () => {
       isLast = true
     },

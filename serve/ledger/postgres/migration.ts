@@ -1,7 +1,8 @@
 /**
- * Moves an embedded ledger into PostgreSQL: entries as they are, hashes and all, in one transaction. It ends only when the
- * database says the same of every account as the old ledger did, and its whole content adds up. A mark in the folder, which
- * is there before the transaction ends, keeps servers from opening the old ledger and spending the same credits twice.
+ * Moves an embedded ledger into PostgreSQL, in one transaction. Entries are copied unchanged, including their hashes.
+ * The transaction commits only if the database has the same head for every account as the old ledger, and its whole
+ * content is consistent. A mark in the folder, written before the commit, keeps servers from opening the old ledger and
+ * spending the same credits twice.
  */
 import { existsSync } from "node:fs"
 import type { PgClient } from "@effect/sql-pg"
@@ -26,7 +27,7 @@ export class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", {
   }
 }
 
-/** Some 2 MB of JSON a statement. */
+/** About 2 MB of JSON per statement. */
 const rowsAtOnce = 5_000
 
 const insertAll = <E>(
@@ -47,7 +48,7 @@ const insertAll = <E>(
     )
   )
 
-/** Where accounts stand, and the sums and statistics that are kept beside the entries. */
+/** The heads of accounts, and the sums and statistics that are stored beside the entries. */
 export const sums = [
   `update ledger.account
   set position = newest.position, balance = newest.balance, hash = newest.hash, money_out = coalesce(sums.money_out, 0)
@@ -63,12 +64,13 @@ export const sums = [
   `insert into ledger.usage_of_month (account_id, month, key_id, endpoint, calls, credits) ${usageOfMonth}
     order by account_id, month, key_id, endpoint`,
   `insert into ledger.usage_of_endpoint (account_id, day, endpoint, calls, credits) ${usageOfEndpoint}`,
-  // else PostgreSQL takes each account to be small until it looks by itself, and sorts all its entries for a page of them
+  // without this, PostgreSQL assumes that each account is small until it analyzes the tables itself, and sorts all
+  // entries of an account for a page of them
   "analyze ledger.account, ledger.api_key, ledger.entry, ledger.spent_in_month, ledger.usage_of_day, ledger.usage_of_month, ledger.usage_of_endpoint"
 ]
 
 /**
- * What is new in large tables is looked through once more. PostgreSQL would begin a minute later by itself, and pages of the
+ * Vacuums and analyzes the large new tables. PostgreSQL would begin that itself a minute later, and pages of the
  * console would wait for it.
  */
 const settled = `
@@ -78,11 +80,11 @@ const settled = `
 const headsOf = ({ accounts }: Snapshot) =>
   accounts.map(({ account: { id }, head: { balance, hash, position } }) => `${id} ${position} ${balance} ${hash}`)
 
-/** Before their first entry. */
+/** Accounts before their first entry. */
 const newAccounts = ({ accounts }: Snapshot) =>
   accounts.map(({ account }) => ({ ...account, ...beginning, money_out: 0, lease_asked: false }))
 
-/** What the database says of each account, as the old ledger says it. */
+/** The head of each account in the database, in the same form as that of the old ledger. */
 const headsIn = (sql: PgClient.PgClient) =>
   sql
     .unsafe<{ head: string }>(
@@ -114,7 +116,10 @@ const copy = Effect.fnUntraced(function* (
   for (const statement of sums) yield* Effect.mapError(sql.unsafe(statement), unavailable("be written"))
 })
 
-/** What the console keeps, where it keeps anything. Whoever has the ledger of the folder open has this to himself, too. */
+/**
+ * Copies what the console stores, if anything. The process that has opened the folder's ledger has these tables
+ * exclusively, too.
+ */
 const copyConsole = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: Sqlite) {
   const used = yield* firstUsed(sql)
   if (used !== undefined) {
@@ -131,16 +136,16 @@ const peopleAndPayments = `
   select (select count(*) from console.person)::integer as people,
     (select count(*) from console.payment)::integer as payments`
 
-/** Opening a folder makes a ledger in it: a wrong `LARDER_HOME` is to be left as it is. */
+/** Opening a folder creates a ledger in it. This check leaves a wrong `LARDER_HOME` unchanged. */
 const refuseWithout = (directory: string) =>
   existsSync(ledgerFileIn(directory))
     ? Effect.void
     : Effect.fail(new CannotMove({ problem: `there is none in ${directory}. Is LARDER_HOME the right folder?` }))
 
 /**
- * Repeating it after a crash is safe: a database that holds this very ledger already is accepted, and so is the mark. What
- * fails before the transaction ends leaves no mark; when its end itself fails, nobody knows what the database has, and the
- * mark stays.
+ * Repeating the move after a crash is safe: a database that already contains this same ledger is accepted, and so is
+ * the mark. A failure before the mark is written leaves no mark. If the commit itself fails, it is unknown what the
+ * database contains, and the mark stays.
  */
 export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
   directory: string,

@@ -1,6 +1,6 @@
 /**
- * Logs that the database went away and came back: the first change at once, and those that follow within ten seconds as one
- * line. A full disk lets the server rejoin and refuses the next charge, many times a second.
+ * Logs that the database became unavailable or is back: the first change immediately, and those that follow within ten
+ * seconds as one line. With a full disk, the server can rejoin, but the next charge is refused, many times a second.
  */
 import { Effect, FiberSet } from "effect"
 import type { LedgerUnavailable } from "../errors.ts"
@@ -10,11 +10,11 @@ const quietFor = "10 seconds"
 const lostNow = ({ message }: LedgerUnavailable) => `${message}. Calls are refused, and not charged, until it is back.`
 const times = (count: number) => `It was lost ${count} more time${count === 1 ? "" : "s"} in ten seconds.`
 
-/** What is not logged yet is logged when the scope ends. */
+/** Changes that are not logged yet are logged when the scope ends. */
 export const outageLog = Effect.gen(function* () {
   const run = yield* FiberSet.makeRuntime()
   let isQuiet = false
-  /** Why the database is away. */
+  /** Why the database is unavailable. */
   let cause: LedgerUnavailable | undefined
   let notLogged = 0
 

@@ -1,16 +1,16 @@
-/** Outages that look like bugs. */
+/** Outages that Effect reports as defects. */
 import { Cause, Effect } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
-/** A migration wraps what the database said. */
+/** A migration wraps the error of the database. */
 const saidBy = (defect: unknown): ReadonlyArray<SqlError> => {
   if (isSqlError(defect)) return [defect]
   return defect instanceof Error && isSqlError(defect.cause) ? [defect.cause] : []
 }
 
 /**
- * Where a connection is lost in the middle of a transaction its rollback fails as well, and makes a defect of what is an
- * outage, and so does a migration; the database has rolled back by itself then.
+ * If a connection is lost in the middle of a transaction, its rollback fails as well, which turns the outage into a
+ * defect; a migration does the same. The database has already rolled back by itself.
  */
 export const asOutage = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError, R> =>
   Effect.catchCause(work, (cause): Effect.Effect<never, E | SqlError> => {

@@ -1,4 +1,7 @@
-/** Arrays as parameters of a statement: the driver has to be told what an empty one holds, or one of nulls. */
+/**
+ * Arrays as parameters of a statement. The driver needs the element type of an array that is empty or contains only
+ * nulls.
+ */
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import { Result } from "effect"
 

@@ -1,6 +1,7 @@
 /**
- * The connection on which a server says its groups, one at a time. Statements that need not know each other's answers leave
- * together. A failure ends the connection, and with it a transaction that is still open; the next group has a new one.
+ * The connection on which a server sends its groups, one at a time. Statements that do not need each other's answers
+ * are pipelined. A failure closes the connection, and with it an open transaction; the next group gets a new
+ * connection.
  */
 import type { PgClient } from "@effect/sql-pg"
 import type * as PgConnection from "@effect/sql-pg/PgConnection"
@@ -13,14 +14,14 @@ export interface Statement {
   readonly params?: ReadonlyArray<unknown>
 }
 
-/** Sends them together, and answers the rows of each. */
+/** Sends the statements together, and returns the rows of each. */
 export type Ask = (
   statements: ReadonlyArray<Statement>
 ) => Effect.Effect<ReadonlyArray<ReadonlyArray<PgConnection.Row>>, SqlError>
 
 export const makePipeline = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const pool = yield* PgPool.make({ ...sql.config, maxConnections: 1, multiplex: true })
-  /** No other work uses the connection meanwhile. */
+  /** Runs work that uses the connection exclusively. */
   return <A, E>(work: (ask: Ask) => Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
     pool.use((connection) => {
       const ask: Ask = (statements) =>

@@ -1,6 +1,6 @@
 /**
- * The ledger in PostgreSQL, shared by many servers. The rules are those of `machine.ts`: over the memory of the server that
- * has the lease of an account, or over what it reads of the account while the database keeps all others away from it.
+ * The ledger in PostgreSQL, shared by many servers. The rules are those of `machine.ts`. They run over the memory of
+ * the server that has the lease of an account, or over what a server reads of the account while the database locks it.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Queue, type Redacted, Schedule } from "effect"
@@ -22,7 +22,10 @@ import { channel } from "./statement-sql.ts"
 import { serverStatements } from "./statements.ts"
 import { verifyHeads } from "./verification.ts"
 
-/** An account that is called now and then has no use of a lease, which would have to be taken away for each change of it. */
+/**
+ * An account that is called only now and then does not benefit from a lease, which would have to be returned for each
+ * change of it.
+ */
 const usualHabits: LeaseHabits = { groupsBeforeLease: 3, sharedFor: 1_000 }
 
 /** One admitted call. It ends once. */
@@ -39,15 +42,15 @@ const heldCall = (conversation: Conversation, known: KnownAccounts, hold: Hold):
   }
 }
 
-/** What servers and operators tell each other. A connection that is lost is made again; servers look by themselves, too. */
+/** Receives notices from servers and operators. A lost connection is opened again; servers also check by themselves. */
 const listen = (sql: PgClient.PgClient, onNotice: (notice: string) => void) =>
   Effect.flatMap(sql.listen(channel), (notices) =>
     Effect.forever(Effect.map(Queue.take(notices), ({ payload }) => onNotice(payload)))
   ).pipe(Effect.scoped, Effect.ignore, Effect.repeat(Schedule.spaced("1 second")))
 
 /**
- * Over connections that are there already. `directory` keeps what must not be forgotten while the database is away:
- * `$LARDER_HOME/ledger`; `place` names the database.
+ * Over existing connections. `directory` (`$LARDER_HOME/ledger`) stores what must not be lost while the database is
+ * unavailable. `place` names the database.
  */
 export const ledgerIn = Effect.fn("PostgresLedger.open")(function* (
   sql: PgClient.PgClient,

@@ -1,4 +1,4 @@
-/** Queries for accounts, keys and payments that are not what was last recorded of them. Each answers a sentence for a row. */
+/** Queries for accounts, keys and payments that differ from their last record. Each returns one sentence per row. */
 import { nameOf, type Recorded, recordedTables } from "../recorded.ts"
 import { bodyOf } from "./recording.ts"
 
@@ -17,7 +17,7 @@ const changedColumns = `
   full join jsonb_each(kept.body) as other on other.key = one.key
   where one.value is distinct from other.value`
 
-/** As values of JSON: what is compared does not depend on how a text spells them. */
+/** Compares JSON values, so the result does not depend on how a text spells them. */
 const checkOf = (table: Recorded, rows: string) => `
   select case
       when last.id is null then format('${nameOf[table]} %s was never recorded', kept.id)
@@ -41,7 +41,7 @@ const rowsOf = (table: Recorded) =>
   `select id, ${bodyOf(table, "kept")}::jsonb as body from ${schemaOf[table]}.${table} as kept`
 const noRows = "select null as id, null::jsonb as body where false"
 
-/** The console's tables are made after those of the ledger: until then there are no payments. */
+/** The console's tables are created after those of the ledger. Until then there are no payments. */
 export const recordChecks = (hasPayments: boolean): ReadonlyArray<string> => [
   ...recordedTables.map((table) => checkOf(table, table === "payment" && !hasPayments ? noRows : rowsOf(table))),
   strangeRecords

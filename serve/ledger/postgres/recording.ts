@@ -1,11 +1,12 @@
 /**
- * Triggers that keep every state of what is recorded, in the transaction that changes it. What they write is the same text as
- * in SQLite, so that a ledger that moves keeps its chain. Charges change none of these columns, and fire no trigger.
+ * Triggers that record every state of accounts, keys and payments, in the transaction that changes it. They write the
+ * same text as in SQLite, so a ledger that moves keeps its chain. Charges change none of these columns, and fire no
+ * trigger.
  */
 import { type Recorded, recorded } from "../recorded.ts"
 import { momentOf } from "./sql-text.ts"
 
-/** Columns that are no text in PostgreSQL, as SQLite has them. */
+/** Columns that are not text in PostgreSQL, converted to the text that SQLite has. */
 const asText: Readonly<Record<string, (value: string) => string>> = {
   "account.created_at": momentOf,
   "api_key.scopes": (value) => `array_to_json(${value})::text`,
@@ -15,7 +16,7 @@ const asText: Readonly<Record<string, (value: string) => string>> = {
   "api_key.former_expires_at": momentOf
 }
 
-/** A row as its record says it: without spaces, and in this order. */
+/** The JSON of a row, as its record stores it: without spaces, and in this column order. */
 export const bodyOf = (table: Recorded, row: string): string => {
   const columns = recorded[table].map((column) => {
     const value = `${row}.${column}`
@@ -41,12 +42,12 @@ export const recordingInLedger: ReadonlyArray<string> = [
   functionOf("record_api_key", "api_key", bodyOf("api_key", "new")),
   functionOf("record_payment", "payment", bodyOf("payment", "new")),
   functionOf("record_removal", "payment", removed),
-  // the other columns say where an account stands: its entries tell that
+  // the other columns hold the head, which the entries already record, and the lease
   trigger("ledger.account", `insert or update of ${recorded.account.join(", ")}`, "record_account"),
   trigger("ledger.api_key", "insert or update", "record_api_key")
 ]
 
-/** Tables of the console are made later. A recharge that was not sent to the processor may be removed. */
+/** The console's tables are created later. A recharge that was not sent to the processor may be removed. */
 export const recordingInConsole: ReadonlyArray<string> = [
   trigger("console.payment", "insert or update", "record_payment"),
   trigger("console.payment", "delete", "record_removal")

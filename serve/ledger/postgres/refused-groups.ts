@@ -1,6 +1,7 @@
 /**
- * Groups that the database refused, of which nothing was written: for a charge whose request id was used before, or because
- * somebody has locked an account. They are taken apart, so that no call suffers for another one.
+ * Groups that the database refused, so that nothing of them was written: because a charge has a request id that was
+ * used before, or because another session has locked an account. They are split, so that no call fails because of
+ * another one.
  */
 import { unavailable } from "../errors.ts"
 import type { LedgerCounters } from "../ledger.ts"
@@ -16,7 +17,7 @@ export const refusedGroups = (options: {
   readonly queue: GroupQueue
   readonly locked: LockedAccounts
   readonly back: GiveBacks
-  /** Hears of an account that somebody has locked. */
+  /** Receives the id of an account that another session has locked. */
   readonly onLocked: (accountId: string) => void
 }) => {
   const { back, counters, locked, onLocked, queue } = options
@@ -28,10 +29,10 @@ export const refusedGroups = (options: {
     else giveUp(group, cause)
   }
 
-  /** Of a group with calls of one account. */
+  /** For a group with calls of one account. */
   const accountOf = (group: CallGroup): string => accountsOf(group)[0] ?? ""
 
-  /** With what has come meanwhile. */
+  /** Adds the group to the one that is being collected. */
   const sendAgain = ({ charges, returned, holds }: CallGroup) => {
     const next = queue.open()
     next.charges.unshift(...charges)
@@ -39,7 +40,7 @@ export const refusedGroups = (options: {
     for (const id of returned) next.returned.add(id)
   }
 
-  /** Its calls cost nothing, and hold nothing any more. */
+  /** Its calls are not charged, and their holds end. */
   const giveUp = (group: CallGroup, cause: unknown) => {
     const { charges, returned, released } = group
     counters.failed_groups++
@@ -64,9 +65,9 @@ export const refusedGroups = (options: {
   }
 
   return {
-    /** True where the group was refused. Else nobody knows what has become of it. */
+    /** True if the group was refused. Otherwise it is unknown whether it was written. */
     handle: (group: CallGroup, cause: unknown): boolean => {
-      const concernsAccounts = accountsOf(group).length > 0 // else a whole table is locked
+      const concernsAccounts = accountsOf(group).length > 0 // if not, a whole table is locked
       if (wasLockedOut(cause) && concernsAccounts) takeApart(group, accountByAccount(group), cause)
       else if (wasRefused(cause) && group.charges.length > 0) takeApart(group, chargeByCharge(group), cause)
       else return false

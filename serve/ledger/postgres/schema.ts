@@ -1,4 +1,6 @@
-/** The tables in the schema `ledger` of a PostgreSQL database, a file each: created once, by the first server or command. */
+/**
+ * The tables in the schema `ledger` of a PostgreSQL database, one file each. The first server or command creates them.
+ */
 import { readFileSync } from "node:fs"
 import { Effect, Schedule } from "effect"
 import * as Migrator from "effect/sql/Migrator"
@@ -13,7 +15,7 @@ const run = (statements: ReadonlyArray<string>) =>
     Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
   )
 
-/** In the order in which they need each other. */
+/** In dependency order. */
 const tables = [
   "account",
   "api_key",
@@ -40,7 +42,9 @@ const indexes = [
 
 const noHead = "insert into ledger.head values ('ledger', 0, 0, 0, '')"
 
-/** Two servers that start at once on a new database get in each other's way; the second one finds the work done. */
+/**
+ * Two servers that start at the same time on a new database conflict; the second one retries, and finds the work done.
+ */
 export const prepareSchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql.unsafe("create schema if not exists ledger")

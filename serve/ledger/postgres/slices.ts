@@ -1,11 +1,11 @@
-/** Slices: what a server sets aside of an account that other servers call, too, for its next calls. */
+/** Slices: credits that a server reserves for its next calls of an account that other servers call, too. */
 import type { KeyState } from "../ledger-state.ts"
 import type { Hold } from "../machine.ts"
 import { type DayOfKey, leftOfBudgets } from "../spending.ts"
 
 /**
- * What is set aside of an account beyond what its calls hold. While it is being written calls may use what is set aside
- * before and after; the rest is added when it is known which of both it is.
+ * What is reserved of an account beyond what its calls hold. While a new slice is being written, calls may use what is
+ * reserved both before and after. The rest is added when it is known which of the two applies.
  */
 export interface Sliced {
   readonly id: string
@@ -14,11 +14,11 @@ export interface Sliced {
   readonly whenNot: ReadonlyMap<DayOfKey, number>
 }
 
-/** So many times what the calls of a group hold is set aside for the next ones, and no more than such a part of what is left. */
+/** A slice is this many times what the calls of a group hold, and at most this part of what is left. */
 const sliceOfGroup = 4
 const partOfRemaining = 1 / 8
 
-/** More than the calls of a group hold, by the days of their keys. Each counts for the next one. */
+/** Credits beyond what the calls of a group hold, by key and day. Each part reduces what is left for the next one. */
 export const sliceBeyond = (
   calls: Iterable<Hold>,
   id: string,

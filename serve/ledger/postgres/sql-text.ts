@@ -1,8 +1,9 @@
-/** Expressions of SQL that say the same as the rules in TypeScript: moments, months, and what a hash is made of. */
+/** SQL expressions that are equivalent to the rules in TypeScript: timestamps, months, and the text that is hashed. */
 
 /**
- * ISO 8601 in UTC with milliseconds, as in JSON and in the text that is hashed. A moment that no server writes, before the year 1,
- * after 9999 or between two milliseconds, is another text: such a year, or the part of a millisecond, would be left out.
+ * ISO 8601 in UTC with milliseconds, as in JSON and in the hashed text. A timestamp that no server writes (before year
+ * 1, after 9999, or with a fraction of a millisecond) becomes a different text, because this format would drop such a
+ * year or fraction.
  */
 export const momentOf = (moment: string) => `case
     when ${moment} between '0001-01-01Z' and '9999-12-31 23:59:59.999Z' and ${moment} = date_trunc('milliseconds', ${moment})
@@ -10,14 +11,14 @@ export const momentOf = (moment: string) => `case
     else ${moment}::text
   end`
 
-/** The month of a date, or of a time without zone, counted from the year 0. */
+/** The month of a date, or of a timestamp without time zone, counted from year 0. */
 export const monthOfDay = (day: string) =>
   `(extract(year from ${day})::integer * 12 + extract(month from ${day})::integer - 1)`
 
-/** The month of a moment, in UTC. */
+/** The month of a timestamp, in UTC. */
 export const monthOfMoment = (moment: string) => monthOfDay(`(${moment} at time zone 'UTC')`)
 
-/** The hash of an entry whose columns are in scope, after one with the hash `before`; see `chain.ts`. */
+/** The hash of an entry whose columns are in scope, after a predecessor with the hash `before`; see `chain.ts`. */
 export const hashAfter = (before: string) => `
   encode(sha256(convert_to(${before} || E'\\n' || account_id || E'\\n' || "position" || E'\\n' || type || E'\\n'
     || ${momentOf("occurred_at")} || E'\\n' || coalesce(key_id, '') || E'\\n' || coalesce(endpoint, '') || E'\\n' || credits
@@ -28,14 +29,14 @@ export const hashAfter = (before: string) => `
         || E'\\n' || coalesce(${momentOf("expires_at")}, '') || E'\\n' || coalesce(grants, '')
     end, 'UTF8')), 'hex')`
 
-/** An account as JSON has it. */
+/** An account as JSON. */
 export const accountRow = `jsonb_build_object('id', id, 'name', name, 'created_at', ${momentOf("created_at")})`
 
-/** A key as JSON has it. `key` names the row. */
+/** A key as JSON. `key` names the row. */
 export const keyRow = `to_jsonb(key) || jsonb_build_object('created_at', ${momentOf("key.created_at")},
     'revoked_at', ${momentOf("key.revoked_at")}, 'expires_at', ${momentOf("key.expires_at")},
     'former_expires_at', ${momentOf("key.former_expires_at")})`
 
-/** An entry as JSON has it. `entry` names the row. */
+/** An entry as JSON. `entry` names the row. */
 export const entryRow = `to_jsonb(entry) || jsonb_build_object('occurred_at', ${momentOf("entry.occurred_at")},
     'expires_at', ${momentOf("entry.expires_at")})`

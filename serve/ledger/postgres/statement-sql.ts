@@ -1,22 +1,25 @@
 /**
- * The SQL of what a server asks of the database: the statement of charges, those of a decision, and the beat that says that the
- * server is alive. `statements.ts` sends them.
+ * The SQL that a server sends to the database: the statement for charges, those for a decision, and the beat that tells
+ * that the server is alive. `statements.ts` sends them.
  */
 import { accountRow, keyRow, momentOf } from "./sql-text.ts"
 import { rowParameters, writtenWhere } from "./written.ts"
 
-/** A server that stands still between reading and writing must not keep accounts locked; callers of others wait for two seconds. */
+/**
+ * A server that stalls between reading and writing must not keep accounts locked: callers of other servers wait for two
+ * seconds.
+ */
 const longestPause = "1500ms"
-/** Servers tell each other here that a lease is asked for, or free. */
+/** On this channel, servers announce that a lease is requested, or free. */
 export const channel = "larder_ledger"
 
-/** Overrides the default of the database or the role: a charge is on the disk before its answer leaves. */
+/** Overrides the default of the database or the role: a charge is flushed before its answer is sent. */
 export const durably =
   "set_config('synchronous_commit', case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end, true)"
-/** A hold need not survive a crash of the database: its server joins again then. */
+/** A hold need not survive a crash of the database, because its server then joins again. */
 const lightly = "set_config('synchronous_commit', 'off', true)"
 
-/** In the statement that writes, where it is known whether there are charges. */
+/** For the statement that writes, because only there it is known whether there are charges. */
 const asCharged = (charges: string) => `case when ${charges} then ${durably} else ${lightly} end`
 
 const isMember = (timeout: string, more: string) => `
@@ -28,7 +31,10 @@ const isMember = (timeout: string, more: string) => `
     for key share
   )`
 
-/** Dividing by nothing ends the statement: an account that was locked as the server knows it cannot fail to move. */
+/**
+ * Divides by zero, which aborts the statement, if an account that was locked in the known state was not updated. That
+ * must never happen.
+ */
 export const write = `
   with ${isMember("$5", asCharged("cardinality($3::text[]) > 0"))}, locked as materialized (
     select id, hash, leased_by, lease_asked
@@ -48,8 +54,8 @@ export const write = `
   from fence`
 
 /**
- * What follows in the transaction is planned once for a connection. PostgreSQL would plan it each time, since it takes arrays to
- * be longer than they are: two servers on one account then charge a sixth less.
+ * Plans the following statements of the transaction once per connection. Otherwise PostgreSQL would plan them each
+ * time, because it assumes that arrays are longer than they are: two servers on one account would charge a sixth less.
  */
 const planOnce = "set_config('plan_cache_mode', 'force_generic_plan', true)"
 
@@ -63,7 +69,7 @@ export const lock = `
   )
   select exists (select from me) as member, (select count(*) from locked) as locked`
 
-/** The accounts are those that are locked, and those of keys that are looked up. */
+/** Reads the accounts that are locked, and those of keys that are looked up. */
 export const read = `
   with key as materialized (
     select * from ledger.api_key where id = any ($3::text[])
@@ -141,14 +147,14 @@ export const decided = `
   select (select count(*) from moved) as moved, ${asCharged("cardinality($2::text[]) > 0")}, count(pg_notify('${channel}', notice)) as notices
   from unnest($${rowParameters + 7}::text[]) as sent (notice)`
 
-/** Of servers that have said nothing for five seconds. A clock that was set back leaves moments that are yet to come. */
+/** Servers that have sent nothing for five seconds. If a clock was set back, `seen_at` may be in the future. */
 const silent = `
   select id
   from ledger.server
   where seen_at not between clock_timestamp() - interval '5 seconds' and clock_timestamp() + interval '5 seconds'
   order by id
   for update skip locked`
-/** A server in the middle of a group is passed over. What the others held, and what was leased to them, is free. */
+/** Skips a server that is in the middle of a group. What the other servers held or had leased becomes free. */
 export const forgetSilentServers = `delete from ledger.server where id in (${silent})`
 
 export const beat = `

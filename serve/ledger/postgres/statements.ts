@@ -1,7 +1,7 @@
 /**
- * What a server asks of the database. Charges are one statement, which writes only where the database is as the server knows
- * it. What has to be decided there is one transaction: it locks accounts in the order of their ids, reads, lets `judge`
- * decide, and writes.
+ * What a server asks of the database. Charges are one statement, which writes only if the database is in the state that
+ * the server knows. A decision in the database is one transaction: it locks accounts in the order of their ids, reads,
+ * lets `judge` decide, and writes.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
@@ -15,7 +15,7 @@ import { type Ask, makePipeline, type Statement } from "./pipeline.ts"
 import * as sqlOf from "./statement-sql.ts"
 import { type Holding, type Moved, movedBy, rowsOf } from "./written.ts"
 
-/** Milliseconds. A statement that takes longer is given up: callers wait for it. */
+/** Milliseconds. A statement that takes longer is abandoned, because callers wait for it. */
 const longestStatement = 5_000
 
 /** The name under which the database knows a server, and how many groups it has decided there. */
@@ -27,12 +27,12 @@ export interface Member {
 /** A group of charges, none of which needs a decision. */
 export interface Charged {
   readonly entries: ReadonlyArray<Entry>
-  /** Where the accounts of the entries stand before them, by id. */
+  /** The heads of the accounts before these entries, by id. */
   readonly before: ReadonlyMap<string, ChainHead>
   readonly holdings: ReadonlyArray<Holding>
 }
 
-/** `moved`: an account is not as the server knows it, and nothing was written. */
+/** `moved`: an account is not in the state that the server knows, and nothing was written. */
 export type Written =
   | { readonly outcome: "not a member" }
   | { readonly outcome: "moved" }
@@ -46,7 +46,7 @@ const AccountRead = Schema.Struct({
   leased_by: Schema.NullOr(Schema.String),
   lease_asked: Schema.Boolean,
   used_by: Schema.NullOr(Schema.String),
-  /** Whether the server that has leased it is known. */
+  /** Whether the server that has leased it is still registered. */
   is_leased: Schema.Boolean,
   /** Milliseconds since another server was seen last. */
   shared_for: Schema.NullOr(Schema.Finite),
@@ -59,9 +59,9 @@ const Read = Schema.Struct({
   accounts: Schema.Array(AccountRead),
   keys: Schema.Array(ApiKey),
   spent: Schema.Array(Schema.Struct({ key_id: Schema.String, month: Schema.Int, credits: Schema.Int })),
-  /** Of keys that have a budget per day or week. */
+  /** For keys that have a daily or weekly budget. */
   spent_of_day: Schema.Array(Schema.Struct({ key_id: Schema.String, day: Schema.String, credits: Schema.Int })),
-  /** Those that end first come first. */
+  /** Earliest expiry first. */
   grants: Schema.Array(
     Schema.Struct({
       account_id: Schema.String,
@@ -81,13 +81,13 @@ const Read = Schema.Struct({
       reserved: Schema.Int
     })
   ),
-  /** Of all servers. */
+  /** Slices of all servers. */
   slices: Schema.Array(Schema.Struct({ account_id: Schema.String, server_id: Schema.String, is_asked: Schema.Boolean }))
 })
 export type Read = typeof Read.Type
 const decodeRead = Schema.decodeUnknownEffect(Read)
 
-/** What is read of accounts that are locked, and of keys. */
+/** What to read of locked accounts, and of keys. */
 export interface ToRead {
   readonly accounts: ReadonlyArray<string>
   readonly keys: ReadonlyArray<string>
@@ -103,24 +103,26 @@ export interface Leased {
   readonly used_by: string | null
   /** Whether another server was seen just now. */
   readonly is_shared: boolean
-  /** Whether the end of all slices is asked for. */
+  /** Whether the end of all slices is requested. */
   readonly is_recalled: boolean
 }
 
-/** What is written of a decision. */
+/** What a decision writes. */
 export interface Judged {
   readonly entries: ReadonlyArray<Entry>
   readonly holdings: ReadonlyArray<Holding>
   /** Accounts with entries, and others whose lease changes, by id. */
   readonly leases: ReadonlyMap<string, Leased>
   readonly notices: ReadonlyArray<string>
-  /** Accounts of which the server begins to have a slice, has none any more, and wants that no other server has one. */
+  /** Accounts of which the server begins a slice, ends its slice, or requests the end of all other slices. */
   readonly begun: ReadonlyArray<string>
   readonly ended: ReadonlyArray<string>
   readonly recalled: ReadonlyArray<string>
 }
 
-/** Groups of other servers wait for what a group has locked already; so it does not wait long for a second account. */
+/**
+ * Groups of other servers wait for what a group has already locked, so a group does not wait long for a second account.
+ */
 const patienceFor = (accounts: number) => (accounts > 1 ? "200ms" : "1s")
 
 const decidedRows = ({ entries, holdings, leases }: Judged) => {
@@ -147,7 +149,7 @@ const begin: Statement = { text: "begin" }
 const commit: Statement = { text: "commit" }
 const rollback: Statement = { text: "rollback" }
 
-/** As promises: a group is one of them, and no fiber runs per call. */
+/** Returns promises: a group is one promise, and no fiber runs per call. */
 export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
   const inTime = <A, E>(asked: Effect.Effect<A, E>) =>
@@ -167,7 +169,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
     ]
   })
   const one = <A>(statement: Statement) =>
-    use((ask) => Effect.map(ask([statement]), ([rows]) => rows?.[0] as A | undefined)) // as the statement says
+    use((ask) => Effect.map(ask([statement]), ([rows]) => rows?.[0] as A | undefined)) // the columns of the statement
 
   return {
     charge: ({ before, entries, holdings }: Charged, { groups, id }: Member): Promise<Written> => {
@@ -189,7 +191,7 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
         )
       )
     },
-    /** `judge` is called again where the database has rolled back; it answers nothing where nothing is to be written. */
+    /** `judge` is called again if the database has rolled back. It returns undefined if there is nothing to write. */
     decide: (
       { groups, id }: Member,
       asked: ToRead,
@@ -216,10 +218,10 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
       })
       return inTime(use(transaction).pipe(Effect.retry(again)))
     },
-    /** Of keys, and of their accounts as they were a moment ago. */
+    /** Reads keys and their accounts without a lock, so they may have changed since. */
     read: ({ id }: Member, asked: ToRead): Promise<Read> =>
       inTime(Effect.flatMap(one<{ answer: unknown }>(reading(id, asked)), (row) => decodeRead(row?.answer))),
-    /** Answers the accounts whose lease is asked for, or undefined where the server is not known any more. */
+    /** Returns the accounts whose lease or slice is requested, or undefined if the server is no longer registered. */
     beat: ({ groups, id }: Member): Promise<ReadonlyArray<string> | undefined> =>
       inTime(
         one<{ member: boolean; asked: ReadonlyArray<string> }>({ text: sqlOf.beat, params: [id, groups] }).pipe(
@@ -234,8 +236,8 @@ export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgCli
 export type ServerStatements = Effect.Success<ReturnType<typeof serverStatements>>
 
 /**
- * Gives up on what takes too long: a peer that has vanished says nothing for minutes. The statement may still end by itself; a
- * server that joins again waits for it, by the row of its former name.
+ * Abandons work that takes too long: a peer that has vanished sends nothing for minutes. The statement may still
+ * complete by itself. A server that joins again waits for it, through the row of its former name.
  */
 const withDeadline = <A>(ask: (signal: AbortSignal) => Promise<A>): Promise<A> => {
   const { promise, reject, resolve } = Promise.withResolvers<A>()

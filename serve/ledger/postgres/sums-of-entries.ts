@@ -1,11 +1,12 @@
 /**
- * What entries come to, beside the balance: money that went out, what keys have spent, and usage per day. What carries a
- * key is a charge, or the refund of one, which takes it out again. Usage of months and endpoints follows from that of days.
+ * Sums of entries, beside the balance: money that went out, what keys have spent, and usage per day. An entry with a
+ * key is a charge, or the refund of a call, which is subtracted. Usage of months and endpoints is derived from usage of
+ * days.
  */
 import { isMoneyOut } from "../money-out.ts"
 import { monthOfDay, monthOfMoment } from "./sql-text.ts"
 
-/** The index of entries other than charges finds them. */
+/** Uses the index of entries other than charges. */
 export const moneyOutEntries = `select account_id, position, -credits as credits from ledger.entry where type <> 'charge' and ${isMoneyOut}`
 
 export const moneyOut = `

@@ -1,4 +1,7 @@
-/** Whether what is in the database adds up: every entry follows the one before it, and every sum is the sum of entries. */
+/**
+ * Checks that the content of the database is consistent: every entry follows its predecessor, and every stored sum is
+ * the sum of its entries.
+ */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { Verification } from "../administration.ts"
@@ -20,7 +23,7 @@ import {
 
 const mostProblems = 100
 
-/** Each check is a query for sentences that say what is wrong, and where; none where all is well. */
+/** Each check is a query that returns one sentence per problem, with its place; no rows if there is none. */
 const heads = `
   select format('account %s has %s credits after %s entries, and its last entry is number %s and says %s', account.id,
     account.balance, account.position, coalesce(newest.position, 0), coalesce(newest.balance, 0)) as problem
@@ -48,14 +51,14 @@ const unknownKeys = `
     )
   order by account_id, position`
 
-/** The balances that the accounts' rows say, against all entries there are, whosever they are. */
+/** Compares the balances in the rows of accounts with the sum of all entries, even those of unknown accounts. */
 const balances = `
   select format('all balances come to %s credits, and all entries to %s', of_accounts, of_entries) as problem
   from (select coalesce(sum(balance), 0) as of_accounts from ledger.account) as account,
     (select coalesce(sum(credits), 0) as of_entries from ledger.entry) as entry
   where of_accounts <> of_entries`
 
-/** What calls have spent was there: a balance is below 0 by no more than the money that went out of its account. */
+/** Calls spend only credits that are there: a balance is below 0 by no more than the money that left its account. */
 const overdrafts = `
   select format('entry %s of account %s leaves a balance of %s credits', entry.position, entry.account_id, entry.balance)
     as problem
@@ -106,7 +109,7 @@ const budgets = `
   group by key_id, ${monthOfMoment("occurred_at")}
   having -sum(credits) > coalesce(max(budget_credits), 0)`
 
-/** Of days or weeks in which every charge had such a budget: before a key was given one it could spend more. */
+/** Only days or weeks in which every charge had such a budget: a key could spend more before it got one. */
 const shorterBudgets = (budget: string, period: string) => `
   select format('key %s was charged %s credits from %s on, in a ${period} whose highest budget was %s', key_id,
     -sum(credits), date_trunc('${period}', occurred_at at time zone 'UTC')::date, max(${budget})) as problem
@@ -123,7 +126,7 @@ const textsOfGrants = `
   where grants is not null and not ${isOfGrants}
   order by account_id, position`
 
-/** An entry takes no more of credits that expire than it takes of the balance. */
+/** An entry takes no more from expiring credits than from the balance. */
 const takenOfGrants = `
   select format('entry %s of account %s takes more of other entries than its credits', position, account_id) as problem
   from ledger.entry
@@ -155,7 +158,7 @@ const grants = `
   where (sums.credits, sums.expires_at) is distinct from (kept.credits_left, kept.expires_at)
   order by account_id, position`
 
-/** A call spends what has not ended when it is admitted. */
+/** A call spends only credits that have not expired when it is admitted. */
 const endedGrants = `
   select format('entry %s of account %s was charged to credits that had expired at %s', entry.position,
     entry.account_id, kept.expires_at) as problem
@@ -172,7 +175,7 @@ const usage = `
   full join ledger.usage_of_day as usage using (account_id, day, key_id, endpoint)
   where (charged.calls, charged.credits) is distinct from (usage.calls, usage.credits)`
 
-/** Days have been compared with entries, and are fewer. */
+/** Compares with days, which are already compared with entries, and are fewer. */
 const usageOfMonths = `
   select format('the usage of key %s in month %s is not the sum of its days', key_id, month) as problem
   from (${usageOfMonth}) as days
@@ -227,7 +230,10 @@ const consoleTables = "select to_regclass('console.payment') is not null as is_t
 const problemsOf = (sql: PgClient.PgClient, check: string, limit: number) =>
   Effect.map(sql.unsafe<{ problem: string }>(`${check} limit ${limit}`), (rows) => rows.map(({ problem }) => problem))
 
-/** Follows the chain from its beginning. Whatever has no place in it shows, too: numbers have to be different. */
+/**
+ * Follows the chain from its beginning. Numbers must be unique, so an entry without a place in the chain is reported,
+ * too.
+ */
 const checkChain = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   anchor: Head | undefined,
@@ -245,7 +251,7 @@ const checkChain = Effect.fnUntraced(function* (
   return chain.end(end)
 })
 
-/** Reads the whole ledger, in the transaction that the caller has begun. */
+/** Reads the whole ledger, in the caller's transaction. */
 export const verifyContents = Effect.fnUntraced(
   function* (sql: PgClient.PgClient, anchor?: Head) {
     const [{ value }] = yield* Schema.decodeUnknownEffect(Totals)(yield* sql.unsafe(totals))
@@ -259,7 +265,7 @@ export const verifyContents = Effect.fnUntraced(
   Effect.mapError(unavailable("be verified"))
 )
 
-/** Reads the whole ledger as it is at one moment, while calls go on. */
+/** Reads the whole ledger in one snapshot, while calls continue. */
 export const verify = (sql: PgClient.PgClient, anchor?: Head) =>
   transact(
     sql,
@@ -267,19 +273,20 @@ export const verify = (sql: PgClient.PgClient, anchor?: Head) =>
   ).pipe(Effect.mapError(unavailable("be verified")))
 
 /**
- * What a start reads of all chains together, so that it takes a second: 100 newest entries of each of 1,000 accounts, one
- * of each of 100,000. The database keeps the rest true while it is written, and `larder-serve ledger verify` reads it all.
+ * What a start reads of all chains together, so that it takes a second: the 100 newest entries of each of 1,000
+ * accounts, or one of each of 100,000. The database keeps the rest consistent while it is written, and `larder-serve
+ * ledger verify` reads everything.
  */
 const entriesAtStart = 100_000
 const mostOfEach = 1_000
-/** Beyond so many keys that were used this month their days are too many for a start. */
+/** If more keys than this were used this month, their days are too many for a start. */
 const keysAtStart = 10_000
 
 const newestOfEach = `
   select greatest(1, least(${mostOfEach}, ${entriesAtStart} / greatest(1, count(*))))::integer as "ofEach"
   from ledger.account`
 
-/** Days have been summed apart from months. Both are kept in the transaction that adds the entries. */
+/** Compares months with days, which are summed separately. The transaction that adds the entries updates both. */
 const spendingOfThisMonth = `
   with this as (
     select ${monthOfMoment("now()")} as month,
@@ -303,7 +310,7 @@ const spendingOfThisMonth = `
   where (select count(*) from spent) <= ${keysAtStart} and spent.credits <> days.credits
   order by key_id`
 
-/** What a start looks at: where each account stands, the newest end of its chain, and what keys have spent this month. */
+/** What a start checks: the head of each account, the newest part of its chain, and what keys have spent this month. */
 export const verifyHeads = Effect.fnUntraced(function* (sql: PgClient.PgClient, place: string) {
   const [newest] = yield* Effect.mapError(sql.unsafe<{ ofEach: number }>(newestOfEach), unavailable("be read"))
   for (const check of [heads, brokenNewestLinks(newest?.ofEach ?? 1), spendingOfThisMonth]) {

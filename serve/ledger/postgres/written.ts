@@ -1,6 +1,7 @@
 /**
- * What a group writes, as rows of arrays: entries that the machine has chained, where their accounts stand afterwards, what
- * they add to spending and usage, and what the server holds. Written by one statement, wherever it was decided.
+ * What a group writes, as arrays of column values: entries that the machine has chained, the heads of their accounts
+ * afterwards, what they add to spending and usage, and what the server holds. One statement writes all of it, wherever
+ * it was decided.
  */
 import type { ChainHead, Draft } from "../chain.ts"
 import { grantChanges } from "../expiring-grants.ts"
@@ -9,15 +10,18 @@ import { moneyOutOf } from "../money-out.ts"
 import type { Entry } from "../records.ts"
 import { integers, texts } from "./parameters.ts"
 
-/** What one server holds of one key, of calls that it admitted on one day, and of one grant or of credits that do not expire. */
+/**
+ * What one server holds of one key, for calls that it admitted on one day, and of one grant or of credits that do not
+ * expire.
+ */
 export interface Holding {
   readonly account_id: string
   readonly key_id: string
   readonly day: number
-  /** 0 where the credits do not expire. */
+  /** 0 if the credits do not expire. */
   readonly grant_position: number
   readonly credits: number
-  /** The part of it that no call holds yet. */
+  /** The part of `credits` that no call holds yet. */
   readonly reserved: number
 }
 
@@ -31,7 +35,10 @@ interface Usage {
   credits: number
 }
 
-/** What carries a key is a charge, or the refund of one, which takes it out of the day that it was counted in. */
+/**
+ * An entry with a key is a charge, or the refund of one, which is subtracted from the day on which the charge was
+ * counted.
+ */
 const usageOf = (entries: ReadonlyArray<Draft>): ReadonlyArray<Usage> => {
   const sums = new Map<string, Usage>()
   for (const { account_id, credits, endpoint, key_id, occurred_at, type } of entries) {
@@ -49,7 +56,7 @@ const usageOf = (entries: ReadonlyArray<Draft>): ReadonlyArray<Usage> => {
   return [...sums.values()]
 }
 
-/** Where an account stands after a group. */
+/** The state of an account after a group. */
 export interface Moved extends ChainHead {
   readonly id: string
   readonly money_out: number
@@ -65,7 +72,10 @@ export const movedBy = (entries: ReadonlyArray<Entry>): Map<string, Moved> => {
   return moved
 }
 
-/** Credits with an end that the entries grant, and what they take of such credits. Null where there are none, as for most groups. */
+/**
+ * Expiring credits that the entries grant, and what they take from such credits. Null if there are none, as in most
+ * groups.
+ */
 const grantRowsOf = (entries: ReadonlyArray<Entry>): string | null => {
   const rows = entries.flatMap(({ account_id, credits, expires_at, grants, position }) => [
     ...(expires_at === null ? [] : [{ account_id, position, expires_at, credits }]),
@@ -74,7 +84,7 @@ const grantRowsOf = (entries: ReadonlyArray<Entry>): string | null => {
   return rows.length === 0 ? null : JSON.stringify(rows)
 }
 
-/** Arrays, each a column of what is written, and the changes of grants as JSON. */
+/** One array per column, and the changes of grants as JSON. */
 const parameters = [
   "entry.account_id",
   "entry.position",
@@ -113,12 +123,12 @@ const parameters = [
   "holding.reserved"
 ] as const
 type Parameter = (typeof parameters)[number]
-/** So many parameters come from `rowsOf`. */
+/** The number of parameters that `rowsOf` returns. */
 export const rowParameters = parameters.length
 
 /**
- * `isToBeWritten` is a condition in SQL; `$1` is the server that holds; the parameters of `rowsOf` begin after `before`.
- * `more` is what else is set of the accounts, from arrays passed next to those of `rowsOf`.
+ * `isToBeWritten` is a condition in SQL. `$1` is the server that holds. The parameters of `rowsOf` begin after
+ * `before`. `more` sets further columns of the accounts, from arrays that are passed after those of `rowsOf`.
  */
 export const writtenWhere = (isToBeWritten: string, before: number, more = { set: "", arrays: "", columns: "" }) => {
   const p = (name: Parameter) => `$${before + 1 + parameters.indexOf(name)}`

@@ -2,5 +2,5 @@
 create table ledger.account (
   id text primary key, -- permanent, acct_…
   name text not null, -- given by the operator
-  created_at text not null -- ISO 8601 in UTC, as all moments here
+  created_at text not null -- ISO 8601 in UTC, like all timestamps here
 ) strict

@@ -10,13 +10,13 @@ create table ledger.entry (
   credits integer not null, -- added to the balance; negative for charges, money that went out and credits that expired
   balance integer not null, -- of the account after the entry
   budget_credits integer, -- of a charge: the key's monthly budget when the call was admitted
-  daily_budget_credits integer, -- the same of its daily budget; null where it had none
-  weekly_budget_credits integer, -- the same of its weekly budget
+  daily_budget_credits integer, -- the same for the daily budget; null if the key had none
+  weekly_budget_credits integer, -- the same for the weekly budget
   request_id text, -- of a call, or the id of a payment, refund or dispute
   note text,
-  expires_at text, -- when its credits end, as far as they are not spent; null where they do not end
-  grants text, -- what it takes from credits that expire or gives back to them: position:credits of the entries that granted them
-  hash text not null -- SHA-256 over the hash of the account's entry before this one and the fields of this one
+  expires_at text, -- when its unspent credits expire; null if they do not expire
+  grants text, -- taken from expiring credits or returned to them: position:credits of the entries that granted them
+  hash text not null -- SHA-256 over the hash of the account's previous entry and the fields of this one
 ) strict;
--- Payments and the like: a statement without charges does not pass over millions of them.
+-- Entries other than charges, such as payments: a statement without charges does not scan millions of charges.
 create index ledger.entry_but_charge on entry (account_id, position) where type <> 'charge'

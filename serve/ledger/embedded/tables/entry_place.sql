@@ -1,5 +1,5 @@
--- Where the entries of an account are: an index of `entry` that is written in portions, see `progress`. Kept up to date with
--- each entry it would cost a page of the file for each account of a group.
+-- The entries of each account: an index of `entry` that is written in batches, see `progress`. Updating it with each
+-- entry would cost a page of the file for each account of a group.
 create table sums.entry_place (
   account_id text not null,
   position integer not null,

@@ -1,4 +1,4 @@
--- Credits that expire, by the entries that granted them: what their charges, and their end, have left.
+-- Expiring credits, by the entry that granted them: what charges and expiry have left of them.
 create table ledger.expiring_grant (
   account_id text not null,
   position integer not null,

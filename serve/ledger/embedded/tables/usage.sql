@@ -1,4 +1,4 @@
--- Charged calls, less those given back, and the credits charged for them, per UTC day, key and endpoint.
+-- Charged calls minus refunded ones, and the credits charged for them, per UTC day, key and endpoint.
 create table sums.usage_of_day (
   account_id text not null,
   day text not null,
@@ -8,7 +8,7 @@ create table sums.usage_of_day (
   credits integer not null,
   primary key (account_id, day, key_id, endpoint)
 ) strict, without rowid;
--- The same of all keys together.
+-- The same for all keys together.
 create table sums.usage_of_endpoint (
   account_id text not null,
   day text not null,
@@ -17,8 +17,8 @@ create table sums.usage_of_endpoint (
   credits integer not null,
   primary key (account_id, day, endpoint)
 ) strict, without rowid;
--- The same of all days of a UTC month together. `month` is counted from the year 0. The newest months stand together: a start
--- reads what keys have spent in them.
+-- The same for all days of a UTC month together. `month` counts from year 0. The newest months are adjacent in the
+-- primary key, because a start reads what keys have spent in them.
 create table sums.usage_of_month (
   month integer not null,
   account_id text not null,
@@ -28,7 +28,7 @@ create table sums.usage_of_month (
   credits integer not null,
   primary key (month, account_id, key_id, endpoint)
 ) strict, without rowid;
--- One row: up to which entry these tables have them, and its hash. The rest is read from `entry`.
+-- One row: the last entry that these tables include, and its hash. Later entries are read from `entry`.
 create table sums.progress (
   of text primary key check (of = 'ledger'),
   sequence integer not null,

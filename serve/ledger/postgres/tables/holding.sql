@@ -1,6 +1,7 @@
 -- What a server holds of accounts that are not leased, by the UTC day on which its calls were admitted, counted from
--- 1970-01-01, and by what they take: credits of the grant at a position that expire, or at 0 those that do not. Leases have
--- no rows: their holds are in the memory of the server. What is `reserved` of it, no call holds yet: it is part of a slice.
+-- 1970-01-01, and by the credits that they take: `grant_position` is the position of an expiring grant, or 0 for
+-- credits that do not expire. A lease has no rows: its holds are in the memory of the server. `reserved`: the part that
+-- no call holds yet; it belongs to a slice.
 create table ledger.holding (
   account_id text not null,
   key_id text not null,

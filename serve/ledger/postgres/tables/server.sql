@@ -1,5 +1,5 @@
--- `groups` counts what a server has decided in the database. A server that finds another number than its own talks to a
--- database that has lost commits, such as a restored copy, and starts over.
+-- `groups` counts the groups that a server has decided in the database. If a server finds another number than its own,
+-- the database has lost commits, like a restored copy does, and the server joins again.
 create table ledger.server (
   id text primary key,
   seen_at timestamptz not null,

@@ -1,4 +1,4 @@
--- Sums of `usage_of_day`, of all keys together.
+-- Sums of `usage_of_day` over all keys.
 create table ledger.usage_of_endpoint (
   account_id text not null,
   day date not null,
