@@ -3,14 +3,14 @@
  * how much it writes, and how long engines take over it. Of the bundled samples, of a release of foods, and of recorded stores, each
  * published first and then read once more unchanged.
  */
-import { existsSync, readdirSync, rmSync, statSync } from "node:fs"
+import { existsSync, rmSync } from "node:fs"
 import { cpus } from "node:os"
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { addGeneration } from "../support/more-generations.ts"
 import { type Environment, run, type Server, startServer } from "../support/programs.ts"
 import { csvRelease } from "./foods/releases.ts"
-import { bytesOf, databaseOf, megabytes } from "./foods/sizes.ts"
+import { bytesOf, databaseOf, megabytes, publishedAt } from "./foods/sizes.ts"
 import { measureEngines } from "./lake-engines.ts"
 import { rounded } from "./statistics.ts"
 import { record } from "./storefronts/recordings.ts"
@@ -24,13 +24,6 @@ const ran = async (args: ReadonlyArray<string>, environment: Environment) => {
 }
 
 const bytesIn = (folder: string) => (existsSync(folder) ? bytesOf(folder) : 0)
-
-/** When the newest generation was published. */
-const publishedAt = (depot: string) => {
-  const folder = path.join(depot, "generations")
-  const numbered = readdirSync(folder).filter((name) => /^\d+\.json$/.test(name))
-  return statSync(path.join(folder, numbered.sort().at(-1) ?? "")).mtimeMs
-}
 
 const servedBy = async ({ console }: Server): Promise<unknown> => {
   const ready = (await (await fetch(`${console}/readyz`)).json()) as { readonly generation: string }

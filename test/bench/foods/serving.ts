@@ -42,8 +42,10 @@ const measureStart = async (home: string, key: string, ids: Int32Array) => {
 const ingestCurrent = async (folder: string, home: string, foods: number) => {
   const release = await currentRelease(folder, foods)
   try {
-    const { peak_mb, seconds } = await timedIngest(home, release.unpacked)
-    console.table([{ foods, "ingest, s": rounded(seconds, 2), "peak memory, MB": peak_mb, ...sizesOf(home) }])
+    const { peak_mb, seconds, whole } = await timedIngest(home, release.unpacked)
+    console.table([
+      { foods, "published, s": rounded(seconds, 2), "ended, s": whole, "peak memory, MB": peak_mb, ...sizesOf(home) }
+    ])
   } finally {
     rmSync(release.unpacked, { recursive: true, force: true })
   }

@@ -6,6 +6,13 @@ import type { Manifest } from "@larder/warehouse/generation/manifest.ts"
 /** The live database of a data set. */
 export const databaseOf = (home: string, pipeline: string) => path.join(home, "warehouse", `${pipeline}.duckdb`)
 
+/** When the newest generation of a depot was published, in milliseconds. */
+export const publishedAt = (depot: string) => {
+  const folder = path.join(depot, "generations")
+  const numbered = readdirSync(folder).filter((name) => /^\d+\.json$/.test(name))
+  return statSync(path.join(folder, numbered.sort().at(-1) ?? "")).mtimeMs
+}
+
 /** The files beside the live foods, as they were published. */
 export const partsBeside = (home: string) => {
   const folder = path.join(home, "warehouse", "generations")

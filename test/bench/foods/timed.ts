@@ -3,7 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { ended, start } from "../../support/programs.ts"
-import { median, rounded } from "../statistics.ts"
+import { rounded } from "../statistics.ts"
+import { publishedAt } from "./sizes.ts"
 
 export interface Timed {
   readonly seconds: number
@@ -50,11 +51,20 @@ export const answered = async <A>(file: string, told: unknown): Promise<A> => {
   return JSON.parse(stdout) as A
 }
 
-export const timedIngest = (home: string, file: string) =>
-  timed("larder-ingest", () => start("larder-ingest", ["branded-foods", "--file", file], { LARDER_HOME: home }))
+/** Until the generation is live; `whole` is until the payloads are packed, too, and the process has ended. */
+export const timedIngest = async (home: string, file: string): Promise<Timed & { readonly whole: number }> => {
+  const startedAt = Date.now()
+  const { peak_mb, seconds } = await timed("larder-ingest", () =>
+    start("larder-ingest", ["branded-foods", "--file", file], { LARDER_HOME: home })
+  )
+  const published = (publishedAt(path.join(home, "warehouse")) - startedAt) / 1000
+  return { seconds: published, whole: rounded(seconds, 2), peak_mb }
+}
 
-/** The median time, and the most memory of all rounds. */
-export const middleOf = (rounds: ReadonlyArray<Timed>): Timed => ({
-  seconds: rounded(median(rounds.map(({ seconds }) => seconds)), 2),
-  peak_mb: rounds.reduce<number | undefined>((most, { peak_mb }) => Math.max(most ?? 0, peak_mb ?? 0) || undefined, 0)
-})
+/** The median time with what else was measured in that round, and the most memory of all rounds. */
+export const middleOf = <Measured extends Timed>(rounds: ReadonlyArray<Measured>): Measured => {
+  const middle = rounds.toSorted((a, b) => a.seconds - b.seconds)[Math.floor(rounds.length / 2)]
+  if (middle === undefined) throw new Error("nothing was measured")
+  const peaks = rounds.map(({ peak_mb }) => peak_mb ?? 0)
+  return { ...middle, seconds: rounded(middle.seconds, 2), peak_mb: Math.max(...peaks) || undefined }
+}
