@@ -17,14 +17,13 @@ const whatOf = ({ kind, outcome, pipeline, went_back_to }: ListedGeneration) => 
 const lineOf = (listed: ListedGeneration) => {
   const { bytes, generation, kept, kind, live, made_at, made_by, note, rolled_back_by, rows } = listed
   const facts = [
-    whatOf(listed),
+    `${whatOf(listed)}${kind === "run" ? "" : ` (${made_by})`}`,
     ...(rows === null ? [] : [`${rows.toLocaleString("en-US")} new rows`]),
     ...(kept ? [`${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`] : []),
     ...(rolled_back_by === null ? [] : [`rolled back by ${rolled_back_by}`]),
     ...(note === null ? [] : [note])
   ]
-  const by = kind === "run" ? "" : ` (${made_by})`
-  return `${live ? "*" : " "} ${generation}  ${moment(made_at)}  ${facts.join(", ")}${by}`
+  return `${live ? "*" : " "} ${generation}  ${moment(made_at)}  ${facts.join(", ")}`
 }
 
 export const generations = Command.make(

@@ -18,7 +18,7 @@ const withoutFigures = (stdout: string) =>
       line
         .replace(/ {2}\d{4}-\d\d-\d\d \d\d:\d\d UTC/, "")
         .replace(/, [\d,]+ KiB/, ", … KiB")
-        .replace(/ \(\S+@\S+, Larder \d+\.\d+\.\d+\)$/, " (somebody)")
+        .replace(/ \(\S+@\S+, Larder \d+\.\d+\.\d+\)/, " (somebody)")
     )
 
 const published = [
@@ -78,7 +78,7 @@ describe("larder-ingest rollback", () => {
     assert.deepStrictEqual(withoutFigures((await call("generations")).stdout), [
       ...published.slice(0, 2),
       "  larder-000003  storefronts: published, 233 new rows, … KiB, rolled back by larder-000004",
-      "  larder-000004  rollback of storefronts to before its first run, wrong currency (somebody)"
+      "  larder-000004  rollback of storefronts to before its first run (somebody), wrong currency"
     ])
     const [runs, [rollback] = [], tables] = await query(
       home,
@@ -254,6 +254,8 @@ describe("a part that is damaged", () => {
     const rebuilt = await run("larder-ingest", ["rebuild", "branded-foods"], { LARDER_HOME: home })
     assert.strictEqual(rebuilt.code, 0, rebuilt.stderr)
     assert.match(rebuilt.stdout, /^branded-foods: rebuilt from 1 run, live in larder-000004$/m)
+    const listed = withoutFigures((await run("larder-ingest", ["generations"], { LARDER_HOME: home })).stdout)
+    assert.strictEqual(listed.at(-1), "* larder-000004  rebuild of branded-foods (somebody), … KiB")
     for (const part of partsOf(home, 4, "branded-foods").values()) {
       assert.notStrictEqual(readFileSync(part, "latin1"), "damaged", "also where the same bytes are made again")
     }

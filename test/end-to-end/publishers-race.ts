@@ -59,12 +59,10 @@ export const publishersRace = (rounds: number) =>
     yield* assertChain(layout)
   })
 
-/** Milliseconds. A publication of one row takes less, also beside two others. */
-const longest = 400
-
 /**
- * The same, each publisher killed with -9 in about every other round, at some moment after it began: what was published is whole, with its
- * run and its row, and of anything else there is neither. `LARDER_CRASH_SEED` repeats the moments.
+ * The same, each publisher killed with -9 in about every other round, at a random moment within the time that its first publication took: a
+ * publication has its run and its row, or neither. Returns how many kills came before their publication was live. `LARDER_CRASH_SEED`
+ * repeats the moments.
  */
 export const publishersKilled = (rounds: number) =>
   Effect.gen(function* () {
@@ -81,19 +79,26 @@ export const publishersKilled = (rounds: number) =>
           return started
         })
         let publisher = yield* aPublisher
-        const ended: Array<{ readonly run_id: string; readonly generation: string | undefined }> = []
+        let longest = 0
+        const ended: Array<{
+          readonly run_id: string
+          readonly isKilled: boolean
+          readonly generation: string | undefined
+        }> = []
         for (let round = 1; round <= rounds; round++) {
           const next = publication(layout, schema, round)
           const answer = yield* Effect.forkChild(Effect.exit(publisher.order(next)))
-          const isKilled = chance.oneOf([true, false])
+          const isKilled = round > 1 && chance.oneOf([true, false])
+          const startedAt = performance.now()
           if (isKilled) {
             yield* Effect.sleep(chance.between(0, longest))
             yield* publisher.kill("SIGKILL")
             publisher = yield* aPublisher
           }
           const exit = yield* Fiber.join(answer)
+          if (round === 1) longest = Math.ceil(performance.now() - startedAt)
           if (!isKilled) assert.isTrue(Exit.isSuccess(exit), `seed ${seed}: ${exit}`)
-          ended.push({ run_id: next.run_id, generation: Exit.isSuccess(exit) ? exit.value : undefined })
+          ended.push({ run_id: next.run_id, isKilled, generation: Exit.isSuccess(exit) ? exit.value : undefined })
         }
         return ended
       }),
@@ -116,4 +121,7 @@ export const publishersKilled = (rounds: number) =>
       `seed ${seed}`
     )
     yield* assertChain(layout)
+    const recorded = new Set(runs.map(({ run_id }) => run_id))
+    const killed = told.flat().filter(({ isKilled }) => isKilled)
+    return { kills: killed.length, unpublished: killed.filter(({ run_id }) => !recorded.has(run_id)).length }
   })

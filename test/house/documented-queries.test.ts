@@ -1,10 +1,12 @@
 /** The warehouse in the docs: every table is there, and every query that is shown with its answer gives that answer. */
+import { mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { dataSets, ingestTables, ingestViews, viewsOf } from "@larder/warehouse/tables.ts"
 import { Effect } from "effect"
-import { beforeAll, describe, expect, inject, it } from "vitest"
+import { beforeAll, describe, expect, inject, it, onTestFinished } from "vitest"
 import { inEachZone } from "../support/warehouse/sessions.ts"
 import { type Document, docs, documentAt, fencesOf, readme } from "./documents.ts"
 
@@ -85,8 +87,8 @@ describe("docs/warehouse.md", () => {
       over.map(({ name, schema }) => `${schema}.${name}`)
     )
   })
+  const [recipe = ""] = fencesOf(documentAt("docs/warehouse.md")).map(({ text }) => text)
   it("begins with how to open it, which lets a session use names of two parts and macros", async () => {
-    const [recipe = ""] = fencesOf(documentAt("docs/warehouse.md")).map(({ text }) => text)
     expect(isRecipe(recipe)).toBe(true)
     const session = Effect.gen(function* () {
       const db = yield* DuckDb.memory
@@ -97,6 +99,27 @@ describe("docs/warehouse.md", () => {
       )
     })
     expect(await Effect.runPromise(Effect.scoped(session))).toEqual([{ grew: true, amount: 0.98 }])
+  })
+  it("has queries that need more memory spill into the reader's own folder, and not into the warehouse", async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "larder-recipe-"))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const live = path.join(inject("sampleHome"), "warehouse")
+    const filesIn = (of: string) => readdirSync(of, { recursive: true, encoding: "utf8" }).sort()
+    const before = filesIn(live)
+    const session = Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      yield* db.run(recipe.replace("data/warehouse", live).replace("/tmp/larder-queries", folder))
+      yield* db.run("set memory_limit = '64MB'; set threads = 2")
+      yield* db.run(
+        `create temp table large as
+         select fdc_id, description, hash(fdc_id, copy) as mixed from branded_food.food, range(1000) copies(copy)`
+      )
+      return yield* db.rows("select path from duckdb_temporary_files()")
+    })
+    const spilled = await Effect.runPromise(Effect.scoped(session))
+    expect(spilled).not.toEqual([])
+    for (const { path: file } of spilled) expect(path.dirname(String(file))).toBe(folder)
+    expect(filesIn(live)).toEqual(before)
   })
 })
 

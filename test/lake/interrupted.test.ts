@@ -11,7 +11,9 @@ import { itWorks } from "../support/it-works.ts"
 import { deltaVersions, snapshotRows, snapshotsOf } from "../support/lake/reading.ts"
 import { publishPrices } from "../support/warehouse/every-data-set.ts"
 import { aRun } from "../support/warehouse/pantry.ts"
-import { lakeKills, lakeOf, price, rowsIn, up, withMilk } from "./lake-kills.ts"
+import { lakeKills, lakeOf, milkOfFile, price, rowsIn, up } from "./lake-kills.ts"
+
+const withMilk = milkOfFile()
 
 lakeKills(22)
 

@@ -23,8 +23,8 @@ export const rowsIn = (lake: string, table: string) => Effect.promise(() => delt
 const metrics = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => rows.map((row) => row.metric_name).sort()
 export const price = "commodity.price_version"
 
-/** Generation 1 has milk. */
-export const withMilk = copied(Effect.tap(aLayout, (layout) => publishPrices(layout, "milk")))
+/** For one file of tests: a copy of a home whose generation 1 has milk. */
+export const milkOfFile = () => copied(Effect.tap(aLayout, (layout) => publishPrices(layout, "milk")))
 
 /** Fails from its `allowed`-th change on, as if the program was killed there. */
 const cutAfter = (depot: Depot, allowed: number): Depot => {
@@ -43,6 +43,7 @@ const cutAfter = (depot: Depot, allowed: number): Depot => {
 /** Kills at the first change, and then at each `step`-th behind it, until none is left. */
 export const lakeKills = (step: number) => {
   describe("a program that is killed while it brings the lake up", () => {
+    const withMilk = milkOfFile()
     itWorks("leaves a readable lake, and the next run completes it", () =>
       Effect.gen(function* () {
         const original = yield* withMilk

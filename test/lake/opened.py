@@ -10,10 +10,10 @@ def extension(name):
     return next(path for folder in folders for path in Path(folder).rglob("*.duckdb_extension"))
 
 
-def spark_session():
+def spark_session(**settings):
     from pyspark.sql import SparkSession
 
-    return (
+    builder = (
         SparkSession.builder.master("local[2]")
         .config("spark.jars", os.environ["LAKE_JARS"])
         .config("spark.sql.extensions", "io.delta.sql.DeltaSparkSessionExtension")
@@ -23,6 +23,7 @@ def spark_session():
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.databricks.delta.snapshotPartitions", "2")
-        .getOrCreate()
     )
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()

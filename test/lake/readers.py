@@ -42,6 +42,8 @@ def summary(source):
 
 def reach():
     """Lets DuckDB read where the lake is."""
+    if "://" not in lake:
+        return
     load("httpfs")
     if lake.startswith("s3://"):
         endpoint = os.environ["AWS_ENDPOINT_URL_S3"].removeprefix("http://")
@@ -56,6 +58,7 @@ def reach():
 def attach():
     """Once. Over a network the catalogue is copied first, as `docs/scale-out.md` says."""
     load("ducklake")
+    load("httpfs")  # also a catalogue on this machine may name files elsewhere
     reach()
     place = f"{lake}/larder.ducklake"
     if "://" in lake:
@@ -181,7 +184,7 @@ def clickhouse():
 
 
 def spark():
-    opened = spark_session()
+    opened = spark_session(**{"spark.databricks.delta.snapshotPartitions": "2"})  # for small tables
     seen = {}
     for table, place in asked().items():
         reader = opened.read.format("delta")

@@ -2,11 +2,12 @@
  * Engines that others made read the lake of real programs, after publications, an upgrade, a rollback and a pruning, and a lake behind a
  * web server. In one file, which installs the engines once.
  */
-import { cpSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert } from "@effect/vitest"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { prune } from "@larder/warehouse/generation/retention.ts"
 import { bringLakeUp } from "@larder/warehouse/lake/lake.ts"
 import { rollback as goBack } from "@larder/warehouse/publishing/rollback.ts"
 import { ConfigProvider, Effect, Option } from "effect"
@@ -25,8 +26,9 @@ const lakes = { LARDER_LAKE: "yes" }
 /** The next version of Larder, in which `commodity.series` has a column more, and there is a table `commodity.note`. */
 const upgraded = { ...lakes, NODE_OPTIONS: `--import=${preload}`, TEST_VERSION: "2" }
 
-const up = (layout: Layout, settings: Readonly<Record<string, string>>) =>
-  Effect.provideService(bringLakeUp(layout), ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(settings))
+const settings = (given: Readonly<Record<string, string>>) =>
+  Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(given))
+const up = (layout: Layout, given: Readonly<Record<string, string>>) => bringLakeUp(layout).pipe(settings(given))
 
 let home = ""
 let python = ""
@@ -149,20 +151,24 @@ describe("a lake behind a web server", () => {
       assert.notProperty(first.ducklake, "branded_food.food")
     })
   )
-  itWorks("stays as it was for who copied its catalogue, whatever is published and rolled back meanwhile", () =>
-    Effect.gen(function* () {
-      const { bringUp, lake, layout, seen } = yield* hosted
-      const own = folderOfTest()
-      cpSync(path.join(layout.dir, "lake/larder.ducklake"), path.join(own, "larder.ducklake"))
-      yield* publishPrices(layout, "cheese")
-      yield* bringUp
-      yield* goBack(layout, { to: Option.none(), only: Option.some("commodities"), note: Option.none() })
-      yield* bringUp
-      const [held, newest] = yield* Effect.promise(() =>
-        Promise.all([own, lake].map((place) => seenBy(python, ["ducklake"], place)))
-      )
-      assert.deepStrictEqual(held, seen)
-      assert.notDeepEqual(newest?.ducklake["ingest.run"], seen.ducklake["ingest.run"])
-    })
+  itWorks(
+    "stays as it was for a session with a copy of its catalogue, while its generations are replaced and pruned",
+    () =>
+      Effect.gen(function* () {
+        const { bringUp, lake, layout, seen } = yield* hosted
+        const own = folderOfTest()
+        const copied = yield* Effect.promise(async () => (await fetch(`${lake}/larder.ducklake`)).bytes())
+        writeFileSync(path.join(own, "larder.ducklake"), copied)
+        yield* publishPrices(layout, "cheese")
+        yield* goBack(layout, { to: Option.none(), only: Option.some("commodities"), note: Option.none() })
+        yield* publishPrices(layout, "butter")
+        yield* prune(layout).pipe(settings({ LARDER_KEPT_GENERATIONS: "1" }))
+        yield* bringUp
+        const [held, newest] = yield* Effect.promise(() =>
+          Promise.all([own, lake].map((place) => seenBy(python, ["ducklake"], place)))
+        )
+        assert.deepStrictEqual(held, seen)
+        assert.notDeepEqual(newest?.ducklake["ingest.run"], seen.ducklake["ingest.run"])
+      })
   )
 })

@@ -5,12 +5,10 @@ import {
   countDays,
   databaseOf,
   inPantry,
-  isClosed,
+  livePantry,
   messageOf,
-  oneDay,
   priceOfDay,
   publishDay,
-  publishElsewhere,
   until,
   watch
 } from "@larder/test/support/warehouse/live-pantry.ts"
@@ -20,6 +18,8 @@ import { NoWarehouse } from "../generation/layout.ts"
 import { writeRecordsOfRun } from "../ingestion/records.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { recordRun } from "../publishing/record.ts"
+
+const { oneDay, publishElsewhere, isClosed } = livePantry()
 
 describe("what is live", () => {
   itWorks("changes when a generation with other data is made, and changes back after a rollback", () =>

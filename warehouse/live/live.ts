@@ -66,7 +66,7 @@ export interface Live<Model> {
   readonly current: () => Generation<Model>
   /** Runs a read on the current generation, which stays open until the read is done. */
   readonly use: <A, E, R>(read: (generation: Generation<Model>) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** How often data sets were exchanged since the start. */
+  /** Number of swaps since the start, each of which exchanged at least one data set. */
   readonly swaps: () => number
   /** Why not everything that is live is served; undefined if it is. */
   readonly fault: () => string | undefined
@@ -194,7 +194,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   let swaps = 0
   let faults: ReadonlyArray<Fault> = []
   let isUnreadable = false
-  /** The newest generation that is served in full; undefined while there has been none. */
+  /** The newest generation that has been served in full; undefined if none has. */
   let seen: number | undefined
 
   const start = Effect.gen(function* () {

@@ -7,11 +7,9 @@ import {
   databaseOf,
   dayOf,
   inPantry,
-  isClosed,
+  livePantry,
   messageOf,
-  oneDay,
   publishDay,
-  publishElsewhere,
   until,
   watch
 } from "@larder/test/support/warehouse/live-pantry.ts"
@@ -21,6 +19,8 @@ import { Effect, Exit, FileSystem, Scope } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { makeGeneration, manifestName } from "../generation/manifest.ts"
 import type { LiveData } from "./live.ts"
+
+const { oneDay, publishElsewhere, isClosed } = livePantry()
 
 /** Counts how often a data set was opened, and how many are open. */
 const counting = () => {

@@ -49,7 +49,7 @@ const until = (holds: () => boolean) =>
     while (!holds()) yield* Effect.sleep("10 millis")
   })
 
-/** Asks a server again and again. Answers with what all of its answers were. */
+/** Asks a server again and again. Returns all the different answers. */
 const asking = Effect.fnUntraced(function* (server: Server) {
   const answers = new Set<string>()
   const ask = server.use(({ dataSet, model }) =>

@@ -37,7 +37,7 @@ const measureLoading = async (folder: string, sizes: ReadonlyArray<number>) => {
   console.table({ "B5 published ÷ DuckDB (≤ 2.5)": { measured: releases.at(-1)?.times["published ÷ DuckDB"] } })
   told("What the generation takes on the disk")
   console.table(releases.map(({ sizes }) => sizes))
-  for (const { notebook, times } of releases) printNotebook(times.labels, notebook)
+  for (const { notebook, times } of releases) if (notebook !== undefined) printNotebook(times.labels, notebook)
 }
 
 /** Each size in turn; the bars are held against the largest. */

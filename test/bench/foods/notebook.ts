@@ -25,7 +25,7 @@ export const measureNotebook = async (home: string) => {
 }
 
 export const printNotebook = (labels: number, { peak_mb, took }: Asked) => {
-  console.log(`The thirteen questions of examples/analysis.sql over ${labels} labels, ${peak_mb} MB at most`)
+  console.log(`${took.length} questions of examples/analysis.sql over ${labels} labels, ${peak_mb} MB at most`)
   const rows = took.map(({ catalogue, question, snapshot }) => [
     question,
     {

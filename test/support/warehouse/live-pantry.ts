@@ -64,23 +64,27 @@ export const dayOf = (day: number) => ({
   prices: [{ item: "day", price: `${day}` }]
 })
 export const publishDay = (layout: Layout, day: number) => publishFound(layout, dayOf(day))
-export const oneDay = copied(Effect.tap(aLayout, (layout) => publishDay(layout, 1)))
-/**
- * By another process, as in life. One that closes a file gives up all its locks on it, also those of other instances: after
- * a publication in this process, nobody could tell any more whether the server holds the generation.
- */
-export const elsewhere = onceForFile(otherProcess({ do: "obey" }))
-export const publishElsewhere = (layout: Layout, day: number) =>
-  Effect.flatMap(elsewhere, ({ order }) => order({ do: "publish", home: layout.home, found: dayOf(day) }))
-
 export const until = (holds: () => boolean) =>
   Effect.gen(function* () {
     while (!holds()) yield* Effect.sleep("10 millis")
   })
 
-/** Whether this process has closed a generation: only then another one may open it for writing. */
-export const isClosed = Effect.fnUntraced(function* (file: string) {
-  yield* FileSystem.FileSystem.use((fs) => fs.chmod(file, 0o644))
-  const { order } = yield* elsewhere
-  return (yield* order({ do: "try", file })) === "free"
-})
+/** For one file of tests. */
+export const livePantry = () => {
+  /** A copy of a home with a generation of day 1. */
+  const oneDay = copied(Effect.tap(aLayout, (layout) => publishDay(layout, 1)))
+  const elsewhere = onceForFile(otherProcess({ do: "obey" }))
+  /**
+   * Publishes a day in another process. A process that closes a file gives up all its locks on it, also those of other DuckDB
+   * instances: after a publication in this process, no test could tell whether the server still holds the generation.
+   */
+  const publishElsewhere = (layout: Layout, day: number) =>
+    Effect.flatMap(elsewhere, ({ order }) => order({ do: "publish", home: layout.home, found: dayOf(day) }))
+  /** Whether this process has closed a generation: only then can another process open it for writing. */
+  const isClosed = Effect.fnUntraced(function* (file: string) {
+    yield* FileSystem.FileSystem.use((fs) => fs.chmod(file, 0o644))
+    const { order } = yield* elsewhere
+    return (yield* order({ do: "try", file })) === "free"
+  })
+  return { oneDay, publishElsewhere, isClosed }
+}
