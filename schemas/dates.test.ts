@@ -4,7 +4,7 @@ import fc from "fast-check"
 import { Day, dayOf, daysBefore, isDay, Timestamp, yearsBefore } from "./dates.ts"
 
 const pad = (n: number, width: number) => String(n).padStart(width, "0")
-/** What JavaScript's calendar says: setting an unreal day moves on to another one. */
+/** Whether JavaScript's calendar has the day: a day that does not exist becomes another one. */
 const exists = (year: number, month: number, day: number) => {
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, day)

@@ -94,7 +94,7 @@ describe("records", () => {
   it.each(records)("%s has snake_case fields that are all required, unless it is label nutrition", (name, record) => {
     const fields = fieldsOf(record).map(([field]) => field)
     for (const field of fields) assert.match(field, /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/)
-    // Label nutrition alone leaves keys out: what a label does not state is not there.
+    // Only label nutrition omits keys: a nutrient that the label does not state has none.
     assert.deepStrictEqual(record.required ?? [], name === "BrandedFoodNutrition" ? [] : fields)
   })
 })

@@ -94,7 +94,7 @@ describe("the OpenAPI document", () => {
 })
 
 describe("the schemas of the OpenAPI document, which clients are generated from", () => {
-  /** Everything that has a type, with the name of the property that it is. */
+  /** Every schema with a type, with its key. */
   const typed = entries([document.components.schemas, document.paths]).filter(([, value]) => "type" in Object(value))
 
   it("give every number 64 bits: without a format it has 32 in Go", () => {

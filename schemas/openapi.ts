@@ -60,7 +60,7 @@ export const openApi = (options: OpenApiOptions = { version: "1" }): OpenApiDocu
 
 /**
  * States what client generators do not assume. In Go, a number without a format has 32 bits (1.4723 becomes
- * 1.4723000526). An object without any description becomes a type without fields, which drops all values.
+ * 1.4723000526). An object schema without properties becomes a type without fields, which drops all values.
  */
 const spelledOut = <A>(schemas: A): A =>
   JSON.parse(JSON.stringify(schemas), (_key, value) => {

@@ -173,7 +173,7 @@ describe("a query", () => {
     ["serie", "series"],
     ["series[]", "series"],
     ["form", "from"],
-    ["offset", "series"], // not near, and no other is nearer
+    ["offset", "series"], // not near, but no other name is nearer
     ["__proto__", "from"],
     ["constructor", "series"],
     ["toString", "series"],

@@ -13,7 +13,7 @@ const inLedger = <A, E>(work: Effect.Effect<A, E, Ledger | Administration>) =>
   }).pipe(Effect.scoped)
 
 let calls = 0
-/** What a call with this key costs, or `undefined` where the key is none. */
+/** The cost of a call with this key; undefined if the key is not valid. */
 const call = Effect.fnUntraced(function* (key: string | undefined) {
   const { authenticate, hold } = yield* Ledger
   return yield* Effect.promise(async () => {

@@ -1,6 +1,4 @@
-/**
- * The API over HTTP: routes from the endpoint list into the request pipeline, and the pipeline's answers as responses.
- */
+/** The API over HTTP: passes calls of the listed endpoints to the request pipeline, and sends its answers. */
 import { type ApiError, internal, methodNotAllowed, noSuchEndpoint } from "@larder/schemas/api-errors.ts"
 import { openApi } from "@larder/schemas/openapi.ts"
 import { Cause } from "effect"
@@ -75,9 +73,7 @@ export const makeApi = (needs: ApiNeeds) => {
   const refuse = (event: H3Event, error: ApiError, headers?: Readonly<Record<string, string>>) =>
     respond(event, pipeline.refuse(error, headers))
 
-  /**
-   * Wraps the handler of a known path: accepts only the exact path and only GET, and answers preflights without a key.
-   */
+  /** Wraps the handler of a known path: only the exact path, only GET, and preflights without a key. */
   const get = (path: string, handler: (event: H3Event) => Promise<HTTPResponse>): EventHandler => {
     const pattern = path.split("/")
     return (event) => {

@@ -6,7 +6,7 @@ import { H3 } from "h3"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { listen } from "./listen.ts"
 
-/** Lets the slow answers go, and tells when one is waited for. */
+/** `gate` releases the slow answers; `reached` resolves when a request waits for one. */
 let gate = Promise.withResolvers<void>()
 let reached = Promise.withResolvers<void>()
 let handled: Array<string> = []
@@ -47,7 +47,7 @@ const get = (target: string, ...headers: ReadonlyArray<string>) =>
   [`GET ${target} HTTP/1.1`, "host: larder", ...headers, "", ""].join("\r\n")
 const post = (target: string) => `POST ${target} HTTP/1.1\r\nhost: larder\r\ntransfer-encoding: chunked\r\n\r\n`
 
-/** A client that closes nothing by itself, and what it has got so far. */
+/** A client that never closes the connection by itself, and the text it has received so far. */
 const client = (url: URL) => {
   gate = Promise.withResolvers()
   reached = Promise.withResolvers()
@@ -75,7 +75,7 @@ const error = (message: string) => JSON.stringify({ error: { type: "invalid_requ
 const unreadable = `400 ${error("The request is not readable HTTP")}`
 const unclearHost = `400 ${error("The request must name one host, such as api.example.com:8080")}`
 
-/** Sends all at once, lets the slow answers go when the server has read all of it, and reads until the server closes. */
+/** Sends all bytes at once, releases the slow answers once the server has read them, and reads until it closes. */
 const answersTo = async (bytes: string, how: "keeps its side open" | "closes its side" = "keeps its side open") => {
   const { socket, text } = client(server.url)
   if (how === "closes its side") socket.end(bytes)
@@ -236,7 +236,7 @@ describe("a request for a host that is not readable", () => {
   })
 })
 
-/** Nothing else of this process runs meanwhile, as in a long turn of the event loop. */
+/** Blocks the whole process, like a long turn of the event loop. */
 const block = (milliseconds: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 
 const closing = (socket: Socket) =>
@@ -250,7 +250,7 @@ describe("a stopping server", () => {
     await once(socket, "data")
 
     const closed = stop()
-    await endOfTurn() // from here the timers are next
+    await endOfTurn() // the timers run next
     socket.write(get("/"))
     block(1_500)
     await Promise.all([closing(socket), closed])

@@ -1,4 +1,4 @@
-/** What happens to the money when a call goes wrong after its hold. Everything else of the pipeline is told over HTTP. */
+/** The credits of a call that fails after its hold. Tests over HTTP cover the rest of the pipeline. */
 
 import { assert, describe, it } from "@effect/vitest"
 import { unknownRecord } from "@larder/schemas/api-errors.ts"
@@ -13,7 +13,7 @@ import { makeMeters } from "./meters.ts"
 import { makePipeline } from "./pipeline.ts"
 import { refuse, route } from "./route.ts"
 
-/** A pipeline over a real ledger, whose one endpoint is read as the test says. */
+/** A pipeline over a real ledger; the test provides the read of its only endpoint. */
 const over = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) {
   const store = memoryStore()
   const ledger = yield* ledgerOver(store)
@@ -36,7 +36,7 @@ const over = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) 
     answered: () => {},
     report: (message) => reported.push(message)
   })
-  /** The answer stays on its way until the test ends its turn. */
+  /** The answer counts as unsent until the test ends its turn. */
   const unsent = (signal = new AbortController().signal) =>
     pipeline.answer({
       route: route(getCommodityPrices, { expectedBytes: () => 0, read: () => read }),

@@ -48,10 +48,7 @@ const modelOf = (
   provenances: provenancesOf(entries)
 })
 
-/**
- * How the read model is loaded: a data set is loaded when its parts change, the model is assembled for every
- * generation.
- */
+/** Loads a data set only when its parts change, and assembles the read model for every generation. */
 export const readModelOf = (
   layout: Layout,
   withheldLicences: ReadonlyArray<Licence> = []

@@ -38,7 +38,7 @@ afterAll(async () => {
   await Effect.runPromise(Scope.close(scope, Exit.void))
 })
 
-/** Asks, and reads no more than what comes first. */
+/** Sends a request, waits for the first bytes of the answer and then stops reading. */
 const askAndStop = async (path: string): Promise<Socket> => {
   const client = connect(Number(url.port), url.hostname)
   clients.push(client)
@@ -88,6 +88,6 @@ describe("what everybody gets the same", () => {
     await askAndStop("/script")
     const before = process.memoryUsage().arrayBuffers
     for (let reader = 0; reader < 50; reader++) await askAndStop("/script")
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * mebibyte) // 200 where each had its own
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * mebibyte) // 200 with one copy per reader
   })
 })

@@ -35,7 +35,7 @@ describe("a caller", () => {
     assert.strictEqual(caller("10.1.2.3", "198.51.100.1"), "198.51.100.1")
     assert.strictEqual(caller("127.0.0.1", "203.0.113.9, 198.51.100.1, 2001:db8:5::7, 10.9.9.9"), "198.51.100.1")
     assert.strictEqual(caller("127.0.0.1", "198.51.100.1, unknown, 10.9.9.9"), "10.9.9.9")
-    assert.strictEqual(caller("::1", "198.51.100.1"), "::1") // the list takes the place of the loopback
+    assert.strictEqual(caller("::1", "198.51.100.1"), "::1") // the list replaces the default, the loopback
     assert.strictEqual(caller("10.1.2.3", "10.0.0.4, 10.0.0.5"), "10.0.0.4")
   })
 })

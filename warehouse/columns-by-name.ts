@@ -136,7 +136,7 @@ type Published = Pick<DataSetEntry, "definition">
 export const isDefinedOtherwise = (dataSet: DataSet, { definition }: Published) =>
   definition !== definitionHash(dataSet)
 
-/** Opens a published database of this or an earlier version for reading, without files, network or settings. */
+/** Opens a published database of this or an earlier version for reading. Files, network and settings are locked. */
 export const openPublished = (file: string, dataSet: DataSet, entry: Published) =>
   isDefinedOtherwise(dataSet, entry) ? DuckDb.views((db) => showAsOurs(db, file, dataSet)) : DuckDb.readOnly(file)
 

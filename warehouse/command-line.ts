@@ -71,7 +71,7 @@ export const programOf = <const Name extends string, Input, ContextInput, E>(
 ): Program => {
   const reported = Effect.tapCause(report(command.name)) // runMain's own report would go to stdout
   const services = Layer.mergeAll(NodeServices.layer, visibleConsole, usageToStderr, logs, sharedDepotFromSettings)
-  const settings = Layer.suspend(() => ConfigProvider.layer(ConfigProvider.fromEnv())) // otherwise the settings of the first run stay
+  const settings = Layer.suspend(() => ConfigProvider.layer(ConfigProvider.fromEnv())) // otherwise those of the first run stay
   return {
     main: () =>
       endWithReader.pipe(

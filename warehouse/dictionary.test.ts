@@ -87,8 +87,8 @@ describe("a published warehouse", () => {
       }
     })
   )
-  // The catalogue reads files with `read_duckdb`, which in DuckDB 1.5 gives null for every field of such a column, and says
-  // nothing. Lists of structs are read as they are.
+  // The catalogue reads files with `read_duckdb`. In DuckDB 1.5 it silently gives null for every field of such a
+  // column, but reads lists of structs correctly.
   itWorks("has no column that is a struct", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory

@@ -42,7 +42,7 @@ const definitionOf = ({ tables, views }: Defined): string =>
     ...views.flatMap((view) => commentsOf(view, "view"))
   ])
 
-/** A hash that differs between two definitions. */
+/** Identifies a definition: different definitions have different hashes. */
 export const definitionHash = (defined: Defined): string =>
   createHash("sha256").update(definitionOf(defined)).digest("hex")
 

@@ -32,7 +32,7 @@ describe("parameters", () => {
   )
   itWorks("fail when one is missing, even if an earlier call bound it", () =>
     Effect.gen(function* () {
-      const db = yield* readOnlyFile // where statements are kept
+      const db = yield* readOnlyFile // caches prepared statements
       const sql = "select ($a::integer + $b::integer)::integer as answer"
       for (let connection = 0; connection < 8; connection++) yield* db.all(Answer, sql, { a: 40, b: 2 })
       const error = yield* Effect.flip(db.all(Answer, sql, { a: 1 }))
@@ -198,7 +198,7 @@ describe("interruption", () => {
   itWorks("stops a query that has not begun yet", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(yield* aFile())
-      yield* db.run("select 1") // now the connection is there, and the query is asked for at once
+      yield* db.run("select 1") // opens the connection, so that the query starts immediately
       const query = yield* Effect.forkChild(db.run(slow), { startImmediately: true })
       yield* Fiber.interrupt(query)
       assert.deepStrictEqual(yield* db.all(Answer, "select 42 as answer"), [{ answer: 42 }])

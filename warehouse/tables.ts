@@ -135,7 +135,7 @@ export interface DataSet {
    * the live rows. No other run of the pipeline publishes meanwhile.
    */
   readonly settle?: (stores: KnownStores) => ReadonlyArray<string>
-  /** Counts the payload rows behind the staged rows: first those that a run stated, later those that were new. */
+  /** Counts the payload rows behind the staged rows: all that were stated or, after the reduction, the new ones. */
   readonly countStatedRows: string
 }
 
@@ -192,7 +192,8 @@ export const rawFileTable = table(
     ignoring: ["fetched_at", "origin"],
     owning: {
       table: rejectTable,
-      of: "o.raw_sha256 = t.raw_sha256 and (o.feed = t.feed or starts_with(o.feed, t.feed || '/'))" // a release owns the rejects of its files, too
+      // a release also owns the rejects of its files
+      of: "o.raw_sha256 = t.raw_sha256 and (o.feed = t.feed or starts_with(o.feed, t.feed || '/'))"
     }
   },
   "fetched_at"

@@ -22,7 +22,7 @@ describe("text for a terminal", () => {
     assert.strictEqual(visible(text), text)
   })
 
-  /** What a program writes that uses the console as the programs do. */
+  /** The output of an effect that uses the console in the same way as the programs. */
   const printed = (effect: Effect.Effect<void>) =>
     Effect.suspend(() => {
       const lines: Array<string> = []

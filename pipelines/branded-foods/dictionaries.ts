@@ -112,9 +112,7 @@ const values = (rows: ReadonlyArray<ReadonlyArray<string | number | null>>) =>
     .map((row) => `(${row.map((cell) => (typeof cell === "string" ? literal(cell) : String(cell))).join(", ")})`)
     .join(", ")
 
-/**
- * Derivation codes from the most to the least reliable. Of several amounts of one nutrient, the most reliable counts.
- */
+/** Derivation codes, the most reliable first. Of several amounts of one nutrient, the most reliable counts. */
 const founded = ["LCGE", "LCGP", "LCGA", "LCGL", "LCSE", "LCCS", "LCCD", "LCSA", "LCSL", "LCSG"]
 
 const unfounded = founded.length

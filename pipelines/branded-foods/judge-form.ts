@@ -60,10 +60,7 @@ const judgedFields = {
   labelNutrients: "own_amounts"
 } as const
 
-/**
- * From this number on, unreadable values of a field are not isolated errors. The same holds if there are as many as
- * labels.
- */
+/** Unreadable values of a field are not isolated errors if there are this many, or as many as labels. */
 const fewValues = 10
 
 const columns = [...new Set<string>([...Object.values(usualKeys), ...Object.values(judgedFields)])]

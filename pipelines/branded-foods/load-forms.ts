@@ -30,10 +30,7 @@ const untrusted = [
   "FormUnlikely"
 ] as const
 
-/**
- * Attaches a new file as `release` until the scope ends. The session continues after that, and later steps need its
- * memory.
- */
+/** Attaches a new file as `release` until the scope ends: later steps of the session need the memory. */
 const attachRelease = (db: DuckDb["Service"], file: string) =>
   Effect.acquireRelease(db.run(`attach ${literal(file)} as release`), () =>
     Effect.ignore(db.run("detach release; drop table if exists temp.chunk"))

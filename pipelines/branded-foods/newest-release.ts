@@ -41,9 +41,7 @@ export class ReleaseUnknown extends Schema.TaggedError<ReleaseUnknown>()("Releas
   }
 }
 
-/**
- * `FoodData_Central_branded_food_json_2026-04-30.zip`, or what it unpacks to. The zip of all foods is accepted as well.
- */
+/** `FoodData_Central_branded_food_json_2026-04-30.zip`, or what it unpacks to; also the zip of all foods. */
 const releaseName = /FoodData_Central_(?:branded_food_)?(json|csv)_(\d{4}-\d{2}-\d{2})(?:\.zip|\.json|\/[^/]+\.csv)?$/i
 
 interface Named {
@@ -89,10 +87,7 @@ const newestOf = (addresses: ReadonlyArray<string>) => {
       )
 }
 
-/**
- * Only names of branded foods: the page names all other data as well. Links are relative or absolute, depending on the
- * year.
- */
+/** Only names of branded foods: the page names all data. Links are relative in some years, absolute in others. */
 const namesIn = (page: string) => page.match(/FoodData_Central_branded_food_(?:json|csv)_\d{4}-\d{2}-\d{2}\.zip/g) ?? []
 
 const namesOn = Effect.fnUntraced(function* (url: string) {

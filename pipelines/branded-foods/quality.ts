@@ -40,10 +40,7 @@ const anyBeyond = `if(
   false
 )`
 
-/**
- * A part that exceeds its whole by more than 1 g, both per 100 g and per serving: labels round to 1 g, and state "less
- * than 1 g" as 1.
- */
+/** A part over 1 g above its whole, per 100 g and per serving: labels round, and state "less than 1 g" as 1. */
 const exceeds = (part: string, whole: string) =>
   `if(${part} > ${whole} + 1, coalesce((${part} - ${whole})::double * serving_size::double > 100, true), false)`
 

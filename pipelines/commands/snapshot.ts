@@ -1,7 +1,4 @@
-/**
- * `larder-ingest snapshot`: writes everything that is live to one ordinary DuckDB file, for another machine or an older
- * DuckDB.
- */
+/** `larder-ingest snapshot`: all live data as one ordinary DuckDB file, for another machine or an older DuckDB. */
 import { type Layout, NoWarehouse, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { generationId, isLoaded, listNumbers, newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
@@ -40,7 +37,7 @@ export const ofOneGeneration = Effect.fnUntraced(function* (layout: Layout) {
     if (manifest === undefined || !Object.values(manifest.data_sets).some(isLoaded)) {
       return yield* new NoWarehouse({ dir: layout.dir })
     }
-    yield* refreshOpened(layout) // a run may have been killed before it could refresh them
+    yield* refreshOpened(layout) // a run may have been killed before it did this
     yield* fs.remove(ingestion, { force: true }) // the copy of an earlier attempt is read-only
     yield* fs.copyFile(layout.ingestion, ingestion)
     if ((yield* listNumbers(layout.local)).at(-1) === manifest.number) return { manifest, ingestion }

@@ -24,9 +24,7 @@ export interface Feed {
   readonly final: boolean
   /** The field by which a window of days is requested, in exactly this spelling. */
   readonly windowField: string
-  /**
-   * How many days that field may be away from the day of a row's reading: a year-to-date report begins on 1 January.
-   */
+  /** How many days that field may be from the day of a reading: a year-to-date report begins on 1 January. */
   readonly windowReachDays: number
   /** Days that every run reads again, because reports are revised. */
   readonly lookBackDays: number

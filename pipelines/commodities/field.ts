@@ -38,10 +38,7 @@ export const findField = (fields: ReadonlyArray<string>, name: string): Found =>
   return alike[0] === undefined ? undefined : { field: alike[0] }
 }
 
-/**
- * A cell as text; undefined if it states nothing: absent, null, empty or "N/A". Other types than text and number become
- * JSON.
- */
+/** A cell as text; undefined if it is absent, null, empty or "N/A". Other types than text and number become JSON. */
 export const textOf = (cell: unknown): string | undefined => {
   if (cell === null || cell === undefined) return undefined
   if (!isScalar(cell)) return JSON.stringify(cell)

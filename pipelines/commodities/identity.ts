@@ -32,10 +32,7 @@ const stating = (feed: Feed, fields: ReadonlyArray<string>) =>
     return [{ field: found.field, values, isNumber: name === "slug_id" }]
   })
 
-/**
- * Fields that identify the report, and whether a cell has a valid type: the number of a report may be a number or a
- * text.
- */
+/** Fields that identify the report, and whether a cell has a valid type. Report numbers may be texts, too. */
 export const identityFields = (feed: Feed, fields: ReadonlyArray<string>) =>
   stating(feed, fields).map(({ field, isNumber }) => ({
     field,

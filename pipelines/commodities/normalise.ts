@@ -52,10 +52,7 @@ export interface Normalised {
 export interface Limits {
   /** Wanted days of readings; others are left out. */
   readonly days?: DayRange | undefined
-  /**
-   * Days that were requested from the service, by the feed's window field. A row outside shows that it ignored the
-   * filter.
-   */
+  /** Days requested from the service by the feed's window field. A row outside shows that it ignored the filter. */
   readonly asked?: DayRange | undefined
   /** Metrics that have had values, and on which days. Their columns, rows and values must not disappear silently. */
   readonly valued?: Valued | undefined
@@ -172,7 +169,7 @@ const assertOurs = (
   throw new DriftFound({ problem, found: [] })
 }
 
-/** Single bad rows are rejects. If no row can be read, for other reasons than missing values, a field has changed. */
+/** Single bad rows are rejects. If no row gives a reading, and more are unreadable than empty, a field has changed. */
 const assertReadable = (fields: ReadonlyArray<string>, reads: ReadonlyArray<Read>) => {
   const unreadable = reads.flatMap((read) => (read.kind === "rejected" && !read.undated ? [read.reason] : []))
   const isComplete = reads.some(({ kind }) => kind === "readings" || kind === "other days")

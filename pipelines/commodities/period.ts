@@ -4,7 +4,7 @@
  * - `report_end_date`: the day in that field. `exactly Week Ending Date`: the field with exactly that spelling.
  * - `report_month, report_year`: the first day of that month, in that year.
  * - `report_month, year of report_end_date`: the same, with the year of that day.
- * - `report_month, report_year, announced ahead`: as the second; most of these months are announced before they begin.
+ * - `report_month, report_year, announced ahead`: as `report_month, report_year`; most are announced before they begin.
  */
 import { dayOf } from "@larder/schemas/dates.ts"
 import { DriftFound, findField, type PayloadRow, quoted, textOf } from "./field.ts"

@@ -1,6 +1,4 @@
-/**
- * Reads one feed into the staging file: fetches it into the archive, normalises it unless it is known, and stages it.
- */
+/** Reads one feed: fetches it into the archive, normalises it unless it is known, and stages it. */
 import { daysBefore } from "@larder/schemas/dates.ts"
 import {
   cursorTable,
@@ -59,7 +57,7 @@ const windowOf = (feed: Feed, { run, previous, today }: FeedContext, isLive: boo
 const isAbsent = (error: unknown): error is NotRecorded | RefusedByUpstream =>
   error instanceof NotRecorded || (error instanceof RefusedByUpstream && error.status === 404)
 
-/** Fetches the first address that exists. If none does, the error names everything that was looked for. */
+/** Fetches the first address that exists; or else fails with the first error, which names all recordings looked for. */
 const fetchFirst = Effect.fnUntraced(function* (asks: ReadonlyArray<Ask>) {
   const archive = yield* Archive
   const absent: Array<NotRecorded | RefusedByUpstream> = []

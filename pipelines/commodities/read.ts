@@ -22,9 +22,7 @@ const needsKey =
 const advice =
   "Nothing of this run was published; the previous generation stays live. Run again later, or correct the lines of a report that has changed in pipelines/commodities/catalog."
 
-/**
- * At most one in this many feeds that answered may be untrusted: more mean that something is wrong with all of them.
- */
+/** At most one of this many feeds that answered may be untrusted: with more, something is wrong with all of them. */
 const trustedPerUntrusted = 3
 
 export const readCommodities = Effect.fn("commodities.read")(function* (run: RunContext) {

@@ -1,7 +1,4 @@
-/**
- * The unit that a row states for its prices. It is compared with the catalog's: a price per ton is not a price per
- * pound.
- */
+/** The unit that a row states for its prices, to compare with the catalog's: per ton is not per pound. */
 import { findField, type PayloadRow, textOf } from "./field.ts"
 
 /** The order matters: "Dollars per 100 Pounds" is not a price per pound. Other words state no unit. */

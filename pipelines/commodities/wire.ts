@@ -55,10 +55,7 @@ const truncation = (section: Section, rows: number, cap: number): string | undef
   return total > returned ? `was cut: ${returned} of ${total} rows returned` : undefined
 }
 
-/**
- * "No Results Found" has status 200, a message, and results that are null or absent. Some answers show it only by a
- * count of 0.
- */
+/** "No Results Found" has status 200, a message, and null or no results. Some answers show it only by a count of 0. */
 const saysNothingFound = (section: Section) =>
   /no results/i.test(String(section.message ?? "")) || countOf(section, "returnedRows") === 0
 

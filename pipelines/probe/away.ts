@@ -8,10 +8,7 @@ export const orFatal = <E extends OriginError>(error: E | ArchiveUnwritable | Ra
     ? Effect.fail(error)
     : Effect.succeed(error as Exclude<typeof error, ArchiveUnwritable | RawFileDamaged>)
 
-/**
- * Why there was no answer. A failed connection is described without its address, so that feeds with the same problem
- * get the same text.
- */
+/** Why there was no answer, without the address of a failed connection: feeds with the same problem get one text. */
 export const whyAway = (error: OriginError) => {
   if (!(error instanceof UpstreamUnavailable)) return error.message
   const { advice, problem, tries } = error

@@ -31,9 +31,7 @@ export class BundleUnwritable extends Schema.TaggedError<BundleUnwritable>()("Bu
   }
 }
 
-/**
- * Limit for one recording. A few weeks of a report take some hundred kilobytes, the beginning of a store's file 4 MB.
- */
+/** Limit for one recording. Weeks of a report take some hundred kilobytes, the beginning of a store's file 4 MB. */
 const mostBytesOfRecording = 32 << 20
 /** Limit for all recordings. A replay refuses bundles of more than twice this size. */
 const mostBytes = 256 << 20

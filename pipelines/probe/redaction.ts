@@ -1,6 +1,6 @@
 /**
- * Removes secrets from what leaves this machine: keys from the settings, and secrets in the queries and paths of store
- * list addresses. It finds them as plain text, percent-encoded and inside Base64, wherever a source repeats them.
+ * Removes secrets from what leaves this machine: keys from the settings, and secrets in the addresses of a store list.
+ * It finds them as plain text, percent-encoded and inside Base64, wherever a source repeats them.
  */
 import { Effect, Redacted } from "effect"
 import { marsKey } from "../commodities/mars-key.ts"

@@ -76,10 +76,7 @@ const judge = (feed: string, { products, rejects, variants }: Batch): Found => {
   return { feed, verdict: "ok", detail: `the first ${products.length} products can be read`, notes, rows }
 }
 
-/**
- * With these outcomes, the store answered with something that is not a feed of this kind. With all others, it cannot be
- * reached.
- */
+/** Outcomes of a store that answered with something other than its feed. With all others, it cannot be reached. */
 const differing = new Set<string>(["unreadable", "html", "empty", "headless", "too_large"])
 
 const probeStore = Effect.fnUntraced(function* (store: ListedStore) {

@@ -5,9 +5,7 @@ export interface FeedVerdict {
   /** The service with its host, or the stores: a heading for people. */
   readonly group: string
   readonly feed: string
-  /**
-   * `ok`: a run can read it. `not_asked`: the answer would be the same as for another feed, or a setting is missing.
-   */
+  /** `ok`: a run can read it. `not_asked`: the answer would be that of another feed, or a setting is missing. */
   readonly verdict: "ok" | "differs" | "unreachable" | "not_asked"
   /** What was found, what differs, or why there was no answer and what to do. */
   readonly detail: string

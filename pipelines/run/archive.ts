@@ -1,10 +1,11 @@
 /**
  * The raw archive. It holds every payload as fetched, without content encoding and named by its SHA-256, and for each
- * run a list of what it fetched and when, and what it was refused. A payload is a loose file until its run has ended,
- * and then a member of the run's pack (`packs/pack-loose.ts`). It appears complete or not at all, the list names it
- * only afterwards, and none is lost, so a generation can be built again without the network. Payloads are streamed,
- * never held in memory. A `status` of 206 means that the last response resumed a broken download; hash and length are
- * those of the whole payload. A `status` of 304 means that the payload is that of an earlier run.
+ * run a list of what it fetched and when, and what it was refused. A payload is a loose file until its run has ended.
+ * Then it is a member of the run's pack, unless it is large and already compressed (`packs/pack-loose.ts`). It appears
+ * complete or not at all, the list names it only afterwards, and none is lost, so a generation can be built again
+ * without the network. Payloads are streamed, never held in memory. A `status` of 206 means that the last response
+ * resumed a broken download; hash and length are those of the whole payload. A `status` of 304 means that the payload
+ * is that of an earlier run.
  */
 import { ifMissing } from "@larder/warehouse/generation/layout.ts"
 import { Clock, Context, Duration, Effect, FileSystem, Layer, Path, type PlatformError, Semaphore } from "effect"
@@ -27,7 +28,7 @@ import type { FileUnwritable } from "./write-all.ts"
 interface Fetches {
   /**
    * Fetches from the origin, with its retry policy, and keeps the payload. If the pipeline resumes interrupted runs,
-   * takes the payload that such a run fetched.
+   * takes the payload that such a run fetched, if there is one.
    */
   fetch(ask: Ask): Effect.Effect<RawFile, OriginError | ArchiveUnwritable | RawFileDamaged, Origin>
   /**
@@ -53,9 +54,7 @@ interface Fetches {
 interface Run {
   /** `$LARDER_HOME/raw`; created if missing. */
   readonly folder: string
-  /**
-   * Where a dry run keeps what it fetches. From `folder` it reads what earlier runs fetched, and writes nothing there.
-   */
+  /** Where a dry run keeps what it fetches. It reads earlier runs from `folder`, and writes nothing there. */
   readonly into?: string
   readonly run_id: string
   readonly pipeline: string

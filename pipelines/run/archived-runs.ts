@@ -56,9 +56,7 @@ export const fetchesOf = Effect.fnUntraced(function* (folder: string, run_id: st
   return (yield* linesOf(path.join(folder, "fetches", `${run_id}.ndjson`))).filter(isFetch)
 })
 
-/**
- * The runs of a pipeline that read its source, ordered by id. An id begins with the clock time at the start of the run.
- */
+/** The runs of a pipeline that read its source, ordered by id. An id begins with the clock time of the start. */
 export const archivedRuns = Effect.fnUntraced(function* (
   folder: string,
   pipeline: string,
@@ -104,10 +102,7 @@ const withoutWindow = (url: string) => {
   return address.href
 }
 
-/**
- * Recorded responses by address. An address that was requested more than once gets its responses in order, and the last
- * one repeats.
- */
+/** Recorded responses by address. Several for one address are returned in order, and the last one repeats. */
 const replies = (fetches: ReadonlyArray<Fetch | Refused>) => {
   const exact = Map.groupBy(fetches, ({ url }) => url)
   const anyWindow = Map.groupBy(fetches, ({ url }) => withoutWindow(url))

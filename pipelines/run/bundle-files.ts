@@ -28,10 +28,7 @@ const isLink = ({ externalFileAttributes }: Entry) => ((externalFileAttributes >
 
 const tooMuch = () => new Error("it holds more than any bundle")
 
-/**
- * Decompressed size of a compressed recording, as far as it decompresses: feeds with such a name may be cut off, or not
- * be gzip.
- */
+/** Decompressed size of a `.gz` recording, as far as it decompresses: it may be cut off, or not be gzip. */
 const bytesWithin = async (file: string, most: number) => {
   let bytes = 0
   const count = async (pieces: AsyncIterable<Buffer>) => {

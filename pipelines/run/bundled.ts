@@ -50,7 +50,7 @@ const bundledPayloads = Effect.fnUntraced(
 const Length = Schema.Struct({ bytes: Schema.Int })
 const Marked = Schema.Struct({ raw_sha256: Schema.String })
 
-/** Marks staged payloads as samples if they are bundled ones. Succeeds with whether there were any. */
+/** Marks staged payloads as samples if they are bundled ones. Returns whether there were any. */
 export const markBundled = Effect.fn("Pipeline.markBundled")(function* (
   { samples }: Pick<Pipeline, "samples">,
   { db }: Pick<Staging, "db">

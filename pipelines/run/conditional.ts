@@ -18,10 +18,7 @@ export interface Held {
   readonly told: Readonly<Record<string, string>>
 }
 
-/**
- * `Last-Modified` has a resolution of a second: a payload that changed just before it was fetched may have changed
- * again since.
- */
+/** `Last-Modified` counts seconds: a payload that changed just before it was fetched may have changed again since. */
 const settledAfter = 60_000
 
 /** The validators for the next request for this payload; undefined if it has no usable validator. */

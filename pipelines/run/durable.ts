@@ -1,10 +1,7 @@
 /** Written data survives a power cut only after it was flushed: the bytes of a file, and the names in a folder. */
 import { Effect, FileSystem } from "effect"
 
-/**
- * On Windows a flush requires write access. Elsewhere it does not, and the owner of an archive may have removed write
- * access.
- */
+/** On Windows a flush requires write access. Elsewhere it does not, and the owner may have removed write access. */
 const flag = process.platform === "win32" ? "r+" : "r"
 
 const flush = (at: string) =>

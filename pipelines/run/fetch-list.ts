@@ -1,7 +1,4 @@
-/**
- * Lines of `fetches/<run_id>.ndjson`: what a run fetched and was refused, in the order of the responses, and how it
- * ended.
- */
+/** Lines of `fetches/<run_id>.ndjson`: what a run fetched and was refused, in order of the responses, and its end. */
 import { type Effect, Schema } from "effect"
 import { Refused } from "./refused.ts"
 
@@ -45,9 +42,7 @@ export const Published = Schema.Struct({ run_id: Schema.String, published: Schem
 /** The last line of a run that published nothing, with its outcome. A killed or interrupted run has no such line. */
 export const Ended = Schema.Struct({ run_id: Schema.String, ended: Schema.String, shrinkage_accepted })
 
-/**
- * Whether a line ends a run that read its source. A run without new rows counts, too: later runs build on its reads.
- */
+/** Whether a line ends a run that read its source. Runs without new rows count: later runs build on their reads. */
 export const hasRead = (
   line: Effect.Success<ReturnType<typeof decodeLine>>
 ): line is typeof Published.Type | typeof Ended.Type =>

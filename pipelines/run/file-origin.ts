@@ -31,7 +31,7 @@ export const answerOf = Effect.fnUntraced(function* (
   const unreadable = (error: PlatformError.PlatformError) =>
     new RecordingUnreadable({ file: shown, cause: error.reason.cause ?? error })
   const { type } = yield* Effect.mapError(fs.stat(file), unreadable)
-  // opening a pipe blocks until data is written to it, even against signals; a device may have no end
+  // opening a pipe blocks until something is written to it, and no signal ends that; a device may have no end
   if (type !== "File")
     return yield* new RecordingUnreadable({ file: shown, cause: new Error("it is not a regular file") })
   yield* Effect.mapError(fs.access(file, { readable: true }), unreadable)

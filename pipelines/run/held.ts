@@ -8,10 +8,7 @@ import type { Fetch } from "./fetch-list.ts"
 import { fetchedBy } from "./interrupted-runs.ts"
 import type { Ask } from "./origin.ts"
 
-/**
- * A payload that was received longer ago is requested in full, so that a source that wrongly answers 304 is not trusted
- * forever.
- */
+/** An older payload is requested in full, so that a source that wrongly answers 304 is not trusted forever. */
 const believedFor = 30 * 86_400_000
 
 const hasValidator = (line: string) => line.includes('"etag":"') || line.includes('"last_modified":"')
@@ -21,9 +18,7 @@ const receivedAt = ({ fetched_at, received_at }: Fetch) => received_at ?? fetche
 export const makeHeld = <E>(isWhole: (line: Fetch) => Effect.Effect<boolean, E>) => {
   const lines = new Map<string, Fetch>()
 
-  /**
-   * Adds what these runs fetched. The newest payload of an address counts. A run whose list is missing adds nothing.
-   */
+  /** Adds what these runs fetched: the newest payload of each address. A run whose list is missing adds nothing. */
   const learn = Effect.fnUntraced(function* (lists: string, runs: Iterable<string>) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path

@@ -44,9 +44,7 @@ export const runFolder = Effect.fnUntraced(function* (folder: string) {
   return path.join(folder, name)
 })
 
-/**
- * Removes what dead processes of this machine left, and what is old from any machine: machines may share the folder.
- */
+/** Removes what dead processes of this machine left, and what is old from any: machines may share the folder. */
 export const clearAbandoned = Effect.fn("Incoming.clearAbandoned")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -88,7 +86,7 @@ export const receive = Effect.fnUntraced(function* <E, R>(
   const copy = Effect.fnUntraced(function* (from: string) {
     // an interrupted copy would continue, and leave its file behind
     yield* Effect.uninterruptible(Effect.andThen(fs.copyFile(from, part), fs.chmod(part, 0o644)))
-    yield* Stream.runForEach(fs.stream(part, { chunkSize: pieceBytes }), count) // of the copy: the original may change
+    yield* Stream.runForEach(fs.stream(part, { chunkSize: pieceBytes }), count) // hashes the copy: the original may change
   })
   const write = Effect.gen(function* () {
     const opened = yield* fs.open(part, { flag: "wx" })

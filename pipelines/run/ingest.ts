@@ -122,7 +122,7 @@ const ingestAndTell = Effect.fnUntraced(function* (pipeline: Pipeline, { asked, 
 /** A failed check ranks first, then failures, wrong usage, and left-out feeds. */
 const worstFirst = [3, 1, 2, 4, 0]
 
-/** The exit code for the exit codes of several pipelines. */
+/** The worst exit code of several pipelines. */
 export const worstOf = (codes: ReadonlyArray<number>): number => worstFirst.find((code) => codes.includes(code)) ?? 1
 
 const words: Readonly<Record<number, string>> = {

@@ -32,10 +32,7 @@ const look = Effect.fnUntraced(function* (file: string, earliest: number) {
   return { file, written, hasEnded }
 })
 
-/**
- * The payloads of a list that came over the network, in order. `isWanted` checks the text of a line before it is
- * parsed.
- */
+/** The payloads of a list from the network, in order. `isWanted` checks the text of a line before it is parsed. */
 export const fetchedBy = Effect.fnUntraced(function* (file: string, isWanted: (line: string) => boolean = () => true) {
   const fs = yield* FileSystem.FileSystem
   const lines = yield* fs

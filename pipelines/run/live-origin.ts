@@ -36,9 +36,7 @@ export interface LivePolicy extends PacingPolicy, RetryPolicy, BodyLimits {
   readonly publicOnly: boolean
 }
 
-/**
- * Unfiltered report requests take up to two minutes; shops throttle a client for minutes; the largest file has 450 MB.
- */
+/** Unfiltered reports take up to two minutes; shops throttle a client for minutes; the largest file has 450 MB. */
 export const livePolicy: LivePolicy = {
   interval: "1 second",
   firstPause: "15 seconds",
@@ -253,9 +251,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
   return Origin.of({ kind: "live", open, listing, retrying: makeRetrying(policy) })
 })
 
-/**
- * `policy` replaces parts of `livePolicy`: for the hosts of a pipeline, for a probe, and with shorter times in tests.
- */
+/** `policy` replaces parts of `livePolicy`: for the hosts of a pipeline, for a probe, and for tests. */
 export const liveOrigin = (policy: Partial<LivePolicy> = {}) => {
   const whole = { ...livePolicy, ...policy }
   const dispatcher = Effect.gen(function* () {

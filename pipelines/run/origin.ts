@@ -21,22 +21,13 @@ export interface Ask {
   readonly interval?: Duration.Input
   /** The file is so large that a broken download is resumed, in this run or in a later one. */
   readonly resumable?: true
-  /**
-   * Limit in bytes for the payload after decompression. A longer one is an error: a decompression bomb, or a body
-   * without an end.
-   */
+  /** More bytes than this after decompression are an error: a decompression bomb, or a body without an end. */
   readonly longest?: number
   /** Time limit for the whole body, if different from the usual one. */
   readonly within?: Duration.Input
-  /**
-   * Further values of the response to return: header fields in lower case, and values of cookies as
-   * `set-cookie:<name>`.
-   */
+  /** Further values to return: header fields in lower case, and values of cookies as `set-cookie:<name>`. */
   readonly wants?: ReadonlyArray<string>
-  /**
-   * Decides about the target of a redirect before it is requested, and returns its interval. If absent, all are
-   * followed.
-   */
+  /** Checks the target of a redirect before it is requested, and returns its interval. If absent, all are followed. */
   readonly mayFollow?: (to: URL) => Effect.Effect<Pick<Ask, "interval">, GivenUp>
   /** A payload that is already in the archive: the response may be 304, which confirms it. */
   readonly held?: Held
@@ -59,9 +50,7 @@ export interface Answer {
   readonly content_type: string | null
   readonly etag: string | null
   readonly last_modified: string | null
-  /**
-   * False if a recording without a query answered for an address that has one: the requested window was not applied.
-   */
+  /** False if a recording without a query answered for an address with one: the requested window was not applied. */
   readonly exact: boolean
   /** Offset of the body in the payload: more than 0 only if the request was to resume there. */
   readonly from: number
@@ -115,9 +104,7 @@ export class AccessDenied extends Schema.TaggedError<AccessDenied>()("AccessDeni
   }
 }
 
-/**
- * Any other response that is not 200 and that a retry will not change. A 404 or 410 means that the resource is gone.
- */
+/** Any other response than 200 that a retry will not change. A 404 or 410 means that the resource is gone. */
 export class RefusedByUpstream extends Schema.TaggedError<RefusedByUpstream>()("RefusedByUpstream", {
   url: Schema.String,
   status: Schema.Int,
@@ -202,9 +189,7 @@ interface Opens {
    * held payload; anything else is an error.
    */
   open(ask: Ask, resume?: Resume): Effect.Effect<Answer, OriginError, Scope.Scope>
-  /**
-   * The available addresses with this prefix, sorted. Undefined if the origin cannot list them, such as the network.
-   */
+  /** The available addresses with this prefix, sorted. Undefined if they cannot be listed, as for the network. */
   listing(prefix: string): Effect.Effect<ReadonlyArray<string> | undefined, RecordingUnreadable>
   /** Repeats a whole attempt, opening and body, while `UpstreamUnavailable` says that this may help. */
   retrying<A, E, R>(attempt: Effect.Effect<A, E | UpstreamUnavailable, R>): Effect.Effect<A, E | UpstreamUnavailable, R>

@@ -70,10 +70,7 @@ export const makePacing = (policy: PacingPolicy) => {
     return lane
   }
 
-  /**
-   * A lane with several turns starts requests that many times as often. A host that needs a longer interval does not
-   * slow it.
-   */
+  /** A lane with several turns starts requests that many times as often, even if a host needs a longer interval. */
   const gapOf = ({ isSlowed, turns }: Lane, interval: Duration.Input) => {
     const usual = Duration.toMillis(policy.interval)
     if (turns > 1) return usual / turns

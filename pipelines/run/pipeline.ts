@@ -39,7 +39,7 @@ export interface RunContext {
   readonly acceptShrinkage: boolean
 }
 
-/** Every payload row is counted in exactly one of these, or is the source of a staged row. */
+/** Every row that was read is silent, rejected, or the source of a staged row. */
 export interface ReadResult {
   readonly rows_read: number
   /** Rows that contain nothing for this data set. */
@@ -101,7 +101,7 @@ export interface Pipeline {
   readonly samples: URL
   /** Hosts that it reads. Folders of a recording with these names belong to it. */
   readonly hosts: ReadonlyArray<string>
-  /** How its hosts are requested, where that differs from `livePolicy`. */
+  /** Where requests to its hosts differ from `livePolicy`. */
   readonly requests?: Partial<LivePolicy>
   /** Whether a run takes over what an interrupted run fetched within the last hours, instead of requesting it again. */
   readonly goesOn?: true

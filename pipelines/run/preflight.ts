@@ -29,10 +29,7 @@ const sourcesSetting = Config.schema(Schema.Literals(["sample", "live"]), "LARDE
   Config.withDefault("sample" as const)
 )
 
-/**
- * Where payloads come from: what is given, or otherwise what `LARDER_SOURCES` says. Stores that the operator names are
- * not samples.
- */
+/** Where payloads come from: what is given, or else `LARDER_SOURCES`. Stores that the operator names are no samples. */
 export const sourceKind = ({ file, replay, stores }: Given): Effect.Effect<RunRecord["origin"], Config.ConfigError> => {
   if (Option.isSome(file) || Option.isSome(replay)) return Effect.succeed("replay")
   return Option.isSome(stores) ? Effect.succeed("live") : Effect.flatMap(sourcesSetting, Effect.succeed)

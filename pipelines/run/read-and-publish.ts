@@ -1,7 +1,7 @@
 /**
  * A run from its source to the warehouse: it reads into a staging file and publishes what is new. A failed run leaves a
  * record of the reason and of what it had staged. If another machine publishes the same data set meanwhile, the run
- * reads what it fetched again, and compares it with what is live then.
+ * reads its payloads a second time and compares them with what is live then.
  */
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
 import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
@@ -217,10 +217,7 @@ const whatItGot = Effect.fnUntraced(function* (reading: Reading, since: Manifest
   return { now, source: repeated(archive, { run_id, fetches: yield* fetchesOf(folder, run_id) }) }
 })
 
-/**
- * Reads and publishes. An overtaken run tries again as often as it is overtaken: each time another machine has
- * published.
- */
+/** Reads and publishes. An overtaken run tries again: each time, another machine has published. */
 export const readAndPublish = Effect.fnUntraced(function* (reading: Reading) {
   let since = yield* newest(reading)
   let published = yield* overtakenOr(attemptAndTell(reading, since))

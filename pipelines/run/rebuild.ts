@@ -30,9 +30,9 @@ const inOrder = (runs: ReadonlyArray<ArchivedRun>, recorded: ReadonlySet<string>
 }
 
 /**
- * Archived runs from which the live data descends: those that published by their lists, or by `ingest` if a run was
- * killed after its manifest was written. If the record of a run is lost, its list names the generation that it made,
- * and the manifest says whether that was rolled back.
+ * Archived runs from which the live data descends: those that published according to their lists, or according to
+ * `ingest` if a run was killed after its manifest was written. If the record of a run is lost, its list names the
+ * generation that it made, and the manifest says whether that was rolled back.
  */
 const runsToRepeat = Effect.fnUntraced(function* (pipeline: Pipeline, layout: Layout, live: DataSetEntry | undefined) {
   const path = yield* Path.Path

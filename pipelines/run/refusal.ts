@@ -11,10 +11,7 @@ const proxyWantsPassword = "Give a user and a password in its address: HTTPS_PRO
 /** 430 is Shopify's own throttling answer. */
 const throttling = new Set([429, 430, 503])
 
-/**
- * 500 is included although one service returns it for an unknown report: the number of tries is limited. 501 does not
- * go away.
- */
+/** 500 is included although one service uses it for an unknown report: tries are limited. 501 does not go away. */
 const isTransient = (status: number) =>
   throttling.has(status) ||
   status === 408 ||
@@ -50,10 +47,7 @@ const messageInJson = (text: string): string | undefined => {
   }
 }
 
-/**
- * The first bytes of an error body for people: the message inside JSON, the title of an HTML page, or otherwise the
- * text.
- */
+/** The first bytes of an error body for people: the message in JSON, the title of an HTML page, or else the text. */
 export const excerptOf = (body: string): string | undefined => {
   const text = body.trim()
   if (text === "") return undefined

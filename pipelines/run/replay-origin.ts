@@ -71,9 +71,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     return file.startsWith(root + path.sep) ? file : undefined
   }
 
-  /**
-   * A name is not a recording if it is missing, too long, or has a file as a parent. A missing permission is an error.
-   */
+  /** A name that is missing, too long or below a file is not a recording. A missing permission is an error. */
   const orAbsent = <A, B>(file: string, read: Effect.Effect<A, PlatformError.PlatformError>, absent: B) =>
     Effect.catch(read, ({ reason }) =>
       reason._tag === "PermissionDenied"

@@ -73,10 +73,7 @@ const validatorOf = ({ etag, last_modified }: Answer) =>
 const isOver = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isSuccess(exit) || Cause.squash(exit.cause) instanceof AnswerTooLarge
 
-/**
- * A place for this download, with what an earlier one left. It is kept if the scope closes with a failure, and removed
- * after a success.
- */
+/** A place for this download, with what an earlier one left. Kept after a failure, and removed after a success. */
 export const placeFor = Effect.fnUntraced(function* (incoming: string, url: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

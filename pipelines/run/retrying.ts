@@ -34,9 +34,7 @@ export const makeRetrying = (policy: RetryPolicy) => {
 /** Longer waits make no difference, and a date past the end of the calendar cannot be shown. */
 const oneYear = 365 * 86_400_000
 
-/**
- * Milliseconds to wait according to a `Retry-After` header, in seconds or as an HTTP date; undefined if it is neither.
- */
+/** Milliseconds to wait by a `Retry-After` header, in seconds or as an HTTP date; undefined if it is neither. */
 export const parseRetryAfter = (header: string | undefined, now: number): number | undefined => {
   const text = header?.trim() ?? ""
   if (/^\d+$/.test(text)) return Math.min(oneYear, Number(text) * 1000)

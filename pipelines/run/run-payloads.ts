@@ -107,10 +107,7 @@ export const runPayloads = Effect.fnUntraced(function* ({ own, packed, root }: P
       ifMissing(false)
     )
 
-  /**
-   * Keeps a payload of this run in the archive, loose, unless the archive has it. Returns its loose file; undefined if
-   * a pack holds it.
-   */
+  /** Keeps a payload loose in the archive, unless it is there. Returns the loose file; undefined if a pack holds it. */
   const keep = Effect.fnUntraced(function* (sha256: string) {
     if (yield* isLoose(sha256)) return looseFile(sha256)
     if (yield* packed.isWhole(sha256)) return undefined

@@ -92,10 +92,7 @@ const originFor = (pipeline: Pipeline, given: Given): OriginLayer => {
   return Layer.unwrap(bySetting as Effect.Effect<OriginLayer, Config.ConfigError>)
 }
 
-/**
- * Redirects what a run writes beside the warehouse into another folder, including its notes on which files were
- * verified by SHA-256.
- */
+/** Redirects what a run writes beside the warehouse into another folder, also the notes on verified files. */
 const writingInto = Effect.fnUntraced(function* (layout: Layout, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -135,16 +132,13 @@ const runPipeline = Effect.fn("Pipeline.run")(function* (
   }
   if (!options.dryRun) {
     yield* catchUp(layout)
-    yield* refreshOpened(layout) // a run may have been killed before it could refresh them
+    yield* refreshOpened(layout) // a run may have been killed before it did this
     yield* recordKilledRuns(layout)
   }
   return yield* readAndPublish({ pipeline, layout, started, options })
 })
 
-/**
- * The outcome of a run that published nothing. Undefined for a run that published, and for a run that the next run
- * resumes.
- */
+/** The outcome of a run that published nothing. Undefined if it published, or if the next run resumes it. */
 const endedHow = (exit: Exit.Exit<{ readonly run: RunRecord }, unknown>) => {
   if (Exit.isFailure(exit)) {
     const outcome = outcomeOfFailure(exit.cause)
@@ -191,7 +185,7 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
       run.generation === null
         ? Effect.void
         : Archive.use((archive) => archive.published(run.generation ?? "", options.acceptShrinkage)).pipe(
-            // the run is live, and the warehouse also tells a rebuild so
+            // the run is live, and a rebuild also learns this from the warehouse
             Effect.catch((error) =>
               Effect.logWarning(`the run is live, and the archive does not note it: ${error.message}`)
             )
@@ -221,8 +215,7 @@ export const ingestOnce = (pipeline: Pipeline, given: Given, options: RunOptions
 
 /**
  * Repeats earlier runs of a pipeline that read its source: from the archive of `from` into the warehouse of
- * `options.home`. They succeeded originally, so a run that fails now is a failure. Shrinkage that was accepted then is
- * accepted.
+ * `options.home`. They succeeded originally, so a run that fails now is a failure, and shrinkage is accepted.
  */
 export const repeatRuns = Effect.fn("Pipeline.repeat")(function* (
   pipeline: Pipeline,

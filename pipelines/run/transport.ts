@@ -22,10 +22,7 @@ export interface BodyLimits {
   readonly body: Duration.Input
 }
 
-/**
- * JSON and XML of real sources shrink to a 60th at most; zeros to a 1,000th. Responses of up to `alwaysFine` bytes are
- * not limited.
- */
+/** JSON and XML of real sources shrink to a 60th at most; zeros to a 1,000th. Up to `alwaysFine` there is no limit. */
 const mostGrowth = 250
 const alwaysFine = 16 << 20
 

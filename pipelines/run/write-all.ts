@@ -1,4 +1,4 @@
-/** Writes the files of a run, in one call each; `FileHandle.writeFile` makes many calls, of half a megabyte each. */
+/** Writes the files of a run, one call per buffer; `FileHandle.writeFile` makes many calls, of half a megabyte each. */
 import { type FileHandle, open } from "node:fs/promises"
 import { basename } from "node:path"
 import { Effect, Schema } from "effect"

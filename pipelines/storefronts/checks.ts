@@ -1,4 +1,4 @@
-/** What must hold for storefronts before they are promoted. Each query returns the bad rows. */
+/** Checks that storefronts must pass before they are published. Each query returns the bad rows. */
 import type { Check } from "@larder/warehouse/publishing/check.ts"
 import { error, shrinkage, warning } from "../run/severity.ts"
 

@@ -59,9 +59,7 @@ const waitingAmong = Effect.fnUntraced(function* (
     .map(({ due, store }) => ({ domain: store.domain, due_at: new Date(due).toISOString() }))
 })
 
-/**
- * Answers with the waiting stores in place of the network, so that they are archived like every other input of the run.
- */
+/** Answers with the waiting stores in place of the network, so that they are archived like other inputs of the run. */
 const saying = (waiting: Waiting) =>
   Effect.map(Origin, (origin) =>
     Origin.of({
@@ -110,9 +108,7 @@ const decided = Effect.fnUntraced(function* (run: RunContext, stores: ReadonlyAr
   return waiting.length === 0 ? waiting : yield* Effect.provideServiceEffect(archived, Origin, saying(waiting))
 })
 
-/**
- * The stores that this run reads, in list order. Recordings and samples leave out only the stores archived as waiting.
- */
+/** The stores that this run reads, in list order. Recordings and samples leave out only those archived as waiting. */
 export const dueAmong = Effect.fn("Storefronts.dueAmong")(function* (
   run: RunContext,
   stores: ReadonlyArray<ListedStore>,

@@ -66,9 +66,7 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
 
   const refuse = (url: string, problem: string) => Effect.fail(new RefusedByUpstream({ url, status: 0, problem }))
 
-  /**
-   * Links are resolved before the path is checked, so none leads out of the folder. Undefined if there is no such file.
-   */
+  /** Resolves links before it checks the path: none leads out of the folder. Undefined if there is no such file. */
   const inFolder = Effect.fnUntraced(function* (url: string, root: string) {
     const names = url.slice(scheme.length).split("/").map(decodeURIComponent)
     const real = (file: string) =>

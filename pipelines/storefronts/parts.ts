@@ -6,7 +6,7 @@
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
 
-/** DuckDB needs about four times as much memory while it builds lists from them. */
+/** Bytes of a part. DuckDB needs about four times as much memory while it builds lists from its rows. */
 const mostBytes = 64 << 20
 
 /** What a row takes besides its texts: ids, numbers, and its entry in a list. */

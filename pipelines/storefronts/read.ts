@@ -40,7 +40,7 @@ const readList = Effect.fnUntraced(function* (name: string) {
 
 const Id = Schema.Struct({ domain: Schema.String, store_id: Schema.String })
 
-/** In a file, rows with the same product id are its variants; a shop's pages only repeat the same product. */
+/** In a file, rows with the same product id are variants of one product; in a shop's pages they repeat the product. */
 const merges = (kind: string) => kind === "shopify-csv" || kind === "google-merchant"
 
 const known = ({ read, store }: Done) =>

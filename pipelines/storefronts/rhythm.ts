@@ -83,9 +83,7 @@ export interface Bounds {
   readonly longest: number
 }
 
-/**
- * By default, changes in a store unchanged for months are seen within a week; a daily run reads a sixth of such stores.
- */
+/** By default, a store unchanged for months is read at least once a week; a daily run reads a sixth of such stores. */
 export const boundsSetting = Config.all({
   shortest: Config.Duration("LARDER_STORE_MIN_INTERVAL").pipe(Config.withDefault(Duration.zero)),
   longest: Config.Duration("LARDER_STORE_MAX_INTERVAL").pipe(Config.withDefault(Duration.days(7)))

@@ -108,9 +108,7 @@ const holdLess = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
   yield* Effect.acquireRelease(set(mostMemory), () => Effect.ignore(set(memory.limit)))
 })
 
-/**
- * Creates the row tables in a file in the run's own folder, attached as `feed`. Returns the functions that fill them.
- */
+/** Creates the row tables in a file in `folder`, attached as `feed`. Returns the functions that fill them. */
 export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, most = mostOfStore) {
   yield* holdLess(db)
   yield* attachFeed(db, join(folder, "feed.duckdb"))

@@ -27,9 +27,7 @@ export const ListedStore = Schema.Struct({
   domain: Domain,
   name: Schema.String.check(Schema.isPattern(/\S/, { expected: "a name" })),
   kind: Schema.Literals(kinds),
-  /**
-   * The address of the feed, the base address of a shop, or a path relative to the list or the folder of store files.
-   */
+  /** Address of the feed, base address of a shop, or a path relative to the list or the folder of store files. */
   location: Location,
   currency: Schema.optionalKey(
     Schema.String.check(Schema.isPattern(/^[A-Z]{3}$/, { expected: "an ISO 4217 code, such as USD" }))

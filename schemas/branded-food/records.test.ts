@@ -6,7 +6,7 @@ import { BrandedFood } from "./records.ts"
 const isFood = (value: unknown) =>
   Schema.decodeUnknownResult(BrandedFood, { errors: "all", onExcessProperty: "error" })(value)._tag === "Success"
 
-/** A label that states nothing but its name. */
+/** A label that states only its name. */
 const bare = {
   id: "data_branded_food_x",
   fdc_id: 1106457,

@@ -11,7 +11,7 @@ const described = (description: string) => Schema.String.annotate({ description 
 const amount = (description: string) => Schema.NullOr(Schema.Finite).annotate({ description })
 const list = (description: string) => Schema.NullOr(Schema.Array(Schema.Unknown)).annotate({ description })
 
-/** `branded_food.nutrition` uses these values instead of its own calculation, except for vitamin D. */
+/** If stated, `branded_food.nutrition` uses such a value instead of its own calculation, except for vitamin D. */
 const ofTheLabel = (what: string) =>
   amount(`${what} per serving, as the release itself states it; null where it does not. Only the JSON release does.`)
 

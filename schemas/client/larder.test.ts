@@ -1,4 +1,4 @@
-/** The client against the list of endpoints, and what it brings along. */
+/** Compares the client with the list of endpoints, and checks what it imports. */
 import { readFileSync } from "node:fs"
 import { stripTypeScriptTypes } from "node:module"
 import { fileURLToPath } from "node:url"

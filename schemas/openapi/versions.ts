@@ -22,7 +22,7 @@ const firstVersion: VersionNote = {
 const forGenerators: VersionNote = {
   version: "1.1.0",
   date: "2026-11-24",
-  breaking: false, // the answers are the same: a client of 1.0.0 finds all that it reads
+  breaking: false, // the answers are the same, so a client of 1.0.0 still works
   changes: [
     "The same answers, in a document that generators of clients understand in more languages.",
     "Both shapes of `/v1/commodities` are one record with optional fields, `limit` there states no default, and every number is a `double`: generate your client anew to get these types."

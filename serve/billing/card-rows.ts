@@ -70,8 +70,8 @@ const forgetLater = (db: Statements, processor: string, card: string, now: strin
 
 /**
  * The saved card is the card of the latest payment, in whatever order the payments are reported, and a removed card
- * stays removed. The replaced card is recorded as one to forget. Returns that card if this processor has to forget it,
- * otherwise null.
+ * stays removed. The card that is not kept, old or new, is recorded as one to forget. Returns that card if this
+ * processor has to forget it, otherwise null.
  */
 export const saveCard = Effect.fnUntraced(function* (
   db: Statements,

@@ -75,7 +75,7 @@ export interface Looked {
   readonly problem: string | null
   /** The processor's id of the customer who paid. */
   readonly customer: string | null
-  /** The card that was charged; null before a payment was attempted. */
+  /** The card that was charged or declined; null if the processor names none. */
   readonly card: Card | null
   readonly reversed: ReadonlyArray<Reversed>
 }

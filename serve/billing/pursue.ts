@@ -63,8 +63,8 @@ export const makePursue = (needs: BillingNeeds, settle: Settle) => {
   })
 
   /**
-   * True if the payment is the running recharge, the balance is still below the trigger, and the card and the amount
-   * are unchanged.
+   * True if the payment is the running recharge, auto-recharge is still on, the balance is still below the trigger, and
+   * the card and the amount are unchanged.
    */
   const isWanted = Effect.fnUntraced(function* ({ account_id, card, cents, id }: PaymentRow) {
     const recharge = yield* findRecharge(database, account_id)

@@ -107,7 +107,7 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursu
   /** Uninterruptible: a browser that disconnects does not stop it half-way. */
   return Effect.fn("Billing.topUp")(function* (asked: TopUp) {
     yield* payable(asked.cents)
-    if (asked.submission === "") return yield* sentIncomplete // without it, all payments would share one id
+    if (asked.submission === "") return yield* sentIncomplete // all payments of the account would share one id
     const { isNew, payment } = yield* begin(asked)
     if (payment.cents !== asked.cents) return yield* sentBefore
     if (payment.processor !== processor.name) return yield* sentElsewhere
@@ -128,7 +128,7 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursu
       )
       return { url, id: payment.id }
     }
-    // another request of this form has charged the card or is charging it: never charge twice
+    // if it is not new, another request of this form has charged the card or is charging it: never charge twice
     if (isNew) {
       yield* charge(payment).pipe(
         Effect.catchTag("ProcessorUnavailable", (error) =>

@@ -1,7 +1,4 @@
-/**
- * The administrative commands. They work while a server runs, through that server if it holds the ledger, and while
- * none runs.
- */
+/** The administrative commands. They work with or without a running server, and through it if it holds the ledger. */
 import { accounts } from "./accounts.ts"
 import { keys } from "./keys.ts"
 import { ledger } from "./ledger.ts"

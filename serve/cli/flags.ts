@@ -80,7 +80,7 @@ export const expiresAt = expiring(`When the key ends: ${example}; it is refused 
 export const creditsExpireAt = expiring(
   `When the credits end: ${example}; what is left of them then is taken out. Calls spend first what ends first`
 )
-/** The same flag for a change; null removes the end of the key. */
+/** The same flag for an edit: "never" gives null, which removes the expiry. */
 export const changedExpiry = moment("expires-at", `When the key ends: ${example}; "never" removes the end`).pipe(
   Flag.filterMap(
     (text) => (text === "never" ? Option.some(null) : Option.fromUndefinedOr(momentTyped(text))),

@@ -1,7 +1,4 @@
-/**
- * `larder-serve start`. The server's modules are loaded only when it runs: without them, the other commands load half
- * as many.
- */
+/** `larder-serve start`. It loads the server's modules only when it runs; other commands load half as many. */
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 

@@ -8,7 +8,10 @@ import { Context, Effect, Schema } from "effect"
 import type { Cell } from "../persistence/sqlite.ts"
 import type { Portion } from "./rows-as-text.ts"
 
-/** The console's tables cannot be read or written now; the statement or transaction was rolled back. */
+/**
+ * The console's tables cannot be read or written now. The statement or transaction was rolled back, unless PostgreSQL
+ * committed it and only the answer was lost.
+ */
 export class ConsoleUnavailable extends Schema.TaggedError<ConsoleUnavailable>()("ConsoleUnavailable", {
   cause: Schema.Defect()
 }) {

@@ -40,7 +40,7 @@ const copyTable = Effect.fnUntraced(function* (sql: PgClient.PgClient, sqlite: S
   )
 })
 
-/** Copies all tables of a backup into empty tables, in the caller's transaction. */
+/** Copies the tables that belong in a backup into the empty tables of `sqlite`. `sql` is in a transaction. */
 export const copyTables = (sql: PgClient.PgClient, sqlite: Sqlite) =>
   Effect.mapError(
     Effect.forEach(backedUp, (name) => copyTable(sql, sqlite, name), { discard: true }),

@@ -4,7 +4,7 @@ import { makeCookies } from "./cookies.ts"
 
 const cookies = makeCookies(false)
 
-/** What the next page tells. */
+/** The notice that the next page shows. */
 const told = async (text: string) => {
   const app = new H3()
   app.get("/", (event) => cookies.flashOf(event)?.text ?? "nothing")

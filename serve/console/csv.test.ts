@@ -65,7 +65,7 @@ describe("a CSV file", () => {
           const csv = await Effect.runPromise(written(row, row))
           for (const delimiter of [";", "\t", "|"]) {
             const cells = Papa.parse<ReadonlyArray<string>>(csv, { delimiter }).data.flat()
-            // who takes no quote for one has more cells
+            // a program that ignores quotes sees more cells
             assert.deepStrictEqual([...cells, ...csv.split(/[;|\t\r\n]/)].filter(beginsAsFormula), [])
           }
           const [, ...rows] = Papa.parse<ReadonlyArray<string>>(csv, { delimiter: ",", skipEmptyLines: true }).data

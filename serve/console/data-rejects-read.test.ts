@@ -17,7 +17,7 @@ const rejectsOf = (run_id: string) =>
     payload: "{}"
   }))
 
-/** Rejects of two runs; the clock of the second one was behind. */
+/** Rejects of two runs; the second run's clock was behind. */
 const withRejects = Effect.gen(function* () {
   const db = yield* DuckDb.memory
   yield* define(db, { tables: ingestTables, views: ingestViews })

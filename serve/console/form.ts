@@ -2,9 +2,9 @@
 import { creditsOf } from "../ledger/money.ts"
 import { type Html, html, type Part } from "./html.ts"
 
-/** The fields of a sent form. Characters that only change how others look are removed, except line breaks and tabs. */
+/** The fields of a sent form. */
 export interface Form {
-  /** The value, trimmed; empty if it is missing. */
+  /** The value, trimmed and without `controls`; empty if it is missing. */
   readonly text: (name: string) => string
   /** The value exactly as typed, for passwords. */
   readonly exact: (name: string) => string
@@ -13,7 +13,7 @@ export interface Form {
   readonly has: (name: string) => boolean
 }
 
-/** Control characters, lone surrogates, line separators, and marks that reverse the direction of text. */
+/** Control characters except line breaks and tabs, lone surrogates, line separators, and marks of text direction. */
 const controls = /[^\P{Cc}\n\r\t]|[\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/gu
 const visible = /[^\p{Default_Ignorable_Code_Point}\p{White_Space}]/u
 /** Whether the text has any visible character. */

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { H3 } from "h3"
 import { readForm, readText } from "./guard.ts"
 
-/** What is read of a body that arrives in these pieces; after the last one whoever sends goes away. */
+/** A request whose body arrives in these pieces before the client disconnects. */
 const brokenOff = (...pieces: ReadonlyArray<string>): RequestInit => {
   const body = new ReadableStream({
     start: (controller) => {

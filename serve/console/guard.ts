@@ -32,7 +32,7 @@ const believedHost = (event: H3Event): string | undefined => {
   return isOneOf(loopback, getRequestIP(event) ?? "") && !isLoopback(`http://${host}`) ? undefined : host
 }
 
-/** The console's public address if it is set, otherwise the address in the request. */
+/** The console's public address if it is set, otherwise the address in the request, or localhost if that is refused. */
 export const originOf = (event: H3Event, publicUrl: string | undefined): string =>
   publicUrl ?? `http://${believedHost(event) ?? `localhost:${event.url.port}`}`
 

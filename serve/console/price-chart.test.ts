@@ -6,7 +6,7 @@ const drawn = async (lines: ReadonlyArray<PriceLine>) =>
     await priceChart({ id: "prices", title: "Butter & cheese", description: "Up <again>.", unit: "USD per lb", lines })
   )
 const point = (day: string, text: string) => ({ day, text })
-/** What the script reads, too. */
+/** The rows of the table, which the script reads as well. */
 const rows = (chart: string) =>
   [...chart.matchAll(/<tr><th scope="row"[^>]*><time datetime="([^"]+)">([^<]+)<\/time><\/th>(.*?)<\/tr>/g)].map(
     ([, iso, day, cells = ""]) => [iso, day, ...[...cells.matchAll(/<td[^>]*>([^<]*)</g)].map(([, cell]) => cell)]

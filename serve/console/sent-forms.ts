@@ -22,7 +22,7 @@ export const makeSentForms = () => {
       const key = hash("sha256", JSON.stringify(form), "base64")
       const at = sent.get(key)
       if (at !== undefined && now - at < keptFor) return undefined
-      sent.delete(key) // a deleted key is re-inserted at the end
+      sent.delete(key) // so that the key is inserted at the end again
       sent.set(key, now)
       forgetOld(now)
       return { takeBack: () => sent.delete(key) }

@@ -20,7 +20,7 @@ const directory = Effect.map(
   (folder) => path.join(folder, "ledger")
 )
 
-/** What a command reaches, and what it reaches it through. */
+/** The administration inside the server (`here`), and through the control channel (`there`). */
 const served = Effect.gen(function* () {
   const folder = yield* directory
   const file = yield* openLedgerFile(folder)

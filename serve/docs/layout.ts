@@ -101,7 +101,7 @@ ${raw(content)}
   })
 }
 
-/** Scalar adds its style sheet to the page by itself; the page's policy allows that to a script that has the nonce. */
+/** Scalar adds its style sheets to the page by itself; the page's policy allows those that carry the nonce. */
 export const referencePage = ({
   nonce,
   scalar,

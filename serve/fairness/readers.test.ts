@@ -7,7 +7,7 @@ import { readUnacknowledged } from "./unacknowledged.ts"
 
 const piece = Buffer.alloc(128 * 1024)
 
-/** Until the operating system on both sides has taken all that it takes for a reader who does not read. */
+/** Waits until the buffers of the operating system on both sides are full, for a caller that does not read. */
 const untilFull = async (socket: Socket) => {
   let taken = -1
   let same = 0
@@ -22,7 +22,7 @@ const untilFull = async (socket: Socket) => {
   )
 }
 
-/** A server that writes to each caller for as long as the caller takes, and whose clock the tests set. */
+/** A server that writes to each caller while the caller reads. Tests set its clock. */
 const open = async (more: { readonly isFull?: () => boolean; readonly maxWaiting?: number } = {}) => {
   const sockets = new Set<Socket>()
   let now = 0
@@ -40,7 +40,7 @@ const open = async (more: { readonly isFull?: () => boolean; readonly maxWaiting
   const { port } = server.address() as AddressInfo
   const clients: Array<Socket> = []
   return {
-    /** Comes in, and reads nothing by itself. */
+    /** Connects a caller that does not read by itself; returns the server's socket. */
     caller: async (): Promise<Socket> => {
       const client = connect(port, "127.0.0.1").on("error", () => {})
       clients.push(client)
@@ -66,7 +66,7 @@ const open = async (more: { readonly isFull?: () => boolean; readonly maxWaiting
 let opened: Awaited<ReturnType<typeof open>>
 afterEach(() => opened.close())
 
-/** Takes so many bytes. */
+/** Reads at least this many bytes. */
 const take = async (client: Socket | undefined, bytes: number) => {
   for (let taken = 0; taken < bytes; ) {
     const piece: Buffer | null = client?.read() ?? null
@@ -98,7 +98,7 @@ describe("a connection for which bytes wait", () => {
     await take(clients[0], 300_000)
     await checkAt(30)
     expect(socket.destroyed).toBe(false)
-    expect(socket.writableLength).toBe(waiting) // nothing left the process meanwhile
+    expect(socket.writableLength).toBe(waiting) // the process sent nothing meanwhile
     await checkAt(60)
     expect(socket.destroyed).toBe(true)
   })
@@ -113,7 +113,7 @@ it("cuts off the slowest reader first while unread answers fill the memory, one 
   await checkAt(0)
   await take(clients[1], 300_000)
   await checkAt(0.5)
-  expect([stopped.destroyed, slow.destroyed]).toEqual([false, false]) // too young to be judged
+  expect([stopped.destroyed, slow.destroyed]).toEqual([false, false]) // observed too briefly
   await checkAt(2)
   expect([stopped.destroyed, slow.destroyed]).toEqual([true, false])
   full = false

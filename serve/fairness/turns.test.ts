@@ -11,7 +11,7 @@ const started = async (entered: Entered | Promise<Entered>): Promise<Turn> => {
   return turn
 }
 
-/** What has settled by now. */
+/** Whether the call has entered or was refused by now. */
 const settled = (entered: Entered | Promise<Entered>) =>
   Promise.race([Promise.resolve(entered).then(() => true), Promise.resolve().then(() => false)])
 

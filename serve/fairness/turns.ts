@@ -40,7 +40,7 @@ const maxWaiting = { ofKey: 128, ofAccount: 256, ofAll: 4096 }
 
 const timeoutMs = 5_000
 
-/** Answers of at least this size are read in a step of their own, and sent in pieces of it: each takes 0.1 ms. */
+/** From this size on, answers are read in their own step, and sent with one step per this many bytes: 0.1 ms each. */
 export const largeBytes = 128 * 1024
 /** Largest single write to a socket. */
 export const chunkBytes = 16 * 1024
@@ -156,7 +156,7 @@ export const makeTurns = () => {
   }
 
   return {
-    /** Answers immediately within the quotas. */
+    /** Returns without waiting, and without a promise, if the quotas allow the call or too many calls wait. */
     enter: (caller: Caller, expected: number, signal: AbortSignal): Entered | Promise<Entered> => {
       if (signal.aborted) return "left"
       if (mayStart(caller, expected)) return begin(caller, expected)

@@ -23,9 +23,7 @@ import { moneyOutOf } from "./money-out.ts"
 import { Entry, entryTypes } from "./records.ts"
 import { SummedUsage } from "./summed-usage.ts"
 
-/**
- * Text that an operator types, a terminal prints and the ledger stores: no control characters and no lone surrogates.
- */
+/** Text that operators type, terminals print and the ledger stores: no control characters, no lone surrogates. */
 export const Line = Schema.String.check(
   Schema.makeFilter((text) =>
     text.trim() !== "" && /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(text) ? undefined : "must be 1 to 200 printable characters"
@@ -55,9 +53,7 @@ export const KeySummary = Schema.Struct({
   budget_usd: Schema.Finite,
   /** In the current UTC month. */
   spent_usd: Schema.Finite,
-  /**
-   * A budget and the amount spent on it are null if the key has no such budget. Days are UTC; weeks begin on Monday.
-   */
+  /** A budget and the amount spent are null if the key has no such budget. Days are UTC; weeks begin on Monday. */
   daily_budget_usd: Schema.NullOr(Schema.Finite),
   spent_today_usd: Schema.NullOr(Schema.Finite),
   weekly_budget_usd: Schema.NullOr(Schema.Finite),
@@ -128,9 +124,7 @@ export const Verification = Schema.Struct({
   balance_credits: Schema.Int,
   /** Each problem, and where it is; empty if there are none. At most 100 are reported. */
   problems: Schema.Array(Schema.String),
-  /**
-   * Entries and records after the anchor that the ledger was checked against. It is unknown whether they are genuine.
-   */
+  /** Entries and records after the anchor of this check. It is unknown whether they are genuine. */
   younger_than_anchor: Schema.optionalKey(Schema.Struct({ entries: Schema.Int, records: Schema.Int }))
 })
 export type Verification = typeof Verification.Type
@@ -193,9 +187,7 @@ export const operations = {
   usage: { input: AskedUsage, output: Schema.Array(UsageOfDay) },
   /** The same usage, summed by day, by key and by endpoint. */
   summedUsage: { input: AskedUsage, output: SummedUsage },
-  /**
-   * A page of an account's statement, newest first: the entries before a position, or the newest, of some types or all.
-   */
+  /** A page of an account's statement, newest first: entries before a position, or the newest; of some types or all. */
   entriesBefore: {
     input: Schema.Struct({
       account_id: Schema.String,

@@ -1,7 +1,7 @@
 /**
  * The anchor is the head of the ledger's chain, kept where an attacker who can write the ledger cannot reach it: in a
  * file elsewhere, or at a URL that accepts it by PUT and returns it by GET. Checking the chain against the anchor
- * detects every change made before the anchor.
+ * detects every change to the entries and records that the anchor covers.
  */
 import { open, readFile, realpath, rename } from "node:fs/promises"
 import path from "node:path"
@@ -151,7 +151,6 @@ const atAddress = (place: string): AnchorPlace => {
       : HttpClientRequest.basicAuth(asked, decodeURIComponent(username), decodeURIComponent(password))
   }
   const failed = (problem: string) => new AnchorUnavailable({ place: name, problem })
-  /** Returns the status and the whole body. */
   const send = (asked: HttpClientRequest.HttpClientRequest) =>
     HttpClient.execute(asked).pipe(
       Effect.flatMap((response) => Effect.map(response.text, (text) => ({ status: response.status, text }))),

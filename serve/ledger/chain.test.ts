@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { beginning, breakBefore, type ChainHead, hashOf } from "./chain.ts"
 import { type Entry, plainEntry } from "./records.ts"
 
-/** What would be written behind the head. */
+/** The entry that would be written after the head. */
 const following = (head: ChainHead, entry: Partial<Entry> = {}): Entry => {
   const placed = {
     account_id: "acct_a",
@@ -42,7 +42,7 @@ describe("the chain of an account", () => {
   })
 
   it("hashes the previous hash and eleven fields, one per line, with nothing for null", () => {
-    // made with sha256sum: stored ledgers are checked with these texts, so they stay as they are
+    // computed with sha256sum: stored ledgers are verified with these texts, so they must never change
     assert.strictEqual(grant.hash, "c4c57fb6afeb45994b918845bbad5d452b9af48f16427de212f4e8dd82674818")
     assert.strictEqual(charge.hash, "e9458b63b248a5d39b9239d93bc49ea4569a7d6bcd70346b3882362a25cfa578")
   })

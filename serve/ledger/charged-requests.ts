@@ -1,7 +1,4 @@
-/**
- * Request ids of the latest charges. Ids are generated to be unique; this set catches a bug before it charges a call
- * twice.
- */
+/** Request ids of the latest charges. Ids are unique by design; this catches a bug before it charges a call twice. */
 
 /** Ids per half: less than a second of the fastest traffic, an hour of usual traffic. */
 const remembered = 10_000

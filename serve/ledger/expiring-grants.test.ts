@@ -25,12 +25,12 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("wait" as const), hours: fc.nat(12) }) }
 )
 
-/** What a call takes of one grant, or of what does not end. */
+/** What a call takes from one grant, or from credits that do not expire. */
 interface Part {
   readonly grant: Grant
   readonly credits: number
 }
-/** The plain model: heaps of credits with an end, and one without. */
+/** The simple model: piles of credits that expire, and one that does not. */
 interface Grant {
   readonly endsAt: number
   left: number

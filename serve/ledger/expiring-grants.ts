@@ -9,7 +9,7 @@ export interface ExpiringGrant {
   /** Position of the entry that granted it. */
   readonly position: number
   readonly endsAt: number
-  /** Credits that have not been charged. */
+  /** Credits that have been neither charged nor removed after expiry. */
   left: number
   /** The part of `left` that calls hold. */
   held: number

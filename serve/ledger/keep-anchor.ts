@@ -45,7 +45,7 @@ export class AnotherLedger extends Schema.TaggedError<AnotherLedger>()("AnotherL
   }
 }
 
-/** Starts at the stored head and trusts it; `ledger verify` checks that head. */
+/** Trusts the stored head, which `ledger verify` checks. */
 const holdTo = Effect.fnUntraced(function* (chain: Chain, place: AnchorPlace, anchor: Anchor) {
   const found = yield* chain.holdTo(anchor)
   if (found.problem !== undefined) {

@@ -1,6 +1,6 @@
 /**
  * The state of the ledger: accounts with their balances and holds, keys with their spending, and the valid secrets. It
- * is rebuilt from records, and applies each group of records when that is durable. One writer owns it and updates it in
+ * is rebuilt from records, and applies each group of records once it is durable. One writer owns it and updates it in
  * place, because a call is admitted and charged in microseconds: no I/O, no clock.
  */
 import type { Scope } from "@larder/schemas/scopes.ts"

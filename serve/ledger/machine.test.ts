@@ -18,7 +18,7 @@ const november = Date.parse("2026-11-01T00:00:00.000Z")
 
 const empty = (): LedgerState => restore({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
 
-/** Takes a decision up as if it had been written. */
+/** Applies a decision as if it had been written. */
 const take = (state: LedgerState, { accounts, entries, keys }: Decision): Group => {
   const group = { accounts, keys, entries: chain(state, entries) }
   apply(state, group)

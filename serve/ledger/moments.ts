@@ -32,9 +32,7 @@ const endOf = (month: number) => beginOf(month + 1) - day
 const textOf = (milliseconds: number) => new Date(milliseconds).toISOString().slice(0, 10)
 const lengthOf = ({ from, to }: Days) => (Date.parse(to) - Date.parse(from)) / day + 1
 
-/**
- * Covers a month by its days within a period, or by the whole month minus its days outside: whichever needs fewer days.
- */
+/** Covers a month by its days within a period, or by the whole month minus its days outside: whichever are fewer. */
 const shorter = (within: Days, outside: ReadonlyArray<Days>) =>
   lengthOf(within) <= outside.reduce((sum, days) => sum + lengthOf(days), 0)
     ? { wholes: 0, added: [within], taken: [] }
@@ -76,9 +74,7 @@ export const momentTyped = (text: string): string | undefined => {
 
 let latest = { milliseconds: 0, text: new Date(0).toISOString() }
 
-/**
- * ISO 8601 in UTC with milliseconds. Formatting costs 0.8 µs, so the thirty calls of one millisecond share one text.
- */
+/** ISO 8601 in UTC with milliseconds. Formatting takes 0.8 µs, so thirty calls in a millisecond share one text. */
 export const timestampOf = (milliseconds: number): string => {
   if (latest.milliseconds !== milliseconds) latest = { milliseconds, text: new Date(milliseconds).toISOString() }
   return latest.text

@@ -1,7 +1,4 @@
-/**
- * Converts US dollars into credits and back. 1,000 credits are 1.00 USD, so three decimals are exact and a fourth
- * cannot be paid.
- */
+/** Converts US dollars into credits and back. 1,000 credits are 1.00 USD, so amounts have at most three decimals. */
 
 const creditsPerDollar = 1_000
 /** Far above any price, and far below the largest integer that a double represents exactly. */

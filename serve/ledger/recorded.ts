@@ -1,7 +1,4 @@
-/**
- * Tables whose rows enter the chain of the ledger with each change, and their columns. The same in SQLite and
- * PostgreSQL.
- */
+/** Tables whose rows enter the chain of the ledger with each change, and their columns; for SQLite and PostgreSQL. */
 export const recorded = {
   account: ["id", "name", "created_at"],
   api_key: [

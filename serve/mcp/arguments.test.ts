@@ -8,7 +8,7 @@ const routeOf = (id: string) => {
   return route
 }
 
-/** What the API would read from the arguments, or the message of its 400. */
+/** The values that the API reads from the arguments, or the message of its 400. */
 const read = (endpointId: string, given: Readonly<Record<string, unknown>>) => {
   const { id, query, route } = askedOf(routeOf(endpointId), given)
   const asked = route.parse(query)

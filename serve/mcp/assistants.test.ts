@@ -1,4 +1,4 @@
-/** What `/mcp` answers when it is not the protocol that fails. */
+/** Answers of `/mcp` to failures outside the protocol. */
 import { assert, describe, it } from "@effect/vitest"
 import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Effect } from "effect"
@@ -11,7 +11,7 @@ import { makePipeline } from "../pipeline.ts"
 import { routes } from "../routes/routes.ts"
 import { makeAssistants } from "./assistants.ts"
 
-/** `/mcp` over a ledger, with what it told the operator. */
+/** `/mcp` over a ledger, with its reports to the operator. */
 const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Partial<LedgerAccess> = () => ({})) {
   const whole = yield* ledgerOver(memoryStore())
   const { id } = yield* whole.administration.createAccount({ name: "A" })
@@ -85,7 +85,7 @@ describe("the assistant connection", () => {
         [503, "1", "ledger_unavailable"]
       )
       assert.strictEqual(JSON.parse(body).error.type, "internal")
-      assert.isEmpty(reports) // the ledger tells it
+      assert.isEmpty(reports) // the ledger itself reports it
     }).pipe(Effect.scoped)
   )
   it.effect("answers 500 to an unexpected error, hides its message and tells the operator", () =>

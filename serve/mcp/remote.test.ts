@@ -1,4 +1,4 @@
-/** The tools of an API that is not there, is something else, or breaks off. The real one is met in `test/mcp`. */
+/** The tools of an API that is unreachable, is another service, or breaks off. `test/mcp` tests the real API. */
 import { createServer, type RequestListener, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"

@@ -5,7 +5,7 @@ import { TooManyAttempts } from "./people.ts"
 const minute = 60_000
 const secondsOf = (begun: Attempt | TooManyAttempts) => (begun instanceof TooManyAttempts ? begun.seconds : 0)
 
-/** Fails as soon as it may, from 0 on; answers with the waits in between, in seconds. */
+/** Fails as soon as an attempt is allowed, from time 0 on. Returns the waits between the failures, in seconds. */
 const waitsOf = (failures: number, email: (number: number) => string) => {
   const { ofStranger } = makeAttempts()
   const waits: Array<number> = []

@@ -5,8 +5,8 @@
  * Failures in unknown browsers count for the e-mail from one network, for the IP address and for its network. They also
  * count for the e-mail from everywhere, much later and with short waits, against attackers who have many networks. Such
  * attackers can keep the owner of the e-mail from signing in with a new browser. They cannot lock out a browser that
- * the owner has signed in with before, or an owner who is signed in: each of those has its own count. So has a one-time
- * link: every answer that an e-mail is taken counts.
+ * the owner has signed in with before, or an owner who is signed in: each of those has its own count. A one-time link
+ * has its own count, too: every answer that an e-mail is taken counts.
  */
 import { networkOf } from "./networks.ts"
 import { TooManyAttempts } from "./people.ts"

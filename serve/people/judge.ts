@@ -1,6 +1,6 @@
 /**
  * Checks whether people are who they claim to be: compares the password, makes later attempts wait after failures, and
- * logs failures for the operator, without the address that was typed.
+ * logs failures for the operator, without the e-mail address that was typed.
  */
 import { Clock, Effect } from "effect"
 import type { ConsoleUnavailable } from "../console-database/console-database.ts"
@@ -12,7 +12,7 @@ interface Claim {
   readonly what: "sign-in" | "change of the password"
   readonly password: string
   readonly asker: Asker
-  /** The caller's network address, if it counts. */
+  /** The caller's network address, for the log; absent for a person who is signed in. */
   readonly caller?: string
   readonly begin: (now: number) => Attempt | TooManyAttempts
 }

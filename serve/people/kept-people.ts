@@ -101,7 +101,7 @@ const make = Effect.gen(function* () {
     return address === undefined ? Effect.fail(new InvalidEmail()) : Effect.succeed(address)
   }
 
-  /** Tells that an address is taken only at the end, to callers whose link would have been used up for a free one. */
+  /** Tells that an address is taken only as the last step: a free address would have used up the link. */
   const joined = Effect.fnUntraced(function* (token: string, email: string, password: string) {
     const kept = yield* passwords.keep(password, email) // slow: before the transaction, which blocks others
     return yield* database.transaction(
@@ -248,5 +248,4 @@ const make = Effect.gen(function* () {
 
 export const layerPeopleNoDeps = Layer.effect(People, make)
 
-/** Stores people in the console's tables, wherever those are kept. */
 export const layerPeople = layerPeopleNoDeps.pipe(Layer.provide(Passwords.layer))

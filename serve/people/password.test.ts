@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { type Asker, Passwords, weaknessOf } from "./password.ts"
 
 const password = "correct horse battery"
-/** The same with less work. */
+/** The same password, hashed with weaker parameters. */
 const older = "$scrypt$ln=4,r=8,p=1$c2FsdHNhbHRzYWx0c2FsdA$EoVSPZC4RYKB2CErwCmlipwgpfFn0T/z5ifD4UXaZJU"
 const using = <A, E>(work: (passwords: Passwords["Service"]) => Effect.Effect<A, E>) =>
   Passwords.use(work).pipe(Effect.provide(Passwords.layer))

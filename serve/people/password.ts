@@ -91,7 +91,7 @@ interface Work {
 
 const make = Effect.fnUntraced(function* (parameters: Parameters) {
   const workers = yield* Semaphore.make(atOnce)
-  const strangers = yield* Semaphore.make(atOnce) // first, so that few strangers queue for the workers
+  const strangers = yield* Semaphore.make(atOnce) // first, so that at most two strangers queue for the workers
   const noPassword = yield* Effect.sync(() => nobodys(parameters)) // for an unknown person
   const waiting = { known: 0, stranger: 0 }
   const isFullFor = (asker: Asker) =>

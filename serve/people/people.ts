@@ -1,7 +1,7 @@
 /**
  * People who sign in to the console, each for one account: one-time links, passwords and sessions. Tokens are 32 random
  * bytes and passwords are hashed with scrypt; the stored values grant no access. E-mail addresses are stored in lower
- * case and are unique across all accounts. `kept-people.ts` stores them.
+ * case and are unique across all accounts. The implementation is in `kept-people.ts`.
  */
 import { Context, type Effect, type Option, Schema } from "effect"
 import type { ConsoleUnavailable } from "../console-database/console-database.ts"
@@ -165,9 +165,7 @@ interface Access {
   /** The signed-in person. A session lasts at most seven days, and ends after twelve hours without activity. */
   readonly session: (token: string) => Effect.Effect<Option.Option<Person>, ConsoleUnavailable>
   readonly signOut: (token: string) => Effect.Effect<void, ConsoleUnavailable>
-  /**
-   * Ends every session of the person, including the one that asks, because it may have been copied. A new one begins.
-   */
+  /** Ends every session of the person, even the one that asks: it may have been copied. A new one begins. */
   readonly changePassword: (asked: {
     readonly person_id: string
     readonly current: string

@@ -114,7 +114,7 @@ export const openSqlite = (file: string, { durability = "full", sums }: SqliteOp
     /** For a statement that runs for every row: parameters are `?`. */
     prepare: (sql: string): StatementSync => db.prepare(withoutSchemas(sql)),
     all,
-    /** Answers with the number of changed rows. */
+    /** Returns the number of changed rows. */
     run: (sql: string, params: ReadonlyArray<Cell> = []): number => {
       commits++
       return Number(prepared(sql).statement.run(named(params)).changes)

@@ -11,7 +11,7 @@ const work = new URL("../../test/support/persistence/thread-work.ts", import.met
 const folder = mkdtempSync(path.join(tmpdir(), "larder-thread-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Locks of this process on a file, as Linux lists them; elsewhere none. */
+/** The number of locks of this process on a file, from Linux's list; 0 on other systems. */
 const locksOn = (file: string): number => {
   if (!existsSync("/proc/locks")) return 0
   const lines = readFileSync("/proc/locks", "utf8").split("\n")

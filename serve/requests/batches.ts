@@ -68,9 +68,7 @@ function* rowsIn(text: string, atOnce: number) {
   }
 }
 
-/**
- * One count costs as much as this many rows: it is in two tables, on pages that must be read from disk after a start.
- */
+/** One count costs as much as this many rows: it is in two tables, which are read from disk after a start. */
 const rowsOfCount = 10
 
 function* portionsOf({ counts, lines }: Gathered, atOnce: number): Generator<Portion> {

@@ -45,9 +45,7 @@ const latestRequests = `
     and (cast($7 as text) is null or id = $7)
   order by occurred_at desc, id desc
   limit cast($8 as integer)`
-/**
- * Compared as text, a moment is greater than its day. The newest day of each key is the last entry of an index range.
- */
+/** As text, a moment is greater than its day. The newest day of each key is the last entry of an index range. */
 const lastUsesOf = (keys: ReadonlyArray<string>) => `
   with asked (key_id) as (values ${keys.map((_, index) => `(cast($${index + 3} as text))`).join(", ")})
   select key_id, max(used) as used

@@ -67,9 +67,7 @@ export interface StatusesAsked {
 interface Log {
   /** Cheap, and never fails: the call is written within five seconds, or counted as dropped. */
   readonly note: (request: NotedRequest) => void
-  /**
-   * Number of calls that were not written since the start. If a batch fails midway, its written calls are counted, too.
-   */
+  /** Calls that were not written since the start. If a batch fails midway, its written calls are counted, too. */
   readonly dropped: () => number
   /** Newest first, from the latest 10,000 calls of the account, including all that this process has noted. */
   readonly latest: (asked: RequestsAsked) => Effect.Effect<ReadonlyArray<NotedRequest>, ConsoleUnavailable>

@@ -18,7 +18,7 @@ import type { ReadModel } from "../read-model.ts"
 import { type Request, type Route, refuse, route } from "../route.ts"
 import { page } from "./page.ts"
 
-/** A cursor's digest is not a signature: a client can make up its contents. */
+/** A cursor's digest is not a signature: a client can make up the contents of a cursor. */
 const storePosition = ([name, id]: Position): StorePosition | undefined =>
   name == null || id == null ? undefined : { name, id }
 

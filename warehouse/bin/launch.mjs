@@ -1,10 +1,10 @@
 /**
- * Starts a TypeScript entry file on a Node that runs TypeScript. Plain JavaScript, because an older Node must read it: there
- * the npm package `node` brings the right one, and the program runs as its child. npm installs that package only where Node
- * is older than 24 (`older-node/package.json`): it is 189 MiB.
+ * Starts a TypeScript entry file on a Node that runs TypeScript. This file is plain JavaScript, because an older Node
+ * must read it. There, the program runs as a child process on the Node of the npm package `node`. npm installs that
+ * package, which has 189 MiB, only if Node is older than 24 (`older-node/package.json`).
  *
- * DuckDB works on libuv's thread pool, four threads by default; four heavy queries would make every other query and file
- * access wait. The pool's size is read when it is first used, so it is set before anything else is imported.
+ * DuckDB runs on libuv's thread pool, which has four threads by default: four heavy queries would make all other
+ * queries and file accesses wait. The pool reads its size at its first use, so it is set before any other import.
  */
 import { spawn } from "node:child_process"
 import module, { createRequire } from "node:module"
@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url"
 
 const oldestNode = 24
 const threads = "16"
-/** With the packages, whose owner runs this; a shared folder would let others plant code. */
+/** Among the packages, because their owner runs this. In a shared folder, other users could plant code. */
 const compileCache = fileURLToPath(new URL("../../node_modules/.cache/larder", import.meta.url))
 
 /**
@@ -23,7 +23,7 @@ const compileCache = fileURLToPath(new URL("../../node_modules/.cache/larder", i
 export const launch = (program) => {
   process.env.UV_THREADPOOL_SIZE ??= threads
   module.enableCompileCache?.(compileCache) // a start takes 0.65 instead of 1.05 s of CPU
-  // As a child it ends with its parent, also when that is killed.
+  // A child process ends with its parent, even if the parent is killed.
   if (process.connected) {
     process.once("disconnect", () => process.kill(process.pid, "SIGTERM"))
     process.channel?.unref()
@@ -33,7 +33,7 @@ export const launch = (program) => {
     : inChild(program)
 }
 
-/** Undefined where `npm ci` ran with a Node that needed no other. */
+/** Undefined if `npm ci` ran with a Node that is new enough. */
 const newerNode = () => {
   try {
     return createRequire(import.meta.url).resolve("node/bin/node")
@@ -55,7 +55,7 @@ const inChild = (program) => {
   const child = spawn(node, [fileURLToPath(program), ...process.argv.slice(2)], {
     stdio: ["inherit", "inherit", "inherit", "ipc"]
   })
-  // A terminal sends Ctrl-C to both; what is sent to this process alone is passed on.
+  // A terminal sends Ctrl-C to both processes. Signals that only this process gets are passed on.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal))
   child.on("error", (error) => {
     console.error(`${node} cannot be started: ${error.message}. Run npm ci again.`)

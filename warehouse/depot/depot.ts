@@ -62,7 +62,7 @@ export interface Depot {
   readonly dated: (folder: string) => Effect.Effect<ReadonlyMap<string, number>, DepotUnusable>
   /** Removes names that are no longer needed. A missing name is not a failure. */
   readonly remove: (names: ReadonlyArray<string>) => Effect.Effect<void, DepotUnusable>
-  /** Removes unfinished files of killed programs that began before this time, in milliseconds since 1970. */
+  /** Removes unfinished files that killed programs left before this time, in milliseconds since 1970. */
   readonly sweep: (before: number) => Effect.Effect<void, DepotUnusable>
 }
 

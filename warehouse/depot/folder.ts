@@ -99,7 +99,7 @@ const putOnce = async (target: string, write: (part: string) => Promise<void>) =
   }
 }
 
-/** Files that are being put, or whose program was killed meanwhile. */
+/** Unfinished files: a program is putting them, or was killed while it did. */
 const isPart = (name: string) => name.endsWith(".part")
 
 export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT"): Depot => {
@@ -147,7 +147,7 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
       await copyFile(file, part, constants.COPYFILE_EXCL)
       await syncFile(part)
       await chmod(part, 0o444)
-      await rm(`${at(name)}.wal`, { force: true }) // a write-ahead log that a reader left for the earlier file
+      await rm(`${at(name)}.wal`, { force: true }) // the write-ahead log of a program that wrote to the old file
     })
 
   const text: Depot["text"] = (name) =>

@@ -21,7 +21,7 @@ const served = Effect.gen(function* () {
   return { filled: folderDepot(folder), depot: yield* reading(yield* staticHost(folder)) }
 }).pipe(Effect.orDie)
 
-/** A host that answers what is in this table, and says what it was asked. */
+/** A host that answers from this table, and records the requests. */
 const aHost = (
   answers: Readonly<Record<string, readonly [status: number, headers: Record<string, string>, text: string]>>
 ) =>
@@ -135,7 +135,7 @@ describe("a depot behind a web server", () => {
   )
   itWorks("says that there is no answer", () =>
     Effect.gen(function* () {
-      const host = yield* Effect.scoped(aHost({})) // and gone again
+      const host = yield* Effect.scoped(aHost({})) // already closed
       const { message } = yield* Effect.flip((yield* reading(host.address)).text(nameOf(1)).pipe(soon))
       assert.match(
         message,

@@ -63,7 +63,7 @@ const longestText = 64 << 20
 /** Uses the cause, not the client's error: that error holds the request with its credentials. */
 const broken = ({ reason }: HttpClientError) => {
   const cause: { readonly message?: unknown; readonly code?: unknown } = Object(reason.cause)
-  const told = [cause.message, cause.code].find((text) => typeof text === "string" && text !== "") // after several addresses: only a code
+  const told = [cause.message, cause.code].find((text) => typeof text === "string" && text !== "") // if several addresses failed: only a code
   return new RequestFailed({
     problem: `the connection failed (${told ?? reason._tag})`,
     advice: checkNetwork,

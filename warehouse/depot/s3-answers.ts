@@ -38,7 +38,7 @@ const decoded = (key: string, encoding: string | undefined) => {
   try {
     return decodeURIComponent(key.replaceAll("+", " "))
   } catch {
-    return key // not of a depot, whose names need no encoding
+    return key // not a name of a depot: those need no encoding
   }
 }
 

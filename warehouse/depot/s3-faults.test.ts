@@ -1,4 +1,4 @@
-/** What goes wrong between a depot and the service that it is in. */
+/** Faults between a depot and its service. */
 import { createHash } from "node:crypto"
 import { truncate, writeFile } from "node:fs/promises"
 import path from "node:path"
@@ -27,7 +27,7 @@ const aPart = Effect.gen(function* () {
   return { file, object: { sha256: createHash("sha256").update(text).digest("hex"), bytes: text.length } }
 })
 const realMoment = Effect.promise(() => setTimeout(5))
-/** Moves the clock until this ends. */
+/** Advances the clock until the fiber ends. */
 const inTime = Effect.fnUntraced(function* <A, E>(fiber: Fiber.Fiber<A, E>) {
   while (fiber.pollUnsafe() === undefined) yield* Effect.andThen(TestClock.adjust("1 second"), realMoment)
   return yield* Fiber.join(fiber)
@@ -185,7 +185,7 @@ describe("an object that is read", () => {
   itWorks("goes on where the connection broke off, as often as it does", () =>
     Effect.gen(function* () {
       const { read, service, sha256 } = yield* anObject
-      service.plan("GET", cut("half-way"), 5) // each gets on, so five are not too many for four tries
+      service.plan("GET", cut("half-way"), 5) // each try makes progress, so five cuts are not too many for four tries
       assert.strictEqual(yield* read(0), text)
       assert.deepStrictEqual(
         service.seen,

@@ -1,6 +1,6 @@
 /**
- * Signed generations. A machine that was given the publisher's public key accepts only manifests that are signed with
- * it, so write access to a bucket is not enough to make it take other numbers. A manifest names its parts by their
+ * Signed generations. A machine that was given the publisher's public key accepts only manifests that the publisher
+ * signed, so write access to a bucket is not enough to make it take other numbers. A manifest names its parts by their
  * SHA-256, so nothing else needs a signature.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto"
@@ -31,7 +31,7 @@ export const signingDepot = (depot: Depot, key: KeyObject): Depot => ({
   putText: (name, text) => depot.putText(name, isManifest(name) ? signed(text, key) : text)
 })
 
-/** Refuses manifests that are not signed with this key. */
+/** Refuses manifests without a valid signature of this key. */
 export const trustedDepot = (depot: Depot, key: KeyObject): Depot => ({
   ...depot,
   text: (name) =>

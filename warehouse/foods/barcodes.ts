@@ -2,7 +2,7 @@
 
 const digits = /^[0-9]{1,14}$/
 
-/** Expands an 8-digit UPC-E to its UPC-A. Undefined if the text is not a UPC-E: then it is just a GTIN-8. */
+/** Expands an 8-digit UPC-E to its UPC-A. Undefined if the text is not a UPC-E: eight digits are then a GTIN-8. */
 const expanded = (text: string): string | undefined => {
   const match = /^([01])(\d{5})(\d)(\d)$/.exec(text)
   if (match === null) return undefined

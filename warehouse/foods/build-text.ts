@@ -18,7 +18,7 @@ export const textFiles = (column: string) => ({
 export const commonFrom = (documents: number) => Math.floor(documents / 16)
 
 /**
- * Number of hash buckets that the junctions share. A collision only costs text look-ups: a few hundred at 2 M
+ * Number of hash buckets that the junctions share. A collision only costs text look-ups: several hundred at 2 M
  * ingredient texts. More buckets would slow the build down, because its speed depends on the processor's cache.
  */
 const bucketsFor = (documents: number) => 2 ** Math.min(18, Math.max(8, Math.floor(Math.log2(documents + 1)) - 1))

@@ -1,7 +1,7 @@
 /**
- * Files beside a generation's database: large ones that are read in pieces, and bundles of typed arrays that are loaded
- * whole. Numbers are stored in the machine's byte order. All machines that Node 24 runs on are little-endian, except
- * s390x; other machines would reject its files because of their checksums and counts.
+ * Sidecar files of a generation's database: large ones that are read in pieces, and bundles of typed arrays that are
+ * loaded whole. Numbers are stored in the machine's byte order. All machines that Node 24 runs on are little-endian,
+ * except s390x; other machines would reject its files because of their checksums and counts.
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs"
 import { basename } from "node:path"

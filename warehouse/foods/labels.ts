@@ -1,6 +1,6 @@
 /**
- * Current labels in search order. Search numbers them from 0 as documents. The index holds their fdc_ids, and which
- * documents have a category or a barcode.
+ * Current labels in search order, which numbers them from 0 as documents. The index holds their fdc_ids, and the
+ * documents of each category and of each barcode.
  */
 import { join } from "node:path"
 import { numbersOfBarcode } from "./barcodes.ts"

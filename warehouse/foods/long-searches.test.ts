@@ -1,4 +1,4 @@
-/** Searches that have much to read: they answer rightly, and leave the event loop to others meanwhile. */
+/** Searches that read a lot: their results are correct, and they do not block the event loop. */
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
@@ -13,10 +13,10 @@ import { TextColumn } from "./text-column.ts"
 
 const count = 2000
 const words = Array.from({ length: 3000 }, (_, i) => `w${i}`)
-/** The words from a place on, and the first ones behind the last. */
+/** The words rotated by `by` places. */
 const turned = (by: number, separator: string) => [...words.slice(by), ...words.slice(0, by)].join(separator)
 
-/** Apples have sugar, pears have salt; one in twenty has thousands of words, which no list makes rare. */
+/** Apples have sugar, pears have salt. One label in twenty has thousands of words, none of which is rare. */
 const labels = Array.from({ length: count }, (_, i) => ({
   fdc_id: i + 1,
   description: `${i % 2 === 0 ? "apple" : "pear"} ${i}`,
@@ -26,7 +26,7 @@ const labels = Array.from({ length: count }, (_, i) => ({
 const built = onceForFile(builtFoods(labels))
 const apart = { name: "apple", ingredient: "salt" }
 
-/** How often a search can be left, and what it finds. */
+/** The number of pauses of a search, and what it finds. */
 const counted = (folder: string, filters: FoodFilters) =>
   Effect.acquireUseRelease(
     Effect.sync(() => {
@@ -67,7 +67,7 @@ describe("a search with much to read", () => {
       assert.deepStrictEqual(common.found, [])
       assert.isAbove(common.pauses, 3000)
       const others: ReadonlyArray<readonly [string, ReadonlyArray<number>]> = [
-        [turned(700, "; "), []], // its words, but not between these
+        [turned(700, "; "), []], // its words, but with another separator
         [`${turned(700, ", ")}, w`, []], // all of it, and more
         [turned(700, ", ").slice(1, -1), [701]],
         ["water, ".repeat(199), labels.filter((_, i) => i % 20 !== 0).map(({ fdc_id }) => fdc_id)],

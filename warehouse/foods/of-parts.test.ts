@@ -15,7 +15,7 @@ const withFoods = copied(
   Effect.tap(aLayout, (layout) => publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }], labelsWithFiles))
 )
 
-/** Without the folder of names, which a run makes when it publishes: a server makes it where it is gone. */
+/** Without the folder of names. A run makes it when it publishes; a server makes it again if it is missing. */
 const published = Effect.tap(withFoods, ({ beside }) =>
   FileSystem.FileSystem.use((fs) => fs.remove(beside, { recursive: true }))
 )
@@ -51,7 +51,7 @@ describe("the files of branded foods", () => {
         const layout = yield* published
         const { entry, folder, open } = yield* liveFoods(layout)
         const [, ...beside] = entry.parts
-        for (const { sha256 } of beside) yield* fs.remove(layout.objectFile(sha256), { force: true }) // two are empty
+        for (const { sha256 } of beside) yield* fs.remove(layout.objectFile(sha256), { force: true }) // two are empty, and so one object
         const opened = yield* Effect.all([open, open, open], { concurrency: "unbounded" })
         for (const foods of opened) {
           const page = yield* foods.search({}, undefined, 10)
@@ -71,7 +71,7 @@ describe("the files of branded foods", () => {
       const file = join(folder, "ingredients.texts")
       const published = readFileSync(file)
       const changed = Buffer.from(published)
-      changed[7_000] = (changed[7_000] ?? 0) ^ 1 // between the pieces that are compared when it is opened
+      changed[7_000] = (changed[7_000] ?? 0) ^ 1 // between the pieces that opening compares
       chmodSync(file, 0o644)
       writeFileSync(file, changed)
       for (let opened = 0; opened < 2; opened++) {

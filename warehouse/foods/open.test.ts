@@ -30,7 +30,7 @@ const names = [
   "records.tsv"
 ]
 
-/** What opening says after each file in turn was changed. */
+/** The reasons why opening fails, after a change to each file in turn. */
 const afterChanging = Effect.fnUntraced(function* (folder: string, change: (file: string) => void) {
   const copy = join(yield* aFolder, "copy")
   const told: Array<string> = []

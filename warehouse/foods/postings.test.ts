@@ -18,7 +18,7 @@ describe("posting lists", () => {
   itWorks("hold the documents of each term that is not common, over many runs and with terms that come late", () =>
     Effect.gen(function* () {
       const expected = new Map<number, Array<number>>()
-      const builder = new PostingsBuilder(common, 1, 4) // of one document: a run is then about a thousand occurrences
+      const builder = new PostingsBuilder(common, 1, 4) // for one document, so that a run is about a thousand occurrences
       let doc = 0
       for (const [term, further] of fc.sample(occurrence, { numRuns: 30_000, seed: 5 })) {
         doc += further

@@ -174,7 +174,7 @@ describe("nutrition per serving", () => {
           view.map(([key]) => key)
         )
         for (const [key, amount] of view) {
-          // Above 10^4 the view divides by a power of ten that no double holds exactly: its last digit may be off.
+          // Above 10^4 the view divides by a power of ten that no double represents exactly: its last digit may differ.
           const tolerated = Math.abs(Number(amount)) < 10_000 ? 0 : Math.abs(Number(amount)) * 1e-15
           assert.closeTo(nutrition[key], Number(amount), tolerated, `${key} of ${fdc_id}`)
         }

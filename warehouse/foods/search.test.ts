@@ -66,13 +66,13 @@ const labels = (count: number): ReadonlyArray<Label> =>
     gtin_14: stated.upc?.padStart(14, "0") ?? null
   }))
 
-/** Half a character is no text: no label contains it. */
+/** No label contains an unpaired surrogate. */
 const contains = (field: string | null, text: string | undefined) =>
   !text || (text.isWellFormed() && (field?.toLowerCase().includes(text.toLowerCase()) ?? false))
 const isBarcode = (upc: string | null, text: string | undefined) =>
   !text || numbersOfBarcode(text).some((number) => upc !== null && numbersOfBarcode(upc).includes(number))
 
-/** What the search must find, by looking at every label. */
+/** What the search must find, by a check of every label. */
 const scan = (all: ReadonlyArray<Label>, filters: FoodFilters) =>
   all
     .filter((food) => food.is_current)
@@ -100,7 +100,7 @@ const pages = Effect.fnUntraced(function* (foods: Foods, filters: FoodFilters, l
   }
 })
 
-/** Texts that are there: cut out of a label anywhere, in other case; and some that are not. */
+/** Texts that are cut out of a label anywhere, some in another case, and texts that no label has. */
 const filterText = (texts: ReadonlyArray<string>) =>
   fc.oneof(
     {
@@ -167,7 +167,7 @@ describe("the search of branded foods", () => {
       let hits = 0
       for (const [filter, some] of fc.sample(fc.tuple(filters, limits), { numRuns: 600, seed: 7 })) {
         const expected = scan(all, filter)
-        const least = Math.ceil(expected.length / 20) // pages: else most of the time goes into the long lists
+        const least = Math.ceil(expected.length / 20) // fewer pages: otherwise the long lists take most of the time
         const found = yield* pages(
           foods,
           filter,
@@ -177,7 +177,7 @@ describe("the search of branded foods", () => {
         if (JSON.stringify(found) !== JSON.stringify(expected)) failed.push({ filter, some, found, expected })
       }
       assert.deepStrictEqual(failed.slice(0, 3), [])
-      assert.isAbove(hits, 240) // else the filters are too strange to tell anything
+      assert.isAbove(hits, 240) // otherwise too few filters match for the test to mean anything
     })
   )
 })

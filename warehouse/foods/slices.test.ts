@@ -3,7 +3,7 @@ import { itWorks } from "@larder/test/support/it-works.ts"
 import { Effect, Fiber } from "effect"
 import { inSlices } from "./slices.ts"
 
-/** Time goes on with the steps alone: on the clock of a busy machine a step may take any time. */
+/** Only the steps advance this clock: on a busy machine, a step may take any time. */
 let now = 0
 beforeAll(() => {
   vi.spyOn(performance, "now").mockImplementation(() => now)
@@ -51,8 +51,8 @@ describe("reading in slices", () => {
       const readers = done.map((_, reader) => inSlices(() => steps(15, each(reader))))
       const { result, turns } = yield* turnsDuring(Effect.all(readers, { concurrency: "unbounded" }))
       assert.deepStrictEqual(result, Array(16).fill(15))
-      assert.isAtLeast(turns, (16 * 15) / 4 - 1) // with a slice for each it were four
-      assert.isAtMost(Math.max(...ahead), 10) // two slices: nobody is served first
+      assert.isAtLeast(turns, (16 * 15) / 4 - 1) // with a slice for each reader, it would be four
+      assert.isAtMost(Math.max(...ahead), 10) // two slices: no reader is served first
     })
   )
   itWorks("does not wait when the first slice is enough", () =>

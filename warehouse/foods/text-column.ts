@@ -21,7 +21,7 @@ const mostTokens = 4096
  */
 const mostLists = 32
 
-/** Tokens, or lists of one term, that are processed without a pause. */
+/** Number of tokens, or of lists of one term, that are processed without a pause. */
 const withoutPause = 128
 
 /** Bytes per read: around one text or list, and when all texts are read. */
@@ -192,7 +192,7 @@ export class TextColumn {
   *#read({ docs, lists }: Term): Generator<void, Uint32Array> {
     const found = new Uint32Array(docs)
     let n = 0
-    let start = 0 // of what the buffer holds, as is `end`: many lists are adjacent
+    let start = 0 // `start` and `end` delimit what the buffer holds: many lists are adjacent
     let end = 0
     for (const [i, [from, to]] of lists.entries()) {
       if (i % withoutPause === withoutPause - 1) {

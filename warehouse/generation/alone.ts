@@ -1,7 +1,7 @@
 /**
  * Data sets that were pulled without the others, for people who need only these. Such a data set is not a generation of
- * this machine. Its parts and the manifest that names them, as it was published, are in a separate folder, which is
- * removed when a whole generation is pulled.
+ * this machine. Only its database is pulled, with the manifest that names it, as it was published. Both are in a
+ * separate folder, which is removed when a whole generation is pulled.
  */
 import { existsSync } from "node:fs"
 import { readdir } from "node:fs/promises"

@@ -1,4 +1,4 @@
-/** Prepares publishing: this machine has the live generation, and the depot lets only one writer of a name win. */
+/** Prepares publishing: pulls the live generation, and proves that only one of several writers of a name wins. */
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect } from "effect"

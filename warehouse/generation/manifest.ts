@@ -139,7 +139,7 @@ export const listNumbers = (depot: Depot, after = 0) =>
     names.map(numberIn).filter((number) => Number.isInteger(number))
   )
 
-/** The newest generation; none before the first. If a generation is `known`, the search starts at its number. */
+/** The newest generation; none before the first. `known` is the number of a generation at which the search starts. */
 export const newestManifest = Effect.fnUntraced(function* (
   depot: Depot,
   known = 0

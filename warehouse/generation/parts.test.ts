@@ -26,12 +26,12 @@ describe("a part", () => {
       const published = new Date("2026-01-05T10:00:00Z")
       yield* Effect.promise(() => utimes(file, published, published))
       assert.isUndefined(yield* faultOf(layout, part))
-      yield* Effect.promise(() => link(file, path.join(layout.dir, "another name"))) // sets its time of change
+      yield* Effect.promise(() => link(file, path.join(layout.dir, "another name"))) // sets its change time
       const bytes = yield* fs.readFile(file)
       yield* fs.chmod(file, 0o644)
       yield* fs.writeFile(file, bytes.fill(7, bytes.length - 8))
       yield* Effect.promise(() => utimes(file, published, published))
-      assert.isUndefined(yield* faultOf(layout, part)) // nobody but a forger does that
+      assert.isUndefined(yield* faultOf(layout, part)) // only a forger restores the modification time
       yield* Effect.promise(() => utimes(file, new Date(), new Date()))
       assert.strictEqual(yield* faultOf(layout, part), "was changed after it was published: its SHA-256 is another")
     })

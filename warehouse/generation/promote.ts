@@ -11,7 +11,8 @@ const encodeHint = Schema.encodeSync(Schema.fromJsonString(Hint))
 /** Pulls a generation that was published to a shared depot to this machine. */
 const follow = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) {
   const { depot, pullLock } = layout
-  yield* Effect.ignore(depot.putHint(hintName, encodeHint({ newest: manifestName(manifest.number) }))) // if it fails, the next hint replaces it
+  // if this fails, the next generation puts a newer hint
+  yield* Effect.ignore(depot.putHint(hintName, encodeHint({ newest: manifestName(manifest.number) })))
   yield* withLock(pullLock, bring(layout, manifest)).pipe(
     Effect.catch((error) =>
       Effect.logWarning(

@@ -1,4 +1,4 @@
-/** Machines that share a depot. Each is a home of its own; the depot is a folder, which is as strict as an object store. */
+/** Machines that share a depot. Each has its own home; the depot is a folder, which is as strict as an object store. */
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe } from "@effect/vitest"
@@ -19,7 +19,7 @@ const cellar = pantryIn("cellar")
 
 const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-depot-" }))
 
-/** A depot that counts the bytes of objects that leave it. */
+/** A depot that counts the bytes of objects that are read from it. */
 const depotIn = (folder: string) => {
   const kept = folderDepot(folder)
   let bytes = 0
@@ -175,7 +175,7 @@ describe("a pull", () => {
         bytes: (name, from) =>
           Stream.concat(
             Stream.map(cut.bytes(name, from), (chunk) => chunk.subarray(0, 1000)),
-            depot.bytes(objectName("0".repeat(64)), 0) // the connection is gone
+            depot.bytes(objectName("0".repeat(64)), 0) // then the connection breaks
           )
       })
       assert.strictEqual((yield* Effect.flip(pull(half)))._tag, "DepotUnusable")

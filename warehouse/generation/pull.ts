@@ -104,7 +104,8 @@ const stampOfWhole = (file: string, { bytes, sha256 }: ObjectId) =>
   )
 
 /**
- * Pulls one object, in two tries because an earlier attempt may have left damaged bytes. Returns the bytes received.
+ * Pulls one object. Tries at most twice, because an earlier pull may have left damaged bytes. Returns the number of
+ * bytes received.
  */
 const bringObject = Effect.fnUntraced(function* (layout: Layout, generation: string, object: ObjectId) {
   if ((yield* faultOf(layout, object)) === undefined) return 0
@@ -178,8 +179,8 @@ const anotherHistory = ({ depot, local }: Layout, here: Manifest, fault: string)
   new AnotherHistory({ location: depot.location, dir: local.location, generation: generationId(here.number), fault })
 
 /**
- * Fails if the depot has not had this machine's newest generation. A manifest there that is not accepted for its
- * signature is not compared: it may be older than the key.
+ * Fails if the depot has not had this machine's newest generation. If its manifest cannot be read there, it
+ * is not compared: it may be unsigned, because it is older than the key.
  */
 const requireSameHistory = Effect.fnUntraced(function* (layout: Layout, newest: Manifest, here: Manifest) {
   const { depot } = layout

@@ -17,7 +17,7 @@ import { writeRecordsOfRun } from "./records.ts"
 
 const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
 
-/** Enough that the parts of the first hundred generations become one. */
+/** Enough failed runs that the parts of the first hundred generations are merged. */
 const failed = Array.from({ length: 103 }, (_, index) => `run ${String(index).padStart(3, "0")}`)
 /** A run, a rebuild that repeated it, and these runs that failed. */
 const withMergedParts = copied(

@@ -202,7 +202,7 @@ const exchange = (layout: Layout, manifest: Manifest, upTo: Id | undefined) =>
     const before = `${spare}.before`
     await mkdir(layout.seen, { recursive: true })
     await rm(before, { force: true })
-    await rm(`${layout.ingestion}.wal`, { force: true }) // log of a writer to the old file; not for the new one
+    await rm(`${layout.ingestion}.wal`, { force: true }) // the write-ahead log of a program that wrote to the old file
     if (upTo !== undefined) await link(layout.ingestion, before)
     await chmod(spare, 0o444)
     await rename(spare, layout.ingestion)

@@ -62,8 +62,8 @@ export const stagedIn = (db: DuckDb["Service"], database?: string): QueriedRecor
 }
 
 /**
- * Maximum rejects recorded for a failed run: the first ones show the cause, and every attempt would record millions
- * again.
+ * Maximum number of rejects that are recorded for a failed run. The first ones show the cause; without a limit, every
+ * further attempt could record millions again.
  */
 const mostRejects = 10_000
 

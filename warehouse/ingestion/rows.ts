@@ -55,7 +55,7 @@ const addRows = (table: Table) => {
     select ${columns.map((column) => cellOf(table, column)).join(", ")} from line where "table" = ${literal(table.name)}`
 }
 
-/** Maximum line length, for rows of any length that a payload may hold. */
+/** Maximum line length in bytes: a row of a payload may be very long. */
 const longestLine = 128 * 2 ** 20
 
 /** Reads the lines, in the order of the parts and of the lines in each. */
@@ -98,8 +98,8 @@ const Named = Schema.Struct({ table: Schema.String })
 const tablesOfLines = 'select distinct "table" from line'
 
 /**
- * Adds the records of the parts, in their order, that are of generations after `after`. Most parts have rows of a few
- * tables.
+ * Adds the records of the parts that belong to generations after `after`, in the order of the parts. Runs statements
+ * only for the tables that have rows: in most parts these are few.
  */
 export const addRecords = Effect.fnUntraced(function* (db: Db, parts: ReadonlyArray<PartFile>, after: number) {
   yield* db.run(readParts(parts, after))

@@ -68,7 +68,7 @@ const View = Schema.Struct({
   comment: Schema.NullOr(Schema.String),
   sql: Schema.String
 })
-/** In the order of their creation, in which a view can read earlier ones. */
+/** In the order of their creation, because a view may read earlier ones. */
 const views = `
   select schema_name as "schema", view_name as name, comment, rtrim(regexp_replace(sql, '^CREATE VIEW .*? AS ', '', 's'), e';\\n') as sql
   from duckdb_views()

@@ -62,7 +62,7 @@ const longestText = 64
 
 /**
  * A timestamp in whole milliseconds, as Delta has them: a maximum with a finer fraction is rounded up. Undefined for
- * years that JavaScript does not know.
+ * years that a JavaScript date cannot hold.
  */
 const moment = (text: string, isMax: boolean) => {
   const [seconds = "", fraction = ""] = text.split(".")

@@ -28,7 +28,7 @@ const lakeOf = ({ dir }: Layout) => path.join(dir, "lake")
 
 /** Generation 1 has milk. */
 const withMilk = copied(Effect.tap(aLayout, (layout) => publishPrices(layout, "milk")))
-/** Generation 1 has milk, 2 butter as well, and 3 milk alone again; the lake is up to it. */
+/** Generation 1 has milk, 2 also has butter, and 3 has only milk again. The lake is up to it. */
 const withHistory = copied(
   Effect.gen(function* () {
     const layout = yield* aLayout
@@ -112,7 +112,7 @@ describe("the lake", () => {
       assert.deepStrictEqual(deltaVersions(lake, "ingest.run"), [
         "larder-000001",
         "larder-000002",
-        "larder-000003" // its first run is said to be rolled back
+        "larder-000003" // marks the second run as rolled back
       ])
     })
   )

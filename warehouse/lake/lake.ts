@@ -114,7 +114,7 @@ const ingestionOf = Effect.fnUntraced(function* (layout: Layout, manifest: Manif
   if ((yield* recordsUpTo(layout, layout.ingestion))?.number === manifest.number) {
     const before = yield* attempt(layout.ingestion, inode)
     yield* attempt(own.ingestion, () => copyFile(layout.ingestion, own.ingestion))
-    if (before === (yield* attempt(layout.ingestion, inode))) return own.ingestion // otherwise it may be written to
+    if (before === (yield* attempt(layout.ingestion, inode))) return own.ingestion // otherwise it was exchanged, and may be written to
     yield* attempt(own.ingestion, () => rm(own.ingestion))
   }
   yield* refreshIngestion(own, manifest, dataSets)
@@ -139,15 +139,14 @@ const partsOf = Effect.fnUntraced(function* (
   const { others, readable } = yield* readableOf(layout, loaded)
   for (const { message } of others) yield* Effect.logWarning(`the lake keeps what it had of a data set: ${message}`)
   const parts = dataSets.flatMap((dataSet) => {
-    const [database] = readable[dataSet.about.pipeline]?.parts ?? []
-    return database === undefined ? [] : [{ dataSet, sha256: database.sha256 }]
+    const entry = readable[dataSet.about.pipeline]
+    const [database] = entry?.parts ?? []
+    return database === undefined ? [] : [{ dataSet, entry, sha256: database.sha256 }]
   })
   const untouched = dataSets.filter(({ about: { pipeline } }) => pipeline in loaded && !(pipeline in readable))
   return {
     manifest,
-    parts: parts.map(({ dataSet, sha256 }) =>
-      partFileOf(dataSet, layout.objectFile(sha256), loaded[dataSet.about.pipeline])
-    ),
+    parts: parts.map(({ dataSet, entry, sha256 }) => partFileOf(dataSet, layout.objectFile(sha256), entry)),
     ingestion: yield* ingestionOf(layout, manifest, path.join(folder, String(manifest.number))),
     databases: Object.fromEntries(parts.map(({ dataSet, sha256 }) => [dataSet.schema, sha256])),
     untouched: new Set(untouched.map(({ schema }) => schema))

@@ -16,7 +16,7 @@ const mostSnapshots = 100
 
 /** Catalogue tables whose rows are valid from one snapshot until another. */
 const ended = ["schema", "table", "tag", "view", "macro", "data_file"]
-/** Catalogue tables with details of these rows: the table, the table of its rows, and the id that links them. */
+/** Catalogue tables with details of such rows: each with the table that has the row, and the id that links them. */
 const following = [
   ["file_column_stats", "data_file", "data_file_id"],
   ["column", "table", "table_id"], // kept as long as the table: their ids must not be reused

@@ -47,7 +47,7 @@ const generation = (number: number): Manifest => ({
   ingest: { schema: 1, parts: [] }
 })
 
-/** The columns of a catalogue whose generations had these, one after the other, and of which only the newest is kept. */
+/** The columns of a catalogue whose generations had these columns in turn, and which keeps only the newest. */
 const after = Effect.fnUntraced(function* (...all: ReadonlyArray<Columns>) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-lake-" })

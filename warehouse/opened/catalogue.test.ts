@@ -20,7 +20,7 @@ const written = Effect.fnUntraced(function* (parts: Parts) {
   return file
 })
 
-/** Files of its own, to change them. */
+/** A copy of the files, which a test may change. */
 const copied = Effect.fnUntraced(function* (folder: string) {
   const { parts } = yield* published
   return yield* copiedParts(parts, folder)
@@ -62,7 +62,7 @@ describe("the catalogue", () => {
           { image_src: null, image_width: null, image_height: null }
         ])
       }
-      // Sodium as the label states it, though 333.5 mg per 100 g would be 100 mg; vitamin D never is the label's own.
+      // Sodium is the label's own value, although 333.5 mg per 100 g would give 100 mg. Vitamin D never is.
       assert.deepStrictEqual(
         yield* db.rows(
           "select label_sodium, label_vitamin_d, sodium, vitamin_d from branded_food.food join branded_food.nutrition using (fdc_id) where fdc_id = 4"
@@ -109,7 +109,7 @@ describe("the catalogue", () => {
       const folder = yield* aFolder
       const odd = `${folder}/pipeline=none/it's 50%25 größe [a]*`
       const parts = yield* copied(odd)
-      // The name of the one is a pattern that the other's matches.
+      // The first name is a pattern that the second one matches.
       const other = yield* copied(`${folder}/pipeline=none/it's 50%25 größe a other`)
       yield* change(other.ingestion, "delete from ingest.run")
       const file = `${odd}/larder.duckdb`
@@ -142,7 +142,7 @@ describe("a file that an older version wrote", () => {
   itWorks("has null in columns that it lacks, and no rows of tables that it lacks", () =>
     Effect.gen(function* () {
       const parts = yield* copied(yield* aFolder)
-      yield* change(fileOf(parts, "commodity"), "drop table commodity.metric") // empty, as far as others can tell
+      yield* change(fileOf(parts, "commodity"), "drop table commodity.metric") // readers see an empty table
       const original = yield* seenIn(yield* written((yield* published).parts))
       assert.deepStrictEqual((yield* seenIn(yield* written(parts))).tables, original.tables)
       const newer = parts.parts.map(({ dataSet, file }) =>

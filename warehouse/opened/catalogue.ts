@@ -48,7 +48,7 @@ const fill = Effect.fnUntraced(function* (part: string, parts: Parts) {
   const compared = definedOtherwise(parts)
   yield* attachParts(db, compared)
   const sources = yield* sourcesOf(db, parts)
-  // DuckDB 1.5.5 fails where `read_duckdb` reads an attached file twice in one transaction.
+  // DuckDB 1.5.5 fails if `read_duckdb` reads an attached file twice in one transaction.
   yield* db.run([...detachParts(compared), `attach ${literal(part)} as made`, "use made"].join(";\n"))
   const definitions = [...createSchemas(parts), ...sources.map(viewOf), ...describing(parts, sources, "view")]
   yield* db.run(["begin", ...definitions, "commit"].join("\n;\n"))

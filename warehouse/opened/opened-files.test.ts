@@ -42,7 +42,7 @@ describe("the files that people open", () => {
       yield* db.run("begin")
       assert.strictEqual(yield* prices(), 2)
       for (const metric of ["whey", "cheese", "casein", "cream", "curd", "skim"]) yield* publishPrices(layout, metric)
-      assert.strictEqual(yield* prices(), 2) // though these parts are no longer kept
+      assert.strictEqual(yield* prices(), 2) // although these parts are no longer kept
       yield* db.run("commit")
       assert.strictEqual(yield* prices(), 8)
     })
@@ -53,7 +53,7 @@ describe("the files that people open", () => {
       const layout = yield* everything
       const before = yield* prices(layout.catalogue)
       yield* fs.remove(layout.catalogue)
-      yield* fs.copy(layout.dataSetFile("storefronts"), layout.catalogue) // of whatever came before
+      yield* fs.copy(layout.dataSetFile("storefronts"), layout.catalogue) // any other database
       yield* refreshOpened(layout)
       assert.deepStrictEqual(yield* prices(layout.catalogue), before)
     })

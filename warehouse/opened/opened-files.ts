@@ -46,7 +46,7 @@ const showAs = (object: string, file: string) =>
     if ((await inodeOf(file)) === (await inodeOf(object))) return
     const next = `${file}.${randomUUID()}.part`
     await link(object, next)
-    await rm(`${file}.wal`, { force: true }) // log of a program that wrote to the old file; not for the new one
+    await rm(`${file}.wal`, { force: true }) // the write-ahead log of a program that wrote to the old file
     await rename(next, file)
   })
 

@@ -37,7 +37,7 @@ const original = onceForFile(
     return folder
   })
 )
-/** A depot with two generations, and a laptop that has nothing of it. */
+/** A depot with two generations, and a laptop that has none of them. */
 const published = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* aFolder

@@ -18,7 +18,8 @@ export const wholeFile = Effect.fnUntraced(function* <E, R>(
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const part = `${file}.${randomUUID()}.building` // the next generation removes that of a killed process
+  // A killed process leaves this file behind. That of the catalogue is removed with the next generation.
+  const part = `${file}.${randomUUID()}.building`
   const tidyUp = Effect.forEach(
     [part, `${part}.wal`, `${part}.tmp`],
     (left) => Effect.ignore(fs.remove(left, { recursive: true, force: true })),

@@ -19,7 +19,7 @@ import { stage } from "../staging.ts"
 import { foodTable } from "../tables.ts"
 import { completeFromLive } from "./complete.ts"
 
-/** Labels of each publication: the tests of this file have labels of their own, and share four publications. */
+/** Labels of each publication. Each test of this file has its own labels; all share four publications. */
 const staged: Array<Array<LabelRow>> = []
 const stageIn = (publication: number, ...labels: ReadonlyArray<LabelRow>) => {
   staged[publication] = [...(staged[publication] ?? []), ...labels]
@@ -35,7 +35,7 @@ const published = onceForFile(
 const askPublished = (sql: string) => Effect.flatMap(published, ({ layout }) => ask(layout, sql))
 
 let lastId = 1000
-/** A label that one publication after the other states in this way. Answers with columns of what became of it. */
+/** A label that each publication in turn states in this way. Returns a query for columns of the result. */
 const label = (...states: ReadonlyArray<Readonly<Record<string, string>>>) => {
   const fdc_id = ++lastId
   states.forEach((set, publication) => {
@@ -154,7 +154,7 @@ describe("merging by completing", () => {
             category: "Gum",
             channels: 0,
             amounts: 0,
-            remarks: 1, // no list at all: the files that were read have no remarks
+            remarks: 1, // kept: a null list means that the files have no remarks
             quality_flags: ["no_nutrients"],
             form: "json"
           }

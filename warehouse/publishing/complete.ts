@@ -20,7 +20,7 @@ const ranges = (staged: string, key: string, rowsOfRange: number) => `
   group by range
   order by first`
 
-/** Leaves only rows in the staged table that are new or differ from the live ones, and completes them. */
+/** Reduces the staged table to rows that are new or differ from the live ones, and completes these. */
 export const completeFromLive = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   staged: string,

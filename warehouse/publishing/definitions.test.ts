@@ -21,7 +21,7 @@ const withApples = copied(
   Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples], deliveries: [{ item: "apple" }] }))
 )
 
-/** The pantry of another version, in which the table of prices is another one. */
+/** The pantry of another version, with another table of prices. */
 const withPrice = (price: Table) => {
   const tables = pantry.dataSet.tables.map((table) => (table === pantry.price ? price : table))
   const dataSet: DataSet = { ...pantry.dataSet, version: 2, tables }

@@ -20,7 +20,7 @@ import { keptManifestsOf } from "../generation/manifest.ts"
 import { stage } from "../staging.ts"
 import { type DataSet, rawFileTable, rejectTable } from "../tables.ts"
 
-/** A first run, a second that brings something new to each table, and a third that differs in ignored columns only. */
+/** A first run, a second one with new rows for each table, and a third that differs only in ignored columns. */
 const threeRuns = onceForFile(
   Effect.gen(function* () {
     const layout = yield* aLayout
@@ -41,7 +41,7 @@ const threeRuns = onceForFile(
         { item: "plum", price: "3.0000", run_id: "second" }
       ],
       deliveries: [
-        { item: "apple", quantity: 7, run_id: "second" }, // the same key: what was said first stays
+        { item: "apple", quantity: 7, run_id: "second" }, // the same key: the first row stays
         { item: "pear", quantity: 1, run_id: "second" },
         { item: "apple", note: "again", quantity: 2, run_id: "second" }
       ]
@@ -125,7 +125,7 @@ const publishMeanings = Effect.fnUntraced(function* (layout: Layout, meanings: R
   return yield* publishStaged(layout, words, staged, run)
 }, Effect.scoped)
 
-/** What a run tells of payloads, by feed and SHA-256, and the rejects of each: positions by feed. */
+/** The payloads of a run, and the rejects of each: positions by feed. */
 type Payloads = ReadonlyArray<{
   readonly sha: string
   readonly mapping: string
@@ -211,7 +211,7 @@ describe("merging rejects", () => {
     Effect.gen(function* () {
       const layout = yield* withRejects
       const { run } = yield* publishRejects(layout, [{ sha: "a", mapping: "1", rejects: { shop: [1] } }])
-      assert.strictEqual(run.outcome, "unchanged") // of what it tells, no row is of the data set
+      assert.strictEqual(run.outcome, "unchanged") // it has rejects, but no row of the data set
       assert.deepStrictEqual(yield* rejected(layout), ["a shop 1", "a shopping 1", "b shop 1"])
       assert.strictEqual((yield* ask(layout, "from ingest.reject")).length, 6)
     })

@@ -38,11 +38,11 @@ const withoutRepeats = (table: Table): string | undefined =>
 const digestOf = (columns: ReadonlyArray<string>, row: string) =>
   `hash(to_json(struct_pack(${columns.map((column) => `${identifier(column)} := ${row}.${identifier(column)}`).join(", ")})))`
 
-/** A merge by adding or replacing, with the table that owns its rows. */
+/** A table that is merged by adding or replacing. */
 interface Merged {
   readonly table: Table
   readonly merge: Extract<Merge, { readonly by: "adding" | "replacing" }>
-  /** The table that owns the rows of this table. */
+  /** The table that owns the rows of this table; undefined if none does. */
   readonly owner: (Owned & { readonly by: Table }) | undefined
 }
 

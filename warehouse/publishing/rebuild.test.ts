@@ -70,7 +70,7 @@ describe("a rebuild", () => {
         yield* ask(layout, "select rolled_back_by from ingest.generation where kind = 'rebuild'"),
         [{ rolled_back_by: "larder-000003" }]
       )
-      yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "two" } }) // into the other of the two files
+      yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "two" } }) // written into the other one of the two ingestion files
       assert.deepStrictEqual(yield* reasons(layout, "live_reject"), ["as first read"])
       yield* back(layout, 2)
       assert.deepStrictEqual(

@@ -80,7 +80,7 @@ export const putFile = Effect.fnUntraced(function* (layout: Layout, file: string
   if ((yield* faultOf(layout, object)) !== undefined) yield* local.remove([objectName(object.sha256)])
   yield* putObject(local, object, file)
   if (depot !== local) yield* putObject(depot, object, file)
-  yield* noteSeen(layout, object.sha256, stamp) // the file is another name of the object
+  yield* noteSeen(layout, object.sha256, stamp) // the file is a hard link to the object
   return object
 })
 

@@ -21,7 +21,7 @@ const back = (layout: Layout, asked: { readonly to?: number; readonly only?: str
 const publishDay = (layout: Layout, day: number) => publishFound(layout, { deliveries: [{ item: `day ${day}` }] })
 const items = (layout: Layout) =>
   Effect.map(ask(layout, "select item from pantry.delivery order by item"), (rows) => rows.map(({ item }) => item))
-/** Numbers of the generations with data that can be gone back to; a star is live, a bracket rolled back. */
+/** Numbers of the generations to which a rollback is possible; a star means live, parentheses mean rolled back. */
 const kept = (layout: Layout) =>
   Effect.map(listGenerations(layout), ({ generations }) =>
     generations

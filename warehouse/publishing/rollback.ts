@@ -71,7 +71,7 @@ const unknownDataSet = (only: string, base: Manifest) =>
     problem: `There is no data set ${only}: there are ${Object.keys(base.data_sets).join(", ") || "none"}.`
   })
 
-/** Plans to return a data set to its state before its parts were published. */
+/** Plans to return a data set, by default the one published last, to its state before that publication. */
 const planBefore = Effect.fnUntraced(function* (layout: Layout, base: Manifest, only: string | undefined) {
   const loaded = Object.entries(base.data_sets).filter(
     ([pipeline, entry]) => isLoaded(entry) && (only === undefined || pipeline === only)

@@ -8,7 +8,7 @@ import { objectName } from "../depot/depot.ts"
 import type { Layout } from "../generation/layout.ts"
 
 const sha256 = "ab".repeat(32)
-/** Of what is written only under the lock of what people open. */
+/** Unfinished files that are only written under the lock of the files that users open. */
 const underLock = () => [
   `pantry.duckdb.${randomUUID()}.part`,
   `.ingestion.duckdb.next.${randomUUID()}.part`,
@@ -16,7 +16,7 @@ const underLock = () => [
   `larder.duckdb.${randomUUID()}.building`,
   `larder.duckdb.${randomUUID()}.building.wal`
 ]
-/** Of what others may be writing at this moment. */
+/** Files that another process may still be writing. */
 const unsure = () => [
   `generations/.000000002.json.${randomUUID()}.part`,
   `objects/ab/.${sha256}.${randomUUID()}.part`,
@@ -32,7 +32,7 @@ const leave = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyArray
     yield* fs.writeFileString(path.join(dir, name), "")
   }
 })
-/** Runs as if it were later, by the clock of the depot, too: it dates what a run puts. */
+/** Runs as if it were later, also by the clock of the depot, which dates what a run puts. */
 const muchLater = Effect.fnUntraced(function* <A, E, R>(
   layout: Layout,
   ahead: Duration.Input,

@@ -12,7 +12,7 @@ import { rollback } from "./rollback.ts"
 
 /** Days by which the clock of the machine was wrong in seven runs, one after the other. */
 const wrongBy = [0, 3650, -3650, 1, -1, 400, -400]
-/** What a run is by the clock that it sees: its id, too, is made of that. */
+/** A run with the times, and the id, of the clock that it sees. */
 const datedRun = (pipeline: string) =>
   Effect.map(DateTime.now, (now) => {
     const at = DateTime.formatIso(now)

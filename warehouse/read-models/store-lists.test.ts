@@ -9,10 +9,10 @@ import { storefront } from "../tables.ts"
 import type { Position, StoreLists } from "./store-lists.ts"
 import { loadStorefronts } from "./storefront.ts"
 
-/** Around the distance of the positions that are held in memory, and of no rows at all. */
+/** Sizes around the distance between the positions that are held in memory, and an empty store. */
 const sizes = { a: 1, b: 5000, c: 4096, d: 2048, e: 2047, f: 0 }
 
-/** A quarter share their moment with others, the last quarter has none. */
+/** A quarter of the rows share their publication time with others; a quarter have none. */
 const rowsOfStore = (store: string, rows: number) => `
   insert into storefront.listing by name
   select 'platform_store_${store}' as store_id, product_id, product_id as title, published_at, [] as tags,
@@ -81,7 +81,7 @@ describe("pages of a long list", () => {
       for (let index = 0; index < rows.length; index += 97) {
         const row = rows[index]
         if (row === undefined) return assert.fail("there are as many rows as counted")
-        const after = { published: row.published, id: `${row.id}~` } // behind this row, and before the next
+        const after = { published: row.published, id: `${row.id}~` } // after this row, and before the next
         const { records } = yield* products.page(store, after, 3)
         assert.deepStrictEqual(
           titles(records),

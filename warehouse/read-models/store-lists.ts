@@ -35,7 +35,7 @@ export interface SortedTable {
   readonly record: string
 }
 
-/** Sorts an unpublished row after every other row: it is before all timestamps of DuckDB. */
+/** The time by which unpublished rows are sorted: before all timestamps of DuckDB, so these rows come last. */
 const never = -(2n ** 63n - 1n)
 const isBehind = (a: Position, b: Position) => {
   const [one, other] = [a.published ?? never, b.published ?? never]

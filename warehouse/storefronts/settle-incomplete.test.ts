@@ -1,4 +1,4 @@
-/** Reads that did not come to everything, and runs that end in another order than they read. */
+/** Incomplete reads, and runs that end in another order than they read. */
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
@@ -87,7 +87,7 @@ describe("a partial read", () => {
           { variant_id: "bread.2", price: 2.5 },
           { variant_id: "tea.1", price: 2.5 }
         ])
-        assert.deepStrictEqual((yield* cut.sightings)[0], ["bread", 1, 1, true]) // at least: its row stayed as it was
+        assert.deepStrictEqual((yield* cut.sightings)[0], ["bread", 1, 1, true]) // day 1 at least: its row is unchanged
         assert.deepStrictEqual(
           (yield* cut.history).filter(([day]) => day !== 1),
           [[2, "tea.1", "first_seen", 2.5]]
@@ -164,7 +164,7 @@ describe("the time at which something was last seen", () => {
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* seen.sightings, [
         ["bread", 1, 4, true],
-        ["cake", 1, 3, true], // found on day 4, too, as it was
+        ["cake", 1, 3, true], // also found on day 4, unchanged
         ["tea", 1, 4, true]
       ])
     })
@@ -207,7 +207,7 @@ describe("a failed read", () => {
     })
   )
   const facts = { description: "Since 1998", country: "MD", currency: "MDL", reported_product_count: 62 }
-  // the currency of the store list is not that of the rows that stay
+  // the currency of the store list differs from that of the rows that stay
   const blocked = { status: "failed", outcome: "blocked", set: { currency: "USD" } } as const
   const failing = stores(
     "failing",
@@ -239,7 +239,7 @@ describe("a failed read", () => {
 })
 
 describe("two runs at the same time", () => {
-  /** Runs whose later reads are published first, and the last of them. */
+  /** Runs whose later reads are published first, and the run that is published last. */
   const publishedInReverse = onceForFile(
     Effect.gen(function* () {
       const layout = yield* aLayout

@@ -89,7 +89,7 @@ describe("a store whose first reads fail", () => {
       assert.deepStrictEqual(yield* failed.rows(store, both), [
         { first: 1, fetched: null, country: "RO", currency: "RON" }
       ])
-      // Nothing was ever read in the old currency: what the operator says now counts.
+      // Nothing was ever read in the old currency, so the operator's new statement counts.
       assert.deepStrictEqual(yield* failedTwice.rows(store, both), [
         { first: 1, fetched: null, country: "MD", currency: "MDL" }
       ])
@@ -219,7 +219,7 @@ describe("the history of a variant", () => {
   const states = {
     reduced: [{ price: 4 }, reduced, { price: 4 }],
     "sold-out": [reduced, { ...reduced, available: false }],
-    renamed: [reduced, { ...reduced, sku: "B-1", title: "Large" }], // nothing of the four
+    renamed: [reduced, { ...reduced, sku: "B-1", title: "Large" }], // none of the four recorded values differs
     "in-euros": [reduced, { ...reduced, sku: "B-1" }, { ...reduced, currency: "EUR" }],
     unpriced: [reduced, { price: null }, { price: 4 }]
   }

@@ -30,7 +30,7 @@ const analyst = onceForFile(
   })
 )
 
-/** The values that are known, in each session; sessions that differ are told apart. */
+/** The known values: one text if the sessions of all time zones agree, otherwise all of their different answers. */
 const knownAt = (db: DuckDb["Service"], moment: string) =>
   Effect.gen(function* () {
     const answers = new Set<string>()
@@ -61,7 +61,7 @@ const expected = {
   },
   "a time with a zone counts from six hours behind UTC": {
     "timestamptz '2026-07-10 12:00:00+00'": "",
-    "timestamptz '2026-07-10 15:59:59+00'": "", // by then it is not noon anywhere in the States
+    "timestamptz '2026-07-10 15:59:59+00'": "", // it is not noon yet anywhere in the United States
     "timestamptz '2026-07-10 17:59:59+00'": "",
     "timestamptz '2026-07-10 18:00:00+00'": "1",
     "timestamptz '2026-07-10 23:30:00+05:30'": "1",
@@ -109,7 +109,7 @@ describe("prices as of a moment, in sessions of any time zone", () => {
         "date '2026-08-01'": [],
         "date '2026-08-04'": [],
         "timestamp '2026-08-05 11:59:59'": [],
-        "timestamp '2026-08-05 12:00:00'": ["9"], // 16:00 UTC, where the clock is furthest on
+        "timestamp '2026-08-05 12:00:00'": ["9"], // fetched at 16:00 UTC: 12:00 on a report's clock at UTC-4
         "date '2026-08-05'": ["9"],
         "'2026-08-05T18:00:00Z'": ["9"]
       })

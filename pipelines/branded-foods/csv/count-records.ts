@@ -13,9 +13,7 @@ const carriageReturn = 0x0d
 const quote = 0x22
 const comma = 0x2c
 
-/**
- * `closed` follows a quote within quotes: the end of the field, or the first of two quotes. `broken` is a final state.
- */
+/** `closed` follows a quote within quotes: it ended the field, or is the first of two. `broken` is a final state. */
 const recordStart = 0
 const fieldStart = 1
 const unquoted = 2
@@ -148,9 +146,7 @@ const count = async (path: string, signal: AbortSignal) => {
   }
 }
 
-/**
- * Counts the records of the file, with its header and blank lines; undefined if any part of it is not well-formed CSV.
- */
+/** Counts all records of the file, header and blank lines too; undefined if it is not well-formed CSV throughout. */
 export const countRecords = (member: string, path: string) =>
   Effect.tryPromise({
     try: (signal) => count(path, signal),

@@ -19,10 +19,7 @@ export class HeaderUnreadable extends Schema.TaggedError<HeaderUnreadable>()("He
 /** The longest header so far has 420 bytes. */
 const mostBytes = 65_536
 
-/**
- * Spreadsheets save UTF-16 as "Unicode text". Latin letters then have a null byte each, with or without a byte order
- * mark.
- */
+/** Spreadsheets save UTF-16 as "Unicode text". Latin letters then have a null byte each, with or without a BOM. */
 const isUtf16 = (start: Buffer) => {
   const [first = 1, second = 1] = start
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)

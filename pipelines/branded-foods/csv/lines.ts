@@ -21,10 +21,7 @@ export const lineOf = (member: LabelMember) =>
 export const createRejects = (db: Db, member: LabelMember) =>
   db.run(`create temp table rejects_${member} (line bigint, reason varchar, payload varchar); ${numberLines(member)}`)
 
-/**
- * Adds lines that were never staged, from newline-delimited JSON. A line without a reason is blank and only counts as a
- * line.
- */
+/** Adds lines that were not staged, from newline-delimited JSON. Blank ones have no reason and only count as lines. */
 export const addRejects = (db: Db, member: LabelMember, file: string) =>
   db.run(`
     insert into rejects_${member}

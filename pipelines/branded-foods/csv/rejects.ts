@@ -1,6 +1,6 @@
 /**
  * Accounts for every row of the files. Rows that do not parse, cannot be used or belong to no label go to
- * `ingest.reject` with their line. Rows of other kinds of food are silent.
+ * `ingest.reject` with their line. Rows of other kinds of food are only counted, as silent.
  */
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"

@@ -1,8 +1,8 @@
 /**
- * The slow and exact check of a CSV file that DuckDB refused or for which the counts differ. Good records go into a new
- * file, with LF as line end. The others go into a list with their line, the problem, and their beginning. After a
- * broken record the check continues with the next line of the file, so that an open quote costs one line and not the
- * rest. About 200 MB/s. Label files come here only if they have bad records; dictionaries always do.
+ * The slow and exact check of a CSV file: of a label file that DuckDB refused or for which the counts differ, and of
+ * every dictionary. Good records go into a new file, with LF as line end. The others go into a list with their line,
+ * the problem, and their beginning. After a broken record the check continues with the next line of the file, so that
+ * an open quote costs one line and not the rest. About 200 MB/s.
  */
 import { isUtf8 } from "node:buffer"
 import { type FileHandle, open } from "node:fs/promises"
@@ -35,17 +35,12 @@ export interface CutRecord {
   readonly problem: string
 }
 
-/**
- * `last` is before the line end of the record, `end` after it. If the record does not parse, both refer to its first
- * line.
- */
+/** `last` is before the line end of the record, `end` after it; for a broken record, of its first line. */
 interface Looked {
   readonly last: number
   readonly end: number
   readonly problem: string | undefined
-  /**
-   * Set if the rest of the record may be missing: the file ends before its quotes are closed, or it has too few fields.
-   */
+  /** Set if the rest of the record may be missing: quotes are open at the end of the file, or it has too few fields. */
   readonly lacks?: "quotes" | "fields"
 }
 
@@ -106,8 +101,8 @@ const look = (bytes: Buffer, from: number, isAll: boolean, columns: number): Loo
         isQuoted ? `text follows the quotes of field ${fields}` : `a quote stands inside of field ${fields}`
       )
     }
-    // A release quotes empty fields, too, so a record that begins with a quote cannot end with a comma. In a file that
-    // another tool saved, it can.
+    // A release quotes empty fields, too, so its records cannot end with a comma. A record that begins without a quote
+    // was saved by another tool, and can.
     if (at === bytes.length && bytes[at - 1] === comma && bytes[from] === quote) {
       return { last: at, end: at, problem: "nothing follows its last comma", lacks: "fields" }
     }

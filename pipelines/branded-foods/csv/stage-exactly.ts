@@ -47,10 +47,7 @@ const stagedRows = (db: Db, member: LabelMember, columns: ReadonlyArray<string> 
   )
 }
 
-/**
- * Writes the good records to a copy of the file, and the others to a list. Fails if the file was truncated. `folder`
- * belongs to the run.
- */
+/** Copies the good records, and lists the others. Fails if the file was truncated. `folder` belongs to the run. */
 export const sifted = Effect.fnUntraced(function* ({ columns, member, path }: Header, folder: string) {
   const good = `${folder}/${member}.good.csv`
   const bad = `${folder}/${member}.bad.ndjson`

@@ -20,9 +20,7 @@ const firstLine = ({ cause }: DuckDbError) =>
 export const blamesRecord = (error: DuckDbError) =>
   /^(Invalid Input|Conversion|Out of Range) Error: /.test(firstLine(error))
 
-/**
- * DuckDB's message without our additions: the name of the chunk, the line in it, and the number put before the record.
- */
+/** DuckDB's message without the name of the chunk, the line in it, and the number that we put before the record. */
 const reasonOf = (error: DuckDbError) => {
   const words = firstLine(error)
     .replace(/^[\w ]+ Error: /, "")

@@ -41,7 +41,6 @@ const whyBroken = (bytes: Buffer): string | undefined => {
   }
 }
 
-/** Bytes per write. */
 const writeBytes = 4 << 20
 
 /** Rejects per batch: a chunk that is all rejects is reported in batches, too. */

@@ -1,6 +1,4 @@
-/**
- * The output of the cutter: lines `{"line":123,…}` in one buffer that is filled and emptied, and the rejected records.
- */
+/** The output of the cutter: lines `{"line":123,…}` in one reused buffer, and the rejected records. */
 import { type FoodReject, payloadBytes, payloadOf } from "./food-list.ts"
 
 const lineFeed = 0x0a

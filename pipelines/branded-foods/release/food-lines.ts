@@ -32,7 +32,6 @@ export interface ChunkOptions {
   readonly longest?: number
 }
 
-/** Bytes per write. */
 const writeBytes = 4 << 20
 
 /** Rejects per chunk: a file that is all rejects is reported in parts, too. */

@@ -44,9 +44,7 @@ const shownOfText = 40
 
 const quoted = (text: string) => JSON.stringify(text.length > shownOfText ? `${text.slice(0, shownOfText)}…` : text)
 
-/**
- * The number of bytes in the head; undefined if more bytes are needed; a text if the head is wrong, with the reason.
- */
+/** The number of bytes in the head; undefined if more bytes are needed; a text that says why the head is wrong. */
 export const headOf = (start: Buffer, isAll: boolean): number | string | undefined => {
   const text = start.toString("latin1") // one character per byte: a BOM is three of them
   const head = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\[/.exec(text)

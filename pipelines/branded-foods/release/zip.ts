@@ -26,14 +26,11 @@ import {
 
 export interface Zip {
   readonly members: ReadonlyArray<Member>
-  /** Finds a member by base name, case-insensitive. */
+  /** Finds a member by base name, in any case. */
   member(name: string): Effect.Effect<Member, MemberMissing>
   /** The `*.json` that holds the foods. */
   readonly json: Effect.Effect<Member, MemberMissing>
-  /**
-   * Throws `ZipUnusable` if the member differs from what the zip declares, at the latest after its last byte. Can be
-   * read once.
-   */
+  /** Throws `ZipUnusable`, at the latest after the last byte, if the member is not as declared. Can be read once. */
   bytes(member: Member): AsyncGenerator<Buffer, void, undefined>
   /** Unpacks into a file, in constant memory. After a failure the partial file stays; it is removed with its folder. */
   extract(member: Member, file: string): Effect.Effect<void, ZipUnusable | FileUnwritable>

@@ -119,7 +119,7 @@ export const openPackIndex = Effect.fn("PackIndex.open")(function* (folder: stri
     for (const sha256 of members) others.set(sha256, (others.get(sha256) ?? new Set()).add(name))
   }
 
-  /** Adds packs that appeared since, and removes those that are gone. */
+  /** Adds packs that have appeared, and removes those that are gone. */
   const refresh = Effect.gen(function* () {
     const names = yield* fs.readDirectory(folder).pipe(ifMissing<ReadonlyArray<string>>([]))
     const there = new Set(names.filter((name) => packName.test(name)))

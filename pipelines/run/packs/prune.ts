@@ -87,10 +87,7 @@ const findUnneeded = Effect.fnUntraced(function* (layout: Layout, lists: string,
 
 const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
-/**
- * The packs that hold some of these payloads; packs that hold nothing else come first. A pack that cannot be read is
- * left as it is.
- */
+/** The packs with some of these payloads, those with nothing else first. An unreadable pack is left as it is. */
 const packsWith = Effect.fnUntraced(function* (packs: string, payloads: ReadonlySet<string>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -90,9 +90,7 @@ const titleOf = ({ title, vendor }: Described) => {
 
 const machineTag = /::|=>|_|^\W|\d{3}/
 
-/**
- * Tags for a store's filters may name the kind of product (`SUBDEPT_BOOTS`, `type:dress`), besides colours and sizes.
- */
+/** Filter tags of a store may name the kind of product (`SUBDEPT_BOOTS`, `type:dress`), besides colours and sizes. */
 const kindTag = /^(?:sub)?(?:dept|department|cat|category|product[ _-]?type|type)[:_=]+\s*(.+)$/i
 
 const readTags = (texts: ReadonlyArray<string>): Reading | undefined => {
@@ -135,9 +133,7 @@ const inStore = (reading: Reading | undefined, { shares }: StoreView): Reading |
 
 const wide = new Set([uncategorized, "food_items", "beverages"])
 
-/**
- * A place known only to its top level gets its second level from a title that agrees with it; food also gets its third.
- */
+/** A place known only to its top level gets its second level, food also its third, from a title that agrees with it. */
 const refined = (found: Classified, title: Reading | undefined): Classified =>
   title !== undefined &&
   title.category === found.category &&

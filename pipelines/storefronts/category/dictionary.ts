@@ -93,9 +93,7 @@ const load = () => {
   return { entries, lengths: lengthsByLastWord(entries.keys()) }
 }
 
-/**
- * Number of words in the longest phrase that ends with a word. Most words end none, which saves five look-ups a word.
- */
+/** Words in the longest phrase that ends with a word. Most words end none, which saves five look-ups per word. */
 const lengthsByLastWord = (keys: Iterable<string>) => {
   const lengths = new Map<string, number>()
   for (const key of keys) {

@@ -85,9 +85,7 @@ const hitsOf = (words: ReadonlyArray<string>): ReadonlyArray<Hit> => {
   return hits === undefined ? noHits : hits.reverse()
 }
 
-/**
- * If half of the phrases are English, they are taken for loanwords in another language rather than the other way round.
- */
+/** If half of the phrases are English, they count as loanwords in another language, not the other way round. */
 const isHeadFirst = (hits: ReadonlyArray<Hit>) => {
   let first = 0
   for (const { entry } of hits) if (entry.headFirst) first++

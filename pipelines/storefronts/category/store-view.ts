@@ -46,9 +46,7 @@ export const storeShares = (counts: Iterable<PlaceCount>): ReadonlyMap<string, n
   return new Map([...products].map(([category, of]) => [category, of / total]))
 }
 
-/**
- * What a store mostly sells, if more than 60 % of its confidently placed products have one top level; otherwise null.
- */
+/** What a store mostly sells, if over 60 % of its confidently placed products have one top level; otherwise null. */
 export const storePrior = (counts: Iterable<PlaceCount>): StorePrior | null => {
   const categories = new Map<string, number>()
   const subs = new Map<string, PlaceCount>()

@@ -139,7 +139,7 @@ const belowTop = (top: Node, parts: ReadonlyArray<string>): Place | undefined =>
   return undefined
 }
 
-/** Of several stated categories, the first that is in the taxonomy; if none is, the first that is not empty. */
+/** Of several stated categories, the first that is in the taxonomy, or else the first that is not `uncategorized`. */
 export const preferredStatement = (stated: ReadonlyArray<string | null>): string | null => {
   const written = stated.filter((one) => one !== null && tokenOf(one) !== uncategorized)
   return written.find((one) => one !== null && readStatement(one) !== undefined) ?? written[0] ?? null

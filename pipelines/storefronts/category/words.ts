@@ -52,9 +52,7 @@ const isAscii = (text: string) => {
   return true
 }
 
-/**
- * Drops vowel signs, the stretching sign and leading articles; unifies alef with hamza or madda, final ya, ta marbuta.
- */
+/** Drops vowel and stretching signs and leading articles; unifies alef with hamza or madda, final ya, ta marbuta. */
 const foldArabic = (word: string) => {
   const plain = word
     .replace(/[\u0610-\u061a\u064b-\u065f\u0670\u0640]/g, "")
@@ -93,10 +91,7 @@ const folded = (word: string) => {
 const asciiWord = /[a-z0-9]+/g
 const anyWord = /[\p{L}\p{M}\p{N}]+/gu
 
-/**
- * The words in order. Hyphens separate words (`t-shirt` is two). Possessive `'s` and numbers without letters are
- * dropped.
- */
+/** The words in order. Hyphens separate them (`t-shirt` is two). Drops possessive `'s` and numbers without letters. */
 export const wordsOf = (text: string): ReadonlyArray<string> => {
   const ascii = isAscii(text)
   const lower = (ascii ? text : text.normalize("NFKC")).toLowerCase()

@@ -1,6 +1,4 @@
-/**
- * Reads a store whose feed is one file, at an address or on this machine: fetches it whole, then reads it in pieces.
- */
+/** Reads a store whose feed is one file, at an address or on this machine: fetches all of it, then reads pieces. */
 import { createReadStream } from "node:fs"
 import { open } from "node:fs/promises"
 import { pipeline } from "node:stream"
@@ -20,9 +18,7 @@ import { storeRead, type TableEnd, type Take } from "./read.ts"
 
 const readerOf = ({ kind }: ListedStore): ReadFile => (kind === "shopify-csv" ? readShopifyCsv : readGoogleMerchant)
 
-/**
- * Fields that some row must state. An export is checked by its header; in a Google feed each item names its own fields.
- */
+/** Fields that some row must state. Exports are checked by their header; Google items name their own fields. */
 const neededBy = ({ kind }: ListedStore) => (kind === "google-merchant" ? ["price"] : [])
 
 const addressOf = (location: string) => {
@@ -101,7 +97,7 @@ const failWith = (raw: RawFile, cause: unknown): Effect.Effect<never, Unread | R
   return cause instanceof Error && "syscall" in cause ? Effect.fail(damaged(raw, cause)) : Effect.die(cause)
 }
 
-/** Rows that were read before a limit count. Rows of a file that is not of its stated kind do not. */
+/** Rows that were read before a limit count. Rows of a file that cannot be read as its kind do not. */
 const endingOf = (outcome: Outcome, hasRows: boolean): Outcome => {
   if (outcome === "budget") return hasRows ? "budget" : "unreachable"
   return outcome === "too_large" && hasRows ? "broken_off" : outcome
@@ -116,9 +112,7 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
   const readFile = readerOf(store)
   const judged = new Judged()
   const read = { pages_read: 0, products_read: 0, currency, fields_seen: judged.seen }
-  /**
-   * Currencies of all prices. If all prices name the same one, it is the currency of the store, whatever the list says.
-   */
+  /** Currencies of all prices. A single one is the currency of the store, whatever the list says. */
   const currencies = new Set<string | null>()
 
   const reading = Effect.gen(function* () {

@@ -45,17 +45,13 @@ export interface StoreRead {
   /** Pages with lists of products, collections and members; files count as one. */
   readonly pages_read: number
   readonly products_read: number
-  /**
-   * Whether the product list was read completely, so that missing products are gone. Independent of the collections.
-   */
+  /** Whether the product list was complete, so that missing products are gone. Independent of the collections. */
   readonly has_all_products: boolean
   readonly collections_read: number
   /** ISO 4217 code for prices that name none themselves. */
   readonly currency: string | null
   readonly facts: StoreFacts
-  /**
-   * How the file ends if the feed is a table, else null. A `.gz` counts as complete: unpacking a truncated one fails.
-   */
+  /** How the file ends if the feed is a table, else null. A `.gz` counts as complete: a truncated one fails. */
   readonly table_end: TableEnd | null
   /** Fields of products that occurred, by the names of the feed: `vendor`, `variant sku`. */
   readonly fields_seen: ReadonlySet<string>
@@ -96,7 +92,7 @@ export const noAddress = (location: string) => storeRead("not_found", `its locat
 export const ofAdministrators = (name: string) =>
   `its location is ${name}, which is for administrators: list the address of the store itself`
 
-/** The outcome for an empty product list. Only a store that itself says that it has no products counts as empty. */
+/** The outcome for an empty product list. It is complete only if the store itself reports 0 products. */
 export const ofNothing = ({ detail, outcome, reported }: Listed): readonly [Outcome, string | null] => {
   if (outcome === "budget") return ["unreachable", `nothing came in time: ${detail}`]
   if (outcome !== "complete") return [statusOf(outcome) === "failed" ? outcome : "unreadable", detail]

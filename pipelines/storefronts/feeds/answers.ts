@@ -89,9 +89,7 @@ export const refuseEndless = (entries: ReadonlyArray<unknown>, wanted: string) =
   throw new UnexpectedAnswer("other shape", problem)
 }
 
-/**
- * The error for an answer without the requested content. Shops state their reason in `errors`, `error` or `message`.
- */
+/** The error for an answer without the requested content. Shops state a reason in `errors`, `error` or `message`. */
 export const misfit = (answer: unknown, wanted: string): UnexpectedAnswer => {
   if (!isObject(answer)) {
     return new UnexpectedAnswer("other shape", `the answer has no ${wanted}: it is ${short(answer)}`)

@@ -1,6 +1,6 @@
 /**
  * Cuts the items out of an RSS or Atom feed, or of `<products>`, piece by piece, and never holds more than one item.
- * Nothing is parsed: only the beginning and the end of an item are searched, so a malformed item does not affect the
+ * Nothing is parsed: it only searches for the beginning and the end of an item, so a malformed item does not affect the
  * others. CDATA, comments and a DOCTYPE are skipped; what the DOCTYPE declares is never expanded.
  */
 import { PayloadUnreadable } from "../feed.ts"

@@ -8,9 +8,7 @@ export interface Money {
   readonly currency: string | null
 }
 
-/**
- * The last of comma and point is the decimal separator. So is a comma alone, unless groups of three digits follow it.
- */
+/** The last of comma and point is the decimal separator; a comma alone, too, unless groups of three digits follow. */
 const plainNumber = (digits: string): string => {
   const text = digits.replace(/[\s'’]/g, "")
   const comma = text.lastIndexOf(",")

@@ -79,9 +79,7 @@ const weight: Type<number> = {
   read: (value) => (/^[+-]?[.\d]/.test(String(value)) ? gramsOf(String(value)) : undefined)
 }
 
-/**
- * `/products/bronze-ace?x=1` → `bronze-ace`. A page that shows every product, such as `product.html?id=1`, has none.
- */
+/** `/products/bronze-ace?x=1` → `bronze-ace`. A page for all products, such as `product.html?id=1`, has none. */
 export const handleOf = (link: string | null): string | null => {
   if (link === null || !URL.canParse(link)) return null
   const { pathname, search } = new URL(link)

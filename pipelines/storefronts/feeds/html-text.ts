@@ -9,9 +9,7 @@ import { writtenText } from "./text-writer.ts"
 import { tidied } from "./texts.ts"
 
 const mostCharacters = 200_000
-/**
- * Opening and closing tags. The parser walks its stack for each, so time grows with their square: 0.1 s at this limit.
- */
+/** Opening and closing tags. The parser walks its stack for each, which takes quadratic time: 0.1 s at this limit. */
 const mostTags = 10_000
 
 const cutAtTags = (html: string): string => {

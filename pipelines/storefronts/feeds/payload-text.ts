@@ -14,9 +14,7 @@ export const notText = "\uFDD0"
 const replacement = "\uFFFD"
 const replacementBytes = Buffer.from(replacement)
 
-/**
- * Small pieces are combined and large ones split to about this size: a slow host sends a body in thousands of pieces.
- */
+/** Small pieces are combined, large ones split to about this size: a slow host sends a body in thousands of pieces. */
 const pieceBytes = 65_536
 
 /** Enough for a byte order mark and an XML declaration. */
@@ -48,9 +46,7 @@ const known = (name: string): string | undefined => {
   }
 }
 
-/**
- * The encoding that a response states. Unknown names do not count. Neither does ASCII: servers state it for anything.
- */
+/** The encoding that a response states. Unknown names do not count, nor does ASCII: servers state it for anything. */
 const saidBy = (contentType: string | null): string | undefined => {
   const name = /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType ?? "")?.[1]
   return name === undefined || /^(?:us-)?ascii$/i.test(name) ? undefined : known(name)

@@ -48,9 +48,7 @@ const entriesOf = (text: string, key: string, isOfAdmin: (entry: JsonObject) => 
 export const readProducts = (answer: string, judged = new Judged()): Page =>
   pageOfProducts(entriesOf(answer, "products", productOfAdmin), judged, productOf)
 
-/**
- * A page of `/collections/<handle>/products.json`: members of a collection, after the `offset` ones of earlier pages.
- */
+/** A page of `/collections/<handle>/products.json`: members of a collection, after `offset` of earlier pages. */
 export const readMembers = (answer: string, collectionNativeId: string, offset: number): Page =>
   pageOfMembers(entriesOf(answer, "products", productOfAdmin).entries, collectionNativeId, offset)
 

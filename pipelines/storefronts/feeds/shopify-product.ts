@@ -23,7 +23,7 @@ import {
 } from "./stated.ts"
 import { formerPrice } from "./texts.ts"
 
-/** This value is Shopify's placeholder for a product without options, and no option. */
+/** Shopify's placeholder for a product without options is not an option. */
 const unlessPlaceholder = (option: string | null) => (option === "Default Title" ? null : option)
 
 /** Pictures in the order of their positions, and for each variant the first picture that names it. */

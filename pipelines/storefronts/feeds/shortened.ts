@@ -4,9 +4,7 @@
  */
 import type { Batch, CollectionRow, ProductRow, VariantRow } from "../feed.ts"
 
-/**
- * Shopify and Google accept names of 150 to 255 characters, product types of 750; Shopify 250 tags of 255 characters.
- */
+/** Shopify and Google accept names of 150 to 255 characters, product types of 750; Shopify 250 tags of 255 each. */
 const mostOfName = 1000
 const mostOfPath = 2000
 const mostOfTag = 255

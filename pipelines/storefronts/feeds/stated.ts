@@ -8,9 +8,7 @@ import { htmlToLine, htmlToText } from "./html-text.ts"
 import { countOf, idOf, Unusable } from "./page.ts"
 import { decimalText, tidied, utcTime, webAddress } from "./texts.ts"
 
-/**
- * `read` returns undefined for a value of another type, and null for a value of this type that states nothing: 0 grams.
- */
+/** `read` returns undefined for a value of another type, and null for one that states nothing, such as 0 grams. */
 export interface Type<A> {
   /** As the end of the sentence "it is 5, which is no …". */
   readonly what: string

@@ -3,7 +3,7 @@
  * A quote begins such a cell if the next single quote ends it; otherwise the line is read literally.
  */
 
-/** How far the end of a quoted cell is searched. */
+/** How far the end of a quoted cell is searched for. */
 const farthest = 16_384
 
 export interface TabRecord {

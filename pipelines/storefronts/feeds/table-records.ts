@@ -178,9 +178,7 @@ class TableText {
   }
 }
 
-/**
- * Yields groups of records; the first record is the header. Blank lines are skipped. Fails with `PayloadUnreadable`.
- */
+/** Yields groups of records, the first of which is the header. Skips blank lines. Fails with `PayloadUnreadable`. */
 export async function* tableRecords(pieces: AsyncIterable<string>): AsyncGenerator<ReadonlyArray<TableRecord>> {
   const text = new TableText()
   const readOn = function* (piece: string, isLast: boolean) {

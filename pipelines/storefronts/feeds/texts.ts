@@ -10,9 +10,7 @@ const fewCharacters = 500
 /** Text beyond this many characters is dropped: names, codes and labels have some hundred, and rows hold fewer. */
 const mostCharacters = 10_000
 
-/**
- * Blanks of every kind (no-break spaces, line breaks, control characters) collapse to one; "" and non-texts are null.
- */
+/** Blanks of any kind (no-break spaces, line breaks, control characters) become one; "" and non-texts become null. */
 export const tidied = (value: unknown): string | null => {
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : null
   if (typeof value !== "string") return null
@@ -28,7 +26,7 @@ export const tidied = (value: unknown): string | null => {
 
 /**
  * Price columns hold 14 digits before the point and 4 after it. One digit less is accepted, since 99999999999999.99999
- * would be rounded up to one more; a longer price is a mistake or an attack.
+ * would be rounded up to 15 digits; a longer price is a mistake or an attack.
  */
 const shape = /^(\d{1,13})(?:\.(\d{1,20}))?$/
 const fractionDigits = 4

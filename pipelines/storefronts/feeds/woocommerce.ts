@@ -123,9 +123,7 @@ const productOf = (product: JsonObject, native_id: string, judged: Judged): Prod
   }
 }
 
-/**
- * Whether it is an entry of the admin API, which includes private products and drafts and names no currency and unit.
- */
+/** Whether it is an entry of the admin API, which has private products and drafts, and neither currency nor unit. */
 const isOfAdmin = (entry: unknown) =>
   isObject(entry) &&
   entry.prices === undefined &&

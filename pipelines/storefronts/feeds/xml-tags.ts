@@ -2,9 +2,7 @@
 
 const name = /^<\/?([\p{L}_][\p{L}\p{N}_.:-]*)/u
 
-/**
- * The name of the tag at `from`, in lower case. Undefined if that `<` begins no tag. Names have up to 250 characters.
- */
+/** The name of the tag at `from`, in lower case; undefined if that `<` begins none. Names have up to 250 characters. */
 export const nameOfTag = (text: string, from: number): string | undefined =>
   name.exec(text.slice(from, from + 252))?.[1]?.toLowerCase()
 

@@ -11,7 +11,7 @@ const textOf = (answer: CheckoutAnswer) =>
     ? Effect.succeed(`leaves for ${answer.url}`)
     : Effect.promise(async () => `${answer.status}\n${await answer.body}`)
 
-/** The fields that typing goes to: one at most. */
+/** Ids of the fields with autofocus; at most one. */
 const focused = (text: string) => [...text.matchAll(/<input id="([^"]+)"[^>]* autofocus/g)].map(([, id]) => id)
 
 const opened = Effect.gen(function* () {

@@ -43,7 +43,7 @@ const opened = Effect.gen(function* () {
   }
   return { simulator, pages, reference, visit }
 })
-/** For the tests of mishaps, which leave no payment behind. */
+/** Shared by the tests of mishaps, because they change no payment. */
 const withMishaps = onceForFile(opened)
 const payment = "/simulator/payments/:reference"
 

@@ -1,4 +1,4 @@
-/** The simulator's events, on their way to a console that listens. */
+/** The simulator's events, sent to a webhook. */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
@@ -12,7 +12,7 @@ interface Arrived {
   readonly signature: string | null
 }
 
-/** A console's webhook that keeps what arrives, and answers with the statuses that it is given, then with 200. */
+/** A console's webhook that records the events. It answers with the given statuses, and then with 200. */
 const webhook = Effect.gen(function* () {
   const arrived: Array<Arrived> = []
   const statuses: Array<number> = []
@@ -35,7 +35,7 @@ const webhook = Effect.gen(function* () {
         return new Promise((resolve) => server.close(resolve))
       })
   )
-  const { port } = server.address() as AddressInfo // a server that listens on a port has one
+  const { port } = server.address() as AddressInfo // a server that listens on a port has an `AddressInfo`
   return { arrived, statuses, url: () => `http://127.0.0.1:${port}` }
 })
 

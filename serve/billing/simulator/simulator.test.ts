@@ -1,4 +1,4 @@
-/** What only the simulator does: what it remembers, and what its cards play. */
+/** Behaviour that only the simulator has: its stored state, and its test cards. */
 import { assert, describe, it } from "@effect/vitest"
 import { aSimulator, asked, folder, good, onPage, simulatorIn } from "@larder/test/support/serve/simulator.ts"
 import { consoleIn } from "@larder/test/support/serve/sqlite-console.ts"

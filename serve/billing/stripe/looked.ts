@@ -31,7 +31,8 @@ const takesNothing = (status: string) => status.startsWith("warning_") || status
  * A dispute takes the amount that Stripe withdrew for it. An inquiry (`warning_…`) withdraws nothing. The status
  * `prevented` covers both a dispute that the bank blocked, which withdraws nothing, and a dispute that was settled
  * before it began, which withdraws the money. A dispute takes at most `most`, and exactly `most` if its amount in
- * dollars is unknown. If a part was refunded before, Stripe reinstates only that part; this does not count as returned.
+ * dollars is unknown. If a part was refunded before, Stripe withdraws the whole amount and reinstates that part; this
+ * does not count as returned.
  */
 const disputed = (dispute: typeof Dispute.Type, most: number): ReadonlyArray<Reversed> => {
   const { amount, currency, id, status } = dispute

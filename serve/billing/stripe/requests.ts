@@ -32,7 +32,10 @@ export const sessionOf = (page: Page, reference: string, metadata: Metadata): St
   cancel_url: page.cancel_url
 })
 
-/** `allowed_payment_method_types` excludes `automatic_payment_methods`; cards alone never redirect, so no `return_url` is needed. */
+/**
+ * `allowed_payment_method_types` excludes `automatic_payment_methods`. Cards never redirect, so no `return_url` is
+ * needed.
+ */
 export const intentOf = (
   { card, cents, customer }: Pick<ToCharge, "card" | "cents" | "customer">,
   metadata: Metadata

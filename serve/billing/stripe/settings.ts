@@ -20,7 +20,7 @@ export class StripeSettingsIncomplete extends Schema.TaggedError<StripeSettingsI
   }
 }
 
-/** Empty equals absent. */
+/** Empty means unset. */
 const secret = (name: string) =>
   Config.option(Config.Redacted(name)).pipe(Config.map(Option.filter((value) => Redacted.value(value) !== "")))
 

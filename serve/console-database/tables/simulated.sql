@@ -1,4 +1,4 @@
--- Records of the built-in payment simulator: its customers, cards, payments, refunds and disputes, as JSON.
+-- Records of the built-in payment simulator, as JSON: settings, cards, payments with their reversals, and events.
 create table console.simulated (
   id text primary key,
   kind text not null,

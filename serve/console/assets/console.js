@@ -1,4 +1,4 @@
-// What makes the console livelier. Every page works without it.
+// Enhances the console. Every page works without it.
 
 const announce = (button, text) => {
   const before = [...button.childNodes]
@@ -13,7 +13,7 @@ const announce = (button, text) => {
 
 // a button that copies the text of an element: data-copy="id of the element"
 for (const button of document.querySelectorAll("[data-copy]")) {
-  if (navigator.clipboard === undefined) continue // no secure connection: there is nothing to copy with
+  if (navigator.clipboard === undefined) continue // without a secure connection there is no clipboard
   button.hidden = false
   button.setAttribute("aria-live", "polite")
   button.addEventListener("click", async () => {
@@ -27,14 +27,14 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   })
 }
 
-// a form that asks before it is sent: data-confirm="question"
+// a form that asks for confirmation: data-confirm="question"
 for (const form of document.querySelectorAll("form[data-confirm]")) {
   form.addEventListener("submit", (event) => {
     if (!confirm(form.dataset.confirm)) event.preventDefault()
   })
 }
 
-// a password can be looked at while it is typed; the form sends a password field, so that browsers and managers know it
+// a button shows the typed password; the form sends a password field, so that password managers recognise it
 for (const input of document.querySelectorAll('input[type="password"]')) {
   const button = document.createElement("button")
   const show = (isShown) => {
@@ -46,17 +46,17 @@ for (const input of document.querySelectorAll('input[type="password"]')) {
   button.type = "button"
   button.className = "button plain show-password"
   button.textContent = "Show password"
-  button.setAttribute("aria-describedby", label.id) // which one, where a form has two
+  button.setAttribute("aria-describedby", label.id) // which password, if a form has two
   button.setAttribute("aria-pressed", "false")
   button.addEventListener("click", () => show(input.type === "password"))
-  input.spellcheck = false // no checker may be sent what is shown
+  input.spellcheck = false // a spell checker might send the shown password
   input.autocapitalize = "none"
-  input.parentElement.append(button) // below what is wrong with the field
+  input.parentElement.append(button) // below the field's error
   input.form.addEventListener("submit", () => show(false))
-  addEventListener("pagehide", () => show(false)) // browsers keep what stands in text fields for a reload and the way back
+  addEventListener("pagehide", () => show(false)) // browsers restore text fields after a reload and a return
 }
 
-// fields whose change sends their form: data-autosubmit
+// a change of these fields sends their form: data-autosubmit
 for (const field of document.querySelectorAll("[data-autosubmit]")) {
   field.addEventListener("change", () => field.form?.requestSubmit())
 }
@@ -70,22 +70,22 @@ for (const form of document.querySelectorAll('form[method="post"]')) {
     event.submitter?.setAttribute("aria-busy", "true")
   })
 }
-// back from the browser's memory it may be sent again
+// a page restored from the back/forward cache may send its forms again
 addEventListener("pageshow", (event) => {
   if (!event.persisted) return
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent
   for (const button of document.querySelectorAll("[aria-busy]")) button.removeAttribute("aria-busy")
 })
 
-// the page is asked again while this element is on it: data-poll="milliseconds"
+// reloads the page while this element is on it: data-poll="milliseconds"
 const poll = document.querySelector("[data-poll]")
 if (poll) setTimeout(() => location.reload(), Number(poll.dataset.poll))
 
-// what is shown once stays out of a reload, which would send its form again: data-address="path"
+// a page shown once gets another address, because a reload would send its form again: data-address="path"
 const shown = document.querySelector("[data-address]")
 if (shown) history.replaceState(null, "", shown.dataset.address)
 
-// who leaves before something that is shown once was copied is asked: data-leave="id of its element"; selecting it counts
+// asks before leaving if a text that is shown once was not copied, by button or by hand: data-leave="id of its element"
 const once = document.querySelector("[data-leave]")
 if (once) {
   const ask = (event) => event.preventDefault()
@@ -96,7 +96,7 @@ if (once) {
   for (const link of once.querySelectorAll(`a[href="${once.dataset.address}"]`)) link.addEventListener("click", done)
 }
 
-// charts say the value under the pointer
+// charts show the value under the pointer
 for (const chart of document.querySelectorAll("[data-chart]")) {
   const readout = chart.querySelector("[data-readout]")
   const tell = (event) => {
@@ -111,7 +111,7 @@ for (const chart of document.querySelectorAll("[data-chart]")) {
   })
 }
 
-// on narrow screens navigations scroll sideways: the page one is on is to be seen, in the middle
+// on narrow screens navigations scroll sideways: scrolls the current page to the middle
 const showCurrent = () => {
   for (const current of document.querySelectorAll("nav li [aria-current]")) {
     const rail = current.closest("ul")

@@ -1,9 +1,9 @@
-// Draws the tables of prices as lines. uPlot stands before this in the same file; it is the global `uPlot` here.
+// Draws the tables of prices as lines. uPlot precedes this in the same file, as the global `uPlot`.
 
 const day = 86_400
-const month = 30 * day // what uPlot calls a month and a year when it chooses ticks
+const month = 30 * day // a month and a year as uPlot counts them when it chooses ticks
 const year = 365 * day
-/** As in the legend: told apart without their colours, too. */
+/** As in the legend; distinguishable without colours. */
 const dashes = [[], [7, 5]]
 
 const formatOf = (parts) => new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", ...parts })
@@ -11,7 +11,7 @@ const dayOf = formatOf({ day: "numeric", month: "short" })
 const monthOf = formatOf({ month: "short" })
 const yearOf = formatOf({ year: "numeric" })
 
-/** Days, months or years, by how far apart they are. A year stands below the first tick in it. */
+/** Days, months or years, depending on the step between ticks. A year is below the first tick in it. */
 const calendar = (_plot, splits, _axis, _space, step) => {
   const years = splits.map((seconds) => yearOf.format(seconds * 1000))
   if (step >= year) return years
@@ -21,13 +21,13 @@ const calendar = (_plot, splits, _axis, _space, step) => {
     return years[index] === years[index - 1] ? label : `${label}\n${years[index]}`
   })
 }
-/** All with as many decimals as the step between them has. */
+/** All with as many decimals as the step between them. */
 const prices = (_plot, splits, _axis, _space, step) => {
   const decimals = [0, 1, 2, 3, 4, 5].find((digits) => Number(step.toFixed(digits)) === step) ?? 6
   return splits.map((value) => value.toFixed(decimals).replace("-", "−"))
 }
 
-/** A week at least: a zoom always has something to show. A single reading, for which uPlot asks for years, is in the middle. */
+/** At least a week, so that a zoom always shows something. A single reading is centred; uPlot would show years. */
 const daysShown = ({ data: [seconds] }, from, to) => {
   const end = seconds.length === 1 ? from : to
   const missing = Math.max(0, 7 * day - (end - from)) / 2
@@ -44,7 +44,7 @@ const readingsIn = (table) => {
   }
 }
 
-/** Says the day under the pointer, and each price on it in the digits that were published. */
+/** Shows the day under the pointer, and each price on it with the digits as published. */
 const tooltip = (names, { days, texts }, unit) => {
   const tip = document.createElement("div")
   tip.className = "tip"
@@ -70,8 +70,8 @@ const tooltip = (names, { days, texts }, unit) => {
 }
 
 /**
- * uPlot follows the mouse alone. A finger that moves sideways moves the cursor; up and down it scrolls the page. What it has
- * pointed at stays until something else is touched: browsers let the mouse leave right after a tap.
+ * uPlot follows only the mouse. With this, a finger that moves sideways moves the cursor; up and down it scrolls the
+ * page. The cursor stays until another place is touched, because browsers send `mouseleave` right after a tap.
  */
 const touch = () => {
   let isFinger = false
@@ -104,7 +104,7 @@ const zoomOut = (button, seconds) => {
       ready: (plot) =>
         button.addEventListener("click", () => {
           plot.setScale("x", { min: whole[0], max: whole[1] })
-          button.closest("figure").querySelector("summary").focus() // the button is gone now
+          button.closest("figure").querySelector("summary").focus() // the button is hidden now
         }),
       setScale: ({ scales: { x } }) => {
         button.hidden = x.min <= whole[0] && x.max >= whole[1]
@@ -119,7 +119,7 @@ const draw = (chart) => {
   const place = chart.querySelector("[data-plot]")
   const readings = readingsIn(chart.querySelector("table"))
   const names = [...chart.querySelectorAll(".legend li")].map((item) => item.textContent)
-  /** Asked anew for each drawing: the scheme may have changed, and paper is always light. */
+  /** Read for each drawing: the colour scheme may have changed, and paper is always light. */
   const colour = (name) => {
     place.style.color = `var(${name})`
     const { color } = getComputedStyle(place)
@@ -127,7 +127,7 @@ const draw = (chart) => {
     return color
   }
   const lines = () => colour("--line")
-  const ofLine = (_plot, index) => `var(--line-${index})` // these are elements, not parts of the canvas
+  const ofLine = (_plot, index) => `var(--line-${index})` // cursor points are elements, not parts of the canvas
   const axis = {
     stroke: () => colour("--muted"),
     font: `12px ${getComputedStyle(place).fontFamily}`,
@@ -165,7 +165,7 @@ const draw = (chart) => {
           stroke: () => colour(`--line-${index + 1}`),
           dash: dashes[index],
           width: 2,
-          spanGaps: true // another line's days are no gap
+          spanGaps: true // days of only the other line are no gap
         }))
       ],
       plugins: [
@@ -179,7 +179,7 @@ const draw = (chart) => {
   )
   const fit = () => plot.setSize(sizeOf(place))
   new ResizeObserver(() => {
-    if (place.clientWidth !== plot.width) fit() // it is called at once, too, and to fit takes the tooltip away
+    if (place.clientWidth !== plot.width) fit() // it also runs at the start, and a resize removes the tooltip
   }).observe(place)
   for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)", "print"]) {
     matchMedia(query).addEventListener("change", fit)

@@ -3,7 +3,7 @@ import { daysBefore } from "@larder/schemas/dates.ts"
 import { pointsOf } from "@larder/warehouse/read-models/points.ts"
 import { mostPoints, type Reading, readingsOf, summaryOf, thinned } from "./data-readings.ts"
 
-/** One reading every so many days, up and down. */
+/** Readings `everyDays` days apart, with values that go up and down. */
 const aLine = (readings: number, everyDays = 1): ReadonlyArray<Reading> =>
   Array.from({ length: readings }, (_, index) => {
     const value = (index * 37) % 101

@@ -69,8 +69,8 @@ export const readingsOf = (points: Points, from: string | undefined, to: string 
   )
 
 /**
- * Eight years of trading days. More would make the page heavy, above all its table. It is more than a line can show,
- * for zooming in.
+ * Eight years of trading days. More would make the page heavy, above all its table. A line cannot show even this many,
+ * but a zoom can.
  */
 export const mostPoints = 2_000
 const millisOfDay = 86_400_000

@@ -104,7 +104,7 @@ const remarksOf = ({ kind, made_by, note }: ListedGeneration): ReadonlyArray<Par
   kind !== "run" && html` <small class="muted">by ${made_by}</small>`
 ]
 
-/** Hides generations of runs that changed nothing; the list of runs shows them. */
+/** Shows kept and live generations, and rollbacks. Runs that changed nothing are only in the list of runs. */
 const isShown = ({ kept, kind, live }: ListedGeneration) => kept || live || kind === "rollback"
 
 const generationTable = (generations: ReadonlyArray<ListedGeneration>) =>

@@ -51,7 +51,7 @@ const links = (key: KeySummary) =>
 interface Editing {
   readonly about: Html
   readonly fields: KeyFields
-  /** The values that the form showed first. */
+  /** The saved values when the person began to edit. */
   readonly before: ShownKey
   readonly problems: Problems
 }

@@ -6,13 +6,13 @@ const endOfToday = Date.parse("2026-11-23T00:00:00.000Z") - 1
 const noon = Date.parse("2026-11-22T12:00:00.000Z")
 const spent = (name: string, credits: number) => ({ name, calls: 1, credits })
 
-/** `expiring`: credits and the day at whose beginning they end. */
+/** `expiring`: credits, and the day at whose start they expire. */
 const balance = (balance_credits: number, ...expiring: ReadonlyArray<readonly [credits: number, day: string]>) => ({
   balance_credits,
   expiring: expiring.map(([credits, day]) => ({ credits, expires_at: `${day}T00:00:00.000Z` }))
 })
 
-/** To whole credits, so that the last millisecond of a day is that day. */
+/** Rounds to whole credits: the last millisecond of a day counts as its end. */
 const rounded = ({ credits_per_day, ...rest }: ReturnType<typeof paceOf>) => ({
   ...rest,
   credits_per_day: Math.round(credits_per_day)
@@ -49,7 +49,7 @@ describe("how long a balance lasts", () => {
   })
   it("does not count credits that end before they can be spent at this pace", () => {
     const lasts = (...of: Parameters<typeof balance>) => paceOf([spent(today, 100)], balance(...of), noon).days_left
-    assert.strictEqual(lasts(1_000, [600, "2026-11-25"]), 6) // 250 of 600 are spent until then, and 400 do not end
+    assert.strictEqual(lasts(1_000, [600, "2026-11-25"]), 6) // 250 of 600 are spent in time, 400 do not expire
     assert.strictEqual(lasts(1_000, [600, "2027-01-01"]), 10)
     assert.strictEqual(lasts(1_000, [1_000, "2026-11-25"]), 2)
     assert.strictEqual(lasts(900, [300, "2026-11-24"], [300, "2026-11-26"], [300, "2026-11-26"]), 3)

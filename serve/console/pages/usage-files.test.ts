@@ -10,7 +10,7 @@ type RowsOn = (day: string) => number
 const rowsIn = (period: Period, rowsOn: RowsOn) =>
   daysOf(period).flatMap((day) => Array.from({ length: rowsOn(day) }, (_, row) => `${day} ${row}`))
 
-/** What is asked for, with how many rows come back, and the rows of the file. */
+/** The days of each read with its number of rows, and the rows of the file. */
 const read = (period: Period, rowsOn: RowsOn) =>
   Effect.gen(function* () {
     const asked: Array<readonly [Period, number]> = []

@@ -1,11 +1,11 @@
-// What makes the guides livelier. Every page works without it.
+// Enhances the guides. Every page works without it.
 
-// on a phone the list of guides is a strip: the one that is read comes into view
+// on a phone the list of guides is a horizontal strip: scrolls to the current guide
 const strip = document.querySelector(".guides ul")
 const here = strip?.querySelector("[aria-current]")
 if (here) strip.scrollLeft = here.offsetLeft - (strip.clientWidth - here.offsetWidth) / 2
 
-// commands are there to be copied
+// adds a copy button to commands
 const copied = async (button, text) => {
   try {
     await navigator.clipboard.writeText(text)

@@ -1,6 +1,6 @@
-// Draws the reference out of /openapi.json, and tells after each call what it cost and what is left.
+// Renders the reference from /openapi.json, and shows after each call its cost and the remaining credits.
 
-// The policy of this page lets style sheets in that carry its nonce. Scalar's first one does, those of its parts do not.
+// The page's policy allows only style sheets with its nonce. Scalar sets it only on its first one, hence this.
 const { content: nonce } = document.querySelector('meta[property="csp-nonce"]')
 const create = document.createElement.bind(document)
 document.createElement = (name, options) => {
@@ -32,7 +32,7 @@ const say = (what, more, isRefused) => {
 
 const unsure = "The call may have been charged; the console's list of requests says."
 
-/** Why an answer of the API says nothing of credits: it did not come to know the key. */
+/** Why an answer of the API has no headers about credits: it did not identify the key. */
 const whyFree = (status) => {
   if (status === 401) return "No valid key was sent; nothing was charged."
   return status >= 500 ? "The server could not answer; nothing was charged." : "Nothing was charged."
@@ -41,7 +41,7 @@ const whyFree = (status) => {
 const tell = ({ headers, status }) => {
   const [charged, remaining] = [headers.get("x-credits-charged"), headers.get("x-credits-remaining")]
   const id = headers.get("x-request-id")
-  // a proxy answers by itself, or keeps headers for itself
+  // a proxy may answer by itself, or remove headers
   const request = id === null ? "" : `Request ${id}`
   if (id === null || (charged === null && status === 200))
     return say(`Answered with ${status}. ${unsure}`, request, true)
@@ -52,12 +52,12 @@ const tell = ({ headers, status }) => {
   say(`This call cost ${creditsOf(Number(charged))} (${usdOf(Number(charged))}). ${left}`, sample + request, false)
 }
 
-// Whatever the reference sends goes through here; what is not for this origin is not sent.
+// All requests of the reference go through here; requests to other origins are refused.
 const send = async (...request) => {
   const url = new URL(request[0] instanceof Request ? request[0].url : request[0], location.href)
   if (url.origin !== location.origin) throw new TypeError(`${url.origin} is not asked from here`)
   if (!url.pathname.startsWith("/v1/")) return fetch(...request)
-  told.replaceChildren() // what stands there is of the call before
+  told.replaceChildren() // removes the cost of the previous call
   try {
     const response = await fetch(...request)
     tell(response)
@@ -69,8 +69,8 @@ const send = async (...request) => {
 }
 
 /**
- * The document, with the price and the scope of each operation where its title stands. What is optional is filled in with
- * its example, but not sent until it is ticked: some of these exclude each other.
+ * The document, with the price and the scope of each operation next to its title. Optional parameters are filled in
+ * with their example, but are not sent until they are ticked, because some exclude each other.
  */
 const documented = async () => {
   const answer = await fetch("/openapi.json")
@@ -116,13 +116,13 @@ const draw = async () => {
     showDeveloperTools: "never",
     hideClientButton: true, // it leads to Scalar's own site
     documentDownloadType: "none", // /openapi.json is linked above
-    hideDarkModeToggle: true, // the system's choice, as everywhere here
+    hideDarkModeToggle: true, // the system's choice applies, as on all pages
     theme: "none",
     defaultOpenAllTags: true,
     orderSchemaPropertiesBy: "preserve",
     authentication: { preferredSecurityScheme: "key" },
     defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
-    hiddenClients: { js: ["xhr"] } // its sample sends cookies along, which browsers refuse across origins
+    hiddenClients: { js: ["xhr"] } // its sample sends cookies, which browsers refuse across origins
   })
 }
 

@@ -131,10 +131,7 @@ export const administer = Effect.fnUntraced(function* (
         })
       )
     }).pipe(oneAtATime.withPermit, Effect.uninterruptible)
-  /**
-   * Runs before balances are returned. If the write fails now, charges report the failure, and a later call tries
-   * again.
-   */
+  /** Runs before balances are returned. If the write fails, charges report it, and it is tried again later. */
   const upToDate = Effect.ignore(expire(() => [...state.granted]))
   const upToDateOf = (id: string) =>
     Effect.ignore(

@@ -19,7 +19,7 @@ const newKey = Effect.fnUntraced(function* ({ administration }: LedgerAccess) {
   })
 })
 
-/** A whole call of 1 credit. */
+/** Makes a complete call for 1 credit. */
 const pay = async (ledger: LedgerAccess, token: string, requestId: string) => {
   const view = await ledger.authenticate(token, Date.now())
   if (view === undefined) throw new Error("the key is unknown")
@@ -28,7 +28,7 @@ const pay = async (ledger: LedgerAccess, token: string, requestId: string) => {
   await admission.held.commit(requestId)
 }
 
-/** The copy alone, as `ledger.sqlite` in a folder that holds nothing else. */
+/** Opens the copy as `ledger.sqlite` in an otherwise empty folder. */
 const restored = (folder: string, copy: string) => {
   mkdirSync(path.join(folder, "restored", "ledger"), { recursive: true })
   copyFileSync(copy, path.join(folder, "restored", "ledger", "ledger.sqlite"))
@@ -58,7 +58,7 @@ describe("a backup", () => {
       const [, { backup, before }] = yield* Effect.all([calls, backUp], { concurrency: 2 })
 
       assert.deepStrictEqual(backup, { file, entries: backup.entries, bytes: statSync(file).size })
-      assert.isAtLeast(backup.entries, before) // one call may have been under way
+      assert.isAtLeast(backup.entries, before) // one call may have been in flight
       assert.isBelow(backup.entries, charged + 1)
       const copy = yield* restored(folder, file)
       const entries = yield* Stream.runCollect(copy.administration.entriesOf(key.account_id))

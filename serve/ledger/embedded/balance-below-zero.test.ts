@@ -30,7 +30,7 @@ describe("a start with a balance below 0", () => {
   }
   const inFlight = aCharge("req_63", { occurred_at: "2026-11-01T00:00:00.000Z" })
 
-  /** What a kill leaves that comes after these groups. */
+  /** The folder that a kill after these groups leaves. */
   const killed = Effect.fnUntraced(function* (folder: string, groups: ReadonlyArray<Group>) {
     const left = path.join(yield* temporaryFolder, "killed")
     const copy = Effect.sync(() => cpSync(folder, left, { recursive: true }))
@@ -57,7 +57,7 @@ describe("a start with a balance below 0", () => {
       yield* written(folder, groups.slice(0, -3))
       assert.deepStrictEqual(yield* balancesIn(folder), [-410, -210])
       yield* followUp(folder)
-      const left = yield* killed(folder, groups.slice(-3)) // money went out before what the tables have followed
+      const left = yield* killed(folder, groups.slice(-3)) // the tables include the entries of money that went out
       assert.deepStrictEqual(yield* balancesIn(left), [-311, -211])
       yield* followUp(left)
       assert.deepStrictEqual(yield* balancesIn(left), [-311, -211])

@@ -31,7 +31,7 @@ const inMemory = Effect.fnUntraced(function* (budget?: number) {
   return { store, ledger, key: yield* keyIn(ledger, budget) }
 })
 
-/** The key as a request has looked it up. */
+/** The key, as a request looks it up. */
 const known = async (ledger: LedgerAccess, { key }: { readonly key: string }): Promise<ApiKeyView> => {
   const found = await ledger.authenticate(key, now)
   if (found === undefined) throw new Error("the key is unknown")
@@ -44,7 +44,7 @@ const admitted = async (ledger: LedgerAccess, key: ApiKeyView, credits: number):
   return admission.held
 }
 
-/** A whole call of 100 credits. */
+/** Makes a complete call for 100 credits. */
 const pay = (ledger: LedgerAccess, key: { readonly key: string }, requestId: string) =>
   Effect.promise(async () => {
     const held = await admitted(ledger, await known(ledger, key), 100)
@@ -211,7 +211,7 @@ describe("a store that fails", () => {
       assert.strictEqual((yield* ledger.administration.listAccounts({})).length, 1)
 
       store.failure = undefined
-      while (!ledger.writable()) yield* Effect.sleep("50 millis") // nobody calls: the ledger finds out by itself
+      while (!ledger.writable()) yield* Effect.sleep("50 millis") // without calls: the ledger finds out by itself
       yield* pay(ledger, key, "req_3")
       assert.strictEqual(yield* remaining(ledger, key), 4900)
       assert.deepStrictEqual(
@@ -220,7 +220,7 @@ describe("a store that fails", () => {
       )
       let head: ChainHead = beginning
       for (const entry of store.entries) {
-        assert.isUndefined(breakBefore(head, entry)) // the failed group has left no link
+        assert.isUndefined(breakBefore(head, entry)) // the failed group left no link in the chain
         head = entry
       }
     })
@@ -304,7 +304,7 @@ describe("the ledger in a folder", () => {
       const holdsKey = () =>
         readdirSync(folder).filter((name) => readFileSync(path.join(folder, name)).includes(secret))
       assert.deepStrictEqual(holdsKey(), [])
-      yield* Stream.runDrain(ledger.administration.entriesOf(key.account_id)) // now it is in the database
+      yield* Stream.runDrain(ledger.administration.entriesOf(key.account_id)) // now the entries are in the database
       assert.deepStrictEqual(holdsKey(), [])
     }).pipe(Effect.scoped)
   )

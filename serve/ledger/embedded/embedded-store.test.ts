@@ -1,4 +1,4 @@
-/** The ledger in a folder: what is written is there when it is opened again, whatever its size and whatever the disk does. */
+/** The ledger in a folder: what was written is there after reopening, whatever its size and whatever the disk does. */
 import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,7 +1,7 @@
 /**
  * The ledger in a SQLite file. A group is one transaction on the main thread, and so one flush. It writes accounts,
- * keys, entries and expiring grants, but not the tables in `sums.sqlite`. A thread updates those every second, and
- * another one runs the reads.
+ * keys, entries, expiring grants and, through triggers, records, but not the tables in `sums.sqlite`. A thread updates
+ * those every second if there are enough new entries, and another one runs the reads.
  */
 import { Clock, Effect, Option, Semaphore, Stream } from "effect"
 import { isBusy, isDamaged } from "../../persistence/sqlite.ts"
@@ -51,8 +51,8 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
   }
 
   /**
-   * A group whose flush failed may still be in the log. No caller was charged for it, so the next transaction
-   * overwrites it. If the file was locked, nothing was written.
+   * A group whose flush failed may still be in the log. No caller was charged for it, so a transaction that changes
+   * nothing overwrites it. If the file was locked, nothing was written.
    */
   const writeOver = (cause: unknown) => {
     if (isBusy(cause)) return

@@ -28,8 +28,8 @@ export function* eachEntryAfter(sqlite: Sqlite, after: number, upTo = Number.POS
 }
 
 /**
- * Credits that had left an account with money when it reached a position, at most the largest integer that a double
- * represents exactly. Balances below 0 are rare, so this query is too.
+ * Credits that refunds of payments and disputes took out of an account up to a position, at most the largest integer
+ * that a double represents exactly. Balances below 0 are rare, and so is this query.
  */
 const moneyOut = `
   select cast(min(total(-credits), ${Number.MAX_SAFE_INTEGER}) as integer) as credits

@@ -1,6 +1,4 @@
-/**
- * Checks expiring credits: what charges and expiry have left of them, and that no charge used them after they expired.
- */
+/** Checks expiring credits: what charges and expiry left of them, and that no charge used them after expiry. */
 import type { Sqlite } from "../../persistence/sqlite.ts"
 import { grantChanges } from "../expiring-grants.ts"
 import type { Entry } from "../records.ts"

@@ -1,6 +1,4 @@
-/**
- * Follows the chain of a ledger in a file, and stores its head there. Entries and records are numbered without gaps.
- */
+/** Follows the chain of a ledger in a file, and stores its head there. Entry and record numbers have no gaps. */
 import type { Sqlite } from "../../persistence/sqlite.ts"
 import { hashOfRecord, linkedTo } from "../chain.ts"
 import { type Head, isAt } from "../head.ts"
@@ -88,7 +86,7 @@ export const endIn = (sqlite: Sqlite): Omit<Head, "hash"> => {
   return { entries: numberIn(row, "entries"), records: numberIn(row, "records") }
 }
 
-/** Reports links that are missing from a chain that was already followed to this head, or undefined. */
+/** The problem if links of the chain, which was already followed to this head, are missing; otherwise undefined. */
 export const cutProblem = (sqlite: Sqlite, { entries, records }: Head): string | undefined => {
   const end = endIn(sqlite)
   return end.entries < entries || end.records < records
@@ -98,8 +96,8 @@ export const cutProblem = (sqlite: Sqlite, { entries, records }: Head): string |
 
 /**
  * Why the chain does not pass through an anchor, or undefined if it does. The chain is followed only between the anchor
- * and the stored head; later links continue from one of the two. A verification detects a change in an older part, even
- * if every hash in the file was recomputed.
+ * and the stored head; later links continue from one of the two. Only a verification detects a change in an older part,
+ * and it does so even if every hash in the file was recomputed.
  */
 export const chainProblem = (sqlite: Sqlite, kept: Head, anchor: Head): string | undefined => {
   const missing = cutProblem(sqlite, kept) ?? cutProblem(sqlite, anchor)

@@ -86,7 +86,7 @@ const refuseOldForm = Effect.fnUntraced(function* (folder: string) {
   })
 })
 
-/** Refuses to create a new file if the file is missing but its companion files exist. */
+/** Refuses to create a new file if the file is missing, but its write-ahead log or `sums.sqlite` exists. */
 const refuseMissing = Effect.fnUntraced(function* (file: string, sums: string) {
   if (existsSync(file) && statSync(file).size > 0) return
   const left = [`${file}-wal`, sums].find((name) => existsSync(name))

@@ -60,7 +60,7 @@ describe("a start", () => {
   )
 })
 
-/** Damages a copy, and says why a start refuses it. */
+/** Damages a copy, and returns why a start refuses it. */
 const refusalAfter = Effect.fnUntraced(function* (copy: typeof plainCopy, sql: string) {
   const folder = yield* copy
   yield* inDatabase(folder, `pragma foreign_keys = off; ${sql}`)

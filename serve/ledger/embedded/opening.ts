@@ -72,8 +72,8 @@ const headsInPlaces = (sqlite: Sqlite, accounts: ReadonlyArray<Account>): Map<st
 
 /**
  * Checks the newest entries. The first one of each account is not compared with its predecessor if that one is older
- * than these. At the last entry that `entry_place` covers, each account must be at the position that `entry_place` has
- * for it.
+ * than these. At the last entry that `entry_place` covers, each of these accounts must be at the position that
+ * `entry_place` has for it.
  */
 const checkNewest = (sqlite: Sqlite, owners: Owners, heads: Map<string, ChainHead>): number => {
   const last = lastEntry(sqlite)

@@ -1,6 +1,4 @@
-/**
- * Reads entries page by page, on a thread: through the index `entry_place`, and the newest from the entries themselves.
- */
+/** Reads entries page by page, on a thread: through `entry_place`, and the newest from the entries themselves. */
 import { literal } from "@larder/warehouse/duckdb.ts"
 import type { Sqlite } from "../../persistence/sqlite.ts"
 import type { Snapshot } from "../ledger-state.ts"

@@ -1,6 +1,6 @@
 /**
- * The port behind which the embedded ledger is stored. A store knows no rules: it makes groups durable in the order in
- * which they are given, and returns everything when the ledger starts.
+ * The storage interface of the embedded ledger. A store knows no rules: it makes groups durable in the order in which
+ * they are given, and returns everything when the ledger starts.
  */
 import type { Effect, Stream } from "effect"
 import type { Backup, BackupFailed, Input, UsageOfDay, Verification } from "../administration.ts"
@@ -38,7 +38,7 @@ export interface LedgerStore {
   readonly load: Effect.Effect<Snapshot, LedgerUnavailable | LedgerDamaged>
   /**
    * Resolves when the group is durable. If it rejects, nothing of the group was kept, and the next group may use the
-   * same numbers. Never called again before the last call has ended.
+   * same numbers. Never called again before the previous call has ended.
    */
   readonly append: (group: Group) => Promise<void>
   /** Entries of an account in order: all that were durable when the read began. */

@@ -21,7 +21,7 @@ import type { LedgerStore } from "./store.ts"
 const october = { account_id: "acct_a", from: "2026-10-01", to: "2026-10-31" }
 const everything = { account_id: "acct_a", from: "2026-01-01", to: "2026-12-31" }
 
-/** The same sums, from the groups that were written. */
+/** The expected sums, computed from the groups that were written. */
 const expected = (groups: ReturnType<typeof sampleGroups>, accountId: string): ReadonlyArray<UsageOfDay> => {
   const sums = new Map<string, { day: string; key_id: string; endpoint: string; calls: number; credits: number }>()
   for (const entry of groups.flatMap(({ entries }) => entries)) {

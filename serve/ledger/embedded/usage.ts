@@ -31,10 +31,7 @@ const askedAhead = `${ahead} and account_id = $1 and ${dayOfEntry} between $2 an
 
 const dayOfAccount = (which: "min" | "max") => `(select ${which}(day) from sums.usage_of_day where account_id = $1)`
 
-/**
- * A key has few rows on a day, or none, so days are looked up one by one, from the first to the last that its account
- * has.
- */
+/** A key has few rows on a day, or none, so days are looked up one by one, within the days that its account has. */
 const daysOfKey = `
   select usage.day, usage.key_id, usage.endpoint, usage.calls, usage.credits
   from (

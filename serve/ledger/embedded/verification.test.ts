@@ -28,14 +28,14 @@ const heldOf = ({ accounts, sequence }: ReturnType<typeof readState>) => ({
   sequence,
   heads: new Map(accounts.map(({ account, head }): [string, ChainHead] => [account.id, head]))
 })
-/** What the state machine holds when it has loaded what the store gives. */
+/** Verifies against the state that was loaded from the store. */
 const verifyLoaded = (store: LedgerStore) => Effect.flatMap(store.load, (loaded) => store.verify(heldOf(loaded)))
 const verified = (folder: string) => opened(folder, verifyLoaded)
 
 const plainCopy = sampleCopy({ followed: false })
 const followedCopy = sampleCopy({ followed: true })
 
-/** One ledger that is damaged again and again, and is as it was written in between. */
+/** One ledger that many tests damage; a rollback restores it after each. */
 const scope = Scope.makeUnsafe()
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 const sound = Effect.gen(function* () {
@@ -44,10 +44,10 @@ const sound = Effect.gen(function* () {
   return { sqlite, held: heldOf(readState(sqlite, 0)) }
 }).pipe(Scope.provide(scope), Effect.cached, Effect.runSync)
 
-/** The same as in a transaction of its own, which is under way already. */
+/** Runs in the open transaction, instead of beginning its own. */
 const within = (sqlite: Sqlite): Sqlite => ({ ...sqlite, atOneMoment: (work) => work() })
 
-/** What a verification finds where something has changed since the ledger was opened. */
+/** What a verification finds after a change since the ledger was opened. */
 const problemsAfter = Effect.fnUntraced(function* (sql: string) {
   const { held, sqlite } = yield* sound
   return sqlite.atOneMoment(() => {

@@ -41,7 +41,7 @@ const decodeBooking = Schema.decodeEffect(Booking)
 const Count = Schema.Struct({ count: Schema.Int })
 const AccountOfEntry = Schema.Struct({ account_id: Schema.String })
 
-/** A list of accounts waits at most this long for expired credits that cannot be removed now. */
+/** A list of accounts waits at most this long for the removal of expired credits. */
 const longestExpiry = "2 seconds"
 
 /** A page of entries is about 400 kB of JSON. */
@@ -159,9 +159,7 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       )
     )
 
-  /**
-   * Runs before a balance is returned. If the write fails now, a later one removes the credits; no call can spend them.
-   */
+  /** Runs before a balance is returned. If it fails, the credits are removed later; no call can spend them. */
   const expire = (id: string) => Effect.ignore(expireCreditsOf(sql, id))
   const expireAll = Effect.ignore(Effect.timeout(expireCredits(sql), longestExpiry))
 

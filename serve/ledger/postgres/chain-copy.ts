@@ -75,7 +75,7 @@ export const entryNumbers = (sqlite: Sqlite): ((sequence: number) => number) => 
   }
 }
 
-/** The text of a body is hashed, so the column type `json` keeps it unchanged. */
+/** The text of a body is hashed. Its column is `json`, because that type keeps the text unchanged. */
 const insertRecords = `
   insert into ledger.record (number, kind, body)
   select number, kind, body::json from jsonb_to_recordset($1::text::jsonb) as record (number bigint, kind text, body text)`

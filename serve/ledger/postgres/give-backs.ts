@@ -17,7 +17,7 @@ export const giveBacks = (options: {
   readonly whileMember: () => () => boolean
 }) => {
   const { known, queue, whileMember } = options
-  /** Also for a lease that the server has begun to end, but could not write. */
+  /** Also for a lease that the server has already ended in memory, but not yet in the database. */
   const give = (id: string) => {
     known.endLease(id)
     queue.open().returned.add(id)

@@ -50,7 +50,7 @@ export const groupQueue = (options: {
     sendApart: (group: ReadonlyArray<CallGroup>): void => {
       parts.unshift(...group)
     },
-    /** Removes and returns the groups that were not sent. They will not be sent. */
+    /** Removes and returns the groups that were not sent. */
     takeUnsent: (): ReadonlyArray<CallGroup> => {
       const unsent = next === undefined ? parts : [...parts, next]
       next = undefined

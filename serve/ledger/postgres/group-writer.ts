@@ -76,7 +76,7 @@ export const groupWriter = (options: {
     }
   }
 
-  /** Writes charges, which need no decision, and holds that have ended. */
+  /** Writes charges, which need no decision, and the end of holds. */
   const charge = async (group: CallGroup): Promise<void> => {
     const { charges, released } = group
     // other servers also write entries of such an account, so its head has to be read

@@ -29,7 +29,7 @@ export const joinStatements = (sql: PgClient.PgClient, { inTime }: ServerStateme
       transact(
         sql,
         Effect.gen(function* () {
-          // if another session has locked this table, groups would wait for it: then the ledger is not back
+          // waits while another session locks this table: groups would wait for it, too, so the ledger is not back
           yield* sql.unsafe("select from ledger.account where false for update")
           yield* sql.unsafe(forgetSilentServers)
           yield* sql.unsafe("delete from ledger.server where id = $1", [previous])

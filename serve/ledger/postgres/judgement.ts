@@ -186,7 +186,7 @@ export const judge = (
   return { judged, entries, outcomes, holdings, leased, sliced, read, days }
 }
 
-/** For a judgement of which nothing was written. */
+/** Undoes a judgement of which nothing was written. */
 export const undo = ({ outcomes, sliced }: Judgement, known: KnownAccounts): void => {
   for (const { slice, whenNot } of sliced) addTo(slice, whenNot)
   for (const outcome of outcomes) {

@@ -224,9 +224,7 @@ export const knownAccounts = (charged: ChargedRequests) => {
     slice: (id: string) => slices.get(id),
     /** From now on, calls are decided within the slice of the account. */
     beginSlice: (id: string, slice: Map<DayOfKey, number>) => slices.set(id, slice),
-    /**
-     * The call ended without a charge, so another call can use its credits. Returns true if nothing has to be written.
-     */
+    /** The call ended without a charge: another one can use its credits. True if nothing has to be written. */
     backIntoSlice: (held: Hold): boolean => {
       const slice = slices.get(held.key.record.account_id)
       if (slice === undefined) return false

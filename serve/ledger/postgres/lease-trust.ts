@@ -9,10 +9,7 @@
 
 /** Milliseconds since the database last heard from the server. */
 const longestTrust = 3_500
-/**
- * Milliseconds by which the time of day may move more or less than the monotonic clock. Both limits together are less
- * than five seconds.
- */
+/** Milliseconds by which the two clocks may drift apart. Both limits together are less than five seconds. */
 const longestDrift = 1_000
 
 export interface Clocks {

@@ -67,9 +67,7 @@ const waitUntilFree = Effect.fnUntraced(function* (
   }
 })
 
-/**
- * Runs all of `work` or nothing of it, in a transaction that has locked the accounts while no server has their lease.
- */
+/** Runs all of `work` or nothing, in a transaction that has locked the accounts while no server has their lease. */
 export const whileFree = Effect.fnUntraced(function* <A, E, R>(
   sql: PgClient.PgClient,
   accounts: ReadonlyArray<string>,

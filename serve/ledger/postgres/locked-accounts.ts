@@ -38,7 +38,7 @@ export const lockedAccounts = () => {
     lockOut: (id: string): void => {
       locked.set(id, performance.now() + lockedOut)
     },
-    /** The account is not locked, or no caller waits any more. */
+    /** To be called when the account is not locked, or no caller waits any more. */
     forget: (id: string): void => {
       lockouts.delete(id)
     },

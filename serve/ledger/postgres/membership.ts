@@ -62,10 +62,7 @@ export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles
 
   return {
     current: () => current,
-    /**
-     * True when the server is a member again, false when it stops. `onFailure` receives the error of each failed
-     * attempt.
-     */
+    /** True when the server is a member again, false when it stops. `onFailure` receives each attempt's error. */
     rejoin: async (inDoubt: ReadonlyArray<WaitingCharge>, onFailure: (error: unknown) => void): Promise<boolean> => {
       const since = performance.now()
       waiting.push(...inDoubt.map((call) => ({ ...call, since })))

@@ -8,7 +8,7 @@ const full = unavailable("be written")(new Error("No space left on device"))
 const away =
   "The ledger cannot be written: No space left on device. Calls are refused, and not charged, until it is back."
 
-/** `said` answers what was logged since it was asked last. */
+/** `said` returns what was logged since its last call. */
 const begin = Effect.gen(function* () {
   const lines: Array<string> = []
   const logger = Logger.make(({ message }) => lines.push(String(message)))

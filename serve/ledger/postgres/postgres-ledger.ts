@@ -22,10 +22,7 @@ import { channel } from "./statement-sql.ts"
 import { serverStatements } from "./statements.ts"
 import { verifyHeads } from "./verification.ts"
 
-/**
- * An account that is called only now and then does not benefit from a lease, which would have to be returned for each
- * change of it.
- */
+/** A lease does not help an account that is rarely called: each change of the account would have to end it. */
 const usualHabits: LeaseHabits = { groupsBeforeLease: 3, sharedFor: 1_000 }
 
 /** One admitted call. It ends once. */

@@ -1,6 +1,4 @@
-/**
- * The tables in the schema `ledger` of a PostgreSQL database, one file each. The first server or command creates them.
- */
+/** The tables of the schema `ledger` in PostgreSQL, one file each. The first server or command creates them. */
 import { readFileSync } from "node:fs"
 import { Effect, Schedule } from "effect"
 import * as Migrator from "effect/sql/Migrator"
@@ -42,9 +40,7 @@ const indexes = [
 
 const noHead = "insert into ledger.head values ('ledger', 0, 0, 0, '')"
 
-/**
- * Two servers that start at the same time on a new database conflict; the second one retries, and finds the work done.
- */
+/** Two servers that start together on a new database conflict; the second one retries, and finds the work done. */
 export const prepareSchema = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql.unsafe("create schema if not exists ledger")

@@ -19,7 +19,7 @@ export const durably =
 /** A hold need not survive a crash of the database, because its server then joins again. */
 const lightly = "set_config('synchronous_commit', 'off', true)"
 
-/** For the statement that writes, because only there it is known whether there are charges. */
+/** For the statement that writes: only then is it known whether there are charges. */
 const asCharged = (charges: string) => `case when ${charges} then ${durably} else ${lightly} end`
 
 const isMember = (timeout: string, more: string) => `

@@ -120,9 +120,7 @@ export interface Judged {
   readonly recalled: ReadonlyArray<string>
 }
 
-/**
- * Groups of other servers wait for what a group has already locked, so a group does not wait long for a second account.
- */
+/** Other servers' groups wait for what a group has locked, so it does not wait long for a second account. */
 const patienceFor = (accounts: number) => (accounts > 1 ? "200ms" : "1s")
 
 const decidedRows = ({ entries, holdings, leases }: Judged) => {

@@ -230,10 +230,7 @@ const consoleTables = "select to_regclass('console.payment') is not null as is_t
 const problemsOf = (sql: PgClient.PgClient, check: string, limit: number) =>
   Effect.map(sql.unsafe<{ problem: string }>(`${check} limit ${limit}`), (rows) => rows.map(({ problem }) => problem))
 
-/**
- * Follows the chain from its beginning. Numbers must be unique, so an entry without a place in the chain is reported,
- * too.
- */
+/** Follows the chain from its beginning. Numbers must be unique, so entries without a place in it are reported, too. */
 const checkChain = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   anchor: Head | undefined,

@@ -10,10 +10,7 @@ import { moneyOutOf } from "../money-out.ts"
 import type { Entry } from "../records.ts"
 import { integers, texts } from "./parameters.ts"
 
-/**
- * What one server holds of one key, for calls that it admitted on one day, and of one grant or of credits that do not
- * expire.
- */
+/** What one server holds of one key, for calls admitted on one day, of one grant or of credits that do not expire. */
 export interface Holding {
   readonly account_id: string
   readonly key_id: string
@@ -35,10 +32,7 @@ interface Usage {
   credits: number
 }
 
-/**
- * An entry with a key is a charge, or the refund of one, which is subtracted from the day on which the charge was
- * counted.
- */
+/** An entry with a key is a charge, or its refund, which is subtracted from the day on which the charge was counted. */
 const usageOf = (entries: ReadonlyArray<Draft>): ReadonlyArray<Usage> => {
   const sums = new Map<string, Usage>()
   for (const { account_id, credits, endpoint, key_id, occurred_at, type } of entries) {
@@ -72,10 +66,7 @@ export const movedBy = (entries: ReadonlyArray<Entry>): Map<string, Moved> => {
   return moved
 }
 
-/**
- * Expiring credits that the entries grant, and what they take from such credits. Null if there are none, as in most
- * groups.
- */
+/** Expiring credits that the entries grant, and what they take from such credits. Null if none, as in most groups. */
 const grantRowsOf = (entries: ReadonlyArray<Entry>): string | null => {
   const rows = entries.flatMap(({ account_id, credits, expires_at, grants, position }) => [
     ...(expires_at === null ? [] : [{ account_id, position, expires_at, credits }]),
@@ -127,8 +118,8 @@ type Parameter = (typeof parameters)[number]
 export const rowParameters = parameters.length
 
 /**
- * `isToBeWritten` is a condition in SQL. `$1` is the server that holds. The parameters of `rowsOf` begin after
- * `before`. `more` sets further columns of the accounts, from arrays that are passed after those of `rowsOf`.
+ * `isToBeWritten` is a condition in SQL. `$1` is the server that has the holdings. The parameters of `rowsOf` begin
+ * after `before`. `more` sets further columns of the accounts, from arrays that are passed after those of `rowsOf`.
  */
 export const writtenWhere = (isToBeWritten: string, before: number, more = { set: "", arrays: "", columns: "" }) => {
   const p = (name: Parameter) => `$${before + 1 + parameters.indexOf(name)}`

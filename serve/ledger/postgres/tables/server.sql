@@ -1,5 +1,5 @@
 -- `groups` counts the groups that a server has decided in the database. If a server finds another number than its own,
--- the database has lost commits, like a restored copy does, and the server joins again.
+-- the database has lost commits (it may be a restored copy), and the server joins again.
 create table ledger.server (
   id text primary key,
   seen_at timestamptz not null,
