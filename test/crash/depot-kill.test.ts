@@ -1,3 +1,3 @@
 import { depotKills } from "./depot-kills.ts"
 
-depotKills({ publishing: 8, pulling: 4 })
+depotKills({ publishing: 8, pulling: 6 })
