@@ -1,4 +1,6 @@
 /** Explains for people why there was no answer: what happened, and what to do if a retry later does not help. */
+
+import { codeOf } from "./causes.ts"
 import { ProxyUnreachable } from "./proxies.ts"
 
 export interface ConnectionFault {
@@ -29,7 +31,6 @@ const words: Readonly<Record<string, ConnectionFault>> = {
   Z_DATA_ERROR: { problem: "the compressed body is damaged" }
 }
 
-const codeOf = (cause: unknown) => (cause instanceof Error ? String(Reflect.get(cause, "code") ?? "") : "")
 const textOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
 /** A host that answers in plain text, or with a certificate for another host, is usually not the source. */

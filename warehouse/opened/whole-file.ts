@@ -1,12 +1,7 @@
 /** Writes a database file that appears in its place whole, or not at all. */
 import { randomUUID } from "node:crypto"
 import { Effect, FileSystem, Path } from "effect"
-
-const sync = (file: string, flag: "r" | "r+") =>
-  Effect.scoped(FileSystem.FileSystem.use((fs) => Effect.flatMap(fs.open(file, { flag }), (open) => open.sync)))
-
-/** Windows cannot sync a folder. */
-const syncFolder = (folder: string) => (process.platform === "win32" ? Effect.void : sync(folder, "r"))
+import { syncFile, syncFolder } from "../durable.ts"
 
 /**
  * Lets `make` write a file beside `file`, then puts it there in one step, and replaces an existing one. Readers that
@@ -27,7 +22,7 @@ export const wholeFile = Effect.fnUntraced(function* <E, R>(
   )
   yield* Effect.gen(function* () {
     yield* make(part)
-    yield* sync(part, "r+")
+    yield* syncFile(part)
     yield* fs.chmod(part, 0o444)
     yield* fs.rename(part, file)
     yield* syncFolder(path.dirname(file))

@@ -85,8 +85,6 @@ export const baseOf = (path: string) => path.slice(path.lastIndexOf("/") + 1)
 /** Only these are read, so only these must be readable and have unique names. */
 const matters = (name: string) => /\.(csv|json)$/i.test(name)
 
-export const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
-
 const declaredTooLarge = ({ uncompressedSize: bytes, compressedSize: packed }: Entry, limits: ZipLimits) => {
   if (bytes > limits.memberBytes) return `it unpacks to ${bytes} bytes, more than the ${limits.memberBytes} allowed`
   return bytes > limits.ratioFrom && bytes > packed * limits.ratio

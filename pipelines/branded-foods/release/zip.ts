@@ -8,6 +8,7 @@ import { pipeline } from "node:stream"
 import { crc32, createInflateRaw } from "node:zlib"
 import { Effect } from "effect"
 import { type Entry, openPromise, type ZipFile } from "yauzl"
+import { reasonOf } from "../../run/causes.ts"
 import { pieceBytes } from "../../run/pieces.ts"
 import { FileUnwritable, writeAll } from "../../run/write-all.ts"
 import {
@@ -18,7 +19,6 @@ import {
   MemberMissing,
   membersOf,
   quoted,
-  reasonOf,
   type ZipLimits,
   ZipUnusable,
   zipLimits

@@ -6,6 +6,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { ifMissing } from "@larder/warehouse/generation/layout.ts"
 import { Effect, FileSystem, Path } from "effect"
+import { reasonOf } from "../causes.ts"
 import { openPack } from "./pack-file.ts"
 
 /**
@@ -31,8 +32,6 @@ export const packName = /^[^.].*\.zip$/
 /** Damaged, or not a database. */
 const isDamaged = (error: unknown) =>
   error instanceof Error && "errcode" in error && (error.errcode === 11 || error.errcode === 26)
-
-const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
 const openFile = (file: string, use: "write" | "read") => {
   const db = new DatabaseSync(file, { timeout, readOnly: use === "read" })

@@ -3,6 +3,7 @@
  * several packs hold it, the first undamaged one counts.
  */
 import { Effect, FileSystem, Path } from "effect"
+import { reasonOf } from "../causes.ts"
 import { FileUnwritable } from "../write-all.ts"
 import { openPack, type Pack, readMember } from "./pack-file.ts"
 import { type IndexUse, openPackIndex } from "./pack-index.ts"
@@ -16,8 +17,6 @@ export interface Fault {
   readonly file: string
   readonly problem: string
 }
-
-const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
 interface Opened {
   readonly pack: Promise<Pack>

@@ -4,11 +4,12 @@
  * removed first and the lists that name them last, so that a kill loses nothing that is needed, and the next prune
  * completes this one.
  */
+import { syncFile } from "@larder/warehouse/durable.ts"
 import { ifMissing, type Layout } from "@larder/warehouse/generation/layout.ts"
 import { type PastRun, pastRuns } from "@larder/warehouse/live/runs.ts"
 import { whileNobodyRuns } from "@larder/warehouse/staging.ts"
 import { Clock, Effect, FileSystem, Option, Path } from "effect"
-import { syncFile } from "../durable.ts"
+import { reasonOf } from "../causes.ts"
 import { decodeLine, hasRead } from "../fetch-list.ts"
 import { newWorkName, runFolder } from "../incoming.ts"
 import { takenFor } from "../interrupted-runs.ts"
@@ -84,8 +85,6 @@ const findUnneeded = Effect.fnUntraced(function* (layout: Layout, lists: string,
   }
   return { runs, kept, payloads: new Set([...candidates].filter((sha256) => !needed.has(sha256))) }
 })
-
-const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
 /** The packs with some of these payloads, those with nothing else first. An unreadable pack is left as it is. */
 const packsWith = Effect.fnUntraced(function* (packs: string, payloads: ReadonlySet<string>) {

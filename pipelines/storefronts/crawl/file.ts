@@ -4,6 +4,7 @@ import { open } from "node:fs/promises"
 import { pipeline } from "node:stream"
 import { createGunzip } from "node:zlib"
 import { Effect, Stream } from "effect"
+import { codeOf } from "../../run/causes.ts"
 import { type RawFile, RawFileDamaged } from "../../run/raw-file.ts"
 import { PayloadUnreadable, type ReadFile } from "../feed.ts"
 import { readGoogleMerchant } from "../feeds/google-merchant.ts"
@@ -86,8 +87,6 @@ class Broke {
   }
 }
 const isBroke = (error: unknown): error is Broke => error instanceof Broke
-
-const codeOf = (cause: unknown) => (cause instanceof Error ? String(Reflect.get(cause, "code") ?? "") : "")
 
 /** Why the file could not be read to its end. Any other cause is a bug of ours. */
 const failWith = (raw: RawFile, cause: unknown): Effect.Effect<never, Unread | RawFileDamaged> => {
