@@ -100,8 +100,8 @@ const whatOf = ({ kind, pipeline, went_back_to }: ListedGeneration): Part => {
 
 /** Who made the generation, and why. */
 const remarksOf = ({ kind, made_by, note }: ListedGeneration): ReadonlyArray<Part> => [
-  note !== null && html` <small>${note}</small>`,
-  kind !== "run" && html` <small class="muted">by ${made_by}</small>`
+  ...(note === null ? [] : [html`<small>${note}</small>`]),
+  ...(kind === "run" ? [] : [html`<small class="muted">by ${made_by}</small>`])
 ]
 
 /** Shows kept and live generations, and rollbacks. Runs that changed nothing are only in the list of runs. */
@@ -124,7 +124,7 @@ const generationTable = (generations: ReadonlyArray<ListedGeneration>) =>
         listed.run_id === null
           ? moment(listed.made_at)
           : html`<a href="${runPath(listed.run_id)}">${moment(listed.made_at)}</a>`,
-        html`${whatOf(listed)}${remarksOf(listed)}`,
+        lines([whatOf(listed), ...remarksOf(listed)]),
         listed.kind === "run" && rowsOf(listed.rows),
         bytesText(listed.bytes)
       ])
