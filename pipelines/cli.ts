@@ -56,7 +56,7 @@ const flags = {
   )
 }
 
-/** Stands in for a flag of other pipelines: hidden from the help, and refused with an explanation for any value. */
+/** Replaces a flag of other pipelines: hidden from the help, and refused with an explanation for any value. */
 const elsewhere = (name: string) => Flag.withHidden(Flag.optional(Flag.String(name)))
 
 /** With several pipelines, the days apply only to those whose sources can be queried by day. */

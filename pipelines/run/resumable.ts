@@ -65,7 +65,7 @@ export const clearStale = Effect.fn("Resumable.clearStale")(function* (incoming:
 
 const keyOf = (url: string) => createHash("sha256").update(url).digest("hex").slice(0, 32)
 
-/** A strong validator by the rules of HTTP: a weak tag may stand for other bytes. */
+/** A strong validator by the rules of HTTP: a weak tag may also match other bytes. */
 const validatorOf = ({ etag, last_modified }: Answer) =>
   etag !== null && /^"[^"]*"$/.test(etag) ? etag : (last_modified ?? undefined)
 

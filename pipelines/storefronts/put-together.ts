@@ -43,7 +43,7 @@ const firsts = `
   select domain, native_id, min(seq) as seq from feed.collection group by all`
 
 /**
- * Finds the duplicate variants of files. There every row stands for itself, so a row whose id repeats is rejected; a
+ * Finds the duplicate variants of files. There every row describes one variant, so a row whose id repeats is rejected; a
  * shop's pages only overlap. Rows of unpublished products are left out as a whole and are not duplicates.
  */
 const findAgain = `

@@ -12,7 +12,7 @@ export const storefronts: Pipeline = {
   repeatsReads: true,
   checks,
   samples: new URL("./samples/", import.meta.url),
-  hosts: ["stores.json"], // only the store list knows the hosts of a recording, so the list stands for them
+  hosts: ["stores.json"], // only the store list knows the hosts of a recording, so the list represents them
   requests: storeRequests,
   lists: true,
   goesOn: true,

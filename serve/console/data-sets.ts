@@ -13,7 +13,7 @@ export interface Holding {
 /** The newest fact of a kind: a day, or a time as ISO text. */
 export interface Newest {
   readonly what: string
-  /** The day stands for its whole month. */
+  /** The day represents its whole month. */
   readonly isMonth?: boolean
   readonly on: string | null
   /** Age in days from which it is late; null if the date of the next one is unknown. */

@@ -55,7 +55,7 @@ export const monthText = (iso: string): string => shortMonthFormat.format(new Da
 export const momentText = (iso: string): string => `${momentFormat.format(new Date(iso))}\u00A0UTC`
 
 export const day = (iso: string): Html => html`<time datetime="${iso.slice(0, 10)}">${dayText(iso)}</time>`
-/** `October 2026`, from a day that stands for its whole month. */
+/** `October 2026`, from a day that represents its whole month. */
 export const month = (iso: string): Html =>
   html`<time datetime="${iso.slice(0, 7)}">${monthFormat.format(new Date(iso))}</time>`
 export const moment = (iso: string): Html => html`<time datetime="${iso}">${momentText(iso)}</time>`

@@ -14,7 +14,7 @@ import { isCompressible, type LoosePayload, verifyPack, writePack } from "./pack
 import type { PackedPayloads } from "./packed-payloads.ts"
 
 /**
- * From this size on, a payload that is already compressed stays loose for good: packing a release of branded foods
+ * From this size on, a payload that is already compressed stays loose permanently: packing a release of branded foods
  * would copy 450 MB and save nothing.
  */
 const largeFrom = 16 * 1024 * 1024

@@ -24,7 +24,7 @@ export const unknownStore: StoreView = {
   sharedType: null
 }
 
-/** Products needed before one category stands for a store; fewer could be chance. */
+/** Products needed before one category represents a store; a smaller sample is not significant. */
 const fewest = 5
 const majority = 0.6
 

@@ -96,7 +96,7 @@ const onlyPlace = (nodes: ReadonlyArray<Node>): Node | undefined => {
 }
 
 /**
- * Reads what a feed states: an id, a path, or the bare name of a top level or of any category whose name stands for one
+ * Reads what a feed states: an id, a path, or the bare name of a top level or of any category whose name denotes one
  * place.
  *
  * Paths of Shopify's taxonomy are mostly Google's with other names at the lower levels. The longest prefix that is a

@@ -35,7 +35,7 @@ export const moneyOf = (text: string): Money | null => {
 
 const gramsIn: Readonly<Record<string, number>> = { g: 1, kg: 1000, oz: 28.349523125, lb: 453.59237, lbs: 453.59237 }
 
-/** `3 kg` → 3000, `12 oz` → 340. Null without a unit, and for 0, which stands for "not known". */
+/** `3 kg` → 3000, `12 oz` → 340. Null without a unit, and for 0, which means "not known". */
 export const gramsOf = (text: string): number | null => {
   const match = text.length > longest ? null : /^(\d[\d.,]*)\s*(g|kg|oz|lbs?)$/i.exec(text.trim())
   const amount = decimalText(plainNumber(match?.[1] ?? ""))

@@ -9,7 +9,7 @@ import { isUtf8 } from "node:buffer"
 import { TextDecoder } from "node:util"
 import { PayloadUnreadable } from "../feed.ts"
 
-/** A code point that no text may contain: it stands for bytes that could not be decoded. */
+/** A code point that no text may contain: it marks bytes that could not be decoded. */
 export const notText = "\uFDD0"
 const replacement = "\uFFFD"
 const replacementBytes = Buffer.from(replacement)

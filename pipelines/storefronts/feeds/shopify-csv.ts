@@ -133,7 +133,7 @@ const availability = (cells: Cells): boolean | null => {
   return stock === null ? null : stock > 0
 }
 
-/** 0 stands for "not known". */
+/** 0 means "not known". */
 const gramsOf = (cells: Cells): number | null => Math.round(cells.stated("grams", grams) ?? 0) || null
 
 /** The option values distinguish the variants of a handle: `shirt/Green/S`. */

@@ -38,7 +38,7 @@ export const flag: Type<boolean> = {
   read: (value) => (typeof value === "boolean" ? value : undefined)
 }
 export const count: Type<number> = { what: "number", read: (value) => (isNumber(value) ? countOf(value) : undefined) }
-/** 0 stands for "not known". */
+/** 0 means "not known". */
 export const grams: Type<number> = {
   what: "weight",
   read: (value) => (isNumber(value) ? Number(decimalText(value)) || null : undefined)

@@ -21,7 +21,7 @@ import {
 const feedsOnPage = 100
 
 /**
- * The cursor of a report is a day, which stands for its month in a monthly report. Other cursors are names of releases.
+ * The cursor of a report is a day, which represents its month in a monthly report. Other cursors are names of releases.
  */
 const readTo = (text: string, frequency: Frequency | undefined) => {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return text

@@ -42,7 +42,7 @@ const aligned = (text: string, unit: string) => {
   return text && Number(text).toFixed(Math.max(decimals.length, decimalsOf[unit] ?? 0))
 }
 
-/** The period of a reading: its day, or the week or month that the day stands for. */
+/** The period of a reading: its day, or the week or month that the day represents. */
 const observed = (on: string, frequency: SeriesModel["record"]["frequency"]): Html => {
   if (frequency === "monthly") return month(on)
   return frequency === "weekly" ? html`week to ${day(on)}` : day(on)
