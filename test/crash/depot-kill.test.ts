@@ -1,3 +1,3 @@
 import { depotKills } from "./depot-kills.ts"
 
-depotKills({ publishing: 8, pulling: 6 })
+depotKills({ publishing: 8, pulling: 9 })

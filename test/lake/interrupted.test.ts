@@ -15,7 +15,7 @@ import { lakeKills, lakeOf, milkOfFile, price, rowsIn, up } from "./lake-kills.t
 
 const withMilk = milkOfFile()
 
-lakeKills(22)
+lakeKills(40)
 
 describe("two machines that bring the lake up at once", () => {
   itWorks("leave one consistent lake", () =>
