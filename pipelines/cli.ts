@@ -1,7 +1,7 @@
 /** `larder-ingest`: its commands, and the flags of a run. */
 import { Day } from "@larder/schemas/dates.ts"
 import { version } from "@larder/schemas/version.ts"
-import { programOf } from "@larder/warehouse/command-line.ts"
+import { programOf } from "@larder/warehouse/cli/program.ts"
 import { Command, Flag } from "effect/cli"
 import { brandedFoods } from "./branded-foods/branded-foods.ts"
 import { depot } from "./commands/depot.ts"

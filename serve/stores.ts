@@ -1,15 +1,15 @@
 /** The written stores, the ledger and the console's data: both in one file of this process, or both in PostgreSQL. */
 import { Effect, Layer, Option, type Redacted } from "effect"
-import { embeddedConsole } from "./console-database/embedded.ts"
-import { postgresConsole } from "./console-database/postgres.ts"
-import { anchorPlace } from "./ledger/anchor.ts"
+import { anchorPlace } from "./ledger/chain/anchor.ts"
+import { embeddedConsole } from "./ledger/embedded/embedded-console.ts"
 import { ledgerIn } from "./ledger/embedded/embedded-ledger.ts"
 import { keepAnchor } from "./ledger/embedded/keep-anchor.ts"
 import { LedgerFile } from "./ledger/embedded/ledger-file.ts"
 import { Ledger } from "./ledger/ledger.ts"
-import { connect, placeOf } from "./ledger/postgres/database.ts"
-import { keepAnchor as keepAnchorOfDatabase } from "./ledger/postgres/keep-anchor.ts"
+import { keepAnchor as keepAnchorOfDatabase } from "./ledger/postgres/chain/keep-anchor.ts"
 import { ledgerIn as ledgerInPostgres } from "./ledger/postgres/postgres-ledger.ts"
+import { connect, placeOf } from "./ledger/postgres/sql/database.ts"
+import { postgresConsole } from "./ledger/postgres/sql/postgres-console.ts"
 
 type Anchor = Option.Option<Redacted.Redacted>
 

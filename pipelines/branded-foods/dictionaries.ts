@@ -6,8 +6,8 @@
  */
 import { readFileSync } from "node:fs"
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import type { Staging } from "@larder/warehouse/staging.ts"
-import { derivationTable, nutrientTable } from "@larder/warehouse/tables.ts"
+import type { Staging } from "@larder/warehouse/publishing/staging.ts"
+import { derivationTable, nutrientTable } from "@larder/warehouse/tables/tables.ts"
 import { Effect, Exit, Schema } from "effect"
 import { assertUnique, linesOf, reading } from "../run/hand-edited.ts"
 

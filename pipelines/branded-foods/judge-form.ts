@@ -3,8 +3,9 @@
  * key that no record has, or a field without any readable value, was renamed or has changed its meaning. A form without
  * it would replace known values with less.
  */
+
+import { firstOwnAmount } from "@larder/warehouse/branded-foods/nutrition.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { firstOwnAmount } from "@larder/warehouse/foods/nutrition.ts"
 import { Effect, Schema } from "effect"
 import type { Form } from "./fetch-release.ts"
 

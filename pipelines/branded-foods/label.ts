@@ -4,8 +4,9 @@
  * in `sql/normalising.sql`. A label that does not decode gets a `problem` that names the faulty field. An implausible
  * value gets a quality flag and is kept.
  */
+
+import { labelColumns } from "@larder/warehouse/branded-foods/nutrition.ts"
 import { literal } from "@larder/warehouse/duckdb.ts"
-import { labelColumns } from "@larder/warehouse/foods/nutrition.ts"
 import { qualityFlags } from "./quality.ts"
 
 /** The names of these fields in the release form, so that readers of a message find them there. */

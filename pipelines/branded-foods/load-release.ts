@@ -1,5 +1,5 @@
 /** Loads one form of a release from its archived payloads into the staging file. */
-import type { Staging } from "@larder/warehouse/staging.ts"
+import type { Staging } from "@larder/warehouse/publishing/staging.ts"
 import { Effect, Path } from "effect"
 import type { RawFile } from "../run/raw-file.ts"
 import { loadCsv } from "./csv/load-csv.ts"

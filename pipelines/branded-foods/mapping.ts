@@ -1,8 +1,8 @@
 /** The hash of the mapping. When it changes, releases that were already loaded are loaded again. */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { completedLabel } from "@larder/warehouse/foods/completed-label.ts"
-import { foodTable } from "@larder/warehouse/tables.ts"
+import { completedLabel } from "@larder/warehouse/branded-foods/completed-label.ts"
+import { foodTable } from "@larder/warehouse/tables/tables.ts"
 import { csvFieldNames, stated } from "./csv/labels.ts"
 import { labelMembers, members } from "./csv/members.ts"
 import { stageJudged, stageTyped } from "./csv/stage-members.ts"

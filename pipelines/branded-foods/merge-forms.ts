@@ -2,9 +2,10 @@
  * Merges both forms of one release within one run. The JSON form is staged first and set aside. It then completes the
  * CSV form, which is larger, by the same rule as between runs.
  */
+
+import { completedLabel } from "@larder/warehouse/branded-foods/completed-label.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { completedLabel } from "@larder/warehouse/foods/completed-label.ts"
-import { foodTable } from "@larder/warehouse/tables.ts"
+import { foodTable } from "@larder/warehouse/tables/tables.ts"
 import { Effect } from "effect"
 
 const completed = Object.keys(foodTable.record.fields).flatMap((column) => {

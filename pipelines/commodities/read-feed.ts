@@ -6,7 +6,7 @@ import {
   rawFileTable,
   rejectTable,
   unknownFieldTable
-} from "@larder/warehouse/tables.ts"
+} from "@larder/warehouse/tables/tables.ts"
 import { Effect, FileSystem, type Redacted } from "effect"
 import { Archive } from "../run/archive.ts"
 import { type Ask, NotRecorded, Origin, RefusedByUpstream } from "../run/origin.ts"

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { ifMissing, type Layout } from "@larder/warehouse/generation/layout.ts"
-import { ownFolder } from "@larder/warehouse/staging.ts"
+import { ownFolder } from "@larder/warehouse/publishing/staging.ts"
 import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { Archive } from "./archive.ts"
 import { decodeLine, type Fetch, hasPayload, hasRead } from "./fetch-list.ts"

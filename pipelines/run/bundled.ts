@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { gunzipSync } from "node:zlib"
 import { literal } from "@larder/warehouse/duckdb.ts"
-import type { Staging } from "@larder/warehouse/staging.ts"
+import type { Staging } from "@larder/warehouse/publishing/staging.ts"
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import type { Pipeline } from "./pipeline.ts"
 

@@ -2,7 +2,7 @@
  * Runs `larder-ingest`, alone or with the name of a pipeline: checks the request, runs the pipelines one after the
  * other, and reports how each ended. A pipeline that fails does not keep the others from running.
  */
-import { exitCodeOf, messagesOf, report } from "@larder/warehouse/command-line.ts"
+import { exitCodeOf, messagesOf, report } from "@larder/warehouse/cli/program.ts"
 import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
 import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { isLoaded, newestManifest } from "@larder/warehouse/generation/manifest.ts"

@@ -10,7 +10,7 @@ import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/gene
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import { recordKilledRuns } from "@larder/warehouse/publishing/killed-runs.ts"
-import { ownFolder } from "@larder/warehouse/staging.ts"
+import { ownFolder } from "@larder/warehouse/publishing/staging.ts"
 import { Clock, Config, Effect, Exit, FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
 import { Archive } from "./archive.ts"
 import { type ArchivedRun, archiveToRepeat, repeated, unpackingFolder } from "./archived-runs.ts"

@@ -5,7 +5,7 @@
  * another time, leaves out the same stores.
  */
 import { fromLive } from "@larder/warehouse/live/previous.ts"
-import { storefront } from "@larder/warehouse/tables.ts"
+import { storefront } from "@larder/warehouse/tables/tables.ts"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { Archive } from "../run/archive.ts"
 import { Origin } from "../run/origin.ts"

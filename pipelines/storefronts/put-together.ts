@@ -3,7 +3,7 @@
  * product, and rows of unpublished products are separated and counted. The rest is assembled product by product.
  */
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import { createHalfProductTable, halfProductTable } from "@larder/warehouse/storefronts/settle.ts"
+import { createHalfProductTable, halfProductTable } from "@larder/warehouse/storefronts/reconcile.ts"
 import { Effect, Schema } from "effect"
 import { categorise, type Surveys } from "./categorise.ts"
 import { excessRows, findExcess, setExcessApart } from "./excess.ts"

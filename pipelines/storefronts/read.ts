@@ -3,7 +3,7 @@
  * such and never prevents the others from being published.
  */
 import { literal } from "@larder/warehouse/duckdb.ts"
-import { storefront, storeReadTable, storeTable } from "@larder/warehouse/tables.ts"
+import { storefront, storeReadTable, storeTable } from "@larder/warehouse/tables/tables.ts"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { Archive } from "../run/archive.ts"
 import { reading } from "../run/hand-edited.ts"

@@ -1,7 +1,7 @@
 /** Saved cards and the settings of auto-recharge, one row per account. */
 import { createHash } from "node:crypto"
 import { Effect, Schema } from "effect"
-import type { Statements } from "../console-database/console-database.ts"
+import type { Statements } from "../persistence/console-database.ts"
 import type { RechargeChoice, SavedCard } from "./billing.ts"
 import type { PaymentRow } from "./payment-rows.ts"
 import type { Card } from "./processor.ts"

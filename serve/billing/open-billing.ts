@@ -3,8 +3,8 @@
  * server began.
  */
 import { Effect, Layer } from "effect"
-import { ConsoleDatabase } from "../console-database/console-database.ts"
 import { Administration } from "../ledger/administration.ts"
+import { ConsoleDatabase } from "../persistence/console-database.ts"
 import { creditsPerCent, highestTrigger, isTrigger, lowestTrigger, usdText } from "./amounts.ts"
 import {
   Billing,

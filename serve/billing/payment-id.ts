@@ -1,6 +1,6 @@
 /** Ids of payments. Larder assigns them before it asks a processor for money. */
 import { createHash } from "node:crypto"
-import { randomText } from "../access/random-text.ts"
+import { randomText } from "../ledger/random-text.ts"
 
 /** 119 random bits. */
 export const newPaymentId = () => `pay_${randomText(20)}`

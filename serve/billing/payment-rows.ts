@@ -1,6 +1,6 @@
 /** Payments and their reversals in the console's tables. Each change of state is one conditional update. */
 import { Effect, Schema, Struct } from "effect"
-import type { Statements } from "../console-database/console-database.ts"
+import type { Statements } from "../persistence/console-database.ts"
 import { creditsOfCents } from "./amounts.ts"
 import { type Payment, Reversal } from "./billing.ts"
 import type { Card, Reversed, Sought } from "./processor.ts"

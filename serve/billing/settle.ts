@@ -5,9 +5,9 @@
  * console's tables follow the ledger, never the reverse.
  */
 import { Clock, Effect, Option, Stream } from "effect"
-import type { ConsoleDatabase } from "../console-database/console-database.ts"
 import type { Administration } from "../ledger/administration.ts"
-import type { Entry } from "../ledger/records.ts"
+import type { Entry } from "../ledger/chain/records.ts"
+import type { ConsoleDatabase } from "../persistence/console-database.ts"
 import { centsOfCredits, creditsOfCents, usdText } from "./amounts.ts"
 import { endAndSwitchOff, endRecharge, findCustomer, saveCard, switchOff } from "./card-rows.ts"
 import { cardText } from "./card-text.ts"

@@ -1,13 +1,13 @@
 /** Flags that several administrative commands share, and how their results are printed. */
 import { scopes } from "@larder/schemas/scopes.ts"
-import { visibleInLine } from "@larder/warehouse/terminal.ts"
+import { visibleInLine } from "@larder/warehouse/cli/terminal.ts"
 import { Console, Effect, Option, Result, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { Line, Scopes } from "../ledger/administration.ts"
 import { momentTyped } from "../ledger/moments.ts"
 import { creditsOf } from "../ledger/money.ts"
-import { layerAdministration } from "../ledger/reach.ts"
 import { homeSetting } from "../settings.ts"
+import { layerAdministration } from "./control/reach-ledger.ts"
 
 export const json = Flag.Boolean("json").pipe(
   Flag.withDescription("Print JSON on stdout, for machines"),

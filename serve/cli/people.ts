@@ -3,8 +3,8 @@ import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { OpenInvitation, Person } from "../people/people.ts"
 import { PeopleAdministration } from "../people/people-administration.ts"
-import { layerPeopleAdministration } from "../people/reach.ts"
 import { homeSetting } from "../settings.ts"
+import { layerPeopleAdministration } from "./control/reach-people.ts"
 import { account, json, print, table } from "./flags.ts"
 
 /** Runs a command against the people of `LARDER_HOME`, in this process or in the server that holds them. */

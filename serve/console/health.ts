@@ -4,7 +4,7 @@
  */
 import { version } from "@larder/schemas/version.ts"
 import { type H3, HTTPResponse } from "h3"
-import type { Gauge, Meters } from "../meters.ts"
+import type { Gauge, Meters } from "../api/meters.ts"
 
 export interface Readiness {
   readonly ready: boolean

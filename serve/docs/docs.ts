@@ -3,39 +3,19 @@
  * listener serves them, so that a call that a reader tries out stays on one origin. They need no key and cost nothing.
  */
 import { randomBytes } from "node:crypto"
-import { type ApiError, noSuchEndpoint } from "@larder/schemas/api-errors.ts"
-import type { EventHandler, H3, H3Event, HTTPResponse } from "h3"
-import { type SharedBody, sharedBody } from "../encoding.ts"
-import type { Answer, Pipeline } from "../pipeline.ts"
-import { sampleLine } from "../sample-banner.ts"
-import type { Sending } from "../sending.ts"
+import { noSuchEndpoint } from "@larder/schemas/api-errors.ts"
+import type { H3, H3Event } from "h3"
+import type { Listener } from "../api/app.ts"
+import { type SharedBody, sharedBody } from "../api/encoding.ts"
+import type { Answer } from "../api/pipeline.ts"
 import { type DocsAsset, docsAssets } from "./assets.ts"
 import { filled } from "./facts.ts"
 import { guideAt, guidePaths } from "./guides.ts"
 import { guidePage, referencePage, referencePath } from "./layout.ts"
 import { llmsText } from "./llms.ts"
 import { htmlOf } from "./markdown.ts"
+import { sampleLine } from "./sample-banner.ts"
 import { scalarScript } from "./scalar-script.ts"
-
-/** The functions with which the API serves every known path. */
-interface Listener {
-  /** Exact paths, only GET; OPTIONS and 405 as everywhere. */
-  readonly get: (path: string, handler: (event: H3Event) => Promise<HTTPResponse>) => EventHandler
-  readonly respond: Sending["respond"]
-  readonly respondShared: Sending["respondShared"]
-  readonly free: Pipeline["free"]
-  readonly refuse: (event: H3Event, error: ApiError) => HTTPResponse | Promise<HTTPResponse>
-  /** Address of the API in the guides, if it is configured. */
-  readonly publicUrl: string | undefined
-  /** Address of the API for this machine. */
-  readonly listening: () => string
-  /** Whether the request used a configured host, or a name of the reader's own machine. */
-  readonly isAtOwnHost: (event: H3Event) => boolean
-  /** Address of the console for a client that reached the API at this host; undefined if unknown. */
-  readonly consoleFor: (hostname: string | undefined) => string | undefined
-  /** Notice about the bundled samples that are served now. */
-  readonly samples: () => string | undefined
-}
 
 /** Content security policy: allows only content of this origin. */
 const policyOf = (more: ReadonlyArray<string> = ["style-src 'self'", "img-src 'self'"]) =>

@@ -6,7 +6,10 @@
 import { Day, Timestamp } from "@larder/schemas/dates.ts"
 import { Scope } from "@larder/schemas/scopes.ts"
 import { Context, type Effect, Schema, type Stream } from "effect"
-import { Anchor } from "./anchor.ts"
+import { Anchor } from "./chain/anchor.ts"
+import { Entry, entryTypes } from "./chain/records.ts"
+import { LedgerUnavailable } from "./errors.ts"
+import { moneyOutOf } from "./money-out.ts"
 import {
   BalanceOutOfBounds,
   ExpiryPassed,
@@ -17,10 +20,7 @@ import {
   TooManyKeys,
   UnknownAccount,
   UnknownKey
-} from "./decisions.ts"
-import { LedgerUnavailable } from "./errors.ts"
-import { moneyOutOf } from "./money-out.ts"
-import { Entry, entryTypes } from "./records.ts"
+} from "./rules/decisions.ts"
 import { SummedUsage } from "./summed-usage.ts"
 
 /** Text that operators type, terminals print and the ledger stores: no control characters, no lone surrogates. */

@@ -4,7 +4,7 @@
  * admitted before are still charged. Calls never spend credits that were not there, so no balance is further below 0
  * than the money that went out of its account.
  */
-import type { Entry } from "./records.ts"
+import type { Entry } from "./chain/records.ts"
 
 /** Credits that an entry took out; 0 for every other entry, such as the adjustment for expired credits. */
 export const moneyOutOf = ({ credits, grants, type }: Pick<Entry, "credits" | "grants" | "type">): number =>

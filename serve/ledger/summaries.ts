@@ -1,8 +1,8 @@
 /** Accounts and keys as operators and owners see them. */
 import type { AccountSummary, KeySummary } from "./administration.ts"
-import { type ExpiringGrant, grantsLeft } from "./expiring-grants.ts"
+import type { Account, ApiKey } from "./chain/records.ts"
 import { usdOf } from "./money.ts"
-import type { Account, ApiKey } from "./records.ts"
+import { type ExpiringGrant, grantsLeft } from "./rules/expiring-grants.ts"
 
 export const accountSummary = (
   account: Account,

@@ -2,13 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Effect } from "effect"
-import { makeTurns } from "../fairness/turns.ts"
+import { makeTurns } from "../api/fairness/turns.ts"
+import { makeMeters } from "../api/meters.ts"
+import { makePipeline } from "../api/pipeline.ts"
+import { routes } from "../api/routes/routes.ts"
 import { ledgerOver } from "../ledger/embedded/embedded-ledger.ts"
 import { LedgerUnavailable } from "../ledger/errors.ts"
 import type { LedgerAccess } from "../ledger/ledger.ts"
-import { makeMeters } from "../meters.ts"
-import { makePipeline } from "../pipeline.ts"
-import { routes } from "../routes/routes.ts"
 import { makeAssistants } from "./assistants.ts"
 
 /** `/mcp` over a ledger, with its reports to the operator. */

@@ -15,12 +15,13 @@ import {
   unknownKey
 } from "@larder/schemas/api-errors.ts"
 import { Cause } from "effect"
-import { tokenOf } from "../access/bearer.ts"
-import type { Turns } from "../fairness/turns.ts"
+import type { Assistants } from "../api/app.ts"
+import { tokenOf } from "../api/bearer.ts"
+import type { Turns } from "../api/fairness/turns.ts"
+import type { Answer, Pipeline, PipelineNeeds } from "../api/pipeline.ts"
+import type { Route } from "../api/route.ts"
 import { LedgerUnavailable } from "../ledger/errors.ts"
 import type { LedgerAccess } from "../ledger/ledger.ts"
-import type { Answer, Pipeline, PipelineNeeds } from "../pipeline.ts"
-import type { Route } from "../route.ts"
 import type { Exchange } from "./exchange.ts"
 import { isAllowedOrigin } from "./origin.ts"
 
@@ -39,9 +40,6 @@ export interface AssistantNeeds {
   /** Origins of the API and the console. The set grows while the listeners open. */
   readonly origins: ReadonlySet<string>
 }
-
-/** Answers like the API, and never rejects. */
-export type Assistants = (request: Request, onDataHost: boolean) => Promise<Answer>
 
 const allow = "POST, OPTIONS"
 const postAlone: ApiError = { ...methodNotAllowed, message: "Only POST is served here" }

@@ -7,7 +7,7 @@ import type { Endpoint } from "@larder/schemas/endpoint.ts"
 import { jsonSchema } from "@larder/schemas/json-schema.ts"
 import { idSources } from "@larder/schemas/openapi/texts.ts"
 import type { Tool } from "@modelcontextprotocol/server"
-import type { Route } from "../route.ts"
+import type { Route } from "../api/route.ts"
 import { describe, toolNameOf } from "./guidance.ts"
 import { inToolWords } from "./tool-words.ts"
 

@@ -1,8 +1,8 @@
 /** Stores people in the console's tables. */
 import { Clock, Effect, Exit, Layer, Option, Schema } from "effect"
-import { randomText } from "../access/random-text.ts"
-import { ConsoleDatabase, type Statements } from "../console-database/console-database.ts"
 import { timestampOf } from "../ledger/moments.ts"
+import { randomText } from "../ledger/random-text.ts"
+import { ConsoleDatabase, type Statements } from "../persistence/console-database.ts"
 import { makeAttempts } from "./attempts.ts"
 import { emailIn } from "./email.ts"
 import {

@@ -4,8 +4,8 @@
  * browser.
  */
 import { Clock, Effect, Schema } from "effect"
-import type { Statements } from "../console-database/console-database.ts"
 import { timestampOf } from "../ledger/moments.ts"
+import type { Statements } from "../persistence/console-database.ts"
 import { newToken, sha256Of } from "./tokens.ts"
 
 /** Counted from the latest sign-in. */

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
-import { rowsOf } from "../console-database/in-thread.ts"
 import { keepLogShort } from "./checkpoints.ts"
+import { rowsOf } from "./in-thread.ts"
 import { openSqlite } from "./sqlite.ts"
 import { makeThread } from "./thread.ts"
 
-const inThread = new URL("../console-database/in-thread.ts", import.meta.url).href
+const inThread = new URL("./in-thread.ts", import.meta.url).href
 const twoMegabytes = `
   with recursive row(number) as (select 1 union all select number + 1 from row where number < 1000)
   insert into kept (body) select hex(randomblob(1000)) from row`

@@ -4,8 +4,8 @@
  */
 import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { checkpoint } from "@larder/serve/persistence/checkpoints.ts"
+import { kept } from "@larder/serve/persistence/requests/batches.ts"
 import type { Sqlite } from "@larder/serve/persistence/sqlite.ts"
-import { kept } from "@larder/serve/requests/batches.ts"
 import { Effect } from "effect"
 
 const statements: ReadonlyArray<string> = [

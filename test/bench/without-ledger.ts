@@ -4,15 +4,16 @@
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { scopes } from "@larder/schemas/scopes.ts"
-import { makeTurns } from "@larder/serve/fairness/turns.ts"
-import { makeApi } from "@larder/serve/http.ts"
+import { makeApi } from "@larder/serve/api/app.ts"
+import { makeTurns } from "@larder/serve/api/fairness/turns.ts"
+import { listen } from "@larder/serve/api/listen.ts"
+import { makeMeters } from "@larder/serve/api/meters.ts"
+import { makePipeline } from "@larder/serve/api/pipeline.ts"
+import { readModelOf } from "@larder/serve/api/read-model.ts"
+import { routes } from "@larder/serve/api/routes/routes.ts"
+import { addDocs } from "@larder/serve/docs/docs.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { listen } from "@larder/serve/listen.ts"
 import { makeAssistants } from "@larder/serve/mcp/assistants.ts"
-import { makeMeters } from "@larder/serve/meters.ts"
-import { makePipeline } from "@larder/serve/pipeline.ts"
-import { readModelOf } from "@larder/serve/read-model.ts"
-import { routes } from "@larder/serve/routes/routes.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { watchLive } from "@larder/warehouse/live/live.ts"
 import { Effect } from "effect"
@@ -60,6 +61,7 @@ const open = Effect.gen(function* () {
     pipeline,
     routes,
     assistants,
+    docs: addDocs,
     turns,
     report,
     version,

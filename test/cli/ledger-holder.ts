@@ -2,9 +2,10 @@
  * Holds the ledger and the console's tables in a folder until its scope ends, and answers commands, as a server does.
  * Charges a call of 100 credits to a token, and tells what came of it.
  */
-import { embeddedConsole } from "@larder/serve/console-database/embedded.ts"
-import { serveControl } from "@larder/serve/control.ts"
+
+import { serveControl } from "@larder/serve/cli/control/server.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
+import { embeddedConsole } from "@larder/serve/ledger/embedded/embedded-console.ts"
 import { ledgerIn } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import { LedgerFile, openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"

@@ -4,7 +4,7 @@
  */
 import path from "node:path"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
 import { homeSetting, ledgerUrlSetting } from "@larder/serve/settings.ts"
 import { Console, Effect, Option, Redacted } from "effect"
 import { storesIn } from "../payments/stores.ts"

@@ -1,8 +1,8 @@
 /** The pages about the warehouse, over the bundled samples, with runs and rows that did not go well beside them. */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { DataRead } from "@larder/serve/console/data-read.ts"
-import { dataPages } from "@larder/serve/console/pages/data.ts"
-import { bytesText } from "@larder/serve/console/pages/data-pieces.ts"
+import { dataPages } from "@larder/serve/console/data/data.ts"
+import { bytesText } from "@larder/serve/console/data/pieces.ts"
+import { DataRead } from "@larder/serve/console/data/read.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { rollback } from "@larder/warehouse/publishing/rollback.ts"
 import { Effect, Option } from "effect"

@@ -1,4 +1,4 @@
-/** The five filters of the search. The tests of `warehouse/foods` compare it with a scan of every label. */
+/** The five filters of the search. The tests of `warehouse/search` compare it with a scan of every label. */
 import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
 import { describe, expect, it } from "vitest"
 import { pagesOf } from "../support/api/pages.ts"

@@ -32,7 +32,7 @@ const posted = (headers: Readonly<Record<string, string>>) => async () => {
   return { headers: Object.fromEntries(response.headers) }
 }
 
-const inThePipeline = { testedIn: "serve/pipeline.test.ts" }
+const inThePipeline = { testedIn: "serve/api/pipeline.test.ts" }
 const names = Array(101).fill("a").join()
 
 const provoked: Readonly<Record<ErrorCode, Provoked>> = {

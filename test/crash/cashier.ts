@@ -3,11 +3,11 @@
  * says that it has it, and some are told again: each must be there once. More may go out than there is.
  */
 import path from "node:path"
-import { runningServer } from "@larder/serve/control/client.ts"
+import { runningServer } from "@larder/serve/cli/control/client.ts"
 import type { Administration, Booking } from "@larder/serve/ledger/administration.ts"
+import type { Entry } from "@larder/serve/ledger/chain/records.ts"
 import { administer } from "@larder/serve/ledger/postgres/administer.ts"
-import { connect } from "@larder/serve/ledger/postgres/database.ts"
-import type { Entry } from "@larder/serve/ledger/records.ts"
+import { connect } from "@larder/serve/ledger/postgres/sql/database.ts"
 import { Effect, Option, Redacted, type Scope } from "effect"
 import type { Cast, Place } from "./cast.ts"
 import type { Chance } from "./chance.ts"

@@ -1,7 +1,7 @@
 /** Ledgers in folders whose chain is anchored elsewhere. */
 import { cpSync, mkdirSync } from "node:fs"
 import path from "node:path"
-import { anchorPlace } from "@larder/serve/ledger/anchor.ts"
+import { anchorPlace } from "@larder/serve/ledger/chain/anchor.ts"
 import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
 import { keepAnchor } from "@larder/serve/ledger/embedded/keep-anchor.ts"
 import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"

@@ -2,10 +2,10 @@
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import type { Booking } from "@larder/serve/ledger/administration.ts"
-import { mostCredits } from "@larder/serve/ledger/decisions.ts"
+import { entryTypes, plainEntry } from "@larder/serve/ledger/chain/records.ts"
 import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { entryTypes, plainEntry } from "@larder/serve/ledger/records.ts"
+import { mostCredits } from "@larder/serve/ledger/rules/decisions.ts"
 import { Effect, Stream } from "effect"
 import { admitted, entriesOf, folder, hold, keyOf, october, places } from "./shared-ledger.ts"
 

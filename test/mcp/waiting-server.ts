@@ -7,14 +7,14 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { getCommodityPrices } from "@larder/schemas/commodity/endpoints.ts"
-import { makeTurns } from "@larder/serve/fairness/turns.ts"
-import { makeApi } from "@larder/serve/http.ts"
+import { makeApi } from "@larder/serve/api/app.ts"
+import { makeTurns } from "@larder/serve/api/fairness/turns.ts"
+import { listen } from "@larder/serve/api/listen.ts"
+import { makeMeters } from "@larder/serve/api/meters.ts"
+import { makePipeline } from "@larder/serve/api/pipeline.ts"
+import { route } from "@larder/serve/api/route.ts"
 import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
-import { listen } from "@larder/serve/listen.ts"
 import { makeAssistants } from "@larder/serve/mcp/assistants.ts"
-import { makeMeters } from "@larder/serve/meters.ts"
-import { makePipeline } from "@larder/serve/pipeline.ts"
-import { route } from "@larder/serve/route.ts"
 import { Deferred, Effect, Stream } from "effect"
 import { expect } from "vitest"
 import { liveAndEmpty } from "../support/serve/empty-generation.ts"
@@ -66,6 +66,7 @@ export const waitingServer = Effect.gen(function* () {
   const app = makeApi({
     ...about,
     assistants,
+    docs: () => {},
     dataHost: undefined,
     publicUrl: undefined,
     listening: () => "http://127.0.0.1",

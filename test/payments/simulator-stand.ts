@@ -5,7 +5,7 @@ import { leftOf, referenceOf } from "@larder/serve/billing/simulator/payments.ts
 import { sign, signatureHeader } from "@larder/serve/billing/simulator/signature.ts"
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
 import { testCards } from "@larder/serve/billing/simulator/test-cards.ts"
-import { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { type Stand, tooLate } from "./stand.ts"
 

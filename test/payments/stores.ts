@@ -1,6 +1,7 @@
 /** Where money is kept: the ledger and the console's tables, opened as a server opens them. */
-import type { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+
 import { Ledger } from "@larder/serve/ledger/ledger.ts"
+import type { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
 import { storesInFile, storesInPostgres } from "@larder/serve/stores.ts"
 import { Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
 

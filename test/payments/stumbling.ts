@@ -3,8 +3,8 @@
  * or at the card processor. It kills itself with -9, so that the moment is exact; nothing of the process runs any more.
  */
 import type { CardProcessor } from "@larder/serve/billing/processor.ts"
-import type { ConsoleDatabase, Statements } from "@larder/serve/console-database/console-database.ts"
 import type { Administration } from "@larder/serve/ledger/administration.ts"
+import type { ConsoleDatabase, Statements } from "@larder/serve/persistence/console-database.ts"
 import { Effect } from "effect"
 
 export const stages = [

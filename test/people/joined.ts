@@ -1,8 +1,9 @@
 /** People on one of the databases, on a clock that the test moves, and somebody who has joined. */
-import type { ConsoleDatabase } from "@larder/serve/console-database/console-database.ts"
+
 import { layerPeopleNoDeps } from "@larder/serve/people/kept-people.ts"
 import { Passwords } from "@larder/serve/people/password.ts"
 import { People } from "@larder/serve/people/people.ts"
+import type { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { type ConsolePlace, type consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"

@@ -3,7 +3,7 @@
  * takes as long as what most commands do. It ends with whoever started it.
  */
 import { program as larderIngest } from "@larder/pipelines/cli.ts"
-import { program as larderServe } from "@larder/serve/cli.ts"
+import { program as larderServe } from "@larder/serve/cli/program.ts"
 import type { Command, Ended } from "./programs.ts"
 
 const programs = { "larder-ingest": larderIngest, "larder-serve": larderServe }

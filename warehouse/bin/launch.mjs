@@ -16,7 +16,7 @@ const threads = "16"
 const compileCache = fileURLToPath(new URL("../../node_modules/.cache/larder", import.meta.url))
 
 /**
- * `program` is the address of the file in a room's `bin/`; the room's `cli.ts` has the program.
+ * `program` is the address of the file in a room's `bin/`; the room's `cli/program.ts` has the program.
  *
  * @param {string} program
  */
@@ -29,7 +29,7 @@ export const launch = (program) => {
     process.channel?.unref()
   }
   return Number(process.versions.node.split(".")[0]) >= oldestNode
-    ? import(new URL("../cli.ts", program).href).then((cli) => cli.program.main())
+    ? import(new URL("../cli/program.ts", program).href).then((cli) => cli.program.main())
     : inChild(program)
 }
 

@@ -4,9 +4,9 @@
  */
 import { DataSetRow } from "@larder/schemas/ingest.ts"
 import { Effect, Schema } from "effect"
-import { type About, aboutSamples } from "../about.ts"
 import type { DuckDb } from "../duckdb.ts"
 import { generationId, type Manifest } from "../generation/manifest.ts"
+import { type About, aboutSamples } from "../tables/about.ts"
 
 type Row = typeof DataSetRow.Type
 

@@ -10,7 +10,7 @@ import { pipeline } from "node:stream/promises"
 import { createGunzip, createGzip } from "node:zlib"
 import { Effect, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
-import type { Records, Table } from "../tables.ts"
+import type { Records, Table } from "../tables/tables.ts"
 
 /** A part could not be written, usually because the disk is full. */
 export class IngestPartNotWritten extends Schema.TaggedError<IngestPartNotWritten>()("IngestPartNotWritten", {

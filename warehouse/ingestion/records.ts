@@ -13,7 +13,7 @@ import {
   rejectTable,
   runTable,
   stagedIngestTables
-} from "../tables.ts"
+} from "../tables/tables.ts"
 import { type QueriedRecords, type TableRecords, writeIngestPart } from "./part.ts"
 
 export interface RecordsOfRun {

@@ -3,7 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { Effect, FileSystem, Schema } from "effect"
 import { DuckDb } from "../duckdb.ts"
-import type { Table } from "../tables.ts"
+import type { Table } from "../tables/tables.ts"
 import { type LakeFile, writeFiles } from "./files.ts"
 import type { Node } from "./types.ts"
 

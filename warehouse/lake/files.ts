@@ -8,7 +8,7 @@ import { Effect, Schema } from "effect"
 import type { ObjectId } from "../depot/depot.ts"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
 import { objectIdOf } from "../generation/parts.ts"
-import type { Table } from "../tables.ts"
+import type { Table } from "../tables/tables.ts"
 import type { Node } from "./types.ts"
 
 /**

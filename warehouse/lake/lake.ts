@@ -25,11 +25,11 @@ import {
 import { objectIdOf, verifiedDatabase } from "../generation/parts.ts"
 import { bringParts } from "../generation/pull.ts"
 import { recordsUpTo, refreshIngestion } from "../ingestion/file.ts"
-import { newerIn } from "../newer-versions.ts"
 import { partFileOf } from "../opened/parts.ts"
 import { readableOf } from "../opened/readable.ts"
-import { ownFolder } from "../staging.ts"
-import { dataSets } from "../tables.ts"
+import { ownFolder } from "../publishing/staging.ts"
+import { newerIn } from "../tables/newer-versions.ts"
+import { dataSets } from "../tables/tables.ts"
 import {
   addGeneration,
   type GenerationParts,

@@ -3,11 +3,11 @@
  * from which the data descends. Records of failed or rolled-back runs are left out: their payloads count as unread.
  */
 import { Effect } from "effect"
-import { type AddedColumn, nameOf, selectedOf, tablesIn } from "../columns-by-name.ts"
 import { type DuckDb, identifier, literal, openError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { attachIngestion } from "../ingestion/file.ts"
-import { type DataSet, stagedIngestTables } from "../tables.ts"
+import { type AddedColumn, nameOf, selectedOf, tablesIn } from "../tables/earlier-versions.ts"
+import { type DataSet, stagedIngestTables } from "../tables/tables.ts"
 
 type Db = DuckDb["Service"]
 

@@ -4,7 +4,6 @@
  * not change stays open, with everything loaded from it. No request fails or mixes generations.
  */
 import { type Cause, Effect, Exit, Option, Schedule, Scope } from "effect"
-import { openPublished } from "../columns-by-name.ts"
 import type { DuckDb } from "../duckdb.ts"
 import { type Layout, NoWarehouse, requirePresentForm } from "../generation/layout.ts"
 import {
@@ -16,8 +15,9 @@ import {
   newestManifest
 } from "../generation/manifest.ts"
 import { verifiedDatabase } from "../generation/parts.ts"
-import { requireKnown } from "../newer-versions.ts"
-import type { DataSet } from "../tables.ts"
+import { openPublished } from "../tables/earlier-versions.ts"
+import { requireKnown } from "../tables/newer-versions.ts"
+import type { DataSet } from "../tables/tables.ts"
 import { hasMoreRecords, type OpenRecords, openRecords } from "./open-records.ts"
 import { leave, type Shared } from "./shared.ts"
 import { type Fault, makeUnserved, textOf } from "./unserved.ts"

@@ -1,13 +1,13 @@
 /** What a run asks about the live state when it starts: how far feeds were read, and which payloads are known. */
 import { Effect, Option } from "effect"
-import { columnsToAdd, isDefinedOtherwise } from "../columns-by-name.ts"
-import { createTables } from "../dictionary.ts"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, newestManifest } from "../generation/manifest.ts"
 import { verifiedDatabase } from "../generation/parts.ts"
-import { requireKnown, requireKnownIngest } from "../newer-versions.ts"
-import type { DataSet } from "../tables.ts"
+import { createTables } from "../tables/dictionary.ts"
+import { columnsToAdd, isDefinedOtherwise } from "../tables/earlier-versions.ts"
+import { requireKnown, requireKnownIngest } from "../tables/newer-versions.ts"
+import type { DataSet } from "../tables/tables.ts"
 import { attachLiveData, liveData, showLive } from "./live-tables.ts"
 
 /**

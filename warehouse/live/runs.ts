@@ -11,7 +11,7 @@ import type { Layout } from "../generation/layout.ts"
 import { isLoaded, keptManifestsOf } from "../generation/manifest.ts"
 import { openIngestion } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import { dataSets } from "../tables.ts"
+import { dataSets } from "../tables/tables.ts"
 
 type Row = typeof Run.Type
 

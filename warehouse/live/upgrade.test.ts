@@ -4,11 +4,11 @@ import { copied } from "@larder/test/support/warehouse/copied-home.ts"
 import { withColumn, withDefinition, withoutTable } from "@larder/test/support/warehouse/other-versions.ts"
 import { aLayout, apples, pantry, pantryIn, pears, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Clock, Effect, Fiber, FileSystem, Option, Schema } from "effect"
-import { openPublished } from "../columns-by-name.ts"
 import type { Layout } from "../generation/layout.ts"
 import { newestManifest } from "../generation/manifest.ts"
 import { rebuildFrom } from "../publishing/rebuild.ts"
-import type { DataSet } from "../tables.ts"
+import { openPublished } from "../tables/earlier-versions.ts"
+import type { DataSet } from "../tables/tables.ts"
 import { type LiveData, watchLive } from "./live.ts"
 
 const cellar = pantryIn("cellar")

@@ -11,14 +11,15 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { Effect, FileSystem, Path } from "effect"
-import { nameOf } from "../columns-by-name.ts"
-import { definitionHash } from "../dictionary.ts"
+import { wholeFile } from "../disk.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, type Manifest } from "../generation/manifest.ts"
 import { stampOf } from "../generation/parts.ts"
-import { markAllSamples } from "../sample-marks.ts"
-import { dataSets, ingestTables, ingestViews, viewsOf } from "../tables.ts"
+import { definitionHash } from "../tables/dictionary.ts"
+import { nameOf } from "../tables/earlier-versions.ts"
+import { markAllSamples } from "../tables/sample-marks.ts"
+import { dataSets, ingestTables, ingestViews, viewsOf } from "../tables/tables.ts"
 import {
   attachParts,
   createSchemas,
@@ -31,7 +32,6 @@ import {
   type Source,
   sourcesOf
 } from "./parts.ts"
-import { wholeFile } from "./whole-file.ts"
 
 export interface Catalogue extends Parts {
   readonly file: string

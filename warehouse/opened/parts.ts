@@ -4,6 +4,9 @@
  * earlier version wrote the file of a data set. `ingestion.duckdb` is always of this version.
  */
 import { Effect } from "effect"
+import { type DuckDb, identifier, literal, openError } from "../duckdb.ts"
+import type { DataSetEntry } from "../generation/manifest.ts"
+import { commentsOf } from "../tables/dictionary.ts"
 import {
   type AddedColumn,
   columnsOfOwn,
@@ -11,11 +14,8 @@ import {
   isDefinedOtherwise,
   selectedOf,
   tablesIn
-} from "../columns-by-name.ts"
-import { commentsOf } from "../dictionary.ts"
-import { type DuckDb, identifier, literal, openError } from "../duckdb.ts"
-import type { DataSetEntry } from "../generation/manifest.ts"
-import { type DataSet, ingestTables, ingestViews, type Table, viewsOf } from "../tables.ts"
+} from "../tables/earlier-versions.ts"
+import { type DataSet, ingestTables, ingestViews, type Table, viewsOf } from "../tables/tables.ts"
 
 type Db = DuckDb["Service"]
 

@@ -4,12 +4,11 @@
  */
 
 import { Effect, FileSystem, Path, type PlatformError, Schema } from "effect"
-import { nameOf } from "../columns-by-name.ts"
-import { isDiskFull } from "../disk-full.ts"
+import { isDiskFull, wholeFile } from "../disk.ts"
 import { DuckDb, type DuckDbError, identifier, literal } from "../duckdb.ts"
-import { markAllSamples } from "../sample-marks.ts"
+import { nameOf } from "../tables/earlier-versions.ts"
+import { markAllSamples } from "../tables/sample-marks.ts"
 import { attachParts, createSchemas, describing, type Parts, rowsOf, type Source, sourcesOf } from "./parts.ts"
-import { wholeFile } from "./whole-file.ts"
 
 /** The oldest version of DuckDB that can read a snapshot. */
 const storageVersion = "v1.1.0"

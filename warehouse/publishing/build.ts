@@ -6,17 +6,17 @@
 import { constants, copyFile } from "node:fs/promises"
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, FileSystem, Path, Schema } from "effect"
-import { define } from "../dictionary.ts"
 import { DuckDb, identifier, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { stagedIn, writeRecordsOfRun } from "../ingestion/records.ts"
 import { attachLiveData, showLive } from "../live/live-tables.ts"
-import { markSamples } from "../sample-marks.ts"
-import { builtFileIn, type Staged } from "../staging.ts"
-import { type DataSet, stagedIngestTables } from "../tables.ts"
+import { define } from "../tables/dictionary.ts"
+import { markSamples } from "../tables/sample-marks.ts"
+import { type DataSet, stagedIngestTables } from "../tables/tables.ts"
 import { type Check, ChecksFailed, runChecks } from "./check.ts"
 import { derive, moveTable, type Reduced } from "./merge.ts"
 import { during } from "./publish-failed.ts"
+import { builtFileIn, type Staged } from "./staging.ts"
 
 type Db = DuckDb["Service"]
 

@@ -12,12 +12,12 @@ import {
 import { aLayout, aRun, ask } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Option } from "effect"
 import { DuckDb } from "../duckdb.ts"
-import { foodsOf } from "../foods/of-parts.ts"
 import { newestManifest } from "../generation/manifest.ts"
 import { attachLiveData, showLive } from "../live/live-tables.ts"
-import { stage } from "../staging.ts"
-import { foodTable } from "../tables.ts"
+import { foodsOf } from "../live/sidecar-files.ts"
+import { foodTable } from "../tables/tables.ts"
 import { completeFromLive } from "./complete.ts"
+import { stage } from "./staging.ts"
 
 /** Labels of each publication. Each test of this file has its own labels; all share four publications. */
 const staged: Array<Array<LabelRow>> = []

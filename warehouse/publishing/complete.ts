@@ -5,7 +5,7 @@
  */
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier } from "../duckdb.ts"
-import type { Merge } from "../tables.ts"
+import type { Merge } from "../tables/tables.ts"
 
 type Completing = Extract<Merge, { readonly by: "completing" }>
 

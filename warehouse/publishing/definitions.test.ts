@@ -13,9 +13,9 @@ import {
 } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Schema } from "effect"
 import { fromLive } from "../live/previous.ts"
-import { stage } from "../staging.ts"
-import type { DataSet, Table } from "../tables.ts"
+import type { DataSet, Table } from "../tables/tables.ts"
 import { requirePublishable } from "./definitions.ts"
+import { stage } from "./staging.ts"
 
 const withApples = copied(
   Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples], deliveries: [{ item: "apple" }] }))

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
-import { columnsToAdd, isDefinedOtherwise } from "../columns-by-name.ts"
-import { createTables } from "../dictionary.ts"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { attachLiveData, liveData } from "../live/live-tables.ts"
 import { liveOf } from "../live/previous.ts"
-import type { DataSet } from "../tables.ts"
+import { createTables } from "../tables/dictionary.ts"
+import { columnsToAdd, isDefinedOtherwise } from "../tables/earlier-versions.ts"
+import type { DataSet } from "../tables/tables.ts"
 
 /**
  * Fails before a run fetches anything, if the live data set is damaged, was published by a newer version, or has tables

@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { recordedRun } from "../live/runs.ts"
-import { removeAbandoned } from "../staging.ts"
 import { recordEnd } from "./record.ts"
+import { removeAbandoned } from "./staging.ts"
 
 const message = "The program was killed, or its machine stopped, before the run ended. When is not known."
 

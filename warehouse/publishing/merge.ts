@@ -3,12 +3,12 @@
  * generation does not have yet, then the rest is moved. A table's `merge` defines what counts as new.
  */
 import { Effect, Schema } from "effect"
-import { type AddedColumn, columnsToAdd, isDefinedOtherwise, nameOf } from "../columns-by-name.ts"
 import { type DuckDb, identifier } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { attachLiveData, liveData, showLive } from "../live/live-tables.ts"
 import type { Live } from "../live/previous.ts"
-import { type DataSet, type Merge, type Owned, stagedIngestTables, type Table } from "../tables.ts"
+import { type AddedColumn, columnsToAdd, isDefinedOtherwise, nameOf } from "../tables/earlier-versions.ts"
+import { type DataSet, type Merge, type Owned, stagedIngestTables, type Table } from "../tables/tables.ts"
 import { completeFromLive } from "./complete.ts"
 
 type Db = DuckDb["Service"]

@@ -9,12 +9,12 @@ import type { Layout } from "../generation/layout.ts"
 import { makeGeneration, newestManifest } from "../generation/manifest.ts"
 import { fromLive } from "../live/previous.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import { stage } from "../staging.ts"
-import { commodity, type DataSet } from "../tables.ts"
+import { commodity, type DataSet } from "../tables/tables.ts"
 import { requirePublishable } from "./definitions.ts"
 import { rebuildFrom } from "./rebuild.ts"
 import { recordEnd } from "./record.ts"
 import { rollback } from "./rollback.ts"
+import { stage } from "./staging.ts"
 
 const newer = withColumn(commodity, "series", "colour")
 

@@ -1,11 +1,11 @@
 /** Errors of a publication, with the step at which it stopped. */
 
 import { Effect, PlatformError, Schema } from "effect"
-import { TablesDiffer } from "../columns-by-name.ts"
-import { isDiskFull } from "../disk-full.ts"
+import { isDiskFull } from "../disk.ts"
 import { ManifestUnusable } from "../generation/manifest.ts"
 import { PartDamaged } from "../generation/parts.ts"
-import { NewerDataSet } from "../newer-versions.ts"
+import { TablesDiffer } from "../tables/earlier-versions.ts"
+import { NewerDataSet } from "../tables/newer-versions.ts"
 import { ChecksFailed } from "./check.ts"
 import { PublishedMeanwhile, RolledBackMeanwhile } from "./record.ts"
 

@@ -18,10 +18,10 @@ import { Effect, Fiber, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { keptManifestsOf } from "../generation/manifest.ts"
 import { objectIdOf } from "../generation/parts.ts"
-import { stage } from "../staging.ts"
 import type { Check } from "./check.ts"
 import { publish } from "./publish.ts"
 import { rollback } from "./rollback.ts"
+import { stage } from "./staging.ts"
 
 /** Names of all files and folders below a folder. */
 const filesBelow = (folder: string) =>

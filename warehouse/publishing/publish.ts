@@ -5,7 +5,6 @@
  */
 import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, Path } from "effect"
-import { definitionHash } from "../dictionary.ts"
 import { type Layout, writableDirectory } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { type DataSetEntry, generationId, isLoaded, type Manifest, type Part } from "../generation/manifest.ts"
@@ -13,13 +12,14 @@ import { prune } from "../generation/retention.ts"
 import { stagedIn, writeRecordsOfRun } from "../ingestion/records.ts"
 import { type Live, liveOf } from "../live/previous.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import type { Staged } from "../staging.ts"
-import type { DataSet } from "../tables.ts"
+import { definitionHash } from "../tables/dictionary.ts"
+import type { DataSet } from "../tables/tables.ts"
 import { type Built, build } from "./build.ts"
 import type { Check } from "./check.ts"
 import { type Reduced, reduceToNew } from "./merge.ts"
 import { during } from "./publish-failed.ts"
 import { putFile, recordRun, requireStillKnown } from "./record.ts"
+import type { Staged } from "./staging.ts"
 
 export interface Publication {
   readonly layout: Layout

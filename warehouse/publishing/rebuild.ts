@@ -19,12 +19,12 @@ import {
 import { verifiedPart } from "../generation/parts.ts"
 import { attachIngestion } from "../ingestion/file.ts"
 import { writeRecordsOfRebuild } from "../ingestion/records.ts"
-import { requireKnown } from "../newer-versions.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import { ownFolder } from "../staging.ts"
-import type { DataSet } from "../tables.ts"
+import { requireKnown } from "../tables/newer-versions.ts"
+import type { DataSet } from "../tables/tables.ts"
 import { makeLive } from "./make-live.ts"
 import { addPart, isSame, PublishedMeanwhile, putFile } from "./record.ts"
+import { ownFolder } from "./staging.ts"
 
 /** None of the repeated runs brought a row, but the live data set has rows. */
 export class NothingMade extends Schema.TaggedError<NothingMade>()("NothingMade", { pipeline: Schema.String }) {

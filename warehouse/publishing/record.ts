@@ -21,10 +21,10 @@ import { faultOf, noteSeen, stampedId } from "../generation/parts.ts"
 import { promote } from "../generation/promote.ts"
 import { mergeIngestParts } from "../ingestion/part.ts"
 import { eventOf, type RecordsOfRun, stagedByFailed, writeRecordsOfRun } from "../ingestion/records.ts"
-import { requireKnownIngest } from "../newer-versions.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import { ownFolder, stagedFileIn } from "../staging.ts"
-import { ingestVersion } from "../tables.ts"
+import { requireKnownIngest } from "../tables/newer-versions.ts"
+import { ingestVersion } from "../tables/tables.ts"
+import { ownFolder, stagedFileIn } from "./staging.ts"
 
 /** Number of parts that are merged into one. */
 const mergedRuns = 100

@@ -24,11 +24,11 @@ import {
 import { verifiedPart } from "../generation/parts.ts"
 import { bringParts } from "../generation/pull.ts"
 import { writeRecordsOfEvent } from "../ingestion/records.ts"
-import { requireKnown, requireKnownIngest } from "../newer-versions.ts"
-import { ownFolder } from "../staging.ts"
-import { dataSets } from "../tables.ts"
+import { requireKnown, requireKnownIngest } from "../tables/newer-versions.ts"
+import { dataSets } from "../tables/tables.ts"
 import { makeLive } from "./make-live.ts"
 import { addPart, putFile } from "./record.ts"
+import { ownFolder } from "./staging.ts"
 
 export class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("NoSuchGeneration", {
   wanted: Schema.String,

@@ -4,8 +4,8 @@
  * same fdc_id, and their rows in food_nutrient.csv and food_attribute.csv.
  */
 
+import { labelColumns } from "@larder/warehouse/branded-foods/nutrition.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { labelColumns } from "@larder/warehouse/foods/nutrition.ts"
 import { Effect, Schema } from "effect"
 import { type FieldNames, foodColumns, labelsFrom, placeOf } from "../label.ts"
 import type { Load } from "../load.ts"

@@ -4,10 +4,10 @@
  * removed first and the lists that name them last, so that a kill loses nothing that is needed, and the next prune
  * completes this one.
  */
-import { syncFile } from "@larder/warehouse/durable.ts"
+import { syncFile } from "@larder/warehouse/disk.ts"
 import { ifMissing, type Layout } from "@larder/warehouse/generation/layout.ts"
 import { type PastRun, pastRuns } from "@larder/warehouse/live/runs.ts"
-import { whileNobodyRuns } from "@larder/warehouse/staging.ts"
+import { whileNobodyRuns } from "@larder/warehouse/publishing/staging.ts"
 import { Clock, Effect, FileSystem, Option, Path } from "effect"
 import { reasonOf } from "../causes.ts"
 import { decodeLine, hasRead } from "../fetch-list.ts"

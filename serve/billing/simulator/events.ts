@@ -5,8 +5,8 @@
  */
 import { randomBytes } from "node:crypto"
 import { Clock, Effect, Option, Schema } from "effect"
-import { randomText } from "../../access/random-text.ts"
-import type { ConsoleDatabase } from "../../console-database/console-database.ts"
+import { randomText } from "../../ledger/random-text.ts"
+import type { ConsoleDatabase } from "../../persistence/console-database.ts"
 import type { Named } from "../processor.ts"
 import { referenceOf } from "./payments.ts"
 import { Notice, type Settings } from "./records.ts"

@@ -4,8 +4,8 @@
  */
 import { randomBytes } from "node:crypto"
 import { Clock, Effect, Queue, Schema } from "effect"
-import { randomText } from "../../access/random-text.ts"
-import { ConsoleDatabase, type ConsoleUnavailable, type Statements } from "../../console-database/console-database.ts"
+import { randomText } from "../../ledger/random-text.ts"
+import { ConsoleDatabase, type ConsoleUnavailable, type Statements } from "../../persistence/console-database.ts"
 import { newEventId, waiting } from "./events.ts"
 import { referenceOf } from "./payments.ts"
 import { type Mishaps, noMishaps, Payment, SavedCard, Settings } from "./records.ts"

@@ -1,6 +1,6 @@
 /** The simulator behind the `CardProcessor` interface, with simulated faults around each answer. */
 import { Clock, Effect } from "effect"
-import { ConsoleUnavailable } from "../../console-database/console-database.ts"
+import { ConsoleUnavailable } from "../../persistence/console-database.ts"
 import { type CardProcessor, ForgedEvent, ProcessorUnavailable, type Sought } from "../processor.ts"
 import { paymentOfEvent } from "./events.ts"
 import { type Books, cards, iso, newId, payments } from "./kept.ts"

@@ -4,7 +4,7 @@
  * the whole `CardProcessor` interface.
  */
 import { Clock, Context, Effect, Layer, Queue } from "effect"
-import type { ConsoleUnavailable } from "../../console-database/console-database.ts"
+import type { ConsoleUnavailable } from "../../persistence/console-database.ts"
 import type { CardProcessor, Looked } from "../processor.ts"
 import { sendDue, sent, waiting } from "./events.ts"
 import { iso, openBooks, payments } from "./kept.ts"

@@ -3,7 +3,7 @@
  * since it was read, so two servers or two browser tabs never overwrite each other.
  */
 import { Effect, Schema } from "effect"
-import type { ConsoleUnavailable, Statements } from "../../console-database/console-database.ts"
+import type { ConsoleUnavailable, Statements } from "../../persistence/console-database.ts"
 
 const Row = Schema.Struct({ id: Schema.String, body: Schema.String })
 

@@ -6,14 +6,14 @@ import { createReadStream, existsSync, mkdtempSync, readFileSync, renameSync, rm
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { pipeline } from "node:stream/promises"
-import { commentsOf } from "@larder/warehouse/dictionary.ts"
+import { visible } from "@larder/warehouse/cli/terminal.ts"
 import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import { visible } from "@larder/warehouse/terminal.ts"
+import { commentsOf } from "@larder/warehouse/tables/dictionary.ts"
 import { Effect, Schema, Stdio, Stream } from "effect"
-import { csvText } from "../../csv.ts"
 import type { AccountSummary } from "../../ledger/administration.ts"
+import { Account, Entry } from "../../ledger/chain/records.ts"
 import { syncDirectory, syncFile } from "../../ledger/files.ts"
-import { Account, Entry } from "../../ledger/records.ts"
+import { csvText } from "../../persistence/csv.ts"
 
 const columns = Object.keys(Entry.fields) as ReadonlyArray<keyof Entry> // Object.keys loses the types of the names
 const rowsAtOnce = 10_000

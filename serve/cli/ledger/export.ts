@@ -3,7 +3,7 @@ import path from "node:path"
 import { Console, Effect, Option, Stream } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import { Administration } from "../../ledger/administration.ts"
-import type { Entry } from "../../ledger/records.ts"
+import type { Entry } from "../../ledger/chain/records.ts"
 import { account, json, withLedger } from "../flags.ts"
 import { writeCsv, writeDuckDb, writeParquet } from "./entry-files.ts"
 

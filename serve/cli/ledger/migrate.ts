@@ -3,8 +3,8 @@ import { Effect, Option, Schema } from "effect"
 import { Command } from "effect/cli"
 import { usdOf } from "../../ledger/money.ts"
 import { moveToPostgres } from "../../ledger/postgres/migration.ts"
-import { ledgerDirectoryIn } from "../../ledger/reach.ts"
 import { homeSetting, ledgerUrlSetting } from "../../settings.ts"
+import { ledgerDirectoryIn } from "../control/reach-ledger.ts"
 import { json, print } from "../flags.ts"
 
 class NoTarget extends Schema.TaggedError<NoTarget>()("NoTarget", {}) {

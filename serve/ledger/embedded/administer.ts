@@ -1,7 +1,6 @@
 /** Carries out an operator's requests in the process that holds the ledger. One change at a time. */
 
 import { Clock, Effect, Result, Schedule, Schema, Semaphore, Stream } from "effect"
-import { fingerprint, last4, newApiKey } from "../../access/api-key.ts"
 import {
   type AccountSummary,
   Administration,
@@ -9,7 +8,11 @@ import {
   Booking,
   type KeySummary
 } from "../administration.ts"
-import type { ChainHead } from "../chain.ts"
+import { fingerprint, last4, newApiKey } from "../api-key.ts"
+import type { ChainHead } from "../chain/chain.ts"
+import { unavailable } from "../errors.ts"
+import { dayOf } from "../moments.ts"
+import { newId } from "../new-id.ts"
 import {
   bookOnce,
   creditAccount,
@@ -23,12 +26,9 @@ import {
   rotateKey,
   UnknownAccount,
   unknownKey
-} from "../decisions.ts"
-import { unavailable } from "../errors.ts"
-import { type AccountState, bookingOf, type KeyState, type LedgerState } from "../ledger-state.ts"
-import { dayOf } from "../moments.ts"
-import { newId } from "../new-id.ts"
-import { spentInMonth, spentInWeek, spentOnDay } from "../spending.ts"
+} from "../rules/decisions.ts"
+import { type AccountState, bookingOf, type KeyState, type LedgerState } from "../rules/ledger-state.ts"
+import { spentInMonth, spentInWeek, spentOnDay } from "../rules/spending.ts"
 import { accountSummary, keySummary } from "../summaries.ts"
 import type { GroupWriter } from "./group-writer.ts"
 import { keyText, type LedgerStore } from "./store.ts"

@@ -6,7 +6,7 @@
 import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statSync } from "node:fs"
 import path from "node:path"
 import { Effect } from "effect"
-import { makeRestorable } from "../../console-database/restored.ts"
+import { makeRestorable } from "../../persistence/restored.ts"
 import { openSqlite, type Sqlite } from "../../persistence/sqlite.ts"
 import { type Backup, BackupFailed } from "../administration.ts"
 import { syncDirectory, syncFile } from "../files.ts"

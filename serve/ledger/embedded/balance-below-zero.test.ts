@@ -15,8 +15,8 @@ import {
   written
 } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect } from "effect"
-import type { Draft } from "../chain.ts"
-import type { Group } from "../ledger-state.ts"
+import type { Draft } from "../chain/chain.ts"
+import type { Group } from "../rules/ledger-state.ts"
 
 describe("a start with a balance below 0", () => {
   const moved = (credits: number, entry: Partial<Draft> = {}): Draft => ({

@@ -1,6 +1,6 @@
 /** SQLite rows in the spelling of the records. The tables are strict, so every value has the type of its column. */
 import type { Row } from "../../persistence/sqlite.ts"
-import type { Entry } from "../records.ts"
+import type { Entry } from "../chain/records.ts"
 
 export const entryColumns = `sequence, account_id, position, type, occurred_at, key_id, endpoint, credits, balance,
   budget_credits, daily_budget_credits, weekly_budget_credits, request_id, note, expires_at, grants, hash`

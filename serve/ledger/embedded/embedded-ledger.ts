@@ -3,11 +3,11 @@
  * every request is a plain function or one shared promise; nothing runs between the check and the hold.
  */
 import { Effect } from "effect"
-import { fingerprint } from "../../access/api-key.ts"
-import { chargedTwice } from "../charged-requests.ts"
+import { fingerprint } from "../api-key.ts"
 import { type Admission, Ledger, noCounts } from "../ledger.ts"
-import { type ApiKeyView, isCurrent, keyWith, type LedgerState, restore } from "../ledger-state.ts"
-import { charge, type Hold, hold, release, remaining } from "../machine.ts"
+import { chargedTwice } from "../rules/charged-requests.ts"
+import { type ApiKeyView, isCurrent, keyWith, type LedgerState, restore } from "../rules/ledger-state.ts"
+import { charge, type Hold, hold, release, remaining } from "../rules/machine.ts"
 import { administer, type LedgerUser } from "./administer.ts"
 import { embeddedStore } from "./embedded-store.ts"
 import { type GroupWriter, makeGroupWriter } from "./group-writer.ts"

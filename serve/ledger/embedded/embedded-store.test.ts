@@ -23,10 +23,10 @@ import {
   written
 } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Result, Stream } from "effect"
-import { creditAccount, openAccount } from "../decisions.ts"
-import type { Group } from "../ledger-state.ts"
+import type { Entry } from "../chain/records.ts"
 import { monthOf } from "../moments.ts"
-import type { Entry } from "../records.ts"
+import { creditAccount, openAccount } from "../rules/decisions.ts"
+import type { Group } from "../rules/ledger-state.ts"
 import { embeddedStore } from "./embedded-store.ts"
 import { openLedgerFile } from "./ledger-file.ts"
 import type { LedgerStore } from "./store.ts"

@@ -7,18 +7,18 @@ import { Clock, Effect, Option, Semaphore, Stream } from "effect"
 import { isBusy, isDamaged } from "../../persistence/sqlite.ts"
 import { inOwnThread, makeThread } from "../../persistence/thread.ts"
 import { BackupFailed } from "../administration.ts"
+import type { Entry } from "../chain/records.ts"
 import { LedgerDamaged, LedgerUnavailable, unavailable } from "../errors.ts"
-import type { Group } from "../ledger-state.ts"
-import type { Entry } from "../records.ts"
+import type { Group } from "../rules/ledger-state.ts"
 import { sumUp } from "../summed-usage.ts"
 import { backUp, refuseExisting } from "./backup.ts"
+import { verify } from "./checks/verification.ts"
 import type { LedgerFile } from "./ledger-file.ts"
 import { Damage, longWayAt, readState } from "./opening.ts"
 import { followEntries, lastEntry, progressIn } from "./progress.ts"
 import { readAfter, readAllAfter, readBefore, readGrants, readKeyTexts } from "./statement.ts"
 import type { LedgerStore } from "./store.ts"
 import { readParts, readUsage } from "./usage.ts"
-import { verify } from "./verification.ts"
 import { groupWriting } from "./write-group.ts"
 
 const followEvery = 1_000
@@ -177,7 +177,7 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       ),
     verify: (held, anchor) =>
       oneLongLook.withPermit(
-        ask("be verified", () => inOwnThread({ file, sums }, module("./verification.ts"), verify, held, anchor))
+        ask("be verified", () => inOwnThread({ file, sums }, module("./checks/verification.ts"), verify, held, anchor))
       ),
     keyTexts: ask("be verified", () => thread.run(module("./statement.ts"), readKeyTexts)),
     backup: (to) =>

@@ -4,12 +4,12 @@
  * charges a second.
  */
 
-import { chain, type Draft } from "../chain.ts"
-import type { Decision } from "../decisions.ts"
+import { chain, type Draft } from "../chain/chain.ts"
+import type { Account, ApiKey } from "../chain/records.ts"
 import type { LedgerCounters } from "../ledger.ts"
-import { apply, type Group, type LedgerState } from "../ledger-state.ts"
-import { giveBack, type Hold, settle } from "../machine.ts"
-import type { Account, ApiKey } from "../records.ts"
+import type { Decision } from "../rules/decisions.ts"
+import { apply, type Group, type LedgerState } from "../rules/ledger-state.ts"
+import { giveBack, type Hold, settle } from "../rules/machine.ts"
 import type { LedgerStore } from "./store.ts"
 
 interface PendingGroup {

@@ -1,7 +1,7 @@
 /** Follows the chain of a ledger in a file, and stores its head there. Entry and record numbers have no gaps. */
 import type { Sqlite } from "../../persistence/sqlite.ts"
-import { hashOfRecord, linkedTo } from "../chain.ts"
-import { type Head, isAt } from "../head.ts"
+import { hashOfRecord, linkedTo } from "../chain/chain.ts"
+import { type Head, isAt } from "../chain/head.ts"
 import { numberIn, textIn } from "./columns.ts"
 
 /** Links per step: about 100 MB of memory. */

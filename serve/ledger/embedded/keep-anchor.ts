@@ -3,10 +3,10 @@
  * background. The head is kept in memory, because an attacker who can write the file can also replace the head in it.
  */
 import { Effect, type Option } from "effect"
-import type { AnchorPlace } from "../anchor.ts"
+import type { AnchorPlace } from "../chain/anchor.ts"
+import type { Head } from "../chain/head.ts"
+import { type Chain, keepAnchorOf } from "../chain/keep-anchor.ts"
 import { unavailable } from "../errors.ts"
-import type { Head } from "../head.ts"
-import { type Chain, keepAnchorOf } from "../keep-anchor.ts"
 import { advanceHead, chainProblem, endIn, headIn } from "./head.ts"
 import type { LedgerFile } from "./ledger-file.ts"
 

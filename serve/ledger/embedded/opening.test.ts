@@ -16,10 +16,10 @@ import {
 } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { hashOf } from "../chain.ts"
-import type { Decision } from "../decisions.ts"
-import { restore } from "../ledger-state.ts"
-import { hold } from "../machine.ts"
+import { hashOf } from "../chain/chain.ts"
+import type { Decision } from "../rules/decisions.ts"
+import { restore } from "../rules/ledger-state.ts"
+import { hold } from "../rules/machine.ts"
 import { ledgerFileIn } from "./ledger-file.ts"
 
 const plainCopy = sampleCopy({ followed: false })

@@ -5,12 +5,12 @@
 import type { Scope } from "@larder/schemas/scopes.ts"
 import { scopes } from "@larder/schemas/scopes.ts"
 import type { Row, Sqlite } from "../../persistence/sqlite.ts"
-import { beginning, type ChainHead } from "../chain.ts"
-import type { Snapshot } from "../ledger-state.ts"
+import { beginning, type ChainHead } from "../chain/chain.ts"
+import type { Account, ApiKey } from "../chain/records.ts"
 import { dateOfDay, dayOf, mondayOf, monthOf } from "../moments.ts"
-import type { Account, ApiKey } from "../records.ts"
+import type { Snapshot } from "../rules/ledger-state.ts"
+import { eachEntryAfter, entryChecks, type Owners } from "./checks/entry-checks.ts"
 import { entryColumns, entryOf, numberIn, textIn } from "./columns.ts"
-import { eachEntryAfter, entryChecks, type Owners } from "./entry-checks.ts"
 import { cutProblem, headIn } from "./head.ts"
 import {
   dayOfEntry,

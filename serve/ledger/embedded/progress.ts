@@ -6,7 +6,7 @@
  */
 import path from "node:path"
 import type { Sqlite } from "../../persistence/sqlite.ts"
-import type { Head } from "../head.ts"
+import type { Head } from "../chain/head.ts"
 import { numberIn } from "./columns.ts"
 import { advanceHead } from "./head.ts"
 import { sumsTables } from "./tables.ts"

@@ -2,7 +2,7 @@
  * Finds request ids that a ledger contains more than once for the same type. Ten million texts would not fit into
  * memory, so a 53-bit hash of each is kept; texts are compared only if two hashes are equal.
  */
-import type { Entry } from "../records.ts"
+import type { Entry } from "../chain/records.ts"
 
 const nameOf = ({ request_id, type }: Entry) => `${type} ${request_id}`
 

@@ -1,8 +1,8 @@
 /** Reads entries page by page, on a thread: through `entry_place`, and the newest from the entries themselves. */
 import { literal } from "@larder/warehouse/duckdb.ts"
 import type { Sqlite } from "../../persistence/sqlite.ts"
-import type { Snapshot } from "../ledger-state.ts"
-import type { Entry } from "../records.ts"
+import type { Entry } from "../chain/records.ts"
+import type { Snapshot } from "../rules/ledger-state.ts"
 import { entryColumns, entryOf, textIn } from "./columns.ts"
 import { followed } from "./progress.ts"
 import { keyTextColumns, type PageBefore } from "./store.ts"

@@ -4,12 +4,12 @@
  */
 import type { Effect, Stream } from "effect"
 import type { Backup, BackupFailed, Input, UsageOfDay, Verification } from "../administration.ts"
-import type { Anchor } from "../anchor.ts"
+import type { Anchor } from "../chain/anchor.ts"
+import type { ApiKey, Entry } from "../chain/records.ts"
 import type { LedgerDamaged, LedgerUnavailable } from "../errors.ts"
-import type { Group, Snapshot } from "../ledger-state.ts"
-import type { ApiKey, Entry } from "../records.ts"
+import type { Group, Snapshot } from "../rules/ledger-state.ts"
 import type { SummedUsage } from "../summed-usage.ts"
-import type { ServerHeads } from "./verification.ts"
+import type { ServerHeads } from "./checks/verification.ts"
 
 /** The fields of a key that affect calls, to compare the stored key with the one that the running server knows. */
 export const keyText = (key: ApiKey): string =>

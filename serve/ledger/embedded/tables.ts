@@ -1,6 +1,6 @@
 /** The tables of the ledger in SQLite, and the triggers that record every state of accounts, keys and payments. */
 import { readFileSync } from "node:fs"
-import { type Recorded, recorded, recordedTables } from "../recorded.ts"
+import { type Recorded, recorded, recordedTables } from "../chain/recorded.ts"
 
 const read = (name: string) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
 

@@ -1,10 +1,10 @@
 /** Writes the rows of a group, within the caller's transaction. */
 import type { SQLInputValue } from "node:sqlite"
 import type { Sqlite } from "../../persistence/sqlite.ts"
-import { grantChanges } from "../expiring-grants.ts"
-import type { Group } from "../ledger-state.ts"
-import { recorded } from "../recorded.ts"
-import type { ApiKey, Entry } from "../records.ts"
+import { recorded } from "../chain/recorded.ts"
+import type { ApiKey, Entry } from "../chain/records.ts"
+import { grantChanges } from "../rules/expiring-grants.ts"
+import type { Group } from "../rules/ledger-state.ts"
 import { entryColumns } from "./columns.ts"
 
 const marks = (count: number) => Array(count).fill("?").join(", ")

@@ -2,8 +2,11 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Day } from "@larder/schemas/dates.ts"
 import { Clock, Effect, Option, Schema, Stream } from "effect"
-import { fingerprint, last4, newApiKey } from "../../access/api-key.ts"
 import { AccountSummary, Administration, Booking, UsageOfDay } from "../administration.ts"
+import { fingerprint, last4, newApiKey } from "../api-key.ts"
+import { ApiKey, Entry, entryTypes } from "../chain/records.ts"
+import { dateOfDay, dayOf, mondayOf, monthOfDay, timestampOf } from "../moments.ts"
+import { newId } from "../new-id.ts"
 import {
   bookOnce,
   creditAccount,
@@ -16,18 +19,15 @@ import {
   rotateKey,
   UnknownAccount,
   unknownKey
-} from "../decisions.ts"
-import { dateOfDay, dayOf, mondayOf, monthOfDay, timestampOf } from "../moments.ts"
-import { newId } from "../new-id.ts"
-import { ApiKey, Entry, entryTypes } from "../records.ts"
+} from "../rules/decisions.ts"
 import { keySummary, type Spent } from "../summaries.ts"
 import { PartOfUsage, sumUp } from "../summed-usage.ts"
 import { backUp } from "./backup.ts"
-import { unavailable } from "./database.ts"
-import { expireCredits, expireCreditsOf } from "./expired-credits.ts"
-import { bookEntries, whileFree } from "./leases.ts"
-import { texts } from "./parameters.ts"
-import { accountRow, entryRow, keyRow, momentOf } from "./sql-text.ts"
+import { expireCredits, expireCreditsOf } from "./leases/expired-credits.ts"
+import { bookEntries, whileFree } from "./leases/leases.ts"
+import { unavailable } from "./sql/database.ts"
+import { texts } from "./sql/parameters.ts"
+import { accountRow, entryRow, keyRow, momentOf } from "./sql/sql-text.ts"
 import { summedUsageAsked, usageAsked } from "./usage.ts"
 import { verify } from "./verification.ts"
 

@@ -5,13 +5,13 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { Verification } from "../administration.ts"
+import { chainCheck, type Head, noHead } from "../chain/head.ts"
 import { LedgerDamaged } from "../errors.ts"
-import { chainCheck, type Head, noHead } from "../head.ts"
-import { beforeAll, followChain, keptHead, toTheEnd } from "./chain.ts"
-import { brokenChains, brokenNewestLinks } from "./chain-check.ts"
-import { transact, unavailable } from "./database.ts"
-import { recordChecks } from "./record-check.ts"
-import { monthOfMoment } from "./sql-text.ts"
+import { beforeAll, followChain, keptHead, toTheEnd } from "./chain/chain.ts"
+import { brokenChains, brokenNewestLinks } from "./chain/chain-check.ts"
+import { recordChecks } from "./chain/record-check.ts"
+import { transact, unavailable } from "./sql/database.ts"
+import { monthOfMoment } from "./sql/sql-text.ts"
 import {
   moneyOut,
   moneyOutEntries,
@@ -19,7 +19,7 @@ import {
   usageOfDay,
   usageOfEndpoint,
   usageOfMonth
-} from "./sums-of-entries.ts"
+} from "./sql/sums-of-entries.ts"
 
 const mostProblems = 100
 

@@ -3,8 +3,8 @@
  * It knows no keys, charges nothing, and leaves out the nutrition per serving and the names of nutrients.
  */
 import { fdcIdOf } from "@larder/schemas/branded-food/id.ts"
+import { labelColumns } from "@larder/warehouse/branded-foods/nutrition.ts"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { labelColumns } from "@larder/warehouse/foods/nutrition.ts"
 import { Effect, Schema } from "effect"
 import { H3, HTTPResponse, serve } from "h3"
 

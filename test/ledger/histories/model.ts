@@ -4,7 +4,7 @@
  */
 import type { Scope } from "@larder/schemas/scopes.ts"
 import type { Booking, UsageOfDay } from "@larder/serve/ledger/administration.ts"
-import type { Refusal } from "@larder/serve/ledger/machine.ts"
+import type { Refusal } from "@larder/serve/ledger/rules/machine.ts"
 import type { Traits } from "./subject.ts"
 
 export const timeOf = (ms: number): string => new Date(ms).toISOString()

@@ -2,8 +2,9 @@
  * What the random histories run over: a ledger with one server, or with several that share it, and everything that can
  * happen to them. A store is put to the histories by one of these.
  */
+
+import type { Entry } from "@larder/serve/ledger/chain/records.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import type { Entry } from "@larder/serve/ledger/records.ts"
 
 /** When a process dies: doing nothing, or before, while or after the changes under way reach the store. */
 export const moments = ["idle", "before", "torn", "after"] as const

@@ -3,7 +3,7 @@
  * overlaps. The model of the histories sums lists whenever it is asked, which a million steps have no time for.
  */
 import type { UsageOfDay } from "@larder/serve/ledger/administration.ts"
-import type { Entry } from "@larder/serve/ledger/records.ts"
+import type { Entry } from "@larder/serve/ledger/chain/records.ts"
 import { type Call, dayOf, type Refusal, type Terms, timeOf, windows } from "./rules.ts"
 
 export interface Key {

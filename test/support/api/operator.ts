@@ -4,9 +4,9 @@
  */
 
 import { type Scope, scopes } from "@larder/schemas/scopes.ts"
+import { layerAdministration } from "@larder/serve/cli/control/reach-ledger.ts"
 import { Administration, type AdministrationError, type NewKey } from "@larder/serve/ledger/administration.ts"
-import { layerAdministration } from "@larder/serve/ledger/reach.ts"
-import type { Entry } from "@larder/serve/ledger/records.ts"
+import type { Entry } from "@larder/serve/ledger/chain/records.ts"
 import { ConfigProvider, Effect, Stream } from "effect"
 
 /** Ledgers in PostgreSQL, by the home of their server. */

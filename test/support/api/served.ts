@@ -4,7 +4,7 @@
  */
 import { readFileSync, rmSync, statSync } from "node:fs"
 import type { NewKey } from "@larder/serve/ledger/administration.ts"
-import type { Entry } from "@larder/serve/ledger/records.ts"
+import type { Entry } from "@larder/serve/ledger/chain/records.ts"
 import { afterAll, beforeAll, expect, inject } from "vitest"
 import { type Server, startServer } from "../programs.ts"
 import { copyHome } from "../sample-home.ts"

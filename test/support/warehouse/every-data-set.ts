@@ -1,9 +1,10 @@
 /** A warehouse with something of everything, for tests of what people open. */
-import { definitionHash } from "@larder/warehouse/dictionary.ts"
+
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import type { Parts } from "@larder/warehouse/opened/parts.ts"
-import { stage } from "@larder/warehouse/staging.ts"
-import { brandedFood, commodity, type DataSet, dataSets, priceVersionTable } from "@larder/warehouse/tables.ts"
+import { stage } from "@larder/warehouse/publishing/staging.ts"
+import { definitionHash } from "@larder/warehouse/tables/dictionary.ts"
+import { brandedFood, commodity, type DataSet, dataSets, priceVersionTable } from "@larder/warehouse/tables/tables.ts"
 import { Effect, FileSystem, Path } from "effect"
 import { labelsAlone, publishLabels } from "./label-rows.ts"
 import { aLayout, aRun, publishStaged } from "./pantry.ts"

@@ -2,9 +2,9 @@
 import { writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { define } from "@larder/warehouse/dictionary.ts"
 import { DuckDb, identifier, literal } from "@larder/warehouse/duckdb.ts"
-import { buildFoods } from "@larder/warehouse/foods/build.ts"
+import { buildFoods } from "@larder/warehouse/search/build/build.ts"
+import { define } from "@larder/warehouse/tables/dictionary.ts"
 import { Effect, FileSystem, Schema } from "effect"
 import { labelsAlone } from "./label-rows.ts"
 

@@ -1,9 +1,9 @@
 /** Labels of branded foods in a warehouse of their own, for tests of what is published with them. */
 
-import { buildFoods } from "@larder/warehouse/foods/build.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { type Staging, stage } from "@larder/warehouse/staging.ts"
-import { brandedFood, type DataSet } from "@larder/warehouse/tables.ts"
+import { type Staging, stage } from "@larder/warehouse/publishing/staging.ts"
+import { buildFoods } from "@larder/warehouse/search/build/build.ts"
+import { brandedFood, type DataSet } from "@larder/warehouse/tables/tables.ts"
 import { Effect } from "effect"
 import { aRun, publishStaged } from "./pantry.ts"
 

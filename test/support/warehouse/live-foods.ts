@@ -1,10 +1,10 @@
 /** The foods of a home, opened as a server opens them. */
 
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { foodsOf } from "@larder/warehouse/foods/of-parts.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { isLoaded, newestManifest, readManifest } from "@larder/warehouse/generation/manifest.ts"
 import { verifiedDatabase } from "@larder/warehouse/generation/parts.ts"
+import { foodsOf } from "@larder/warehouse/live/sidecar-files.ts"
 import { Effect, Option } from "effect"
 
 /**

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { objectName } from "@larder/warehouse/depot/depot.ts"
 import type { Manifest } from "@larder/warehouse/generation/manifest.ts"
-import { dataSets } from "@larder/warehouse/tables.ts"
+import { dataSets } from "@larder/warehouse/tables/tables.ts"
 
 const opened = [...dataSets.map(({ about }) => about.pipeline), "ingestion", "larder"].map((name) => `${name}.duckdb`)
 const locks = [...dataSets.map(({ about }) => about.pipeline), "beside", "opened"].map((name) => `.${name}.lock`)

@@ -1,0 +1,66 @@
+/**
+ * Chooses this server's card processor: Stripe if its key is set, otherwise the built-in simulator, which sells credits
+ * without taking money. If customers have already paid through Stripe, a missing key counts as a mistake.
+ */
+import { Config, Context, Effect, Layer, Schema } from "effect"
+import { ConsoleDatabase } from "../persistence/console-database.ts"
+import type { CardProcessor } from "./processor.ts"
+import { Simulator } from "./simulator/simulator.ts"
+import { stripeSettings } from "./stripe/settings.ts"
+
+/** What a payment moves: nothing, only Stripe's test money, or real money. */
+type Mode = "simulated" | "test" | "live"
+
+export interface Payments {
+  readonly mode: Mode
+  readonly processor: CardProcessor
+  /** Undefined if Stripe is the processor. */
+  readonly simulator: Simulator["Service"] | undefined
+}
+
+export class StripeKeyMissing extends Schema.TaggedError<StripeKeyMissing>()("StripeKeyMissing", {}) {
+  override get message() {
+    return "This ledger has payments by Stripe, and LARDER_STRIPE_KEY is not set: without it everybody who signs in could add credits with a test card, for nothing. Set the key. Where this is a copy to try things on, LARDER_SIMULATE_PAYMENTS=yes starts it with simulated payments."
+  }
+}
+
+const whyNothing = {
+  simulated:
+    "Card payments are simulated: LARDER_STRIPE_KEY is not set, and everybody who signs in can add credits for nothing.",
+  test: "Card payments are tests: LARDER_STRIPE_KEY is a test key, and everybody who signs in can add credits with a test card, for nothing."
+}
+
+/**
+ * The warning that no money is taken; undefined in live mode. `publicUrl` is the public address of the console, if set.
+ */
+export const nothingIsTaken = (mode: Mode, publicUrl: string | undefined): string | undefined => {
+  if (mode === "live") return undefined
+  return publicUrl?.startsWith("https:")
+    ? `NO MONEY IS TAKEN AT ${publicUrl}! ${whyNothing[mode]} Set a live key of Stripe before customers sign in.`
+    : whyNothing[mode]
+}
+
+const noEvents =
+  "LARDER_STRIPE_WEBHOOK_SECRET is not set, so events of Stripe are refused: a payment whose owner does not come back to the console is booked some minutes later, and refunds and disputes take credits back hours later. Create a webhook endpoint at <console>/webhooks/stripe in Stripe's dashboard, and set its signing secret (whsec_…)."
+
+const isMeant = Config.Boolean("LARDER_SIMULATE_PAYMENTS").pipe(Config.withDefault(false))
+
+const hasPaymentsByStripe = Effect.gen(function* () {
+  const database = yield* ConsoleDatabase
+  return (yield* database.run("select id from console.payment where processor = 'stripe' limit 1")) > 0
+})
+
+/** `consoleUrl` is called only after the console listens. */
+export const openPayments = Effect.fn("Payments.open")(function* (consoleUrl: () => string) {
+  const stripe = yield* stripeSettings
+  if (stripe !== undefined) {
+    // a fifth of the code that the server loads, and unused by operators who do not sell
+    const { stripeProcessor } = yield* Effect.promise(() => import("./stripe/stripe-processor.ts"))
+    if (stripe.webhookSecret === undefined) yield* Effect.logWarning(noEvents)
+    const mode = stripe.isTest ? "test" : "live"
+    return { mode, processor: stripeProcessor(stripe), simulator: undefined } satisfies Payments
+  }
+  if (!(yield* isMeant) && (yield* hasPaymentsByStripe)) return yield* new StripeKeyMissing()
+  const simulator = Context.get(yield* Layer.build(Simulator.layer(consoleUrl)), Simulator)
+  return { mode: "simulated", processor: simulator.processor, simulator } satisfies Payments
+})

@@ -1,0 +1,74 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Option, Stream } from "effect"
+import { Administration } from "../../ledger/administration.ts"
+import { embeddedConsole } from "../../ledger/embedded/embedded-console.ts"
+import { ledgerIn } from "../../ledger/embedded/embedded-ledger.ts"
+import { LedgerFile, openLedgerFile } from "../../ledger/embedded/ledger-file.ts"
+import { layerPeople } from "../../people/kept-people.ts"
+import { administerPeople } from "../../people/people-administration.ts"
+import { runningServer } from "./client.ts"
+import { serveControl } from "./server.ts"
+
+const directory = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => mkdtempSync(path.join(tmpdir(), "larder-control-"))),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  ),
+  (folder) => path.join(folder, "ledger")
+)
+
+/** The administration inside the server (`here`), and through the control channel (`there`). */
+const served = Effect.gen(function* () {
+  const folder = yield* directory
+  const file = yield* openLedgerFile(folder)
+  const { administration } = yield* ledgerIn(file)
+  const tables = Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, file))
+  const people = yield* administerPeople(() => "http://console.example").pipe(
+    Effect.provideService(Administration, administration),
+    Effect.provide(yield* Layer.build(Layer.provide(layerPeople, tables)))
+  )
+  yield* serveControl(folder, administration, people)
+  const server = yield* runningServer(folder)
+  if (Option.isNone(server)) return yield* Effect.die("nobody answers")
+  return { here: administration, there: server.value.administration }
+})
+
+describe("the ledger of a running server", () => {
+  it.live("answers commands as it answers inside the server", () =>
+    Effect.gen(function* () {
+      const { here, there } = yield* served
+      const { id } = yield* there.createAccount({ name: "A" })
+      const booking = { account_id: id, type: "top_up", credits: 50_000, reference: "pay_1", note: "paid" } as const
+      assert.deepStrictEqual(yield* there.book(booking), { booked: true, balance_credits: 55_000 })
+      assert.deepStrictEqual(yield* there.book(booking), { booked: false, balance_credits: 55_000 })
+      const refund = { ...booking, type: "refund", credits: -60_000, reference: "re_1" } as const
+      assert.deepStrictEqual(yield* there.book(refund), { booked: true, balance_credits: -5_000 })
+      assert.deepStrictEqual(yield* there.account({ account_id: id }), yield* here.account({ account_id: id }))
+      const all = yield* Stream.runCollect(there.entriesOf(id))
+      assert.strictEqual(all.length, 3)
+      const page = { account_id: id, before: null, limit: 2 }
+      assert.deepStrictEqual(yield* there.entriesBefore(page), all.toReversed().slice(0, 2))
+      assert.deepStrictEqual(yield* there.entriesBefore({ ...page, before: 3, types: ["grant"] }), all.slice(0, 1))
+      const days = { account_id: id, from: "2026-01-01", to: "2026-12-31", key_id: "key_none" }
+      assert.deepStrictEqual(yield* there.summedUsage(days), { by_day: [], by_key: [], by_endpoint: [] })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("rejects a command with the same errors as inside the server", () =>
+    Effect.gen(function* () {
+      const { there } = yield* served
+      const [one, other] = [yield* there.createAccount({ name: "A" }), yield* there.createAccount({ name: "B" })]
+      const booking = { account_id: one.id, type: "top_up", credits: 1, reference: "pay_1", note: "paid" } as const
+      yield* there.book(booking)
+      const taken = yield* Effect.flip(there.book({ ...booking, account_id: other.id }))
+      assert.strictEqual(taken._tag, "ReferenceTaken")
+      assert.match(taken.message, /^top_up pay_1 is in the ledger of another account already/)
+      assert.strictEqual((yield* Effect.flip(there.account({ account_id: "acct_none" })))._tag, "UnknownAccount")
+      const tooMany = { account_id: one.id, before: null, limit: 1_001 }
+      assert.strictEqual((yield* Effect.exit(there.entriesBefore(tooMany)))._tag, "Failure")
+    }).pipe(Effect.scoped)
+  )
+})

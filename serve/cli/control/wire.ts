@@ -1,0 +1,36 @@
+/**
+ * The protocol between a command and the server that holds the ledger: `POST /<operation>` on a loopback port, with the
+ * operation's input as JSON and the token of `control.json`. The answer has one line per value, and a last line that
+ * states the outcome, so that a cut connection is never mistaken for the end of a list.
+ */
+import path from "node:path"
+import { Schema } from "effect"
+import { operations } from "../../ledger/administration.ts"
+import { Entry } from "../../ledger/chain/records.ts"
+import { PeopleError, peopleOperations } from "../../people/people-administration.ts"
+
+export const host = "127.0.0.1"
+
+/** Readable only by its owner. */
+export const ControlFile = Schema.fromJsonString(Schema.Struct({ url: Schema.String, token: Schema.String }))
+
+export const controlFileIn = (ledgerDirectory: string) => path.join(ledgerDirectory, "control.json")
+
+/** Every operation, including the statement of an account. */
+export const wire = {
+  ...operations,
+  ...peopleOperations,
+  entriesOf: { input: Schema.Struct({ account_id: Schema.String }), output: Entry }
+} as const
+
+/** Every error that an operation may fail with. */
+export const ControlError = PeopleError
+export type ControlError = typeof ControlError.Type
+
+export const AnswerLine = Schema.fromJsonString(
+  Schema.Union([
+    Schema.Struct({ value: Schema.Unknown }),
+    Schema.Struct({ error: ControlError }),
+    Schema.Struct({ end: Schema.Literal(true) })
+  ])
+)

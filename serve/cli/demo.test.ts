@@ -1,0 +1,72 @@
+import { assert, describe, it } from "@effect/vitest"
+import { temporaryFolder } from "@larder/test/support/serve/sample-ledger.ts"
+import { Effect, Layer, Logger, References } from "effect"
+import { Administration } from "../ledger/administration.ts"
+import { embeddedLedger } from "../ledger/embedded/embedded-ledger.ts"
+import { Ledger } from "../ledger/ledger.ts"
+import { demoKey } from "./demo.ts"
+
+const inLedger = <A, E>(work: Effect.Effect<A, E, Ledger | Administration>) =>
+  Effect.gen(function* () {
+    const ledger = Layer.effect(Ledger, embeddedLedger(yield* temporaryFolder))
+    return yield* Effect.provide(work, Layer.provideMerge(Ledger.layerAdministration, ledger))
+  }).pipe(Effect.scoped)
+
+let calls = 0
+/** The cost of a call with this key; undefined if the key is not valid. */
+const call = Effect.fnUntraced(function* (key: string | undefined) {
+  const { authenticate, hold } = yield* Ledger
+  return yield* Effect.promise(async () => {
+    const known = await authenticate(key ?? "", Date.now())
+    if (known === undefined) return undefined
+    const admission = await hold(known, "/v1/commodities", 10, Date.now())
+    if ("refused" in admission) throw new Error(admission.refused)
+    await admission.held.commit(`req_${++calls}`)
+    return 10
+  })
+})
+
+describe("the demo key of a start", () => {
+  it.live("revokes the unused demo keys of earlier starts, and no other key", () =>
+    inLedger(
+      Effect.gen(function* () {
+        const administration = yield* Administration
+        const unused = yield* demoKey()
+        const own = { account_id: unused.account.id, name: "mine", scopes: ["get-store"], budget_credits: 0 } as const
+        yield* administration.createKey(own)
+        const used = yield* demoKey()
+        assert.strictEqual(yield* call(used.key), 10)
+        const forgotten = yield* demoKey()
+        const latest = yield* demoKey()
+        assert.strictEqual(latest.account.id, unused.account.id)
+        assert.isUndefined(yield* call(unused.key))
+        assert.isUndefined(yield* call(forgotten.key))
+        assert.strictEqual(yield* call(used.key), 10)
+        assert.strictEqual(yield* call(latest.key), 10)
+        const keys = yield* administration.listKeys({ account_id: latest.account.id })
+        const valid = keys.filter(({ revoked_at }) => revoked_at === null).map(({ name }) => name)
+        assert.deepStrictEqual(valid.toSorted(), ["mine", "npm start", "npm start"])
+      })
+    )
+  )
+
+  it.live("is missing when the account has 1,000 keys already: a warning says so, and the start goes on", () =>
+    inLedger(
+      Effect.gen(function* () {
+        const administration = yield* Administration
+        const { id } = yield* administration.createAccount({ name: "Demo" })
+        const own = { account_id: id, name: "mine", scopes: ["get-store"], budget_credits: 0 } as const
+        const thousand = Array.from({ length: 1_000 }, () => administration.createKey(own))
+        yield* Effect.all(thousand, { concurrency: 50, discard: true })
+        const told: Array<string> = []
+        const { account, key } = yield* demoKey().pipe(
+          Effect.provide(Logger.layer([Logger.make(({ message }) => told.push(String(message)))])),
+          Effect.provideService(References.MinimumLogLevel, "Warn")
+        )
+        assert.deepStrictEqual([account.id, key], [id, undefined])
+        assert.lengthOf(told, 1)
+        assert.match(told[0] ?? "", /^There is no demo key this time\. Account acct_\w+ has 1,000 keys .* Revoke one/)
+      })
+    )
+  )
+})

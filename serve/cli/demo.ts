@@ -1,0 +1,42 @@
+/**
+ * The demo account of `npm start`. It is created once; each start creates a new key, because a key cannot be shown
+ * again. Keys of earlier starts are revoked unless a call was charged to them: they remain in terminals and logs, and
+ * the number of keys per account is limited.
+ */
+import { scopes } from "@larder/schemas/scopes.ts"
+import { DateTime, Effect } from "effect"
+import { type AccountSummary, Administration } from "../ledger/administration.ts"
+
+const demoName = "Demo"
+const demoBudgetCredits = 5_000
+const keyName = "npm start"
+
+const revokeUnused = Effect.fnUntraced(function* (account: AccountSummary) {
+  const administration = yield* Administration
+  const keys = yield* administration.listKeys({ account_id: account.id })
+  const earlier = keys.filter(({ name, revoked_at }) => name === keyName && revoked_at === null)
+  const to = DateTime.formatIsoDateUtc(yield* DateTime.now)
+  const from = account.created_at.slice(0, to.length)
+  const { by_key } = yield* administration.summedUsage({ account_id: account.id, from, to })
+  const used = new Set(by_key.map((sum) => sum.name))
+  const unused = earlier.filter(({ id }) => !used.has(id))
+  yield* Effect.forEach(unused, ({ id }) => administration.revokeKey({ key_id: id }), { discard: true })
+})
+
+const newKey = Effect.fnUntraced(function* (account: AccountSummary) {
+  yield* revokeUnused(account)
+  const asked = { account_id: account.id, name: keyName, scopes, budget_credits: demoBudgetCredits }
+  return (yield* Administration.use((ledger) => ledger.createKey(asked))).key
+})
+
+/** `key` is undefined if it could not be created: the server works without it, and the log states the reason. */
+export const demoKey = Effect.fn("Demo.key")(function* () {
+  const administration = yield* Administration
+  const accounts = yield* administration.listAccounts({})
+  const account =
+    accounts.find(({ name }) => name === demoName) ?? (yield* administration.createAccount({ name: demoName }))
+  const key = yield* newKey(account).pipe(
+    Effect.catch((error) => Effect.as(Effect.logWarning(`There is no demo key this time. ${error.message}`), undefined))
+  )
+  return { account, key }
+})

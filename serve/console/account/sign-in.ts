@@ -1,0 +1,46 @@
+/** `/sign-in`. Its query contains the page to open afterwards, a path of the console. */
+import { Effect, Option, Redacted } from "effect"
+import { People } from "../../people/people.ts"
+import { button, field } from "../web/form.ts"
+import { html, notice, type Part } from "../web/html.ts"
+import { type Answer, putOff, redirect, show, signedIn } from "../web/page.ts"
+import { ownPath, type PublicPage } from "../web/public-page.ts"
+
+const form = (email: string, problem?: Part) => html`${problem && notice("bad", html`<p>${problem}</p>`)}
+<section aria-label="Sign in"><form method="post">
+${field({ name: "email", label: "E-mail", type: "email", value: email, autocomplete: "username", inputmode: "email", required: true, maxlength: 254, autofocus: email === "" })}
+${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", required: true, autofocus: email !== "" })}
+<div class="row">${button("Sign in")}</div>
+</form></section>
+<p class="small muted">You get your sign-in by an invitation link. No link, or password lost? Ask whoever runs this server.</p>`
+
+const nobodyYet = html`<p>Nobody can sign in yet. Whoever runs this server makes a link for the first person:</p>
+<pre><code>npx larder-serve accounts list
+npx larder-serve people invite --account ID --operator</code></pre>`
+
+export const signInPage: PublicPage<People> = {
+  path: "/sign-in",
+  get: Effect.fnUntraced(function* ({ session, url }) {
+    const people = yield* People
+    const person = session === undefined ? Option.none() : yield* people.session(Redacted.value(session))
+    if (Option.isSome(person)) return redirect(ownPath(url.searchParams.get("next")))
+    const isEmpty = yield* people.isEmpty
+    return show("Sign in", isEmpty ? html`${notice("warning", nobodyYet)}${form("")}` : form(""))
+  }),
+  post: Effect.fnUntraced(function* ({ address, form: sent, known_browser, url }) {
+    const email = sent.text("email")
+    const claim = {
+      email,
+      password: sent.exact("password"),
+      address,
+      known_browser: known_browser && Redacted.value(known_browser)
+    }
+    return yield* People.use((people) => people.signIn(claim)).pipe(
+      Effect.map((begun): Answer => signedIn(begun, ownPath(url.searchParams.get("next")))),
+      Effect.catchTags({
+        WrongCredentials: ({ message }) => Effect.succeed(show("Sign in", form(email, message), 422)),
+        TooManyAttempts: ({ message, seconds }) => Effect.succeed(putOff("Sign in", form(email, message), seconds))
+      })
+    )
+  })
+}

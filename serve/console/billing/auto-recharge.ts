@@ -1,0 +1,244 @@
+/**
+ * Auto-recharge: the amount, the trigger, whether it is on, and why it was switched off automatically. A trigger above
+ * the balance charges the card as soon as it is saved, so a page asks for confirmation first.
+ */
+import { Effect } from "effect"
+import { creditsOfCents, highestTrigger, isTrigger, lowestTrigger } from "../../billing/amounts.ts"
+import { Billing, type BillingSettings, type RechargeChoice, type SavedCard } from "../../billing/billing.ts"
+import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
+import { button, creditsTyped, field, type Problems, postForm, summary } from "../web/form.ts"
+import {
+  badge,
+  count,
+  empty,
+  facts,
+  type Html,
+  html,
+  linkButton,
+  notice,
+  section,
+  usd,
+  usdOfCents
+} from "../web/html.ts"
+import { type FormContext, type Page, type PageContext, redirect, show } from "../web/page.ts"
+import { savedCardText, simulationNotice } from "./payment-pieces.ts"
+import { paymentTyped, topUpPath } from "./top-up.ts"
+
+export const rechargePath = "/billing/auto-recharge"
+const title = "Auto-recharge"
+
+const triggerRange = `${usd(lowestTrigger)} to ${usd(highestTrigger)}`
+
+/** Credits of a trigger, or the problem with it. */
+export const triggerTyped = (text: string): { readonly credits: number } | { readonly problem: string } => {
+  if (text === "") return { problem: "Type a balance in US dollars." }
+  const credits = creditsTyped(text)
+  if (credits === undefined) return { problem: "This is no amount in dollars and cents, such as 20 or 20.50." }
+  return isTrigger(credits) ? { credits } : { problem: `Type a balance from ${triggerRange}.` }
+}
+
+/** The fields as typed or as saved. */
+interface Typed {
+  readonly recharge_amount: string
+  readonly trigger: string
+}
+
+const dollars = (credits: number) => (credits / 1_000).toFixed(credits % 10 === 0 ? 2 : 3)
+const savedTexts = ({ recharge }: BillingSettings): Typed => ({
+  recharge_amount: dollars(recharge.cents * 10),
+  trigger: dollars(recharge.trigger_credits)
+})
+
+const fields = (balance: number, typed: Typed, problems: Problems) =>
+  html`${field({
+    name: "recharge_amount",
+    label: "Charge",
+    value: typed.recharge_amount,
+    hint: "$10 to $50,000, each time",
+    error: problems.recharge_amount,
+    inputmode: "decimal",
+    maxlength: 20,
+    prefix: "$",
+    required: true
+  })}${field({
+    name: "trigger",
+    label: "When the balance falls below",
+    value: typed.trigger,
+    hint: `$1 to $50,000. With more than the balance, ${usd(balance)} now, the card is charged at once; you are asked first.`,
+    error: problems.trigger,
+    inputmode: "decimal",
+    maxlength: 20,
+    prefix: "$",
+    required: true
+  })}`
+
+interface Shown {
+  readonly context: PageContext
+  readonly settings: BillingSettings
+  readonly typed?: Typed
+  readonly problems?: Problems
+  readonly told?: Html
+  readonly status?: number
+}
+
+/**
+ * The state of auto-recharge and the card that the page shows. The form carries it: a page opened before a colleague or
+ * a decline switched auto-recharge off does not switch it on again, and a card that was not shown is never chosen.
+ */
+const shownOf = ({ card, recharge: { cents, is_on, trigger_credits } }: BillingSettings) =>
+  [is_on ? "on" : "off", cents, trigger_credits, card?.mark].join(" ")
+const shownInput = (settings: BillingSettings) => html`<input type="hidden" name="shown" value="${shownOf(settings)}">`
+
+const changedMeanwhile = ({ cents, is_on, trigger_credits }: RechargeChoice, card: SavedCard) =>
+  notice(
+    "warning",
+    `Nothing was saved: this was changed since the page was opened. Auto-recharge is ${is_on ? "on" : "off"} now, ${usdOfCents(cents)} below ${usd(trigger_credits)}, with ${cardText(card)}. What you typed is still below.`
+  )
+
+/** The action of the form. */
+const actionText = ({ recharge }: BillingSettings) => (recharge.is_on ? "Save" : "Switch on")
+
+const leaveOff = postForm({ body: button("Leave it off", "plain", { name: "is_on", value: "no" }) })
+const switchOff = postForm({ body: button("Switch off", "plain", { name: "is_on", value: "no" }) })
+
+const page = ({ context, problems = {}, settings, status, told, typed = savedTexts(settings) }: Shown) => {
+  const { card, recharge } = settings
+  const { is_on, off_reason, running, was_chosen } = recharge
+  const reason = off_reason !== null && notice("warning", `Auto-recharge was switched off. ${off_reason}`)
+  const simulated = simulationNotice(settings)
+  if (card === null) {
+    const add = linkButton(topUpPath, "Add credits", "primary")
+    const none = empty("Auto-recharge needs a saved card", `Pay once by card. ${whyCardsAreSaved}`, add)
+    return show(title, html`${told}${reason}${simulated}<div class="card">${none}</div>${reason && leaveOff}`, status)
+  }
+  const form = postForm({
+    body: html`${shownInput(settings)}${fields(context.account.balance_credits, typed, problems)}
+<div class="row">${button(actionText(settings), "primary", { name: "is_on", value: "yes" })} ${linkButton("/billing", "Cancel")}</div>`
+  })
+  return show(
+    title,
+    html`${told}${summary(problems)}${reason}${simulated}
+<p class="lead">The saved card is charged automatically before your credits run out: one payment after the other, until the balance is at
+least what you choose here. Budgets of keys still apply. A declined card switches it off.</p>
+<div class="cards uneven">${section(
+      "State",
+      html`${facts([
+        ["Auto-recharge", is_on ? badge("On", "good") : badge("Off")],
+        ["Card", savedCardText(card)],
+        ...(running ? [["Now", "A recharge is under way."] as const] : [])
+      ])}${is_on && switchOff}${reason && leaveOff}`
+    )}${section(
+      "How much, and when",
+      html`${!was_chosen && html`<p class="hint">Nothing is chosen yet: the amounts are a proposal.</p>`}${form}`
+    )}</div>`,
+    status
+  )
+}
+
+/** Number of payments until the balance reaches the trigger. */
+const paymentsUntil = (balance: number, { cents, trigger_credits }: RechargeChoice) =>
+  Math.max(0, Math.ceil((trigger_credits - balance) / creditsOfCents(cents)))
+
+interface Question {
+  readonly balance: number
+  readonly card: SavedCard
+  readonly choice: RechargeChoice
+  readonly settings: BillingSettings
+  readonly typed: Typed
+}
+
+/**
+ * Asks for confirmation of a choice that charges the card. The form carries the number of payments that it announces.
+ */
+const question = ({ balance, card, choice, settings, typed }: Question) => {
+  const payments = paymentsUntil(balance, choice)
+  const [amount, trigger] = [usdOfCents(choice.cents), usd(choice.trigger_credits)]
+  const all = `about ${count(payments)} payments, ${usdOfCents(choice.cents * payments)} in all`
+  return show(
+    "Charge the card now?",
+    html`${simulationNotice(settings)}<div class="card stack"><p>The balance is ${usd(balance)}, below the ${trigger} that you chose. ${cardText(card)} is charged <strong>${amount}
+now</strong>${
+      payments > 1
+        ? html`, and again as calls are made, until the balance is at least ${trigger}: ${all}, besides what the calls cost.`
+        : "."
+    } Later it is charged ${amount} whenever the balance falls below ${trigger}.</p>
+${postForm({
+  body: html`${shownInput(settings)}<input type="hidden" name="recharge_amount" value="${typed.recharge_amount}">
+<input type="hidden" name="trigger" value="${typed.trigger}">
+<input type="hidden" name="payments" value="${payments}">
+<div class="row">${button(`${actionText(settings)} and charge ${amount}`, "primary", { name: "is_on", value: "yes" })} ${button(
+    "Back",
+    "plain",
+    { name: "is_on", value: "not_yet" }
+  )}</div>`
+})}</div>`
+  )
+}
+
+const settingsOf = ({ account }: PageContext) => Billing.use((billing) => billing.settings(account.id))
+
+const save = (context: FormContext, settings: BillingSettings, choice: RechargeChoice, typed: Typed) => {
+  const again = (told: Html, status: number) => page({ context, settings, typed, told, status })
+  const { cents, is_on, trigger_credits } = choice
+  const isDue = context.account.balance_credits < trigger_credits
+  return Billing.use((billing) => billing.saveRecharge(context.account.id, choice)).pipe(
+    Effect.map(() =>
+      redirect(
+        "/billing",
+        is_on
+          ? `Auto-recharge is on: ${usdOfCents(cents)} whenever the balance falls below ${usd(trigger_credits)}.${isDue ? " The card is being charged now." : ""}`
+          : `Auto-recharge is off.${settings.recharge.running ? " A recharge that had begun may still be charged." : ""}`
+      )
+    ),
+    Effect.catchTags({
+      InvalidChoice: ({ field, problem }) =>
+        Effect.succeed(
+          page({
+            context,
+            settings,
+            typed,
+            problems: { [field === "cents" ? "recharge_amount" : "trigger"]: problem },
+            status: 422
+          })
+        ),
+      NoSavedCard: (none) => Effect.succeed(again(notice("bad", none.message), 422)),
+      BillingUnavailable: ({ problem }) => Effect.succeed(again(notice("bad", problem), 503))
+    })
+  )
+}
+
+const rechargePage: Page<Billing> = {
+  path: rechargePath,
+  get: (context) => Effect.map(settingsOf(context), (settings) => page({ context, settings })),
+  post: Effect.fnUntraced(function* (context) {
+    const settings = yield* settingsOf(context)
+    const { form } = context
+    // switching off never depends on the fields
+    if (form.text("is_on") === "no") {
+      return yield* save(context, settings, { ...settings.recharge, is_on: false }, savedTexts(settings))
+    }
+    const typed = { recharge_amount: form.text("recharge_amount"), trigger: form.text("trigger") }
+    if (form.text("is_on") === "not_yet") return page({ context, settings, typed })
+    const amount = paymentTyped(typed.recharge_amount)
+    const trigger = triggerTyped(typed.trigger)
+    if ("problem" in amount || "problem" in trigger) {
+      const problems = {
+        ...("problem" in amount && { recharge_amount: amount.problem }),
+        ...("problem" in trigger && { trigger: trigger.problem })
+      }
+      return page({ context, settings, typed, problems, status: 422 })
+    }
+    const choice = { is_on: true, cents: amount.cents, trigger_credits: trigger.credits }
+    const balance = context.account.balance_credits
+    // a lower balance since then may require more payments than announced
+    const wereTold = paymentsUntil(balance, choice) <= Number(form.text("payments"))
+    const { card } = settings
+    if (card !== null && form.text("shown") !== shownOf(settings)) {
+      return page({ context, settings, typed, told: changedMeanwhile(settings.recharge, card), status: 409 })
+    }
+    if (card !== null && !wereTold) return question({ balance, card, choice, settings, typed })
+    return yield* save(context, settings, choice, typed)
+  })
+}
+
+export const rechargePages: ReadonlyArray<Page<Billing>> = [rechargePage]

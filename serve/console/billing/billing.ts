@@ -1,0 +1,147 @@
+/** Billing at a glance: the balance, the ways to add to it, the saved card, auto-recharge and the latest payments. */
+import { Effect } from "effect"
+import { presets } from "../../billing/amounts.ts"
+import { Billing, type BillingSettings } from "../../billing/billing.ts"
+import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
+import { button, postForm } from "../web/form.ts"
+import {
+  badge,
+  credits,
+  empty,
+  facts,
+  type Html,
+  html,
+  linkButton,
+  notice,
+  section,
+  stats,
+  usd,
+  usdOfCents
+} from "../web/html.ts"
+import { type Page, type PageContext, redirect, show } from "../web/page.ts"
+import { rechargePath } from "./auto-recharge.ts"
+import { paymentsPath, paymentsTable, savedCardText, shownCard, simulationNotice } from "./payment-pieces.ts"
+import { rechargeOff } from "./recharge-off.ts"
+import { amountForm, topUpPath, wholeDollars } from "./top-up.ts"
+
+const shownPayments = 5
+const cardPath = "/billing/card"
+
+const topUp = ({ is_simulated }: BillingSettings) =>
+  section(
+    "Add credits",
+    html`<div class="stack"><div class="amounts">${presets.map((cents) => linkButton(`${topUpPath}?amount=${cents / 100}`, wholeDollars(cents)))}</div>
+${amountForm({ label: "Or any amount" })}</div>
+<p class="hint">You see what is charged before you pay.${
+      !is_simulated && " Cards are handled by the card processor; Larder never sees their numbers."
+    }</p>`
+  )
+
+const cardOf = ({ card }: BillingSettings) =>
+  section(
+    "Saved card",
+    card === null
+      ? empty("No card saved", `Pay once by card. ${whyCardsAreSaved}`)
+      : html`${facts([["Card", savedCardText(card)]])}
+<p class="hint">To replace it, add credits and pay with another card.</p>`,
+    card !== null && linkButton(cardPath, "Remove")
+  )
+
+const rechargeOf = (settings: BillingSettings) => {
+  const { card, recharge } = settings
+  const { cents, is_on, running, trigger_credits, was_chosen } = recharge
+  const why = rechargeOff(settings)
+  if (card === null) {
+    return section(
+      "Auto-recharge",
+      html`${why}${empty("Off", "It needs a saved card, which it charges before your credits run out.")}`,
+      linkButton(rechargePath, "How it works")
+    )
+  }
+  const rule = `${usdOfCents(cents)} whenever the balance falls below ${usd(trigger_credits)}`
+  return section(
+    "Auto-recharge",
+    html`${why}${facts([
+      ["State", is_on ? badge("On", "good") : badge("Off")],
+      ...(was_chosen ? [[is_on ? "Charges" : "Last used", rule] as const] : []),
+      ...(running ? [["Now", "A recharge is under way."] as const] : [])
+    ])}`,
+    linkButton(rechargePath, rechargeLink(recharge))
+  )
+}
+
+const rechargeLink = ({ is_on, was_chosen }: BillingSettings["recharge"]) => {
+  if (is_on) return "Change"
+  return was_chosen ? "Switch on" : "Set up"
+}
+
+const billingPage: Page<Billing> = {
+  path: "/billing",
+  nav: "Billing",
+  get: Effect.fnUntraced(function* ({ account }) {
+    const billing = yield* Billing
+    const settings = yield* billing.settings(account.id)
+    const payments = yield* billing.payments(account.id, { before: null, limit: shownPayments })
+    const balance = account.balance_credits
+    return show(
+      "Billing",
+      html`${
+        balance < 0 &&
+        notice(
+          "bad",
+          "The balance is below zero, since money went back to your card. Calls are refused until it is topped up."
+        )
+      }
+${simulationNotice(settings)}${stats([
+  {
+    label: "Balance",
+    value: usd(balance),
+    more: html`${credits(balance)}<br><a href="/billing/ledger">Where every credit came from and went: the ledger</a>`
+  }
+])}
+${topUp(settings)}
+<div class="cards">${cardOf(settings)}${rechargeOf(settings)}</div>
+${section(
+  "Payments",
+  payments.length === 0
+    ? empty("No payments yet", "Payments by card are listed here, with their receipts.")
+    : paymentsTable(payments),
+  payments.length > 0 && html`<a href="${paymentsPath}">All payments</a>`
+)}`
+    )
+  })
+}
+
+const removal = (settings: BillingSettings, told?: Html, status?: number) => {
+  const { card, recharge } = settings
+  if (card === null) return redirect("/billing")
+  return show(
+    "Remove the saved card?",
+    html`${told}${simulationNotice(settings)}<p>${cardText(card)} is forgotten here and at the card processor. Your credits stay.</p>
+${recharge.is_on && notice("warning", "Auto-recharge is on. Removing the card switches it off.")}
+${postForm({ body: html`${shownCard(card)}<div class="row">${button("Remove the card", "danger")} ${linkButton("/billing", "Keep it")}</div>` })}`,
+    status
+  )
+}
+
+const settingsOf = ({ account }: PageContext) => Billing.use((billing) => billing.settings(account.id))
+
+const cardPage: Page<Billing> = {
+  path: cardPath,
+  get: (context) => Effect.map(settingsOf(context), (settings) => removal(settings)),
+  post: Effect.fnUntraced(function* (context) {
+    const settings = yield* settingsOf(context)
+    const { card } = settings
+    if (card !== null && card.mark !== context.form.text("card")) {
+      return removal(settings, notice("warning", "Nothing was removed: another card was saved meanwhile."), 409)
+    }
+    return yield* Billing.use((billing) => billing.removeCard(context.account.id)).pipe(
+      Effect.as(redirect("/billing", "The card was removed.")),
+      Effect.catchTag("BillingUnavailable", ({ problem }) =>
+        Effect.succeed(removal(settings, notice("bad", problem), 503))
+      )
+    )
+  })
+}
+
+export const billingPages: ReadonlyArray<Page<Billing>> = [billingPage, cardPage]

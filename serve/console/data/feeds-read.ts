@@ -1,0 +1,114 @@
+/** How far feeds have been read and what they yielded, as of the live generation. */
+import { Frequency } from "@larder/schemas/commodity/records.ts"
+import { UnknownField } from "@larder/schemas/ingest.ts"
+import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { momentColumn } from "@larder/warehouse/live/runs.ts"
+import { Effect, Schema } from "effect"
+import { isOfFeed } from "./rejects-read.ts"
+import { pageOf } from "./rows.ts"
+import { stoppedAmong } from "./stopped.ts"
+
+const Feed = Schema.Struct({
+  pipeline: Schema.String,
+  feed: Schema.String,
+  read_to: Schema.NullOr(Schema.String),
+  fetched_at: Schema.NullOr(Schema.String),
+  payloads: Schema.Int,
+  bytes: Schema.Finite,
+  rows_read: Schema.Int,
+  rejects: Schema.Int
+})
+/**
+ * Counts rejects in `ingest.live_reject`: a payload counts only the rows that were rejected while it was read, not
+ * those that were rejected later.
+ */
+const feedsAfter = `
+  with payload as (
+    select pipeline, feed, max(fetched_at) as fetched_at, count(*) as payloads, sum(bytes) as bytes,
+      sum(rows_read) as rows_read
+    from ingest.live_raw_file
+    group by pipeline, feed
+  ), page as (
+    select *
+    from payload
+    full join (select pipeline, feed, read_to from ingest.live_cursor) using (pipeline, feed)
+    where ($pipeline::varchar is null or pipeline = $pipeline)
+      and ($after::varchar is null or (pipeline, feed) > ($after_pipeline::varchar, $after::varchar))
+    order by pipeline, feed
+    limit $limit
+  ), rejected as (
+    select page.pipeline, page.feed, sum(reject.entries) as rejects
+    from page
+    join (select pipeline, feed, count(*) as entries from ingest.live_reject group by pipeline, feed) reject
+      on reject.pipeline = page.pipeline and ${isOfFeed("reject.feed", "page.feed")}
+    group by page.pipeline, page.feed
+  )
+  select pipeline, feed, read_to, ${momentColumn("fetched_at")}, coalesce(payloads, 0)::integer as payloads,
+    coalesce(bytes, 0)::double as bytes, coalesce(rows_read, 0)::integer as rows_read,
+    coalesce(rejects, 0)::integer as rejects
+  from page
+  left join rejected using (pipeline, feed)
+  order by pipeline, feed`
+
+/**
+ * `gov-mpr/2993` from `gov-mpr/2993/Butter Prices and Sales`: all sections of a report share one title and one
+ * frequency.
+ */
+const reportOf = (feed: string) => `split_part(${feed}, '/', 1) || '/' || split_part(${feed}, '/', 2)`
+const Report = Schema.Struct({ number: Schema.String, title: Schema.String, frequency: Frequency })
+const reports = `
+  select ${reportOf("feed")} as number, min(report) as title, min(frequency) as frequency
+  from commodity.metric
+  group by number`
+const ReadTo = Schema.Struct({ feed: Schema.String, number: Schema.String, newest: Schema.String })
+const commodityFeeds = `
+  select feed, ${reportOf("feed")} as number, read_to as newest
+  from ingest.live_cursor
+  where pipeline = 'commodities'`
+
+const fieldsNobodyKnows =
+  "select pipeline, feed, field, run_id, example from ingest.live_unknown_field order by run_id desc, pipeline, feed, field limit 100"
+
+export interface FeedsWanted {
+  readonly pipeline: string | undefined
+  readonly after: { readonly pipeline: string; readonly feed: string } | undefined
+  readonly limit: number
+}
+
+const feedsOfReports = Effect.fnUntraced(function* (db: DuckDb["Service"], commodities: DuckDb["Service"]) {
+  const known = new Map((yield* commodities.all(Report, reports)).map((report) => [report.number, report]))
+  return (yield* db.all(ReadTo, commodityFeeds)).flatMap(({ feed, newest, number }) => {
+    const report = known.get(number)
+    return report === undefined ? [] : [{ feed, newest, title: report.title, frequency: report.frequency }]
+  })
+})
+
+/**
+ * Feeds of reports have a title and a frequency. Such a feed is marked as stopped if it is far behind the newest feed
+ * of the same frequency.
+ */
+export const feeds = Effect.fnUntraced(function* (
+  db: DuckDb["Service"],
+  { after, limit, pipeline }: FeedsWanted,
+  commodities: DuckDb["Service"] | undefined
+) {
+  const params = {
+    pipeline: pipeline ?? null,
+    after: after?.feed ?? null,
+    after_pipeline: after?.pipeline ?? null,
+    limit: limit + 1
+  }
+  const { hasMore, rows } = pageOf(yield* db.all(Feed, feedsAfter, params), limit)
+  const ofReports = commodities === undefined ? [] : yield* feedsOfReports(db, commodities)
+  const byFeed = new Map(ofReports.map((report) => [report.feed, report]))
+  const stopped = new Set(stoppedAmong(ofReports).map(({ feed }) => feed))
+  const told = (row: typeof Feed.Type) => {
+    const report = row.pipeline === "commodities" ? byFeed.get(row.feed) : undefined
+    const { frequency, title } = report ?? {}
+    return { ...row, frequency, title, hasStopped: report !== undefined && stopped.has(report.feed) }
+  }
+  return { hasMore, rows: rows.map(told) }
+})
+
+export const unknownFields = (db: DuckDb["Service"]) =>
+  db.all(Schema.Struct({ ...UnknownField.fields }), fieldsNobodyKnows)

@@ -1,0 +1,52 @@
+/**
+ * A line chart of prices per day. This file renders a table with the figures as published; `assets/price-chart.js`
+ * reads the table and draws it with uPlot: calendar ticks, the day and its figures under the pointer, and a zoom.
+ * Without scripts, the table is open and nothing is drawn. Bars are a different chart: `bar-chart.ts`.
+ */
+import { assetPaths } from "../web/assets.ts"
+import { day, type Html, html, type Part, table } from "../web/html.ts"
+
+export interface PriceLine {
+  readonly name: string
+  /** Oldest first; a day without a reading has no point. */
+  readonly points: ReadonlyArray<{
+    readonly day: string
+    /** The digits as published. */
+    readonly text: string
+  }>
+}
+
+interface PriceChart {
+  /** Unique on its page; letters, digits and hyphens. */
+  readonly id: string
+  readonly title: string
+  /** One sentence with what a sighted reader sees at a glance. */
+  readonly description: string
+  /** One or two, because there are two line styles. */
+  readonly lines: ReadonlyArray<PriceLine>
+  readonly unit: string
+  /** A mark beside the title, such as that the numbers are samples. */
+  readonly mark?: Part
+}
+
+/** A sample of the line's style, before its name. */
+const sampleOf = (index: number) =>
+  html`<svg class="sample" viewBox="0 0 32 4" aria-hidden="true"><path class="line line-${index + 1}" d="M1 2H31"/></svg>`
+
+export const priceChart = ({ description, id, lines, mark, title, unit }: PriceChart): Html => {
+  const days = [...new Set(lines.flatMap(({ points }) => points.map((point) => point.day)))].sort()
+  const texts = lines.map(({ points }) => new Map(points.map((point) => [point.day, point.text])))
+  return html`<figure class="chart prices" data-price-chart data-unit="${unit}">
+<figcaption id="${id}-title">${title}${mark && html` ${mark}`}</figcaption>
+${lines.length > 1 && html`<ul class="legend">${lines.map(({ name }, index) => html`<li>${sampleOf(index)}${name}</li>`)}</ul>`}
+<div class="plot" role="img" aria-labelledby="${id}-title" aria-describedby="${id}-about" data-plot></div>
+<div class="zoom no-print"><small>Drag across the lines to look closer.</small><button class="button plain" type="button" data-zoom-out hidden>Reset zoom</button></div>
+<p id="${id}-about">${description}</p>
+<details><summary>The same as a table<span class="hidden">: ${title}</span></summary>${table({
+    caption: title,
+    columns: [{ label: "Day" }, ...lines.map(({ name }) => ({ label: `${name}, ${unit}`, numeric: true }))],
+    rows: days.map((on) => [day(on), ...texts.map((text) => text.get(on) ?? "")])
+  })}</details>
+</figure>
+<script type="module" src="${assetPaths.priceChart}"></script>`
+}

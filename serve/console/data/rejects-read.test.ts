@@ -1,0 +1,55 @@
+import { assert, describe, it } from "@effect/vitest"
+import { aRun } from "@larder/test/support/warehouse/pantry.ts"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { define } from "@larder/warehouse/tables/dictionary.ts"
+import { cellsOf, ingestTables, ingestViews, rejectTable, runTable } from "@larder/warehouse/tables/tables.ts"
+import { Effect } from "effect"
+import { placeForm, rejects } from "./rejects-read.ts"
+
+const rejectsOf = (run_id: string) =>
+  [1, 2, 3].map((position) => ({
+    pipeline: "pantry",
+    feed: "shop",
+    run_id,
+    raw_sha256: run_id,
+    position,
+    reason: "is torn",
+    payload: "{}"
+  }))
+
+/** Rejects of two runs; the second run's clock was behind. */
+const withRejects = Effect.gen(function* () {
+  const db = yield* DuckDb.memory
+  yield* define(db, { tables: ingestTables, views: ingestViews })
+  for (const [index, run_id] of ["2026-first", "2025-second"].entries()) {
+    const run = { ...aRun({ run_id }), recorded_in: `larder-00000${index + 1}`, rolled_back_by: null }
+    yield* db.append("ingest", runTable.name, cellsOf(runTable, [run]))
+    yield* db.append("ingest", rejectTable.name, cellsOf(rejectTable, rejectsOf(run_id)))
+  }
+  return db
+})
+
+const pageOf = (db: DuckDb["Service"], before?: string) =>
+  Effect.map(
+    rejects(db, { pipeline: undefined, feed: undefined, run_id: undefined, reason: undefined, before, limit: 2 }),
+    ({ rows }) => ({
+      rows: rows.map(({ position, run_id }) => `${run_id} ${position}`),
+      last: rows.at(-1)?.place ?? ""
+    })
+  )
+
+describe("pages of rejects", () => {
+  it.effect("go on where the one before ended, also when a rebuild wrote the rejects of its runs again", () =>
+    Effect.gen(function* () {
+      const db = yield* withRejects
+      const first = yield* pageOf(db)
+      assert.match(first.last, placeForm)
+      assert.deepStrictEqual(first.rows, ["2025-second 3", "2025-second 2"])
+      yield* db.run("delete from ingest.reject where run_id = '2026-first'")
+      yield* db.append("ingest", rejectTable.name, cellsOf(rejectTable, rejectsOf("2026-first")))
+      const second = yield* pageOf(db, first.last)
+      assert.deepStrictEqual(second.rows, ["2025-second 1", "2026-first 3"])
+      assert.deepStrictEqual((yield* pageOf(db, second.last)).rows, ["2026-first 2", "2026-first 1"])
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,215 @@
+import { assert, describe, it } from "@effect/vitest"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
+import { Effect, Redacted } from "effect"
+import { noMishaps } from "../../billing/simulator/records.ts"
+import { formOf } from "../web/form.ts"
+import type { Answer, FormContext } from "../web/page.ts"
+import { simulatorPages } from "./control-pages.ts"
+
+const textOf = (answer: Answer) => {
+  if (answer.kind === "redirect") return Effect.succeed(`goes to ${answer.to}: ${answer.flash?.text}`)
+  return answer.kind === "page"
+    ? Effect.promise(async () => `${answer.status} ${answer.title}\n${await answer.body}`)
+    : Effect.die(new Error(`an answer of the kind ${answer.kind}`))
+}
+
+const opened = Effect.gen(function* () {
+  const simulator = yield* aSimulator
+  const pages = simulatorPages(simulator)
+  const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
+  yield* simulator.pay(reference, good)
+  const visit = (path: string, fields?: Record<string, string>) => {
+    const page = pages.find((one) => one.path === path)
+    const context: FormContext = {
+      person: { id: "person_1", account_id: "acct_1", email: "ada@example.test", is_operator: true },
+      account: {
+        id: "acct_1",
+        name: "Demo",
+        balance_credits: 5000,
+        expiring: [],
+        created_at: "2026-10-01T00:00:00.000Z"
+      },
+      url: new URL(path, "http://127.0.0.1:9"),
+      params: { reference },
+      console: "http://127.0.0.1:9",
+      api: "http://127.0.0.1:8",
+      now: 0,
+      session: Redacted.make("of-nobody"),
+      form: formOf(new URLSearchParams(fields))
+    }
+    const work = fields === undefined ? page?.get?.(context) : page?.post?.(context)
+    return Effect.flatMap(work ?? Effect.die(new Error("no such page")), textOf)
+  }
+  return { simulator, pages, reference, visit }
+})
+/** Shared by the tests of mishaps, because they change no payment. */
+const withMishaps = onceForFile(opened)
+const payment = "/simulator/payments/:reference"
+
+describe("the simulator's pages for operators", () => {
+  it.live("marks every page as for operators only", () =>
+    Effect.gen(function* () {
+      const { pages } = yield* withMishaps
+      assert.isTrue(pages.every(({ operatorsOnly }) => operatorsOnly === true))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("plays mishaps and says which ones are played now", () =>
+    Effect.gen(function* () {
+      const { simulator, visit } = yield* withMishaps
+      const before = yield* visit("/simulator")
+      assert.include(before, "pay_1")
+      assert.include(before, "All is well: nothing goes wrong now.")
+      assert.notInclude(before, "Back to normal")
+      const told = yield* visit("/simulator", { on: "outage", slow: "2.5", events: "twice" })
+      assert.strictEqual(told, "goes to /simulator: This is played from now on.")
+      assert.deepStrictEqual(yield* simulator.mishaps, {
+        outage: true,
+        lose_next_answer: false,
+        slow_ms: 2500,
+        events: "twice"
+      })
+      const text = yield* visit("/simulator")
+      assert.match(text, /value="outage" checked/)
+      assert.include(
+        text,
+        "Played now: nothing is answered, each answer takes 2.5 seconds, webhook events are sent twice."
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("ends all mishaps with one button, even if the fields are invalid", () =>
+    Effect.gen(function* () {
+      const { simulator, visit } = yield* withMishaps
+      yield* visit("/simulator", { on: "lose_next_answer", slow: "1", events: "forged" })
+      assert.match(
+        yield* visit("/simulator"),
+        /the answer to the next payment is lost, each answer takes 1 second, forged webhook events come first\.[\s\S]*Back to normal/
+      )
+      const told = yield* visit("/simulator", { normal: "yes", slow: "soon" })
+      assert.strictEqual(told, "goes to /simulator: All is back to normal.")
+      assert.deepStrictEqual(yield* simulator.mishaps, noMishaps)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live.each([{ slow: "21" }, { slow: "-1" }, { slow: "soon" }, { events: "constructor" }])(
+    "answers 422 to %j and changes nothing",
+    (fields) =>
+      Effect.gen(function* () {
+        const { simulator, visit } = yield* withMishaps
+        const before = yield* simulator.mishaps
+        const text = yield* visit("/simulator", { slow: "0", events: "once", ...fields })
+        assert.match(text, /^422 Simulator\n/)
+        assert.deepStrictEqual(yield* simulator.mishaps, before)
+      }).pipe(Effect.scoped)
+  )
+
+  it.live("refunds a part and then the rest, makes a refund fail, opens a dispute and closes it", () =>
+    Effect.gen(function* () {
+      const { reference, simulator, visit } = yield* opened
+      const reversed = Effect.map(simulator.seen(reference), (seen) =>
+        seen?.looked.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
+      )
+      const back = `goes to /simulator/payments/${reference}`
+      const hint = (left: string) => `Leave it empty to refund all that is left: ${left}.`
+      assert.include(yield* visit(payment), hint("$50.00"))
+      assert.strictEqual(yield* visit(payment, { do: "refund", amount: "12.50" }), `${back}: It was refunded.`)
+      assert.include(yield* visit(payment), hint("$37.50"))
+      assert.match(
+        yield* visit(payment, { do: "refund", amount: "100" }),
+        /^422 [\s\S]*A refund takes \$0.01 to \$37.50/
+      )
+      assert.match(yield* visit(payment, { do: "refund", amount: "x" }), /^422 /)
+      const refund = (yield* simulator.seen(reference))?.looked.reversed[0]?.id ?? ""
+      assert.include(yield* visit(payment), "Let it fail")
+      yield* visit(payment, { do: "fail", id: refund })
+      yield* visit(payment, { do: "dispute" })
+      const dispute = (yield* simulator.seen(reference))?.looked.reversed[1]?.id ?? ""
+      assert.deepStrictEqual(yield* reversed, ["refund 1250 returned", "dispute 5000 taken"])
+      assert.strictEqual(yield* visit(payment, { do: "won", id: dispute }), `${back}: The dispute was won.`)
+      assert.match(yield* visit(payment, { do: "lost", id: dispute }), /This dispute is closed./)
+      yield* visit(payment, { do: "refund", amount: "" })
+      assert.deepStrictEqual(yield* reversed, ["refund 1250 returned", "dispute 5000 returned", "refund 5000 taken"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("shows the same state of a payment in the list and on its page, after each refund and dispute", () =>
+    Effect.gen(function* () {
+      const { reference, simulator, visit } = yield* opened
+      const badges = (text: string, from: string, to: string) => {
+        const part = text.slice(text.indexOf(from), text.indexOf(to, text.indexOf(from)))
+        return part
+          .replace(/<[^>]*>/g, "")
+          .replace(/\s+/g, " ")
+          .trim()
+      }
+      const states = Effect.gen(function* () {
+        const own = badges(yield* visit(payment), "<dt>State</dt><dd>", "</dd>").replace("State", "")
+        const listed = badges(yield* visit("/simulator"), '<td class="" role="cell" data-label="State">', "</td>")
+        assert.strictEqual(listed, own)
+        return own
+      })
+      const last = Effect.map(simulator.seen(reference), (seen) => seen?.looked.reversed.at(-1)?.id ?? "")
+      assert.strictEqual(yield* states, "Paid")
+      yield* visit(payment, { do: "refund", amount: "12.50" })
+      assert.strictEqual(yield* states, "Partly refunded $12.50")
+      yield* visit(payment, { do: "dispute" })
+      assert.strictEqual(yield* states, "Partly refunded $12.50 Disputed")
+      yield* visit(payment, { do: "won", id: yield* last })
+      assert.strictEqual(yield* states, "Partly refunded $12.50 Dispute won")
+      yield* visit(payment, { do: "refund", amount: "" })
+      assert.strictEqual(yield* states, "Refunded Dispute won")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("shows whether a dispute is open or lost, and shows a failed refund in a quiet tone", () =>
+    Effect.gen(function* () {
+      const { reference, simulator, visit } = yield* opened
+      const last = Effect.map(simulator.seen(reference), (seen) => seen?.looked.reversed.at(-1)?.id ?? "")
+      const words = Effect.map(visit(payment), (text) =>
+        [...text.matchAll(/badge \w+">([^<]*)/g)].map(([, word]) => word)
+      )
+      yield* visit(payment, { do: "refund", amount: "" })
+      assert.deepStrictEqual(yield* words, ["Refunded", "Refunded"])
+      yield* visit(payment, { do: "fail", id: yield* last })
+      assert.deepStrictEqual(yield* words, ["Paid", "Refund failed"])
+      assert.include(yield* visit(payment), '<span class="badge quiet">Refund failed</span>')
+      yield* visit(payment, { do: "dispute" })
+      assert.deepStrictEqual(yield* words, ["Disputed", "Refund failed", "Disputed"])
+      yield* visit(payment, { do: "lost", id: yield* last })
+      assert.deepStrictEqual(yield* words, ["Dispute lost", "Refund failed", "Dispute lost"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("offers neither refund nor dispute after a full refund", () =>
+    Effect.gen(function* () {
+      const { visit } = yield* opened
+      const buttons = ["Refund</button>", "The owner disputes it"]
+      for (const button of buttons) assert.include(yield* visit(payment), button)
+      yield* visit(payment, { do: "refund", amount: "" })
+      for (const button of buttons) assert.notInclude(yield* visit(payment), button)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("marks payment ids with one CSS class, in both lists and on the page of a payment", () =>
+    Effect.gen(function* () {
+      const { visit } = yield* opened
+      const ids = (text: string) => text.match(/<code[^>]*>pay_1</g)
+      const marked = '<code class="payment-id">pay_1<'
+      assert.deepStrictEqual(ids(yield* visit("/simulator")), [marked, marked])
+      assert.deepStrictEqual(ids(yield* visit(payment)), [marked])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("rejects an unknown action with PageNotFound, and finds no unknown payment", () =>
+    Effect.gen(function* () {
+      const { simulator, visit } = yield* opened
+      const tag = (work: Effect.Effect<unknown, unknown>) => Effect.map(Effect.flip(work), String)
+      assert.match(yield* tag(visit(payment, { do: "constructor" })), /PageNotFound/)
+      const { pages } = yield* opened
+      assert.strictEqual(pages.length, 2)
+      assert.isUndefined(yield* simulator.seen("sim_pay_9"))
+    }).pipe(Effect.scoped)
+  )
+})

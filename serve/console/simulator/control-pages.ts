@@ -1,0 +1,168 @@
+/** The console page where an operator simulates faults and events of processors, banks and networks. */
+import { Effect, Option, Schema } from "effect"
+import { Mishaps, type Notice, noMishaps } from "../../billing/simulator/records.ts"
+import type { SeenPayment, Simulator } from "../../billing/simulator/simulator.ts"
+import { button, choices, type Form, field, postForm, select } from "../web/form.ts"
+import { counted, empty, html, moment, notice, section, table, usdOfCents } from "../web/html.ts"
+import { type Page, redirect, show } from "../web/page.ts"
+import { addressOf, cardOf, simulatedPaymentPage, stateBadges } from "./control-payment.ts"
+
+type Simulated = Simulator["Service"]
+
+const shownPayments = 50
+const shownEvents = 20
+/** Longer than the console waits for an answer. */
+const mostSeconds = 20
+
+const mishapForm = (mishaps: Mishaps) =>
+  postForm({
+    body: html`${choices({
+      type: "checkbox",
+      name: "on",
+      legend: "Answers",
+      options: [
+        { value: "outage", label: "Outage", hint: "Nothing is answered." },
+        {
+          value: "lose_next_answer",
+          label: "Lose the next answer",
+          hint: "The next payment is made, and its answer never arrives."
+        }
+      ],
+      chosen: [...(mishaps.outage ? ["outage"] : []), ...(mishaps.lose_next_answer ? ["lose_next_answer"] : [])]
+    })}
+${field({
+  name: "slow",
+  label: "Seconds that each answer takes",
+  hint: "0 to 20; the console waits for 10.",
+  inputmode: "numeric",
+  value: String(mishaps.slow_ms / 1000)
+})}
+${select({
+  name: "events",
+  label: "Webhook events",
+  hint: "How the console is told of payments, refunds and disputes.",
+  value: mishaps.events,
+  options: [
+    { value: "once", label: "Sent once" },
+    { value: "twice", label: "Sent twice" },
+    { value: "reversed", label: "Sent in reverse" },
+    { value: "forged", label: "Forged ones come first" },
+    { value: "none", label: "Never sent" }
+  ]
+})}
+<p>${button("Apply")}</p>`
+  })
+
+const eventTexts = {
+  once: "webhook events are sent once",
+  twice: "webhook events are sent twice",
+  reversed: "webhook events are sent in reverse",
+  forged: "forged webhook events come first",
+  none: "no webhook event is sent"
+} as const
+
+/** The faults that are simulated now, in words; empty if there are none. */
+const played = ({ events, lose_next_answer, outage, slow_ms }: Mishaps): ReadonlyArray<string> => [
+  ...(outage ? ["nothing is answered"] : []),
+  ...(lose_next_answer ? ["the answer to the next payment is lost"] : []),
+  ...(slow_ms > 0 ? [`each answer takes ${counted(slow_ms / 1000, "second")}`] : []),
+  ...(events === noMishaps.events ? [] : [eventTexts[events]])
+]
+
+const now = (mishaps: Mishaps) => {
+  const all = played(mishaps)
+  if (all.length === 0) return html`<p>All is well: nothing goes wrong now.</p>`
+  const normal = postForm({ body: button("Back to normal", "plain", { name: "normal", value: "yes" }) })
+  return notice("warning", html`<p>Played now: ${all.join(", ")}.</p>${normal}`)
+}
+
+const decodeEvents = Schema.decodeUnknownOption(Mishaps.fields.events)
+
+const mishapsIn = (form: Form): Mishaps | undefined => {
+  const seconds = Number(form.text("slow") || "0")
+  const events = decodeEvents(form.text("events"))
+  if (Option.isNone(events) || !(seconds >= 0 && seconds <= mostSeconds)) return undefined
+  const on = form.all("on")
+  return {
+    outage: on.includes("outage"),
+    lose_next_answer: on.includes("lose_next_answer"),
+    slow_ms: Math.round(seconds * 1000),
+    events: events.value
+  }
+}
+
+const paymentTable = (payments: ReadonlyArray<SeenPayment>) =>
+  payments.length === 0
+    ? empty("No payments yet", "Top up in the console, and the payment is here.")
+    : table({
+        caption: "Payments, newest first",
+        stacks: true,
+        columns: [
+          { label: "Payment" },
+          { label: "Made" },
+          { label: "Amount", numeric: true },
+          { label: "State" },
+          { label: "Card" }
+        ],
+        rows: payments.map((seen) => [
+          html`<a href="${addressOf(seen)}"><code class="payment-id">${seen.payment.payment_id}</code></a>`,
+          moment(seen.payment.made_at),
+          usdOfCents(seen.payment.cents),
+          stateBadges(seen),
+          cardOf(seen.payment)
+        ])
+      })
+
+const eventTable = (events: ReadonlyArray<Notice>) =>
+  events.length === 0
+    ? empty("No events yet", "Whatever happens to a payment is told to the console here.")
+    : table({
+        caption: "Events, newest first",
+        stacks: true,
+        columns: [
+          { label: "Event" },
+          { label: "Payment" },
+          { label: "Made" },
+          { label: "Tried", numeric: true },
+          { label: "Answer" }
+        ],
+        rows: events.map(({ answer, attempts, made_at, payment_id, type }) => [
+          html`<code>${type}</code>`,
+          html`<code class="payment-id">${payment_id}</code>`,
+          moment(made_at),
+          attempts,
+          answer ?? "waits"
+        ])
+      })
+
+const overview = Effect.fnUntraced(function* (simulator: Simulated, problem?: string) {
+  const mishaps = yield* simulator.mishaps
+  const payments = yield* simulator.payments(shownPayments)
+  const events = yield* simulator.events(shownEvents)
+  const body = html`${problem !== undefined && notice("bad", problem)}
+<p class="lead">This card processor is built in and moves no money. What goes wrong with real ones can be played here.</p>
+${section("Mishaps", html`${now(mishaps)}${mishapForm(mishaps)}`)}
+${section("Payments", paymentTable(payments))}
+${section("Webhook events", eventTable(events))}`
+  return show("Simulator", body, problem === undefined ? 200 : 422)
+})
+
+const toldOf = (mishaps: Mishaps) =>
+  played(mishaps).length === 0 ? "All is back to normal." : "This is played from now on."
+
+/** For operators only. */
+export const simulatorPages = (simulator: Simulated): ReadonlyArray<Page> => [
+  {
+    path: "/simulator",
+    nav: "Simulator",
+    operatorsOnly: true,
+    get: () => overview(simulator),
+    post: ({ form }) => {
+      const mishaps = form.has("normal") ? noMishaps : mishapsIn(form)
+      return mishaps === undefined
+        ? overview(simulator, `Seconds go from 0 to ${mostSeconds}.`)
+        : Effect.as(simulator.play(mishaps), redirect("/simulator", toldOf(mishaps)))
+    }
+  },
+  simulatedPaymentPage(simulator)
+]

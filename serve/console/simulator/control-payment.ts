@@ -1,0 +1,174 @@
+/** The console page of one simulated payment, with its refunds and disputes. */
+import { Effect } from "effect"
+import { cardText } from "../../billing/card-text.ts"
+import type { Looked } from "../../billing/processor.ts"
+import type { SimulatorRefuses } from "../../billing/simulator/kept.ts"
+import { leftIn, referenceOf } from "../../billing/simulator/payments.ts"
+import type { Payment } from "../../billing/simulator/records.ts"
+import type { SeenPayment, Simulator } from "../../billing/simulator/simulator.ts"
+import type { ConsoleUnavailable } from "../../persistence/console-database.ts"
+import { button, centsTyped, field, postForm } from "../web/form.ts"
+import { badge, facts, type Html, html, linkButton, moment, notice, section, table, usdOfCents } from "../web/html.ts"
+import { type FormContext, type Page, PageNotFound, redirect, show } from "../web/page.ts"
+
+type Simulated = Simulator["Service"]
+
+const tones = { open: "warning", succeeded: "good", failed: "bad", expired: "quiet" } as const
+/**
+ * The billing pages use the same words, with two exceptions. An open payment is "Not confirmed yet" there, because it
+ * may already be paid. A lost dispute is "Charged back" there, because that page addresses the cardholder.
+ */
+const stateTexts = { open: "Not paid yet", succeeded: "Paid", failed: "Failed", expired: "Not paid" } as const
+const disputeBadges = {
+  open: badge("Disputed", "bad"),
+  lost: badge("Dispute lost", "bad"),
+  won: badge("Dispute won", "good")
+} as const
+const disputeOutcomes = ["open", "lost", "won"] as const
+
+const refundBadge = ({ cents, reversed }: Looked) => {
+  const refunded = reversed.reduce(
+    (sum, one) => (one.kind === "refund" && one.state === "taken" ? sum + one.cents : sum),
+    0
+  )
+  if (refunded === 0) return undefined
+  return refunded === cents
+    ? badge("Refunded", "warning")
+    : html`${badge("Partly refunded", "warning")} ${usdOfCents(refunded)}`
+}
+
+/** Whether the payment succeeded, and its reversals since; refunds and disputes do not exclude each other. */
+export const stateBadges = ({ looked, payment }: SeenPayment): Html => {
+  const disputes = disputeOutcomes.filter((outcome) =>
+    payment.reversed.some((reversal) => reversal.kind === "dispute" && reversal.outcome === outcome)
+  )
+  const isGone = disputes.includes("open") || disputes.includes("lost")
+  const first = refundBadge(looked) ?? (!isGone && badge(stateTexts[looked.state], tones[looked.state]))
+  return html`${first}${disputes.map((outcome) => html` ${disputeBadges[outcome]}`)}`
+}
+
+export const addressOf = ({ payment }: SeenPayment) =>
+  `/simulator/payments/${encodeURIComponent(referenceOf(payment.payment_id))}` as const
+
+export const cardOf = ({ card }: Payment) => (card === null ? "none" : cardText(card))
+
+const reversalRows = (seen: SeenPayment) =>
+  seen.payment.reversed.map(({ cents, fails_at, id, kind, outcome }) => {
+    const press = (text: string, action: string) =>
+      postForm({
+        inline: true,
+        body: html`<input type="hidden" name="id" value="${id}">${button(text, "plain", { name: "do", value: action })}`
+      })
+    const hasFailed = seen.looked.reversed.some((reversal) => reversal.id === id && reversal.state === "returned")
+    const refund = hasFailed ? badge("Refund failed") : badge("Refunded", "warning")
+    return [
+      kind === "refund" ? "Refund" : "Dispute",
+      usdOfCents(cents),
+      outcome === "refunded" ? refund : disputeBadges[outcome],
+      html`${kind === "refund" && fails_at === null && press("Let it fail", "fail")}${
+        kind === "dispute" && outcome === "open" && html`${press("Won", "won")} ${press("Lost", "lost")}`
+      }`
+    ]
+  })
+
+const onePayment = (seen: SeenPayment, problem?: string) => {
+  const { looked, payment } = seen
+  const left = leftIn(looked)
+  const forms: Html | false =
+    left > 0 &&
+    html`${section(
+      "Refund",
+      postForm({
+        body: html`${field({
+          name: "amount",
+          label: "Amount",
+          prefix: "$",
+          inputmode: "decimal",
+          hint: `Leave it empty to refund all that is left: ${usdOfCents(left)}.`
+        })}<p>${button("Refund", "danger", { name: "do", value: "refund" })}</p>`
+      })
+    )}
+${section("Dispute", postForm({ body: button("The owner disputes it", "plain", { name: "do", value: "dispute" }) }))}`
+  const { payment_id, problem: why } = payment
+  const url = looked.state === "open" ? `/simulator/checkout/${encodeURIComponent(looked.reference)}` : null
+  const about = facts([
+    ["Payment", html`<code class="payment-id">${payment_id}</code>`],
+    ["Account", html`<code>${payment.account_id}</code>`],
+    ...(payment.email === null ? [] : [["E-mail", payment.email] as const]),
+    ["Amount", usdOfCents(payment.cents)],
+    ["State", stateBadges(seen)],
+    ["Made", moment(payment.made_at)],
+    ["Card", cardOf(payment)],
+    ...(why === null ? [] : [["Problem", why] as const])
+  ])
+  const body = html`${problem !== undefined && notice("bad", problem)}
+<p>${linkButton("/simulator", "Back to the simulator")} ${url !== null && linkButton(url, "Payment page")}</p>
+${section("Payment", about)}
+${forms}
+${
+  payment.reversed.length > 0 &&
+  section(
+    "Money out",
+    table({
+      caption: "Refunds and disputes",
+      stacks: true,
+      columns: [
+        { label: "Kind" },
+        { label: "Amount", numeric: true },
+        { label: "State" },
+        { label: "What next", hidden: true }
+      ],
+      rows: reversalRows(seen)
+    })
+  )
+}`
+  return show(`Simulated payment of ${usdOfCents(payment.cents)}`, body, problem === undefined ? 200 : 422)
+}
+
+const act = (
+  simulator: Simulated,
+  reference: string,
+  { form }: FormContext
+): Effect.Effect<string, SimulatorRefuses | ConsoleUnavailable | PageNotFound> => {
+  const id = form.text("id")
+  const amount = form.text("amount")
+  switch (form.text("do")) {
+    case "refund":
+      return Effect.as(
+        simulator.refund(reference, amount === "" ? null : (centsTyped(amount) ?? 0)),
+        "It was refunded."
+      )
+    case "dispute":
+      return Effect.as(simulator.dispute(reference), "It is disputed.")
+    case "fail":
+      return Effect.as(simulator.failRefund(reference, id), "The refund failed.")
+    case "won":
+      return Effect.as(simulator.close(reference, id, "won"), "The dispute was won.")
+    case "lost":
+      return Effect.as(simulator.close(reference, id, "lost"), "The dispute was lost.")
+    default:
+      return Effect.fail(new PageNotFound())
+  }
+}
+
+/** For operators only. */
+export const simulatedPaymentPage = (simulator: Simulated): Page => {
+  const seen = (reference: string) =>
+    Effect.flatMap(simulator.seen(reference), (found) =>
+      found === undefined ? Effect.fail(new PageNotFound()) : Effect.succeed(found)
+    )
+  return {
+    path: "/simulator/payments/:reference",
+    operatorsOnly: true,
+    get: ({ params: { reference = "" } }) => Effect.map(seen(reference), (found) => onePayment(found)),
+    post: (context) => {
+      const { reference = "" } = context.params
+      return Effect.flatMap(seen(reference), (found) =>
+        act(simulator, reference, context).pipe(
+          Effect.map((told) => redirect(addressOf(found), told)),
+          Effect.catchTag("SimulatorRefuses", ({ message }) => Effect.succeed(onePayment(found, message)))
+        )
+      )
+    }
+  }
+}

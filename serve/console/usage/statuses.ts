@@ -1,0 +1,20 @@
+/** HTTP statuses of the API in words. */
+import { badge, type Html, type Tone } from "../web/html.ts"
+
+const meanings: Readonly<Record<number, readonly [text: string, tone: Tone]>> = {
+  200: ["Answered", "good"],
+  400: ["Invalid request", "warning"],
+  402: ["Balance or budget reached", "bad"],
+  403: ["Not in the key's scopes", "warning"],
+  404: ["No such record", "warning"],
+  499: ["Caller went away", "quiet"],
+  500: ["Fault of the server", "bad"],
+  503: ["Server busy", "bad"]
+}
+
+/** All statuses that a call with an unrevoked key can get, and all that the filter accepts. */
+export const statuses: ReadonlyArray<number> = Object.keys(meanings).map(Number)
+
+export const meaningOf = (status: number): string => meanings[status]?.[0] ?? "Other"
+
+export const statusBadge = (status: number): Html => badge(String(status), meanings[status]?.[1] ?? "quiet")

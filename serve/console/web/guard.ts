@@ -1,0 +1,84 @@
+/** The console's security headers, the check that a form comes from the console, and limits on request bodies. */
+import type { BlockList } from "node:net"
+import { getRequestIP, type H3Event } from "h3"
+import { hostIn, isLoopback } from "../../api/addresses.ts"
+import { callerOf, isOneOf, loopback } from "../../api/trusted-proxies.ts"
+import { type Form, formOf } from "./form.ts"
+
+export const securityHeaders = (settings: { readonly secure: boolean }) => ({
+  "content-security-policy": [
+    "default-src 'none'",
+    ...["script-src", "style-src", "img-src", "font-src", "connect-src"].map((source) => `${source} 'self'`),
+    "form-action 'self'", // browsers apply this to the redirect after a form, too
+    "frame-ancestors 'none'",
+    "base-uri 'none'"
+  ].join("; "),
+  "x-content-type-options": "nosniff",
+  // not no-referrer: with it, a form's Origin would be "null"
+  "referrer-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "cache-control": "no-store",
+  ...(settings.secure ? { "strict-transport-security": "max-age=31536000" } : {})
+})
+
+/**
+ * The host in the request, which may be any name of this machine. An attacker can point a name of their own at this
+ * machine and send a local browser here, so over loopback only loopback names are accepted.
+ */
+const believedHost = (event: H3Event): string | undefined => {
+  const host = hostIn(event.req.headers.get("host"))
+  if (host === undefined) return undefined
+  return isOneOf(loopback, getRequestIP(event) ?? "") && !isLoopback(`http://${host}`) ? undefined : host
+}
+
+/** The console's public address if it is set, otherwise the address in the request, or localhost if that is refused. */
+export const originOf = (event: H3Event, publicUrl: string | undefined): string =>
+  publicUrl ?? `http://${believedHost(event) ?? `localhost:${event.url.port}`}`
+
+/** True if the form was sent from a page of the console. Browsers always send the origin of a form. */
+export const isFromHere = (event: H3Event, origin: string): boolean => {
+  const { headers } = event.req
+  const site = headers.get("sec-fetch-site")
+  return headers.get("origin") === origin && (site === null || site === "same-origin")
+}
+
+/** The client's network address, as far as it can be trusted; failed sign-ins are counted per address. */
+export const addressOf = (event: H3Event, trustedProxies: BlockList): string =>
+  callerOf(trustedProxies, getRequestIP(event) ?? "", event.req.headers.get("x-forwarded-for"))
+
+const mostFormBytes = 65_536
+
+/** "unreadable" if the body is not a form or is too large. */
+export const readForm = async (event: H3Event): Promise<Form | "unreadable" | "broken off"> => {
+  const type = event.req.headers.get("content-type") ?? ""
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) return "unreadable"
+  const body = await readText(event, mostFormBytes)
+  if (body === "too long") return "unreadable"
+  return body === "broken off" ? body : formOf(new URLSearchParams(body.text))
+}
+
+/**
+ * An oversized body up to this size is read to its end, so that the client receives the refusal; beyond it the
+ * connection is cut off.
+ */
+const mostDiscardedBytes = 16_777_216
+
+/** The body as text. "broken off" if the client disconnects, which any client may do. */
+export const readText = async (
+  event: H3Event,
+  mostBytes: number
+): Promise<{ readonly text: string } | "too long" | "broken off"> => {
+  const kept: Array<Uint8Array> = []
+  let bytes = 0
+  try {
+    for await (const chunk of event.req.body ?? []) {
+      bytes += chunk.length
+      if (bytes <= mostBytes) kept.push(chunk)
+      else if (bytes > mostDiscardedBytes) break
+    }
+  } catch {
+    return "broken off" // a body has no other way to fail
+  }
+  return bytes > mostBytes ? "too long" : { text: Buffer.concat(kept).toString("utf8") }
+}

@@ -1,0 +1,112 @@
+/**
+ * Maintains the anchor of a running server. It is written when the chain has grown, at most once a second, and at a
+ * clean stop, which always logs the head. A start checks the ledger against the anchor before it opens the ledger, so a
+ * ledger that has lost its end, or that cannot be opened, never replaces the anchor.
+ */
+import { Clock, Effect, Option, Schedule, Schema } from "effect"
+import type { LedgerUnavailable } from "../errors.ts"
+import { timestampOf } from "../moments.ts"
+import { type Anchor, type AnchorPlace, Anchor as AnchorRecord } from "./anchor.ts"
+import { type Head, isSame } from "./head.ts"
+
+/** The chain of the whole ledger, wherever it is stored. */
+export interface Chain {
+  /**
+   * Why the chain does not pass through an anchor; or, if it does, how many links are newer. The chain is followed only
+   * between the anchor and the stored head, so only a verification detects a change in an older part.
+   */
+  readonly holdTo: (
+    anchor: Head
+  ) => Effect.Effect<
+    { readonly problem: string } | { readonly problem: undefined; readonly entries: number; readonly records: number },
+    LedgerUnavailable
+  >
+  /** Follows the chain to its end, and stores the new head. */
+  readonly advance: Effect.Effect<Head, LedgerUnavailable>
+  /** The same at a clean stop. */
+  readonly end: Effect.Effect<Head, LedgerUnavailable>
+}
+
+const every = "1 second"
+/** Without an anchor, the chain is followed so that a stop has little left to follow. */
+const everyWithoutAnchor = "1 minute"
+
+const headText = ({ entries, hash, records }: Head) => `entry ${entries} and record ${records}, ${hash}`
+
+/** The ledger is not the one that was anchored, or has lost its end. The anchor stays unchanged. */
+export class AnotherLedger extends Schema.TaggedError<AnotherLedger>()("AnotherLedger", {
+  place: Schema.String,
+  anchor: AnchorRecord,
+  problem: Schema.String
+}) {
+  override get message() {
+    const { anchor, place, problem } = this
+    return `The ledger does not go through its anchor at ${place}, which was written at ${anchor.at} with ${headText(anchor)}: ${problem}. Nothing was changed. If you have restored a backup or moved the ledger, move this anchor away and start again. Otherwise somebody has changed the ledger: docs/operations.md describes what to do.`
+  }
+}
+
+/** Trusts the stored head, which `ledger verify` checks. */
+const holdTo = Effect.fnUntraced(function* (chain: Chain, place: AnchorPlace, anchor: Anchor) {
+  const found = yield* chain.holdTo(anchor)
+  if (found.problem !== undefined) {
+    return yield* new AnotherLedger({ place: place.name, anchor, problem: found.problem })
+  }
+  if (found.entries + found.records === 0) return
+  yield* Effect.logWarning(
+    `${found.entries} entries and ${found.records} records of accounts, keys and payments are younger than the anchor of ${anchor.at}: it is unknown whether a server or a command wrote them. They are anchored from now on.`
+  )
+})
+
+export const keepAnchorOf = Effect.fn("Anchor.keep")(function* <A, E, R>(
+  chain: Chain,
+  place: Option.Option<AnchorPlace>,
+  open: Effect.Effect<A, E, R>
+) {
+  const known = Option.isSome(place) ? yield* place.value.read : Option.none<Anchor>()
+  if (Option.isSome(place) && Option.isNone(known)) {
+    yield* Effect.logWarning(
+      `There is no anchor at ${place.value.name} yet: what is in the ledger now is taken as it is.`
+    )
+  }
+  if (Option.isSome(place) && Option.isSome(known)) yield* holdTo(chain, place.value, known.value)
+
+  let anchored: Head | undefined = Option.getOrUndefined(known)
+  let isFailing = false
+  const write = Effect.fnUntraced(function* (head: Head) {
+    if (Option.isSome(place) && head.hash !== "" && (anchored === undefined || !isSame(anchored, head))) {
+      yield* place.value.write({
+        entries: head.entries,
+        records: head.records,
+        hash: head.hash,
+        at: timestampOf(yield* Clock.currentTimeMillis)
+      })
+      anchored = head
+    }
+    isFailing = false
+  })
+  /** Logged once, until it works again. */
+  const warn = (error: { readonly message: string }) =>
+    Effect.suspend(() => {
+      const isFirst = !isFailing
+      isFailing = true
+      return isFirst
+        ? Effect.logWarning(
+            `${error.message}. Charges go on${Option.isSome(place) ? "; what comes now is not anchored" : ""}.`
+          )
+        : Effect.void
+    })
+
+  const look = Effect.flatMap(chain.advance, write).pipe(Effect.catch(warn))
+  const end = chain.end.pipe(
+    Effect.tap((head) => Effect.logInfo(`The ledger ends at ${headText(head)}`)),
+    Effect.flatMap(write),
+    Effect.catch(warn)
+  )
+  let isOpen = false
+  // before the ledger is opened, so that this finalizer runs after the last charges are written
+  yield* Effect.addFinalizer(() => (isOpen ? end : Effect.void))
+  const opened = yield* open
+  isOpen = true
+  yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(Option.isSome(place) ? every : everyWithoutAnchor)))
+  return opened
+})

@@ -1,0 +1,123 @@
+/**
+ * Checks entries in the order of their numbers: each is unchanged and follows its predecessor, each was charged to a
+ * key of its account, and calls have spent only credits that were there.
+ */
+import type { Sqlite } from "../../../persistence/sqlite.ts"
+import { beginning, breakBefore, type ChainHead } from "../../chain/chain.ts"
+import type { Entry } from "../../chain/records.ts"
+import { isMoneyOut } from "../../money-out.ts"
+import { entryColumns, numberIn, textIn } from "../columns.ts"
+
+/** About 20 MB of rows per query. */
+const entriesAtOnce = 20_000
+const entriesAfter = `
+  select ${entryColumns} from ledger.entry where sequence > $1 order by sequence limit ${entriesAtOnce}`
+
+/** All entries after a number, oldest first. */
+export function* eachEntryAfter(sqlite: Sqlite, after: number, upTo = Number.POSITIVE_INFINITY): Generator<Entry> {
+  for (let reached = after; reached < upTo; ) {
+    const rows = sqlite.all(entriesAfter, [reached])
+    for (const row of rows) {
+      const entry = row as unknown as Entry // the selected columns; copying each row would take as long as reading it
+      if (entry.sequence > upTo) return
+      yield entry
+    }
+    if (rows.length < entriesAtOnce) return
+    reached = numberIn(rows.at(-1), "sequence")
+  }
+}
+
+/**
+ * Credits that refunds of payments and disputes took out of an account up to a position, at most the largest integer
+ * that a double represents exactly. Balances below 0 are rare, and so is this query.
+ */
+const moneyOut = `
+  select cast(min(total(-credits), ${Number.MAX_SAFE_INTEGER}) as integer) as credits
+  from ledger.entry indexed by entry_but_charge
+  where type <> 'charge' and account_id = $1 and position <= $2 and ${isMoneyOut}`
+
+interface EntryChecks {
+  /** Returns the problems of the next entry. */
+  readonly check: (entry: Entry) => ReadonlyArray<string>
+  /** Number of the last entry that was checked. */
+  readonly reached: () => number
+  /** The heads of the accounts after these entries. */
+  readonly heads: ReadonlyMap<string, ChainHead>
+}
+
+export interface Owners {
+  /** Ids of all accounts. */
+  readonly accounts: ReadonlySet<string>
+  /** The account of each key, by the key's id. */
+  readonly ofKeys: ReadonlyMap<string, string>
+}
+
+export const readOwners = (sqlite: Sqlite): Owners => ({
+  accounts: new Set(sqlite.all("select id from ledger.account").map((row) => textIn(row, "id"))),
+  ofKeys: new Map(
+    sqlite
+      .all("select id, account_id from ledger.api_key")
+      .map((row): [string, string] => [textIn(row, "id"), textIn(row, "account_id")])
+  )
+})
+
+/**
+ * Begins after the entry with the number `after`. If that is not 0, the first entry seen of an account is not compared
+ * with its predecessor, unless it has position 1.
+ */
+export const entryChecks = (sqlite: Sqlite, owners: Owners, after: number): EntryChecks => {
+  const heads = new Map<string, ChainHead>()
+  let reached = after
+
+  const headBefore = ({ account_id, position }: Entry): ChainHead | undefined =>
+    heads.get(account_id) ?? (after === 0 || position === 1 ? beginning : undefined)
+
+  /** Null and an empty text have the same hash, and so do fields if a line break moves text from one to the next. */
+  const textProblem = (entry: Entry, place: string) => {
+    const { account_id, endpoint, expires_at, grants, key_id, note, occurred_at, request_id, type } = entry
+    for (const text of [account_id, endpoint, expires_at, grants, key_id, note, occurred_at, request_id, type]) {
+      if (text === "" || text?.includes("\n") === true) {
+        return `${place} is not what was written: a text is empty, or has a line break`
+      }
+    }
+    return undefined
+  }
+
+  const numberProblem = ({ sequence }: Entry) =>
+    sequence > reached + 1 ? `entry ${sequence} follows entry ${reached}, so entries are missing` : undefined
+
+  const ownerProblem = ({ account_id, key_id, type }: Entry, place: string) => {
+    if (!owners.accounts.has(account_id)) return `${place} is of an account that is not there`
+    if (type !== "charge" && key_id === null) return undefined
+    return owners.ofKeys.get(key_id ?? "") === account_id
+      ? undefined
+      : `${place} was charged to key ${key_id}, which is no key of this account`
+  }
+
+  /** Calls spend only credits that are there: a balance is below 0 by no more than the money that left its account. */
+  const balanceProblem = ({ account_id, balance, position }: Entry, place: string) => {
+    if (balance >= 0) return undefined
+    const gone = numberIn(sqlite.all(moneyOut, [account_id, position])[0], "credits")
+    return balance + gone < 0 ? `${place} leaves a balance of ${balance} credits` : undefined
+  }
+
+  return {
+    heads,
+    reached: () => reached,
+    check: (entry) => {
+      const { account_id, balance, hash, position, sequence } = entry
+      const place = `entry ${position} of account ${account_id}`
+      const head = headBefore(entry)
+      const problems = [
+        numberProblem(entry),
+        textProblem(entry, place),
+        ownerProblem(entry, place),
+        head === undefined ? undefined : breakBefore(head, entry),
+        balanceProblem(entry, place)
+      ]
+      heads.set(account_id, { position, balance, hash })
+      reached = sequence
+      return problems.filter((problem) => problem !== undefined)
+    }
+  }
+}

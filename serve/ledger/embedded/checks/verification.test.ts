@@ -1,0 +1,322 @@
+import { closeSync, openSync, writeSync } from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import {
+  aCharge,
+  append,
+  aRefund,
+  author,
+  followUp,
+  opened,
+  sampleCopy,
+  sampleGroups,
+  temporaryFolder,
+  withDatabase,
+  written
+} from "@larder/test/support/serve/sample-ledger.ts"
+import { Effect, Exit, Scope } from "effect"
+import type { Sqlite } from "../../../persistence/sqlite.ts"
+import { beginning, type ChainHead } from "../../chain/chain.ts"
+import { numberIn } from "../columns.ts"
+import { embeddedLedger } from "../embedded-ledger.ts"
+import { ledgerFileIn, openLedgerFile } from "../ledger-file.ts"
+import { readState } from "../opening.ts"
+import type { LedgerStore } from "../store.ts"
+import { verify } from "./verification.ts"
+
+const heldOf = ({ accounts, sequence }: ReturnType<typeof readState>) => ({
+  sequence,
+  heads: new Map(accounts.map(({ account, head }): [string, ChainHead] => [account.id, head]))
+})
+/** Verifies against the state that was loaded from the store. */
+const verifyLoaded = (store: LedgerStore) => Effect.flatMap(store.load, (loaded) => store.verify(heldOf(loaded)))
+const verified = (folder: string) => opened(folder, verifyLoaded)
+
+const plainCopy = sampleCopy({ followed: false })
+const followedCopy = sampleCopy({ followed: true })
+
+/** One ledger that many tests damage; a rollback restores it after each. */
+const scope = Scope.makeUnsafe()
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+const sound = Effect.gen(function* () {
+  const { reading: sqlite } = yield* openLedgerFile(yield* followedCopy)
+  sqlite.exec("pragma foreign_keys = off")
+  return { sqlite, held: heldOf(readState(sqlite, 0)) }
+}).pipe(Scope.provide(scope), Effect.cached, Effect.runSync)
+
+/** Runs in the open transaction, instead of beginning its own. */
+const within = (sqlite: Sqlite): Sqlite => ({ ...sqlite, atOneMoment: (work) => work() })
+
+/** What a verification finds after a change since the ledger was opened. */
+const problemsAfter = Effect.fnUntraced(function* (sql: string) {
+  const { held, sqlite } = yield* sound
+  return sqlite.atOneMoment(() => {
+    sqlite.exec(sql)
+    return verify(within(sqlite), held).problems
+  })
+})
+
+describe("a verification", () => {
+  it.live("finds nothing wrong with a ledger as it was written, whether its tables have followed it or not", () =>
+    Effect.gen(function* () {
+      const sound = { accounts: 2, keys: 3, entries: 62, balance_credits: 9_400, problems: [] }
+      assert.deepStrictEqual(yield* verified(yield* plainCopy), sound)
+      assert.deepStrictEqual(yield* verified(yield* followedCopy), sound)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("finds nothing wrong with an empty ledger", () =>
+    Effect.gen(function* () {
+      const nothing = { accounts: 0, keys: 0, entries: 0, balance_credits: 0, problems: [] }
+      assert.deepStrictEqual(yield* verified(yield* temporaryFolder), nothing)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("runs while calls are charged", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const ledger = yield* embeddedLedger(folder)
+      const { administration } = ledger
+      const { id } = yield* administration.createAccount({ name: "A" })
+      const key = { account_id: id, name: "k", scopes: ["get-store"], budget_credits: 1_000_000_000 } as const
+      yield* administration.creditAccount({ account_id: id, credits: 1_000_000_000, note: "enough for any speed" })
+      const { key: token } = yield* administration.createKey(key)
+      let charged = 0
+      const counts: Array<number> = []
+      const calls = Effect.promise(async () => {
+        for (; counts.length < 2; charged++) {
+          const view = await ledger.authenticate(token, Date.now())
+          if (view === undefined) throw new Error("the key is unknown")
+          const admission = await ledger.hold(view, "/v1/stores", 1, Date.now())
+          if ("refused" in admission) throw new Error(admission.refused)
+          await admission.held.commit(`req_${charged}`)
+        }
+      })
+      const verify = Effect.gen(function* () {
+        for (let verified = 0; verified < 2; verified++) {
+          while (charged < 100 * verified) yield* Effect.sleep("1 millis")
+          const { entries, problems } = yield* administration.verify({})
+          assert.deepStrictEqual(problems, [])
+          counts.push(entries)
+        }
+      })
+      yield* Effect.all([calls, verify], { concurrency: 2 })
+      assert.isAbove(counts.at(-1) ?? 0, counts[0] ?? 0)
+      assert.strictEqual((yield* administration.verify({})).entries, charged + 2)
+    }).pipe(Effect.scoped)
+  )
+
+  const chainChanged = "the chain was followed to entry 62 and record 5, and is another one there"
+  it.live.each([
+    [
+      "update entry set note = 'x' where sequence = 6",
+      ["entry 4 of account acct_a is not what was written: its hash is another one"]
+    ],
+    [
+      "update entry set credits = credits - 1 where sequence = 6",
+      [
+        "entry 4 of account acct_a says that the balance is 4970 credits, and the entries before it say 4969",
+        "usage_of_day says of acct_a 2026-10-30 key_a /v1/branded-foods: 4 calls and 40 credits, and its charges are 4 and 41",
+        "usage_of_endpoint says of acct_a 2026-10-30 /v1/branded-foods: 8 calls and 80 credits, and its charges are 8 and 81",
+        "usage_of_month says of 24321 acct_a key_a /v1/branded-foods: 8 calls and 80 credits, and its charges are 8 and 81"
+      ]
+    ],
+    [
+      "update entry set request_id = 'req_5' where sequence = 6",
+      [
+        "entry 4 of account acct_a is not what was written: its hash is another one",
+        "request req_5 was charged 2 times"
+      ]
+    ],
+    [
+      "update entry set budget_credits = 1 where key_id = 'key_b' and sequence > 60",
+      ["entry 21 of account acct_b is not what was written: its hash is another one"]
+    ],
+    [
+      "update entry set hash = upper(hash) where sequence = 62",
+      [
+        "entry 41 of account acct_a is not what was written: its hash is another one",
+        "account acct_a is at its entry 41 with 4600 credits in the running server, and at its entry 41 with 4600 credits in the database",
+        "entries were summed up to number 62, which is missing or another one; the last entry is 62. Where this ledger was put in the place of a newer one, as after a restore, remove sums.sqlite",
+        chainChanged
+      ]
+    ],
+    [
+      "update entry set sequence = 100 where sequence = 6; update entry set sequence = 6 where sequence = 7; update entry set sequence = 7 where sequence = 100",
+      [
+        "entry 3 of account acct_b is number 6, and is looked for at number 7",
+        "entry 4 of account acct_a is number 7, and is looked for at number 6",
+        chainChanged
+      ]
+    ],
+    [
+      "update usage_of_day set calls = calls + 1 where day = '2026-10-31' and key_id = 'key_b' and endpoint = '/v1/stores'",
+      ["usage_of_day says of acct_b 2026-10-31 key_b /v1/stores: 5 calls and 40 credits, and its charges are 4 and 40"]
+    ],
+    [
+      "delete from usage_of_day where day = '2026-10-31' and key_id = 'key_b' and endpoint = '/v1/stores'",
+      ["usage_of_day says of acct_b 2026-10-31 key_b /v1/stores: 0 calls and 0 credits, and its charges are 4 and 40"]
+    ],
+    [
+      "update usage_of_endpoint set calls = calls + iif(endpoint = '/v1/stores', 1, -1) where day = '2026-10-31' and account_id = 'acct_b'",
+      [
+        "usage_of_endpoint says of acct_b 2026-10-31 /v1/branded-foods: 3 calls and 40 credits, and its charges are 4 and 40",
+        "usage_of_endpoint says of acct_b 2026-10-31 /v1/stores: 5 calls and 40 credits, and its charges are 4 and 40"
+      ]
+    ],
+    [
+      "update usage_of_month set credits = 0 where key_id = 'key_b' and endpoint = '/v1/stores' and month = 24321",
+      ["usage_of_month says of 24321 acct_b key_b /v1/stores: 8 calls and 0 credits, and its charges are 8 and 80"]
+    ],
+    [
+      "update entry_place set sequence = 9 where account_id = 'acct_a' and position = 4",
+      ["entry 4 of account acct_a is number 6, and is looked for at number 9"]
+    ],
+    ["insert into entry_place values ('acct_x', 1, 6)", ["63 entries are looked for, and there are 62"]],
+    ["update account set name = 'x' where id = 'acct_b'", ["account acct_b is not what was recorded: name"]],
+    [
+      "insert into account values ('acct_x', 'x', '2026-10-30T00:00:00.000Z'); delete from record where number = 6",
+      ["account acct_x was never recorded"]
+    ],
+    [
+      `update api_key set budget_credits = 9000, scopes = '["get-product"]', sha256 = 'x' where id = 'key_b'; delete from record where number = 6`,
+      ["key key_b is not what was recorded: scopes, budget_credits, sha256"]
+    ],
+    [
+      "insert into payment (id, account_id, kind, cents, state, processor, created_at) values ('pay_1', 'acct_a', 'top_up', 5000, 'open', 'stripe', 'x'); update payment set state = 'succeeded'; delete from record where number = 7",
+      ["payment pay_1 is not what was recorded: state"]
+    ],
+    [
+      "update record set body = replace(body, '1000', '9000') where number = 4",
+      ["key key_b is not what was recorded: budget_credits", chainChanged]
+    ],
+    [
+      "update head set records = 6",
+      ["the chain was followed to entry 62 and record 6, and ends at entry 62 and record 5"]
+    ]
+  ] as const)("finds damage: %s", ([sql, problems]) =>
+    Effect.gen(function* () {
+      const withoutTriggers = `drop trigger update_of_account; ${sql}`
+      const isOfAccount = sql.startsWith("update account")
+      assert.deepStrictEqual(yield* problemsAfter(isOfAccount ? withoutTriggers : sql), [...problems])
+    })
+  )
+
+  it.live("finds charges without a key, an endpoint and a request", () =>
+    Effect.gen(function* () {
+      const problems = yield* problemsAfter(
+        "update entry set key_id = null, endpoint = null, request_id = null where sequence > 60"
+      )
+      assert.include(problems, "entry 41 of account acct_a was charged to key null, which is no key of this account")
+      assert.include(problems, "request null was charged 2 times")
+    })
+  )
+
+  it.live("finds a call refunded twice, a payment booked twice, and a balance below 0 that no refund explains", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const write = author()
+      const nothing = { key_id: null, endpoint: null, budget_credits: null, note: "paid by card" }
+      const topUp = { ...aCharge("pay_1", { ...nothing, credits: 10_000 }), type: "top_up" as const }
+      const refund = { ...aCharge("re_1", { ...nothing, credits: -15_000 }), type: "refund" as const }
+      const givenBack = aRefund(aCharge("req_3", { occurred_at: "2026-10-30T00:00:00.000Z" }))
+      yield* written(folder, [...sampleGroups(write), write({ entries: [givenBack, topUp, refund] })])
+      yield* followUp(folder)
+      const sound = { accounts: 2, keys: 3, entries: 65, balance_credits: 4_410, problems: [] }
+      assert.deepStrictEqual(yield* verified(folder), sound)
+      yield* written(folder, [write({ entries: [topUp, givenBack] })])
+      const twice = ["request req_3 was given back 2 times", "top_up pay_1 was booked 2 times"]
+      assert.deepStrictEqual((yield* verified(folder)).problems.toSorted(), twice)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("finds missing entries", () =>
+    Effect.gen(function* () {
+      const problems = yield* problemsAfter("delete from entry where sequence = 6")
+      assert.include(problems, "entry 7 follows entry 5, so entries are missing")
+      assert.include(problems, "entry 5 of account acct_a follows its entry 3, so entries are missing")
+    })
+  )
+
+  it.live("finds a difference between the running server and the database", () =>
+    Effect.gen(function* () {
+      const heads = new Map([["acct_x", { ...beginning, balance: 5 }]])
+      const [{ problems }, { problems: others }] = yield* opened(yield* plainCopy, (store) =>
+        Effect.all([store.verify({ sequence: 63, heads }), store.verify({ sequence: 62, heads })])
+      )
+      assert.deepStrictEqual(problems, ["the database ends at entry 62, and the running server has written 63"])
+      assert.deepStrictEqual(others, [
+        "account acct_x is at its entry 0 with 5 credits in the running server, and at its entry 0 with 0 credits in the database",
+        "account acct_a is at its entry 0 with 0 credits in the running server, and at its entry 41 with 4600 credits in the database",
+        "account acct_b is at its entry 0 with 0 credits in the running server, and at its entry 21 with 4800 credits in the database"
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("finds a key that another process has changed in the file of a running server", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const { administration } = yield* embeddedLedger(folder)
+      const { id } = yield* administration.createAccount({ name: "A" })
+      const key = { account_id: id, name: "k", scopes: ["get-store"], budget_credits: 1 } as const
+      const made = yield* administration.createKey(key)
+      yield* administration.editKey({ key_id: made.id, budget_credits: 2 })
+      assert.deepStrictEqual((yield* administration.verify({})).problems, [])
+      const other = new DatabaseSync(ledgerFileIn(folder))
+      other.exec("update api_key set budget_credits = 9000000000")
+      other.close()
+      assert.deepStrictEqual((yield* administration.verify({})).problems, [
+        `key ${made.id} is not what the running server knows`
+      ])
+      const gone = new DatabaseSync(ledgerFileIn(folder))
+      gone.exec("delete from api_key; delete from record where kind = 'api_key'")
+      gone.close()
+      assert.deepStrictEqual((yield* administration.verify({})).problems, [
+        `key ${made.id} is known to the running server, and is not there`
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("finds a record that was added before the first one", () =>
+    Effect.gen(function* () {
+      const problems = yield* problemsAfter("insert into record values (0, 0, 'account', '{}')")
+      assert.deepStrictEqual(problems, ["record 0 was added: they are numbered from 1"])
+    })
+  )
+
+  it.live("finds pages that cannot be read", () =>
+    Effect.gen(function* () {
+      const folder = yield* followedCopy
+      const page = yield* withDatabase(folder, (sqlite) =>
+        numberIn(sqlite.all("select rootpage from sqlite_schema where name = 'entry_but_charge'")[0], "rootpage")
+      )
+      const fd = openSync(ledgerFileIn(folder), "r+")
+      writeSync(fd, Buffer.alloc(4096, 7), 0, 4096, (page - 1) * 4096)
+      closeSync(fd)
+      const found = yield* withDatabase(folder, (sqlite) => verify(sqlite, { sequence: 0, heads: new Map() }))
+      assert.match(found.problems.join("; "), /the file is damaged/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("reports at most 100 problems", () =>
+    Effect.gen(function* () {
+      const doubled = `insert into entry
+        select sequence + 100, account_id, position, type, occurred_at, key_id, endpoint, credits, balance, budget_credits,
+          daily_budget_credits, weekly_budget_credits, request_id, note, expires_at, grants, hash
+        from entry`
+      assert.strictEqual((yield* problemsAfter(`${doubled}; update entry set note = 'x'`)).length, 100)
+    })
+  )
+
+  it.live("includes what was written a moment ago", () =>
+    Effect.gen(function* () {
+      const entries = yield* opened(yield* temporaryFolder, (store) =>
+        Effect.gen(function* () {
+          yield* append(store, sampleGroups())
+          return (yield* store.verify({ sequence: 0, heads: new Map() })).entries
+        })
+      )
+      assert.strictEqual(entries, 62)
+    }).pipe(Effect.scoped)
+  )
+})

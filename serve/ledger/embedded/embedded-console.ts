@@ -1,0 +1,84 @@
+/**
+ * The console's tables in the SQLite file of the ledger. Statements and transactions run on the connection of the main
+ * thread, like the ledger's groups: each begins and ends in one turn of the event loop.
+ */
+import { Cause, type Context, Effect, Exit, Layer } from "effect"
+import {
+  ConsoleDatabase,
+  type ConsoleUnavailable,
+  consoleUnavailable,
+  type Statements,
+  statementsOf
+} from "../../persistence/console-database.ts"
+import { insertPortion, rowsOf } from "../../persistence/in-thread.ts"
+import type { Sqlite } from "../../persistence/sqlite.ts"
+import type { Thread } from "../../persistence/thread.ts"
+import { LedgerFile } from "./ledger-file.ts"
+
+type Database = ConsoleDatabase["Service"]
+
+/** Rows per transaction. It takes a millisecond or less; charged calls wait for its end. */
+const rowsAtOnce = 250
+const inThread = new URL("../../persistence/in-thread.ts", import.meta.url).href
+
+const attempt = <A>(work: () => A) => Effect.try({ try: work, catch: consoleUnavailable })
+const answered = <A>(work: () => Promise<A>) => Effect.tryPromise({ try: work, catch: consoleUnavailable })
+
+const mayNotWait = () =>
+  new Error("a transaction of the console waited: it has to end in the turn of the event loop in which it begins")
+
+/** Interrupts work that has not ended synchronously, and turns it into a defect. */
+const endedAtOnce = <A, E>(exit: Exit.Exit<A, E>): Exit.Exit<A, E> => {
+  const defect = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+  if (!Cause.isAsyncFiberError(defect)) return exit
+  defect.fiber.interruptUnsafe()
+  return Exit.die(mayNotWait())
+}
+
+/** Thrown to roll back. */
+class Failed<E> {
+  readonly cause: Cause.Cause<E>
+  constructor(cause: Cause.Cause<E>) {
+    this.cause = cause
+  }
+}
+
+const transactionIn =
+  (sqlite: Sqlite) =>
+  <A, E, R>(work: (statements: Statements) => Effect.Effect<A, E, R>) =>
+    Effect.contextWith((context: Context.Context<R>): Effect.Effect<A, E | ConsoleUnavailable> => {
+      let hasEnded = false
+      const inside = statementsOf((sql, params) =>
+        Effect.suspend(() => (hasEnded ? Effect.die(mayNotWait()) : attempt(() => sqlite.all(sql, params))))
+      )
+      try {
+        return sqlite.transaction(() => {
+          const exit = endedAtOnce(Effect.runSyncExitWith(context)(Effect.suspend(() => work(inside))))
+          if (Exit.isSuccess(exit)) return exit
+          throw new Failed(exit.cause)
+        })
+      } catch (error) {
+        return error instanceof Failed ? Effect.failCause(error.cause) : Effect.fail(consoleUnavailable(error))
+      } finally {
+        hasEnded = true
+      }
+    })
+
+const inBackground = ({ run }: Thread): Pick<Database, "append" | "background"> => ({
+  background: statementsOf((sql, params) => answered(() => run(inThread, rowsOf, sql, params))),
+  append: (portionsOf) =>
+    Effect.forEach(portionsOf(rowsAtOnce), (portion) => answered(() => run(inThread, insertPortion, portion)), {
+      discard: true
+    })
+})
+
+const make = Effect.map(LedgerFile, ({ sqlite, thread }) =>
+  ConsoleDatabase.of({
+    all: statementsOf((sql, params) => attempt(() => sqlite.all(sql, params))).all,
+    run: (sql, params) => attempt(() => sqlite.transaction(() => sqlite.all(sql, params).length)),
+    transaction: transactionIn(sqlite),
+    ...inBackground(thread)
+  })
+)
+
+export const embeddedConsole: Layer.Layer<ConsoleDatabase, never, LedgerFile> = Layer.effect(ConsoleDatabase, make)

@@ -1,0 +1,51 @@
+/**
+ * Queries for entries that do not follow their predecessor in the account: they check that positions have no gaps, that
+ * balances add up, and that hashes match the stored fields. Each returns one sentence per broken link. 100,000 entries
+ * take a little over a second. A value that no entry can have, such as an infinite timestamp, makes the computed hash
+ * null, which also counts as a mismatch.
+ */
+import { hashAfter } from "../sql/sql-text.ts"
+
+/** Null and an empty text have the same hash, and so do fields if a line break moves text from one to the next. */
+const hasUnfitText = `coalesce('' in (account_id, type, key_id, endpoint, request_id, note, grants), false)
+      or strpos(concat(account_id, type, key_id, endpoint, request_id, note, grants), E'\\n') > 0`
+
+const brokenLinks = (entries: string, checked: string) => `
+  select case
+      when position is distinct from position_before + 1 then
+        format('entry %s of account %s follows its entry %s, so entries are missing', position, account_id, position_before)
+      when balance is distinct from balance_before + credits then
+        format('entry %s of account %s says that the balance is %s credits, and the entries before it say %s', position,
+          account_id, balance, balance_before + credits)
+      when ${hasUnfitText} then
+        format('entry %s of account %s is not what was written: a text is empty, or has a line break', position, account_id)
+      else format('entry %s of account %s is not what was written: its hash is another one', position, account_id)
+    end as problem
+  from (
+    select *, lag(position, 1, 0::bigint) over account as position_before,
+      lag(balance, 1, 0::bigint) over account as balance_before, lag(hash, 1, '') over account as hash_before
+    from ${entries} as entry
+    window account as (partition by account_id order by position)
+  ) as entry
+  where ${checked} and (
+    position is distinct from position_before + 1
+    or balance is distinct from balance_before + credits
+    or hash is distinct from ${hashAfter("hash_before")}
+    or ${hasUnfitText}
+  )
+  order by account_id, position`
+
+export const brokenChains = brokenLinks("ledger.entry", "true")
+
+/** Checks the newest entries of each account. The entry before them is read only to compare with it. */
+export const brokenNewestLinks = (ofEach: number) =>
+  brokenLinks(
+    `(
+      select newest.*, row_number() over (partition by newest.account_id order by newest.position desc) as age
+      from ledger.account
+      cross join lateral (
+        select * from ledger.entry where account_id = account.id order by entry.position desc limit ${ofEach + 1}
+      ) as newest
+    )`,
+    `age <= ${ofEach}`
+  )

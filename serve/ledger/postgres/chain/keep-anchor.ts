@@ -1,0 +1,138 @@
+/**
+ * The chain of a ledger in PostgreSQL, for the anchor that a server maintains. Each server follows the chain itself,
+ * from where it stopped before, and keeps the last link in memory. So a database that goes back in time, or is
+ * exchanged under a running server, is never anchored.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect, type Option, Schema } from "effect"
+import type { AnchorPlace } from "../../chain/anchor.ts"
+import { type Head, isAt, isSame } from "../../chain/head.ts"
+import { type Chain, keepAnchorOf } from "../../chain/keep-anchor.ts"
+import { LedgerUnavailable } from "../../errors.ts"
+import { unavailable } from "../sql/database.ts"
+import { durably } from "../sql/statement-sql.ts"
+import { BrokenChain, type Followed, followChain, followPortion, keptHead, settledNumber } from "./chain.ts"
+
+/**
+ * A peer that has vanished sends nothing for minutes. If millions of links take longer at first, the next round
+ * continues.
+ */
+const longestLook = "10 seconds"
+/** The operator who stops a server waits for it. */
+const longestEnd = "5 seconds"
+
+/**
+ * Flushed with everything before it, even if this database commits asynchronously: an anchor must not outlive what it
+ * names.
+ */
+const keepHead = `
+  with lasting as materialized (select ${durably})
+  update ledger.head
+  set entries = $1, records = $2, sequence = $3::text::bigint, hash = $4
+  from lasting
+  where sequence < $3::text::bigint`
+
+/** The number of the link that `$2` other links follow, up to the number `$1`. */
+const linkBefore = `
+  select number::text
+  from (
+    (
+      select sequence as number from ledger.entry
+      where sequence <= $1::text::bigint order by sequence desc limit $2::bigint + 1
+    )
+    union all
+    (select number from ledger.record where number <= $1::text::bigint order by number desc limit $2::bigint + 1)
+  ) as link
+  order by number desc
+  offset $2::bigint
+  limit 1`
+const decodeNumbers = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ number: Schema.String })))
+
+const countYounger = `
+  select (select count(*) from ledger.entry where sequence > $1::text::bigint)::float8 as entries,
+    (select count(*) from ledger.record where number > $1::text::bigint)::float8 as records`
+const Counts = Schema.Tuple([Schema.Struct({ entries: Schema.Int, records: Schema.Int })])
+const decodeCounts = Schema.decodeUnknownEffect(Counts)
+
+const linksIn = ({ entries, records }: Head) => entries + records
+
+const isAnother = new BrokenChain({ problem: "its chain is another one" })
+
+/** The place of an anchor that is older than the stored head. */
+const placeOfAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: Followed, anchor: Head) {
+  const rows = yield* sql.unsafe(linkBefore, [kept.sequence, linksIn(kept) - linksIn(anchor)])
+  const [link] = yield* decodeNumbers(rows)
+  if (link === undefined) return yield* isAnother
+  return { entries: anchor.entries, records: anchor.records, hash: anchor.hash, sequence: link.number }
+})
+
+/** Follows the chain from the older of the two, which must arrive at the other one. */
+const goThrough = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: Followed, anchor: Head) {
+  if (linksIn(anchor) <= linksIn(kept)) {
+    const end = yield* followChain(sql, yield* placeOfAnchor(sql, kept, anchor), kept.sequence)
+    return isSame(end, kept) ? undefined : yield* isAnother
+  }
+  let found: Head | undefined
+  const end = yield* followChain(sql, kept, yield* settledNumber(sql), (head) => {
+    if (isAt(head, anchor)) found = head
+  })
+  if (found === undefined) {
+    return yield* new BrokenChain({ problem: `its chain ends at entry ${end.entries} and record ${end.records}` })
+  }
+  if (found.hash !== anchor.hash) return yield* isAnother
+})
+
+/** Turns a connection that breaks midway, and data that no server has written, into the ledger's own error. */
+const asUnavailable = <A, E>(
+  action: string,
+  work: Effect.Effect<A, E>,
+  duration: typeof longestLook | typeof longestEnd
+) =>
+  Effect.mapError(work, unavailable(action)).pipe(
+    Effect.timeoutOrElse({
+      duration,
+      orElse: () => Effect.fail(new LedgerUnavailable({ action, cause: `no answer within ${duration}` }))
+    })
+  )
+
+export const chainIn = (sql: PgClient.PgClient): Chain => {
+  let followed: Followed | undefined
+  /** A timeout keeps the batches that were followed, so they are not followed again. */
+  const advance = Effect.gen(function* () {
+    const upTo = yield* settledNumber(sql)
+    for (;;) {
+      const before = followed ?? (yield* keptHead(sql))
+      const portion = yield* followPortion(sql, before, upTo)
+      const { entries, hash, records, sequence } = portion.followed
+      if (hash !== before.hash) yield* sql.unsafe(keepHead, [entries, records, sequence, hash])
+      followed = portion.followed
+      if (portion.isEnd) return followed
+    }
+  })
+  return {
+    holdTo: (anchor) =>
+      Effect.gen(function* () {
+        const kept = yield* keptHead(sql)
+        yield* goThrough(sql, kept, anchor)
+        followed = kept
+        const [younger] = yield* Effect.flatMap(sql.unsafe(countYounger, [kept.sequence]), decodeCounts)
+        return {
+          problem: undefined,
+          entries: kept.entries + younger.entries - anchor.entries,
+          records: kept.records + younger.records - anchor.records
+        }
+      }).pipe(
+        Effect.catchTag("BrokenChain", ({ problem }) => Effect.succeed({ problem })),
+        Effect.mapError(unavailable("be held to its anchor"))
+      ),
+    advance: asUnavailable("follow its chain", advance, longestLook),
+    end: asUnavailable("follow its chain", advance, longestEnd)
+  }
+}
+
+/** `open` opens the ledger. No anchor is written before the ledger is open. */
+export const keepAnchor = <A, E, R>(
+  sql: PgClient.PgClient,
+  place: Option.Option<AnchorPlace>,
+  open: Effect.Effect<A, E, R>
+) => keepAnchorOf(chainIn(sql), place, open)

@@ -1,0 +1,219 @@
+/**
+ * Has a group decided and written, and applies the result. Calls of accounts whose lease the server has are decided in
+ * its memory, and need the database only for their charge. Other calls are decided while the database locks their
+ * accounts.
+ */
+import { type ChainHead, chain } from "../../chain/chain.ts"
+import type { LedgerCounters } from "../../ledger.ts"
+import { dayOf } from "../../moments.ts"
+import { apply } from "../../rules/ledger-state.ts"
+import { settle } from "../../rules/machine.ts"
+import type { KnownAccounts } from "../leases/known-accounts.ts"
+import { type LeaseHabits, uses } from "../leases/lease-habits.ts"
+import type { LeaseTrust, Moment } from "../leases/lease-trust.ts"
+import { type DecisionEvent, decisionChannel } from "../sql/decision-channel.ts"
+import type { ServerStatements, ToRead } from "../sql/statements.ts"
+import type { Holding } from "../sql/written.ts"
+import type { DeferredCalls } from "./deferred-calls.ts"
+import type { GiveBacks } from "./give-backs.ts"
+import { accountOfCharge, accountOfHold, type Call, type CallGroup, type Decided, newGroup } from "./group.ts"
+import type { GroupQueue } from "./group-queue.ts"
+import { askedBy, differences, type Judgement, judge, undo } from "./judgement.ts"
+import type { LockedAccounts } from "./locked-accounts.ts"
+import { addTo } from "./slices.ts"
+
+const silentForTooLong = () => new Error("this server was silent for too long")
+
+export const groupWriter = (options: {
+  readonly statements: ServerStatements
+  readonly known: KnownAccounts
+  readonly trust: LeaseTrust
+  readonly habits: LeaseHabits
+  readonly counters: LedgerCounters
+  readonly queue: GroupQueue
+  readonly locked: LockedAccounts
+  readonly deferred: DeferredCalls
+  readonly back: GiveBacks
+  /** The name under which the database knows the server. */
+  readonly memberId: () => string
+}) => {
+  const { back, counters, deferred, habits, known, locked, memberId, queue, statements, trust } = options
+  const used = uses(habits)
+  /** Number of groups that were decided in the database under the server's current name. */
+  let groups = 0
+  const member = () => ({ id: memberId(), groups })
+
+  const decideNow = ({ credits, endpoint, key, nowMs }: Call): Decided | undefined => {
+    const decided = trust.isTrusted() ? known.decideLeased(key, endpoint, credits, nowMs) : undefined
+    if (decided === undefined) return undefined
+    const { account_id } = key
+    const isSliced = known.isSliced(account_id)
+    if (isSliced) back.useSlice(account_id)
+    if (decisionChannel.hasSubscribers) say({ what: isSliced ? "slice" : "lease", account_id, had_slice: isSliced })
+    return decided
+  }
+  const say = (event: Omit<DecisionEvent, "server_id">) =>
+    decisionChannel.publish({ ...event, server_id: memberId() } satisfies DecisionEvent)
+
+  const beat = async () => {
+    const since = trust.now()
+    const asked = await statements.beat(member())
+    if (asked === undefined) throw silentForTooLong()
+    trust.renew(since)
+    back.giveAll(asked)
+    known.forgetSome()
+    used.forget()
+    back.giveSurplus()
+    back.giveIdleSlices()
+  }
+
+  /** Decides holds that arrived while the lease was being taken. */
+  const decideLeased = ({ holds }: CallGroup) => {
+    for (const waiting of holds.splice(0)) {
+      const decided = decideNow(waiting.question)
+      if (decided === undefined) holds.push(waiting)
+      else waiting.resolve(decided)
+    }
+  }
+
+  /** Writes charges, which need no decision, and the end of holds. */
+  const charge = async (group: CallGroup): Promise<void> => {
+    const { charges, released } = group
+    // other servers also write entries of such an account, so its head has to be read
+    if (charges.some((charge) => known.isSliced(accountOfCharge(charge)))) return decide(group)
+    const holds = new Set(charges.map(({ question }) => question.hold))
+    const before = new Map<string, ChainHead>()
+    for (const id of charges.map(accountOfCharge).toSorted()) {
+      const account = known.state().accounts.get(id)
+      if (account !== undefined) before.set(id, account.head)
+    }
+    const holdings = new Map<string, ReadonlyMap<string, Holding>>()
+    for (const id of new Set([...before.keys(), ...released])) {
+      if (!known.isLeased(id) && !known.isSliced(id)) holdings.set(id, known.heldOf(id, holds))
+    }
+    const changed = [...holdings].flatMap(([id, after]) => differences(known.recorded(id), after))
+    if (charges.length + changed.length === 0) return
+    const entries = chain(
+      known.state(),
+      charges.map(({ question }) => question.draft)
+    )
+    const written = await statements.charge({ entries, before, holdings: changed }, member())
+    if (written.outcome === "not a member") throw silentForTooLong()
+    if (written.outcome === "moved") return decide(group)
+    succeed(group, entries, holdings)
+    back.giveAll(written.asked)
+  }
+
+  const decide = async (group: CallGroup): Promise<void> => {
+    const since = trust.now()
+    const asked = askedBy(group, since.timeOfDay)
+    let judgement: Judgement | undefined
+    try {
+      const outcome = await statements.decide(member(), asked, (read) => {
+        if (judgement !== undefined) undo(judgement, known)
+        takeAlong(group, asked)
+        judgement = judge(group, read, asked.days, { member: memberId(), known, uses: used, habits })
+        return judgement.judged
+      })
+      if (outcome === "not a member" || judgement === undefined) throw silentForTooLong()
+    } catch (cause) {
+      if (judgement !== undefined) undo(judgement, known)
+      throw cause
+    }
+    if (judgement.judged !== undefined) {
+      groups++
+      trust.renew(since)
+    }
+    takeUp(group, judgement)
+  }
+
+  const takeUp = (group: CallGroup, judgement: Judgement) => {
+    const { days, entries, holdings, leased, outcomes, read, sliced } = judgement
+    succeed(group, entries, holdings)
+    for (const id of leased) {
+      if (!known.isLeased(id) && decisionChannel.hasSubscribers) {
+        const had_slice = read.slices.some(({ account_id, server_id }) => account_id === id && server_id === memberId())
+        say({ what: "leased", account_id: id, had_slice })
+      }
+      known.lease(id, read, days)
+    }
+    for (const { id, slice, whenWritten } of sliced) {
+      addTo(slice, whenWritten)
+      known.lease(id, read, days)
+      known.beginSlice(id, slice)
+      back.useSlice(id)
+    }
+    for (const [index, waiting] of group.holds.entries()) {
+      const outcome = outcomes[index] ?? "deferred"
+      if (outcome === "deferred") deferred.add(waiting)
+      else waiting.resolve(outcome)
+    }
+    answerLookUps(group)
+  }
+
+  /** Adds calls of the same accounts that arrived while others had the accounts locked: fewer groups are better. */
+  const takeAlong = (group: CallGroup, { accounts, days, keys }: ToRead) => {
+    const next = queue.gathered()
+    if (next === undefined) return
+    for (const charge of next.charges.splice(0)) {
+      const isRead = accounts.includes(accountOfCharge(charge)) && keys.includes(charge.question.hold.key.record.id)
+      ;(isRead ? group : next).charges.push(charge)
+    }
+    for (const hold of next.holds.splice(0)) {
+      const { key, nowMs } = hold.question
+      const isRead = accounts.includes(key.account_id) && keys.includes(key.id) && days.includes(dayOf(nowMs))
+      ;(isRead ? group : next).holds.push(hold)
+    }
+  }
+
+  const lookUp = async (group: CallGroup) => {
+    const { byId, bySha256, since } = group
+    const asked = askedBy({ ...newGroup(since), bySha256, byId }, trust.now().timeOfDay)
+    known.refresh(await statements.read(member(), asked), asked.days)
+    answerLookUps(group)
+  }
+  const answerLookUps = ({ byId, bySha256 }: CallGroup) => {
+    for (const { resolve } of [...bySha256.values(), ...byId.values()]) resolve()
+  }
+
+  /** The charges are durable. */
+  const succeed = (
+    { charges, returned, holds, released }: CallGroup,
+    entries: Judgement["entries"],
+    holdings: Judgement["holdings"]
+  ) => {
+    apply(known.state(), { accounts: [], keys: [], entries })
+    for (const [id, after] of holdings) known.record(id, after)
+    for (const { question } of charges) {
+      settle(question.hold)
+      known.unregister(question.hold)
+      locked.forget(question.draft.account_id)
+    }
+    for (const hold of holds) locked.forget(accountOfHold(hold))
+    counters.commits += charges.length
+    for (const { resolve } of charges.splice(0)) resolve()
+    released.clear()
+    returned.clear()
+  }
+
+  return {
+    /** The decision from the server's memory; undefined if the database has to decide. */
+    decideNow,
+    write: async (group: CallGroup): Promise<void> => {
+      if (group.beats) await beat()
+      decideLeased(group)
+      if (group.holds.length + group.returned.size > 0) await decide(group)
+      else {
+        if (group.charges.length + group.released.size > 0) await charge(group)
+        if (group.bySha256.size + group.byId.size > 0) await lookUp(group)
+      }
+      counters.groups++
+      counters.durable_seconds += (performance.now() - group.since) / 1_000
+    },
+    /** Since then, the database knows the server under a new name. */
+    joined: (since: Moment): void => {
+      groups = 0
+      trust.renew(since)
+    }
+  }
+}

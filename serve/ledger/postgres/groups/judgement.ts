@@ -1,0 +1,197 @@
+/**
+ * Decides a group by what was read of its accounts while they are locked, with the rules of `machine.ts`: which calls
+ * are held, what is charged, which leases are taken, kept, returned or requested. Nothing is in force before it is
+ * written.
+ */
+import { chain } from "../../chain/chain.ts"
+import { dayOf } from "../../moments.ts"
+import { type Hold, release } from "../../rules/machine.ts"
+import { areInOnePeriod, type DayOfKey } from "../../rules/spending.ts"
+import { holdingName, type KnownAccounts } from "../leases/known-accounts.ts"
+import type { LeaseHabits, Uses } from "../leases/lease-habits.ts"
+import type { AccountRead, Judged, Leased, Read, ToRead } from "../sql/statements.ts"
+import type { Holding } from "../sql/written.ts"
+import { accountOfCharge, accountOfHold, accountsOf, type CallGroup, type Decided } from "./group.ts"
+import { addTo, type Sliced, sliceBeyond, sliceWith } from "./slices.ts"
+
+export interface Judgement {
+  readonly judged: Judged | undefined
+  readonly entries: Judged["entries"]
+  /** The outcomes of the group's holds, in order; `deferred` if another server decides. */
+  readonly outcomes: ReadonlyArray<Decided | "deferred">
+  readonly holdings: ReadonlyMap<string, ReadonlyMap<string, Holding>>
+  /** Accounts whose lease the server has from now on. */
+  readonly leased: ReadonlyArray<string>
+  readonly sliced: ReadonlyArray<Sliced>
+  readonly read: Read
+  readonly days: ReadonlyArray<number>
+}
+
+/** `now` is the time of lookups. */
+export const askedBy = (group: CallGroup, now: number): ToRead => ({
+  accounts: accountsOf(group).toSorted(),
+  keys: [
+    ...new Set([
+      ...group.holds.map(({ question }) => question.key.id),
+      ...group.charges.map(({ question }) => question.hold.key.record.id),
+      ...group.byId.keys()
+    ])
+  ],
+  sha256: [...group.bySha256.keys()],
+  days: [
+    ...new Set([
+      dayOf(now),
+      ...group.holds.map(({ question }) => dayOf(question.nowMs)),
+      ...group.charges.map(({ question }) => question.hold.day.day)
+    ])
+  ]
+})
+
+const isOther = (before: Holding | undefined, { credits, reserved }: Holding) =>
+  before?.credits !== credits || before.reserved !== reserved
+
+/** The changes after which the database knows what the server holds. The next beat deletes rows of 0 credits. */
+export const differences = (
+  before: ReadonlyMap<string, Holding>,
+  after: ReadonlyMap<string, Holding>
+): ReadonlyArray<Holding> => [
+  ...[...after.values()].filter((holding) => isOther(before.get(holdingName(holding)), holding)),
+  ...[...before].flatMap(([name, holding]) => (after.has(name) ? [] : [{ ...holding, credits: 0, reserved: 0 }]))
+]
+
+const noHoldings: ReadonlyMap<string, Holding> = new Map()
+
+export const judge = (
+  group: CallGroup,
+  read: Read,
+  days: ReadonlyArray<number>,
+  by: {
+    readonly member: string
+    readonly known: KnownAccounts
+    readonly uses: Uses
+    readonly habits: LeaseHabits
+  }
+): Judgement => {
+  const { habits, known, member, uses } = by
+  const accounts = new Map(read.accounts.map((account) => [account.record.id, account]))
+  known.refresh(read, days)
+  const isHeldByOthers = (id: string) => read.held.some(({ account_id }) => account_id === id)
+  const isLeasedByOther = (id: string) => {
+    const account = accounts.get(id)
+    return account?.is_leased === true && account.leased_by !== member
+  }
+
+  const slicesOfOthers = Map.groupBy(
+    read.slices.filter(({ server_id }) => server_id !== member),
+    ({ account_id }) => account_id
+  )
+  const recalled = new Set<string>()
+  const outcomes = group.holds.map(({ question: { credits, endpoint, key, nowMs } }) => {
+    const id = key.account_id
+    if (isLeasedByOther(id) || recalled.has(id)) return "deferred"
+    const decided = known.decide(key, endpoint, credits, nowMs)
+    // credits that others have reserved, but hold for no call, are still available
+    if (!("refused" in decided) || decided.refused === "key_changed" || !slicesOfOthers.has(id)) return decided
+    const { refused } = decided
+    const isRoom =
+      refused === "insufficient_balance"
+        ? isHeldByOthers(id)
+        : read.held.some(({ day, key_id }) => key_id === key.id && areInOnePeriod(refused, day, dayOf(nowMs)))
+    if (!isRoom) return decided
+    recalled.add(id)
+    return "deferred"
+  })
+  const admitted = outcomes.flatMap((outcome) => (outcome !== "deferred" && "hold" in outcome ? [outcome.hold] : []))
+  const charging = new Set<Hold>(group.charges.map(({ question }) => question.hold))
+  const entries = chain(
+    known.state(),
+    group.charges.map(({ question }) => question.draft)
+  )
+
+  const charged = new Set(group.charges.map(accountOfCharge))
+  const called = new Set([...charged, ...group.holds.map(accountOfHold)])
+  /** If the clock of the database was set back, earlier events count as long ago. */
+  const isRecent = (ms: number | null) => ms !== null && ms >= 0 && ms < habits.sharedFor
+  const mayLease = (id: string, { lease_asked, shared_for, used_by }: AccountRead) => {
+    if (group.returned.has(id) || lease_asked || isHeldByOthers(id)) return false
+    if (known.isLeased(id)) return true
+    const wasShared = (used_by !== null && used_by !== member) || isRecent(shared_for)
+    return uses.areMany(id) && !wasShared
+  }
+
+  const maySlice = (id: string, { recalled_for, lease_asked }: AccountRead) =>
+    !(
+      group.returned.has(id) ||
+      lease_asked ||
+      recalled.has(id) ||
+      read.slices.some((slice) => slice.account_id === id && slice.server_id === member && slice.is_asked) ||
+      isRecent(recalled_for) ||
+      read.grants.some(({ account_id }) => account_id === id) // their calls take from one grant after the other
+    ) && uses.areMany(id)
+
+  const leases = new Map<string, Leased>()
+  const sliced: Array<Sliced> = []
+  const [begun, ended]: [Array<string>, Array<string>] = [[], []]
+  const holdings = new Map<string, ReadonlyMap<string, Holding>>()
+  const leased: Array<string> = []
+  const notices: Array<string> = []
+  for (const id of accountsOf(group)) {
+    const account = accounts.get(id)
+    if (account === undefined) continue
+    const { hash, lease_asked, leased_by, position, balance, used_by } = account
+    const head = { position, balance, hash }
+    if (isLeasedByOther(id)) {
+      // no other server can take the lease of an account while this server holds credits of it
+      if (charged.has(id)) throw new Error(`account ${id} was leased while this server held credits of it`)
+      if (lease_asked || !called.has(id)) continue
+      leases.set(id, { head, leased_by, lease_asked: true, used_by, is_shared: true, is_recalled: false })
+      notices.push(`asked ${leased_by} ${id}`)
+      continue
+    }
+    if (called.has(id)) uses.add(id)
+    const takes = mayLease(id, account)
+    if (takes) leased.push(id)
+    const slice =
+      !takes && maySlice(id, account) ? sliceBeyond([...charging, ...admitted], id, days) : new Map<DayOfKey, number>()
+    const hadSlice = read.slices.some(({ account_id, server_id }) => account_id === id && server_id === member)
+    if (slice.size > 0) {
+      sliced.push(sliceWith(id, known.slice(id) ?? new Map(), slice))
+      if (!hadSlice) begun.push(id)
+    } else if (hadSlice) ended.push(id)
+    // a slice that the lease replaces ends now, before the lease is written: the lease has room for all of it
+    if (slice.size === 0 && (!takes || known.isSliced(id))) known.endLease(id)
+    holdings.set(id, takes ? noHoldings : known.heldOf(id, charging, slice))
+    const next = {
+      leased_by: takes ? member : null,
+      lease_asked: false,
+      used_by: called.has(id) ? member : used_by
+    }
+    const isNew = next.leased_by !== leased_by || lease_asked || next.used_by !== used_by
+    const isShared = lease_asked || (next.used_by !== used_by && used_by !== null)
+    const isRecalled = recalled.has(id)
+    if (isNew || isRecalled || charged.has(id)) {
+      leases.set(id, { head, ...next, is_shared: isShared, is_recalled: isRecalled })
+    }
+    if (isRecalled) for (const other of slicesOfOthers.get(id) ?? []) notices.push(`asked ${other.server_id} ${id}`)
+    if ((leased_by !== null && !takes) || (hadSlice && slice.size === 0)) notices.push(`free ${id}`)
+  }
+  for (const id of group.released)
+    if (!known.isLeased(id) && !known.isSliced(id) && !holdings.has(id)) holdings.set(id, known.heldOf(id))
+
+  const changed = [...holdings].flatMap(([id, after]) => differences(known.recorded(id), after))
+  const isNothing = entries.length + changed.length + leases.size + begun.length + ended.length === 0
+  const judged = isNothing
+    ? undefined
+    : { entries, holdings: changed, leases, notices, begun, ended, recalled: [...recalled] }
+  return { judged, entries, outcomes, holdings, leased, sliced, read, days }
+}
+
+/** Undoes a judgement of which nothing was written. */
+export const undo = ({ outcomes, sliced }: Judgement, known: KnownAccounts): void => {
+  for (const { slice, whenNot } of sliced) addTo(slice, whenNot)
+  for (const outcome of outcomes) {
+    if (outcome === "deferred" || "refused" in outcome) continue
+    release(outcome.hold)
+    known.unregister(outcome.hold)
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Logs that the database became unavailable or is back: the first change immediately, and those that follow within ten
+ * seconds as one line. With a full disk, the server can rejoin, but the next charge is refused, many times a second.
+ */
+import { Effect, FiberSet } from "effect"
+import type { LedgerUnavailable } from "../../errors.ts"
+
+const quietFor = "10 seconds"
+
+const lostNow = ({ message }: LedgerUnavailable) => `${message}. Calls are refused, and not charged, until it is back.`
+const times = (count: number) => `It was lost ${count} more time${count === 1 ? "" : "s"} in ten seconds.`
+
+/** Changes that are not logged yet are logged when the scope ends. */
+export const outageLog = Effect.gen(function* () {
+  const run = yield* FiberSet.makeRuntime()
+  let isQuiet = false
+  /** Why the database is unavailable. */
+  let cause: LedgerUnavailable | undefined
+  let notLogged = 0
+
+  const logRest = Effect.suspend(() => {
+    const count = notLogged
+    notLogged = 0
+    if (count === 0) return Effect.void
+    return cause === undefined
+      ? Effect.logInfo(`The ledger is back. ${times(count)}`)
+      : Effect.logWarning(`${lostNow(cause)} ${times(count)}`)
+  })
+  const beQuiet = Effect.gen(function* () {
+    yield* Effect.sleep(quietFor)
+    while (notLogged > 0) {
+      yield* logRest
+      yield* Effect.sleep(quietFor)
+    }
+    isQuiet = false
+  })
+  yield* Effect.addFinalizer(() => logRest)
+
+  return {
+    lost: (why: LedgerUnavailable): void => {
+      cause = why
+      if (isQuiet) {
+        notLogged++
+        return
+      }
+      isQuiet = true
+      run(Effect.andThen(Effect.logWarning(lostNow(why)), beQuiet))
+    },
+    found: (): void => {
+      cause = undefined
+      if (notLogged === 0) run(Effect.logInfo("The ledger is back."))
+    }
+  }
+})

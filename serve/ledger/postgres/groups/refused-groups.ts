@@ -1,0 +1,77 @@
+/**
+ * Groups that the database refused, so that nothing of them was written: because a charge has a request id that was
+ * used before, or because another session has locked an account. They are split, so that no call fails because of
+ * another one.
+ */
+import { unavailable } from "../../errors.ts"
+import type { LedgerCounters } from "../../ledger.ts"
+import { giveBack } from "../../rules/machine.ts"
+import { wasLockedOut, wasRefused } from "../sql/database.ts"
+import type { GiveBacks } from "./give-backs.ts"
+import { accountByAccount, accountsOf, askers, type CallGroup, chargeByCharge } from "./group.ts"
+import type { GroupQueue } from "./group-queue.ts"
+import type { LockedAccounts } from "./locked-accounts.ts"
+
+export const refusedGroups = (options: {
+  readonly counters: LedgerCounters
+  readonly queue: GroupQueue
+  readonly locked: LockedAccounts
+  readonly back: GiveBacks
+  /** Receives the id of an account that another session has locked. */
+  readonly onLocked: (accountId: string) => void
+}) => {
+  const { back, counters, locked, onLocked, queue } = options
+
+  const takeApart = (group: CallGroup, parts: ReadonlyArray<CallGroup>, cause: unknown) => {
+    const isSuspect = (part: CallGroup) => Number(locked.isSuspect(accountOf(part)))
+    if (parts.length > 1) queue.sendApart(parts.toSorted((a, b) => isSuspect(a) - isSuspect(b)))
+    else if (wasLockedOut(cause) && locked.mayTryAgain(accountOf(group))) sendAgain(group)
+    else giveUp(group, cause)
+  }
+
+  /** For a group with calls of one account. */
+  const accountOf = (group: CallGroup): string => accountsOf(group)[0] ?? ""
+
+  /** Adds the group to the one that is being collected. */
+  const sendAgain = ({ charges, returned, holds }: CallGroup) => {
+    const next = queue.open()
+    next.charges.unshift(...charges)
+    next.holds.unshift(...holds)
+    for (const id of returned) next.returned.add(id)
+  }
+
+  /** Its calls are not charged, and their holds end. */
+  const giveUp = (group: CallGroup, cause: unknown) => {
+    const { charges, returned, released } = group
+    counters.failed_groups++
+    const error = unavailable("be written")(cause)
+    const accountId = accountOf(group)
+    locked.forget(accountId)
+    if (wasLockedOut(cause)) {
+      locked.lockOut(accountId)
+      onLocked(accountId)
+    }
+    for (const { question } of charges) {
+      giveBack(question.hold)
+      back.giveHold(question.hold)
+    }
+    for (const id of released) queue.open().released.add(id)
+    back.giveLater(returned)
+    for (const { reject } of askers(group)) reject(error)
+    for (const { question, reject } of charges) {
+      const { request_id } = question.draft
+      reject(wasLockedOut(cause) ? error : new Error(`request ${request_id} was not charged: ${error.message}`))
+    }
+  }
+
+  return {
+    /** True if the group was refused. Otherwise it is unknown whether it was written. */
+    handle: (group: CallGroup, cause: unknown): boolean => {
+      const concernsAccounts = accountsOf(group).length > 0 // if not, a whole table is locked
+      if (wasLockedOut(cause) && concernsAccounts) takeApart(group, accountByAccount(group), cause)
+      else if (wasRefused(cause) && group.charges.length > 0) takeApart(group, chargeByCharge(group), cause)
+      else return false
+      return true
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Removes expired credits from the balances in the database, account by account: a locked account delays no other one.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Clock, Effect, Schedule, Schema } from "effect"
+import { timestampOf } from "../../moments.ts"
+import { expireGrants } from "../../rules/decisions.ts"
+import { unavailable } from "../sql/database.ts"
+import { bookEntries, whileFree } from "./leases.ts"
+
+/** Servers share the work. */
+const betweenRounds = "5 seconds"
+/** Operators need connections, too. */
+const accountsAtOnce = 2
+
+const isDue = "credits_left > 0 and expires_at <= $1::text::timestamptz"
+const due = `select distinct account_id as id from ledger.expiring_grant where ${isDue} order by account_id`
+const isAccountDue = `select 1 as due from ledger.expiring_grant where ${isDue} and account_id = $2 limit 1`
+
+const Granted = Schema.Struct({ position: Schema.Int, endsAt: Schema.Int, left: Schema.Int, held: Schema.Int })
+const decodeGranted = Schema.decodeUnknownEffect(Schema.Array(Schema.Struct({ value: Granted })))
+/** The expired credits of an account, and the part of them that calls of all servers hold. */
+const granted = `
+  select jsonb_build_object('position', position, 'left', credits_left, 'endsAt',
+    (extract(epoch from expires_at) * 1000)::bigint, 'held', (
+      select coalesce(sum(holding.credits), 0)
+      from ledger.holding
+      where holding.account_id = expiring_grant.account_id and grant_position = position
+    )) as value
+  from ledger.expiring_grant
+  where ${isDue} and account_id = $2
+  order by expires_at, position`
+
+const takeOut = Effect.fnUntraced(
+  function* (sql: PgClient.PgClient, id: string, now: number) {
+    const expire = Effect.gen(function* () {
+      const found = yield* Effect.flatMap(sql.unsafe(granted, [timestampOf(now), id]), decodeGranted)
+      const grants = found.map(({ value }) => value)
+      const entries = expireGrants(id, grants, now)
+      if (entries.length > 0) yield* bookEntries(sql, entries)
+    })
+    yield* whileFree(sql, [id], expire)
+  },
+  Effect.mapError(unavailable("be written"))
+)
+
+/** Runs before an account is read. */
+export const expireCreditsOf = Effect.fn("PostgresLedger.expireCreditsOf")(function* (
+  sql: PgClient.PgClient,
+  id: string
+) {
+  const now = yield* Clock.currentTimeMillis
+  const found = yield* Effect.mapError(sql.unsafe(isAccountDue, [timestampOf(now), id]), unavailable("be read"))
+  if (found.length > 0) yield* takeOut(sql, id, now)
+})
+
+/** For all accounts. Returns the accounts whose credits could not be removed now; these stay unchanged. */
+export const expireCredits = Effect.fn("PostgresLedger.expireCredits")(function* (sql: PgClient.PgClient) {
+  const now = yield* Clock.currentTimeMillis
+  const found = yield* Effect.mapError(sql.unsafe<{ id: string }>(due, [timestampOf(now)]), unavailable("be read"))
+  const failures = yield* Effect.forEach(
+    found,
+    ({ id }) =>
+      takeOut(sql, id, now).pipe(
+        Effect.as(undefined),
+        Effect.catch((error) => Effect.succeed({ id, error }))
+      ),
+    { concurrency: accountsAtOnce }
+  )
+  return failures.filter((failure) => failure !== undefined)
+})
+
+/** Runs until it is interrupted. Each late account is logged once. */
+export const keepExpiring = (sql: PgClient.PgClient) => {
+  const late = new Set<string>()
+  const round = Effect.gen(function* () {
+    const failures = yield* expireCredits(sql)
+    const ids = new Set(failures.map(({ id }) => id))
+    for (const id of late) if (!ids.has(id)) late.delete(id)
+    for (const { error, id } of failures) {
+      if (late.has(id)) continue
+      late.add(id)
+      yield* Effect.logWarning(
+        `Credits of account ${id} have expired, and are still in its balance: ${error.message}. No call can spend them, and they are taken out as soon as that works.`
+      )
+    }
+  })
+  // while the database is unavailable, the charges already log that
+  return Effect.repeat(Effect.ignore(round), Schedule.spaced(betweenRounds))
+}

@@ -1,0 +1,292 @@
+/**
+ * What a server knows of accounts and keys, over the state of `ledger-state.ts`. For an account whose lease the server
+ * has, this state is authoritative, and calls are decided by it. Everything else is what was read last: good enough to
+ * check scopes, and read again, with the account locked, before a call is decided.
+ */
+
+import { dayOf } from "../../moments.ts"
+import type { ChargedRequests } from "../../rules/charged-requests.ts"
+import type { ExpiringGrant } from "../../rules/expiring-grants.ts"
+import {
+  type ApiKeyView,
+  apply,
+  forgetKey,
+  isCurrent,
+  type KeyState,
+  keyWith,
+  type LedgerState,
+  restore
+} from "../../rules/ledger-state.ts"
+import { type Hold, type HoldOutcome, hold, remainingOf, setAside } from "../../rules/machine.ts"
+import { type DayOfKey, dayOfKey, isKnown, type ReadSpending, setSpent, spendingsOn } from "../../rules/spending.ts"
+import type { AccountRead, Read } from "../sql/statements.ts"
+import type { Holding } from "../sql/written.ts"
+
+/** About 50 MB. Beyond that, accounts without calls are evicted. */
+const mostKeys = 100_000
+
+const nothing = { accounts: [], keys: [], entries: [] }
+const begin = (charged: ChargedRequests): LedgerState => ({
+  ...restore({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] }),
+  charged
+})
+
+const sumOf = (held: Iterable<{ readonly credits: number }>) => {
+  let sum = 0
+  for (const { credits } of held) sum += credits
+  return sum
+}
+/** Identifies a holding within its account. */
+export const holdingName = ({ day, grant_position, key_id }: Omit<Holding, "credits" | "reserved">) =>
+  `${key_id} ${day} ${grant_position}`
+
+/** The database does not contain what the server has written there: a restored copy, or a primary that lost commits. */
+const otherDatabase = (id: string) =>
+  new Error(`account ${id} is not where this server has left it: the database has lost what was written`)
+
+export const knownAccounts = (charged: ChargedRequests) => {
+  let state = begin(charged)
+  /** By account: keys, and their spending, that were read under the lease. */
+  const leases = new Map<string, Set<unknown>>()
+  /** Held calls, by account. */
+  const calls = new Map<string, Set<Hold>>()
+  /** What the database knows of this server's holds, by account. */
+  const recorded = new Map<string, ReadonlyMap<string, Holding>>()
+  /** By account: what is reserved in the database beyond what calls hold, by key and day. */
+  const slices = new Map<string, Map<DayOfKey, number>>()
+  const handedOut = new WeakMap<ApiKeyView, KeyState>()
+
+  const register = (held: Hold) => {
+    const id = held.key.record.account_id
+    const others = calls.get(id)
+    if (others === undefined) calls.set(id, new Set([held]))
+    else others.add(held)
+  }
+  const unregister = (held: Hold) => {
+    const id = held.key.record.account_id
+    const others = calls.get(id)
+    others?.delete(held)
+    if (others?.size === 0) calls.delete(id)
+  }
+
+  /** What the open calls of an account hold, except those in `except`, and what is reserved in addition. */
+  const heldOf = (
+    id: string,
+    except?: ReadonlySet<Hold>,
+    reserved: ReadonlyMap<DayOfKey, number> = new Map()
+  ): ReadonlyMap<string, Holding> => {
+    const held = new Map<string, Holding>()
+    const add = ({ day, key_id }: DayOfKey, grant_position: number, credits: number, ofSlice = 0) => {
+      const of = { account_id: id, key_id, day, grant_position }
+      const name = holdingName(of)
+      held.set(name, { ...of, credits: (held.get(name)?.credits ?? 0) + credits, reserved: ofSlice })
+    }
+    for (const call of calls.get(id) ?? []) {
+      if (except?.has(call)) continue
+      const rest = call.credits - sumOf(call.taken)
+      for (const { credits, grant } of call.taken) add(call.day, grant.position, credits)
+      if (rest > 0) add(call.day, 0, rest)
+    }
+    for (const [day, credits] of reserved) add(day, 0, credits, credits)
+    return held
+  }
+
+  const knownAccount = ({ balance, hash, position, record }: AccountRead) => {
+    if (!state.accounts.has(record.id)) apply(state, { ...nothing, accounts: [record] })
+    const account = state.accounts.get(record.id)
+    if (account === undefined) throw otherDatabase(record.id)
+    if (leases.has(record.id) && !slices.has(record.id)) {
+      if (account.head.hash !== hash) throw otherDatabase(record.id)
+    } else account.head = { position, balance, hash }
+    return account
+  }
+
+  /** Calls keep references to the grants that they have taken from, so a read reuses the same objects. */
+  const grantsIn = (
+    before: ReadonlyArray<ExpiringGrant>,
+    read: Read,
+    accountId: string,
+    held: ReadonlyArray<Holding>
+  ) =>
+    read.grants.flatMap(({ account_id, credits_left, expires_at, position }) => {
+      if (account_id !== accountId) return []
+      const grant = before.find((known) => known.position === position) ?? {
+        position,
+        endsAt: Date.parse(expires_at),
+        left: 0,
+        held: 0
+      }
+      grant.left = credits_left
+      grant.held = sumOf(held.filter(({ grant_position }) => grant_position === position))
+      return [grant]
+    })
+
+  const spentIn = (read: Read, keyId: string): ReadSpending => ({
+    ofMonth: (month) => sumOf(read.spent.filter((spent) => spent.key_id === keyId && spent.month === month)),
+    ofDay: (day) =>
+      sumOf(read.spent_of_day.filter((spent) => spent.key_id === keyId && dayOf(Date.parse(spent.day)) === day))
+  })
+
+  /** Applies what was read for these days. */
+  const refresh = (read: Read, days: ReadonlyArray<number>): void => {
+    const held = new Map<string, ReadonlyArray<Holding>>()
+    for (const account of read.accounts) {
+      const { id } = account.record
+      const all = [...heldOf(id).values(), ...read.held.filter(({ account_id }) => account_id === id)]
+      held.set(id, all)
+      const known = knownAccount(account)
+      known.held = sumOf(all)
+      known.reserved = all.reduce((sum, { reserved }) => sum + reserved, 0)
+      if (known.grants.length + read.grants.length > 0) known.grants = grantsIn(known.grants, read, id, all)
+    }
+    for (const record of read.keys) {
+      if (state.keys.get(record.id)?.record.revision !== record.revision) apply(state, { ...nothing, keys: [record] })
+      const key = state.keys.get(record.id)
+      if (key === undefined) continue
+      for (const day of key.days) {
+        day.held = 0
+        day.reserved = 0
+      }
+      for (const { credits, day, key_id, reserved } of held.get(record.account_id) ?? []) {
+        if (key_id !== record.id) continue
+        const known = dayOfKey(key, day)
+        known.held += credits
+        known.reserved += reserved
+      }
+      const cached = leases.get(record.account_id)
+      cached?.add(key)
+      const spent = spentIn(read, record.id)
+      for (const day of days) {
+        setSpent(key, day, spent)
+        if (cached !== undefined) for (const spending of spendingsOn(key, day)) cached.add(spending)
+      }
+    }
+  }
+
+  /** Decides like the state machine, by what is known. */
+  const decide = (key: ApiKeyView, endpoint: string, credits: number, nowMs: number) => {
+    if (!isCurrent(state.keys.get(key.id), key, nowMs)) return { refused: "key_changed" } as const
+    const admission = hold(state, key.id, endpoint, credits, nowMs)
+    if ("hold" in admission) register(admission.hold)
+    return admission
+  }
+
+  const knownUnderLease = (key: ApiKeyView, nowMs: number) => {
+    const cached = leases.get(key.account_id)
+    const known = state.keys.get(key.id)
+    if (cached === undefined || known === undefined || !cached.has(known)) return undefined
+    return isKnown(known, dayOf(nowMs), (spending) => cached.has(spending)) ? known : undefined
+  }
+
+  /** Decides within what is already reserved. */
+  const decideSliced = (
+    slice: Map<DayOfKey, number>,
+    known: KeyState,
+    call: { readonly key: ApiKeyView; readonly endpoint: string; readonly credits: number; readonly nowMs: number }
+  ) => {
+    const { credits, endpoint, key, nowMs } = call
+    if (!isCurrent(known, key, nowMs)) return { refused: "key_changed" } as const
+    const day = dayOfKey(known, dayOf(nowMs))
+    const left = slice.get(day) ?? 0
+    if (left < credits) return undefined
+    slice.set(day, left - credits)
+    const held = setAside(known, { endpoint, credits, now: nowMs })
+    register(held)
+    return { hold: held }
+  }
+
+  return {
+    state: () => state,
+    decide,
+    refresh,
+    heldOf,
+    unregister,
+    /** Decides a call if the lease allows it; undefined if the database has to decide. */
+    decideLeased: (
+      key: ApiKeyView,
+      endpoint: string,
+      credits: number,
+      nowMs: number
+    ): HoldOutcome | { readonly refused: "key_changed" } | undefined => {
+      const known = knownUnderLease(key, nowMs)
+      if (known === undefined) return undefined
+      const slice = slices.get(key.account_id)
+      if (slice !== undefined) return decideSliced(slice, known, { key, endpoint, credits, nowMs })
+      return decide(key, endpoint, credits, nowMs)
+    },
+    /** Whether the server has the account exclusively. */
+    isLeased: (id: string) => leases.has(id) && !slices.has(id),
+    isSliced: (id: string) => slices.has(id),
+    /** Whether the server holds calls that will be charged soon, of accounts that other servers call, too. */
+    expectsCharges: () => {
+      for (const id of slices.keys()) for (const { stage } of calls.get(id) ?? []) if (stage === "held") return true
+      return false
+    },
+    slice: (id: string) => slices.get(id),
+    /** From now on, calls are decided within the slice of the account. */
+    beginSlice: (id: string, slice: Map<DayOfKey, number>) => slices.set(id, slice),
+    /** The call ended without a charge: another one can use its credits. True if nothing has to be written. */
+    backIntoSlice: (held: Hold): boolean => {
+      const slice = slices.get(held.key.record.account_id)
+      if (slice === undefined) return false
+      slice.set(held.day, (slice.get(held.day) ?? 0) + held.credits)
+      return true
+    },
+    /** From now on, what was just read of the account is authoritative. */
+    lease: (id: string, read: Read, days: ReadonlyArray<number>) => {
+      const cached = leases.get(id) ?? new Set<unknown>()
+      for (const { account_id, id: keyId } of read.keys) {
+        const key = state.keys.get(keyId)
+        if (account_id !== id || key === undefined) continue
+        cached.add(key)
+        for (const spending of days.flatMap((day) => spendingsOn(key, day))) cached.add(spending)
+      }
+      leases.set(id, cached)
+    },
+    endLease: (id: string) => {
+      slices.delete(id)
+      return leases.delete(id)
+    },
+    leased: () => leases.keys(),
+    recorded: (id: string): ReadonlyMap<string, Holding> => recorded.get(id) ?? new Map(),
+    record: (id: string, holdings: ReadonlyMap<string, Holding>) => {
+      if (holdings.size === 0) recorded.delete(id)
+      else recorded.set(id, holdings)
+    },
+    /** What is known of the key; see `isCached`. */
+    find: (sha256: string, nowMs: number): ApiKeyView | undefined => {
+      const view = keyWith(state, sha256, nowMs)
+      const key = view && state.keys.get(view.id)
+      if (view !== undefined && key !== undefined) handedOut.set(view, key)
+      return view
+    },
+    isCurrent: (key: ApiKeyView, nowMs: number): boolean => isCurrent(state.keys.get(key.id), key, nowMs),
+    /** Whether the server knows everything about the key. It does not know what other servers spend of a shared account. */
+    isCached: ({ account_id, id }: ApiKeyView): boolean => {
+      const known = state.keys.get(id)
+      return known !== undefined && !slices.has(account_id) && (leases.get(account_id)?.has(known) ?? false)
+    },
+    /** A view that was handed out stays valid for its holder, even after the key is evicted. */
+    remaining: (key: ApiKeyView, nowMs: number): number => {
+      const known = state.keys.get(key.id) ?? handedOut.get(key)
+      return known === undefined ? 0 : remainingOf(known, nowMs)
+    },
+    /** Holds end with the name under which the database knew the server. */
+    forgetAll: () => {
+      state = begin(charged)
+      for (const known of [leases, slices, calls, recorded]) known.clear()
+    },
+    /** Evicts accounts without calls if there are too many keys. */
+    forgetSome: () => {
+      if (state.keys.size <= mostKeys) return
+      const idle = new Set<string>()
+      for (const id of state.accounts.keys()) if (!leases.has(id) && !calls.has(id) && !recorded.has(id)) idle.add(id)
+      for (const key of state.keys.values()) {
+        if (idle.has(key.record.account_id)) forgetKey(state, key.record)
+      }
+      for (const id of idle) state.accounts.delete(id)
+    }
+  }
+}
+
+export type KnownAccounts = ReturnType<typeof knownAccounts>

@@ -1,0 +1,94 @@
+/**
+ * The name under which the database knows this server. The server's holds belong to this name, and end with it.
+ *
+ * If a group gets no answer, it is unknown whether it was written. The server then joins again under another name. That
+ * ends everything still in flight for the old name, and shows which calls were charged. A call that cannot wait that
+ * long is answered with an error and noted; if it turns out to be charged, it gets a refund (`in-doubt-refunds.ts`).
+ */
+
+import { LedgerUnavailable } from "../../errors.ts"
+import { randomText } from "../../random-text.ts"
+import type { DoubtFiles } from "./doubt-files.ts"
+import type { JoinStatements } from "./joining.ts"
+
+export interface MemberName {
+  readonly id: string
+}
+
+/** A call that waits for its charge. */
+export interface WaitingCharge {
+  readonly requestId: string
+  readonly resolve: () => void
+  readonly reject: (error: LedgerUnavailable) => void
+}
+
+const longestWait = 5_000
+const betweenAttempts = 250
+
+const newName = (): MemberName => ({ id: randomText(20) })
+const notWritten = (cause: string) => new LedgerUnavailable({ action: "be written", cause })
+
+export const joinServers = async (statements: JoinStatements, doubts: DoubtFiles) => {
+  let current = newName()
+  let waiting: Array<WaitingCharge & { readonly since: number }> = []
+  let isLast = false
+
+  /** Answers calls that have waited long enough, whether or not they were charged. */
+  const answer = (isToBeAnswered: (call: { readonly since: number }) => boolean) => {
+    const leaving = waiting.filter(isToBeAnswered)
+    if (leaving.length === 0) return
+    doubts.add(
+      current.id,
+      leaving.map(({ requestId }) => requestId)
+    )
+    waiting = waiting.filter((call) => !leaving.includes(call))
+    const error = notWritten("the database did not answer; if the call was charged, it is refunded")
+    for (const { reject } of leaving) reject(error)
+  }
+
+  const joinAnew = async () => {
+    const next = newName()
+    const asked = waiting
+    const ids = asked.map(({ requestId }) => requestId)
+    const charged = await statements.join({ id: next.id, previous: current.id, waiting: ids })
+    current = next
+    waiting = []
+    for (const { reject, requestId, resolve } of asked) {
+      if (charged.has(requestId)) resolve()
+      else reject(notWritten("nothing was charged"))
+    }
+  }
+
+  await statements.join({ id: current.id, previous: current.id, waiting: [] })
+
+  return {
+    current: () => current,
+    /** True when the server is a member again, false when it stops. `onFailure` receives each attempt's error. */
+    rejoin: async (inDoubt: ReadonlyArray<WaitingCharge>, onFailure: (error: unknown) => void): Promise<boolean> => {
+      const since = performance.now()
+      waiting.push(...inDoubt.map((call) => ({ ...call, since })))
+      for (;;) {
+        try {
+          await joinAnew()
+          return true
+        } catch (error) {
+          onFailure(error)
+        }
+        try {
+          answer(({ since }) => isLast || performance.now() - since > longestWait)
+        } catch (error) {
+          onFailure(error) // these calls could not be noted, so they keep waiting
+        }
+        if (isLast) return false
+        await new Promise((resolve) => setTimeout(resolve, betweenAttempts))
+      }
+    },
+    /** The attempt in progress is the last one. */
+    tryNoMore: () => {
+      isLast = true
+    },
+    leave: () => statements.leave(current.id)
+  }
+}
+
+export type Membership = Awaited<ReturnType<typeof joinServers>>

@@ -1,0 +1,94 @@
+/** The connections of one server to the PostgreSQL database that stores the ledger, and the meaning of its errors. */
+import * as PgClient from "@effect/sql-pg/PgClient"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { isSqlError } from "effect/sql/SqlError"
+import { unavailable as because, LedgerUnavailable } from "../../errors.ts"
+import { asOutage } from "./outages.ts"
+import { prepareSchema } from "./schema.ts"
+
+/**
+ * One connection listens; joining, operators, exports and checks use the others. Groups have their own (`pipeline.ts`).
+ */
+const connections = 5
+
+export const unavailable = (action: string) => (cause: unknown) => because(action)(innermost(cause))
+
+/** The driver's message is "Query failed"; the error of the database is its cause. */
+const innermost = (error: unknown): unknown => {
+  if (!(error instanceof Error) || error instanceof LedgerUnavailable) return error
+  const cause = "reason" in error && error.reason instanceof Error ? error.reason : error.cause
+  return cause instanceof Error ? innermost(cause) : error
+}
+
+/** The SQLSTATE with which the database refused. */
+const stateOf = (error: unknown): string =>
+  error instanceof LedgerUnavailable && error.cause instanceof Error && "code" in error.cause
+    ? String(error.cause.code)
+    : ""
+
+/** Nothing of the transaction was kept, and a retry may succeed: a deadlock, or a conflict with another transaction. */
+export const wasRolledBack = (error: unknown): boolean =>
+  isSqlError(error)
+    ? error.reason._tag === "SerializationError" || error.reason._tag === "DeadlockError"
+    : ["40P01", "40001"].includes(stateOf(error))
+
+/** The database refused a group because of its content (integrity constraints), so nothing of it was written. */
+export const wasRefused = (error: unknown): boolean => stateOf(error).startsWith("23")
+
+/** The disk of the database is full, so nothing of the group was written. */
+export const wasDiskFull = (error: unknown): boolean => stateOf(error) === "53100"
+
+/** Another session has locked an account of the group for longer than a group waits, so nothing of it was written. */
+export const wasLockedOut = (error: unknown): boolean => stateOf(error) === "55P03"
+
+/** Runs all of `work`, or nothing of it, in one transaction. */
+export const transact = <A, E, R>(sql: PgClient.PgClient, work: Effect.Effect<A, E, R>) =>
+  asOutage(sql.withTransaction(work))
+
+/**
+ * Connects, and creates the tables if there are none. The URL contains a password, so errors name only host and
+ * database.
+ */
+export const connect = Effect.fn("PostgresLedger.connect")(function* (url: Redacted.Redacted) {
+  const client = PgClient.layer({
+    url,
+    applicationName: "larder-serve",
+    maxConnections: connections,
+    keepAlive: "5 seconds"
+  })
+  return yield* Effect.gen(function* () {
+    const context = yield* Layer.build(client)
+    const sql = Context.get(context, PgClient.PgClient)
+    yield* refuseUnfit(sql)
+    yield* Effect.provide(prepareSchema, context)
+    return sql
+  }).pipe(Effect.mapError(unavailable(`be reached at ${placeOf(url)}`)))
+})
+
+class UnfitDatabase extends Schema.TaggedError<UnfitDatabase>()("UnfitDatabase", { problem: Schema.String }) {
+  override get message() {
+    return this.problem
+  }
+}
+
+/**
+ * Transactions lock accounts and then read what the lock protects: with `read committed` they see what others have
+ * written meanwhile. Stricter levels would see an older snapshot, and fail.
+ */
+const refuseUnfit = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  const [found] = yield* sql.unsafe<{ version: number; isolation: string }>(
+    "select current_setting('server_version_num')::integer as version, current_setting('default_transaction_isolation') as isolation"
+  )
+  if (found === undefined || found.version < 140_000) {
+    return yield* new UnfitDatabase({ problem: `PostgreSQL 14 or newer is needed, and this is ${found?.version}` })
+  }
+  if (found.isolation !== "read committed") {
+    const problem = `default_transaction_isolation is ${found.isolation}, and must be read committed for this role or database`
+    return yield* new UnfitDatabase({ problem })
+  }
+})
+
+export const placeOf = (url: Redacted.Redacted) => {
+  const { host, pathname } = URL.parse(Redacted.value(url)) ?? { host: "?", pathname: "" }
+  return `postgres://${host}${pathname}`
+}

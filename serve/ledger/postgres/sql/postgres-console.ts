@@ -1,0 +1,104 @@
+/** The console's tables in the PostgreSQL database that keeps the ledger, shared by several servers. */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect, Layer, type Redacted, Schedule, Schema } from "effect"
+import * as Migrator from "effect/sql/Migrator"
+import * as SqlClient from "effect/sql/SqlClient"
+import { SqlError } from "effect/sql/SqlError"
+import { ConsoleDatabase, consoleUnavailable, statementsOf } from "../../../persistence/console-database.ts"
+import { consoleTables } from "../../../persistence/console-tables.ts"
+import { betweenCells, betweenRows, type RowsAsText } from "../../../persistence/rows-as-text.ts"
+import type { Cell } from "../../../persistence/sqlite.ts"
+import { connect, transact } from "./database.ts"
+import { asOutage } from "./outages.ts"
+import { recordingInConsole } from "./recording.ts"
+
+/** Pages and webhooks wait for a statement. */
+const longestStatement = "10 seconds"
+
+const unavailable = Effect.mapError((error: SqlError) => consoleUnavailable(because(error)))
+
+const inTime = <A>(asked: Effect.Effect<A, SqlError>) =>
+  unavailable(asked).pipe(
+    Effect.timeoutOrElse({
+      duration: longestStatement,
+      orElse: () => Effect.fail(consoleUnavailable(`no answer within ${longestStatement}`))
+    })
+  )
+
+/**
+ * Two servers that create the tables of a new database concurrently conflict; on retry, the second finds them created.
+ */
+const inTurn = { times: 20, schedule: Schedule.spaced("100 millis") }
+
+/** Has no time-out: no client waits for it, and with a time-out a server could never start on large tables. */
+export const createTables = (sql: PgClient.PgClient) => {
+  const create = Effect.forEach([...consoleTables, ...recordingInConsole], (statement) => sql.unsafe(statement), {
+    discard: true
+  })
+  const loader = Migrator.fromRecord({ "0001_console": create })
+  return sql.unsafe("create schema if not exists console").pipe(
+    Effect.andThen(Migrator.make({})({ loader, table: "console.migration" })),
+    Effect.provideService(SqlClient.SqlClient, sql),
+    asOutage,
+    Effect.retry(inTurn),
+    Effect.mapError((error) => consoleUnavailable(because(error)))
+  )
+}
+
+/** Inserts all rows with one statement, which splits the text. */
+const insertOf = ({ columns, onConflict = "", table }: RowsAsText) => {
+  const cells = Object.values(columns).map((type, index) => `cast(cells[${index + 1}] as ${type})`)
+  return `
+    insert into ${table} as kept (${Object.keys(columns).join(", ")})
+    select ${cells.join(", ")}
+    from (
+      select string_to_array(line, chr(${betweenCells.charCodeAt(0)})) as cells
+      from (select unnest(string_to_array($1, chr(${betweenRows.charCodeAt(0)}))) as line) as lines
+    ) as calls
+    ${onConflict}`
+}
+
+const Setting = Schema.Struct({ setting: Schema.String })
+const decodeSettings = Schema.decodeUnknownEffect(Schema.Array(Setting))
+
+/**
+ * Whether the database or role turns off `synchronous_commit`. The record that a card is about to be charged must be on
+ * disk.
+ */
+const commitsLate = (sql: PgClient.PgClient) =>
+  sql.unsafe("select current_setting('synchronous_commit') as setting").pipe(
+    Effect.flatMap(decodeSettings),
+    Effect.map(([found]) => found?.setting === "off"),
+    Effect.mapError((error) => consoleUnavailable(because(error)))
+  )
+
+const open = Effect.fnUntraced(function* (url: Redacted.Redacted) {
+  const sql = yield* connect(url)
+  yield* createTables(sql)
+  const isLate = yield* commitsLate(sql)
+  const toTheDisk: Effect.Effect<unknown, SqlError> = isLate
+    ? sql.unsafe("set local synchronous_commit = on")
+    : Effect.void
+  const durably = <A, E, R>(work: Effect.Effect<A, E, R>) => transact(sql, Effect.andThen(toTheDisk, work))
+  const ask = (statement: string, params: ReadonlyArray<Cell>) => sql.unsafe(statement, params)
+  const inside = statementsOf((statement, params) => inTime(ask(statement, params)))
+  const outside = isLate ? statementsOf((statement, params) => inTime(durably(ask(statement, params)))) : inside
+  const transaction: ConsoleDatabase["Service"]["transaction"] = (work) =>
+    durably(work(inside)).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(consoleUnavailable(because(error)))))
+  return ConsoleDatabase.of({
+    ...outside,
+    transaction,
+    background: inside,
+    append: (portionsOf) =>
+      transaction(({ run }) =>
+        Effect.forEach([...portionsOf(Number.POSITIVE_INFINITY)].flat(), (rows) => run(insertOf(rows), [rows.rows]), {
+          discard: true
+        })
+      )
+  })
+})
+
+/** The driver's message is "Query failed"; the database's message is its cause. */
+export const because = (error: unknown): unknown => (error instanceof SqlError ? (error.reason.cause ?? error) : error)
+
+export const postgresConsole = (url: Redacted.Redacted) => Layer.effect(ConsoleDatabase, open(url))

@@ -1,0 +1,280 @@
+/**
+ * The changes that an operator can make to accounts and keys. Each function looks at a record and returns the records
+ * to write, or the reason for refusing. Nothing changes before those records are durable. The functions are pure, like
+ * those of `machine.ts`, and the same for every store.
+ */
+import { Result, Schema } from "effect"
+import type { Draft } from "../chain/chain.ts"
+import { type Account, type ApiKey, type Entry, plainEntry, plainKey } from "../chain/records.ts"
+import { timestampOf } from "../moments.ts"
+import { type ExpiringGrant, givenBack } from "./expiring-grants.ts"
+
+export class UnknownAccount extends Schema.TaggedError<UnknownAccount>()("UnknownAccount", { id: Schema.String }) {
+  override get message() {
+    return `There is no account ${this.id}. List them with: larder-serve accounts list`
+  }
+}
+
+export class UnknownKey extends Schema.TaggedError<UnknownKey>()("UnknownKey", { id: Schema.String }) {
+  override get message() {
+    return `There is no key ${this.id}. --key wants the id of a key (key_…), as in: larder-serve keys list --account ID`
+  }
+}
+
+export class KeyRevoked extends Schema.TaggedError<KeyRevoked>()("KeyRevoked", {
+  id: Schema.String,
+  revoked_at: Schema.String
+}) {
+  override get message() {
+    return `Key ${this.id} was revoked at ${this.revoked_at}, which is permanent. Create another one with: larder-serve keys create`
+  }
+}
+
+export class KeyExpired extends Schema.TaggedError<KeyExpired>()("KeyExpired", {
+  id: Schema.String,
+  expires_at: Schema.String
+}) {
+  override get message() {
+    return `Key ${this.id} expired at ${this.expires_at}, and another secret would be refused, too. Give it a later end first, with: larder-serve keys edit --key ${this.id} --expires-at …`
+  }
+}
+
+export class ExpiryPassed extends Schema.TaggedError<ExpiryPassed>()("ExpiryPassed", {
+  what: Schema.Literals(["key", "credits"]),
+  expires_at: Schema.String
+}) {
+  override get message() {
+    const what = this.what === "key" ? "A key cannot" : "Credits cannot"
+    return `${what} be made to expire at ${this.expires_at}, because that moment has passed. Nothing was changed.`
+  }
+}
+
+/** Keeps the list of an account's keys short enough to show and to scan. */
+export const mostKeys = 1_000
+
+export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", { account_id: Schema.String }) {
+  override get message() {
+    return `Account ${this.account_id} has ${mostKeys.toLocaleString("en-US")} keys that are not revoked, and cannot have more. Revoke one that is no longer needed with: larder-serve keys revoke --key ID`
+  }
+}
+
+export class ReferenceTaken extends Schema.TaggedError<ReferenceTaken>()("ReferenceTaken", {
+  type: Schema.String,
+  reference: Schema.String
+}) {
+  override get message() {
+    return `${this.type} ${this.reference} is in the ledger of another account already. Nothing was booked.`
+  }
+}
+
+/**
+ * Balances, budgets and bookings stay within this many credits of 0 (nine trillion dollars): doubles represent them
+ * exactly.
+ */
+export const mostCredits = 9_000_000_000_000_000
+
+export class BalanceOutOfBounds extends Schema.TaggedError<BalanceOutOfBounds>()("BalanceOutOfBounds", {
+  account_id: Schema.String,
+  balance_credits: Schema.Int,
+  credits: Schema.Int
+}) {
+  override get message() {
+    return `The balance of account ${this.account_id} is ${this.balance_credits} credits, and ${this.credits} more would leave what a balance can be: ${-mostCredits} to ${mostCredits}. Nothing was booked.`
+  }
+}
+
+/** Records that become durable together. */
+export interface Decision {
+  readonly accounts: ReadonlyArray<Account>
+  readonly keys: ReadonlyArray<ApiKey>
+  readonly entries: ReadonlyArray<Draft>
+}
+
+/** 5.00 USD. No card is needed. */
+const creditsAtBirth = 5_000
+
+type Moved = Pick<Entry, "account_id" | "type" | "credits"> & { readonly note: string }
+
+const draftOf = (
+  { account_id, credits, note, type }: Moved,
+  now: number,
+  more: Partial<Pick<Draft, "request_id" | "expires_at" | "grants">> = {}
+): Draft => ({
+  account_id,
+  type,
+  occurred_at: timestampOf(now),
+  key_id: null,
+  endpoint: null,
+  credits,
+  budget_credits: null,
+  request_id: null,
+  note,
+  ...plainEntry,
+  ...more
+})
+
+/** An account to book for: its balance, and the part of it that expires if it is not spent. */
+export interface AccountBalance {
+  readonly id: string
+  readonly balance_credits: number
+  readonly expiring: ReadonlyArray<{ readonly credits: number }>
+}
+
+/** The balance must stay within the bounds even after all expiring credits are removed. */
+const entryFor = (
+  { balance_credits, expiring, id }: AccountBalance,
+  draft: Draft
+): Result.Result<Decision, BalanceOutOfBounds> => {
+  const balance = balance_credits + draft.credits
+  let lasting = draft.expires_at === null ? balance : balance_credits
+  for (const { credits } of expiring) lasting -= credits
+  return balance <= mostCredits && Math.min(balance, lasting) >= -mostCredits
+    ? Result.succeed({ accounts: [], keys: [], entries: [draft] })
+    : Result.fail(new BalanceOutOfBounds({ account_id: id, balance_credits, credits: draft.credits }))
+}
+
+export const openAccount = (id: string, name: string, now: number): Decision => ({
+  accounts: [{ id, name, created_at: timestampOf(now) }],
+  keys: [],
+  entries: [draftOf({ account_id: id, type: "grant", credits: creditsAtBirth, note: "starting balance" }, now)]
+})
+
+/**
+ * Credits that an operator adds by hand are an `adjustment`. A `grant` is only the starting balance, `top_up` and
+ * `auto_recharge` record money that a card processor has moved, and a `refund` returns the price of a call or a
+ * payment.
+ */
+export const creditAccount = (
+  account: AccountBalance,
+  {
+    credits,
+    expires_at,
+    note
+  }: { readonly credits: number; readonly note: string; readonly expires_at: string | null },
+  now: number
+): Result.Result<Decision, BalanceOutOfBounds | ExpiryPassed> => {
+  if (expires_at !== null && hasPassed(expires_at, now)) {
+    return Result.fail(new ExpiryPassed({ what: "credits", expires_at }))
+  }
+  return entryFor(account, draftOf({ account_id: account.id, type: "adjustment", credits, note }, now, { expires_at }))
+}
+
+/**
+ * Removes the unspent part of expired credits. Credits that calls hold stay until those calls end. If money went out
+ * whose credits were already spent, the balance is below 0 afterwards: expired credits do not cover that debt.
+ */
+export const expireGrants = (
+  account_id: string,
+  grants: ReadonlyArray<ExpiringGrant>,
+  now: number
+): ReadonlyArray<Draft> =>
+  grants.flatMap(({ endsAt, held, left, position }) => {
+    const ended = endsAt <= now ? left - held : 0
+    if (ended <= 0) return []
+    const note = `left of entry ${position} when its credits expired`
+    const moved: Moved = { account_id, type: "adjustment", credits: -ended, note }
+    return [draftOf(moved, endsAt, { grants: `${position}:${-ended}` })]
+  })
+
+/**
+ * A call that was charged and then answered with an error costs nothing. Its refund also reduces the spending of its
+ * month, and returns credits to the expiring grants that they came from.
+ */
+export const refundCall = (charge: Entry): Draft => ({
+  ...charge,
+  type: "refund",
+  credits: -charge.credits,
+  budget_credits: null,
+  note: "the call was answered with an error",
+  ...plainEntry,
+  grants: givenBack(charge.grants)
+})
+
+export const nothing: Decision = { accounts: [], keys: [], entries: [] }
+
+/**
+ * Credits that follow from a movement of money. `bookedFor` is the account whose entries already contain this reference
+ * and type.
+ */
+export const bookOnce = (
+  account: AccountBalance,
+  moved: Moved & { readonly reference: string },
+  bookedFor: string | undefined,
+  now: number
+): Result.Result<Decision, ReferenceTaken | BalanceOutOfBounds> => {
+  const { account_id, reference, type } = moved
+  if (bookedFor === undefined) return entryFor(account, draftOf(moved, now, { request_id: reference }))
+  return bookedFor === account_id ? Result.succeed(nothing) : Result.fail(new ReferenceTaken({ type, reference }))
+}
+
+const hasPassed = (moment: string, now: number) => Date.parse(moment) <= now
+
+type NewKeySettings = Pick<ApiKey, "id" | "account_id" | "sha256" | "last4" | "name" | "scopes" | "budget_credits"> &
+  Partial<KeySettings>
+
+/** `valid` is the number of the account's keys that are not revoked. */
+export const issueKey = (
+  key: NewKeySettings,
+  valid: number,
+  now: number
+): Result.Result<Decision, TooManyKeys | ExpiryPassed> => {
+  const { account_id, expires_at = null } = key
+  if (expires_at !== null && hasPassed(expires_at, now))
+    return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
+  if (valid >= mostKeys) return Result.fail(new TooManyKeys({ account_id }))
+  const times = { created_at: timestampOf(now), revoked_at: null, revision: 1 }
+  return Result.succeed(changed({ ...plainKey, ...key, ...times }))
+}
+
+/** The settings of a key that can be changed. A daily budget, weekly budget or expiry is null if the key has none. */
+export type KeySettings = Pick<
+  ApiKey,
+  "name" | "scopes" | "budget_credits" | "daily_budget_credits" | "weekly_budget_credits" | "expires_at"
+>
+
+/** The id, the fingerprint and the account of the key stay the same. An expired key can be given a later expiry. */
+export const editKey = (
+  key: ApiKey,
+  changes: Partial<KeySettings>,
+  now: number
+): Result.Result<Decision, KeyRevoked | ExpiryPassed> => {
+  const { id, revoked_at } = key
+  if (revoked_at !== null) return Result.fail(new KeyRevoked({ id, revoked_at }))
+  const { expires_at } = changes
+  if (expires_at && hasPassed(expires_at, now)) return Result.fail(new ExpiryPassed({ what: "key", expires_at }))
+  return Result.succeed(changed({ ...key, ...changes, revision: key.revision + 1 }))
+}
+
+/**
+ * Creates another secret for the same key, with the same budgets. The former secret stays valid for a while, so that
+ * programs can switch over. A secret that was replaced earlier stops working immediately: a key has at most two
+ * secrets.
+ */
+export const rotateKey = (
+  key: ApiKey,
+  secret: Pick<ApiKey, "sha256" | "last4">,
+  overlapHours: number,
+  now: number
+): Result.Result<Decision, KeyRevoked | KeyExpired> => {
+  const { expires_at, id, last4, revision, revoked_at, sha256 } = key
+  if (revoked_at !== null) return Result.fail(new KeyRevoked({ id, revoked_at }))
+  if (expires_at !== null && hasPassed(expires_at, now)) return Result.fail(new KeyExpired({ id, expires_at }))
+  const former =
+    overlapHours === 0
+      ? { former_sha256: null, former_last4: null, former_expires_at: null }
+      : {
+          former_sha256: sha256,
+          former_last4: last4,
+          former_expires_at: timestampOf(now + Math.round(overlapHours * 3_600_000))
+        }
+  return Result.succeed(changed({ ...key, ...secret, ...former, revision: revision + 1 }))
+}
+
+/** Revoking a key twice changes nothing: the first timestamp stays. */
+export const revokeKey = (key: ApiKey, now: number): Decision =>
+  key.revoked_at === null ? changed({ ...key, revoked_at: timestampOf(now), revision: key.revision + 1 }) : nothing
+
+const changed = (key: ApiKey): Decision => ({ accounts: [], keys: [key], entries: [] })
+
+/** If the caller passes a key instead of its id, the error does not repeat it: a key is a secret. */
+export const unknownKey = (id: string) => new UnknownKey({ id: id.startsWith("svc_data_") ? "svc_data_…" : id })

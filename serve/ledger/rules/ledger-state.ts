@@ -1,0 +1,223 @@
+/**
+ * The state of the ledger: accounts with their balances and holds, keys with their spending, and the valid secrets. It
+ * is rebuilt from records, and applies each group of records once it is durable. One writer owns it and updates it in
+ * place, because a call is admitted and charged in microseconds: no I/O, no clock.
+ */
+import type { Scope } from "@larder/schemas/scopes.ts"
+import { beginning, type ChainHead } from "../chain/chain.ts"
+import type { Account, ApiKey, Entry } from "../chain/records.ts"
+import { type ChargedRequests, chargedRequests } from "./charged-requests.ts"
+import { type ExpiringGrant, grantChanges, inOrder, noGrants } from "./expiring-grants.ts"
+import { addStored, budgetsOf, forgetUncounted, type KeySpending, noDays, type StoredSpending } from "./spending.ts"
+
+/** Records that become durable together or not at all. Accounts are new; a key that already exists is replaced. */
+export interface Group {
+  readonly accounts: ReadonlyArray<Account>
+  readonly keys: ReadonlyArray<ApiKey>
+  readonly entries: ReadonlyArray<Entry>
+}
+
+/** What the state is rebuilt from: records, and sums of their entries. */
+export interface Snapshot {
+  /** Number of the last entry; 0 if there is none. */
+  readonly sequence: number
+  readonly accounts: ReadonlyArray<{ readonly account: Account; readonly head: ChainHead }>
+  readonly keys: ReadonlyArray<ApiKey>
+  /** Credits charged per key and UTC month, minus refunds; see `monthOf`. */
+  readonly spending: ReadonlyArray<{ readonly key_id: string; readonly month: number; readonly spent: number }>
+  /** The same per UTC day, for keys that have a daily or weekly budget, from `stored.day` on. */
+  readonly spendingOfDays?: ReadonlyArray<{ readonly key_id: string; readonly day: number; readonly spent: number }>
+  /** What keys spent earlier, read on demand. Undefined if `spending` is complete. */
+  readonly stored?: StoredSpending
+  /** Expiring grants that are not used up. */
+  readonly grants: ReadonlyArray<{
+    readonly account_id: string
+    readonly position: number
+    readonly expires_at: string
+    readonly credits_left: number
+  }>
+  /** Bookings that have a reference. */
+  readonly booked: ReadonlyArray<{
+    readonly account_id: string
+    readonly type: Entry["type"]
+    readonly reference: string
+  }>
+}
+
+/** What a request may know about its key. Immutable: an edit creates a new view. */
+export interface ApiKeyView {
+  readonly id: string
+  readonly account_id: string
+  readonly name: string
+  readonly scopes: ReadonlySet<Scope>
+  readonly revision: number
+  /** Milliseconds. From then on the secret is treated as unknown; `Infinity` if it does not expire. */
+  readonly validUntil: number
+}
+
+export interface AccountState {
+  readonly record: Account
+  /** The last durable entry; its balance is the balance of the account. */
+  head: ChainHead
+  held: number
+  /** The part of `held` that other servers have reserved for their next calls. */
+  reserved: number
+  /** In spending order. */
+  grants: ReadonlyArray<ExpiringGrant>
+  /**
+   * Credits that had expired by this time are being removed: until that is written, no call is admitted with an earlier
+   * time. Otherwise 0.
+   */
+  expiredAt: number
+}
+
+export interface KeyState extends KeySpending {
+  record: ApiKey
+  budgets: KeySpending["budgets"]
+  readonly account: AccountState
+}
+
+export interface LedgerState {
+  readonly accounts: Map<string, AccountState>
+  readonly keys: Map<string, KeyState>
+  /**
+   * Keys that are not revoked, by fingerprint, including that of a replaced secret. A lookup compares `validUntil` with
+   * the time.
+   */
+  readonly valid: Map<string, ApiKeyView>
+  /** Number of the last durable entry. */
+  sequence: number
+  readonly charged: ChargedRequests
+  /** The account of each booking that has a reference; see `bookingOf`. About 200 bytes per payment. */
+  readonly booked: Map<string, string>
+  readonly stored: StoredSpending | undefined
+  /** Accounts that have expiring credits. */
+  readonly granted: Set<AccountState>
+}
+
+/** Identifies a booking. Types contain no spaces. */
+export const bookingOf = (type: Entry["type"], reference: string): string => `${type} ${reference}`
+
+/** The state as of the last durable group. */
+export const restore = (snapshot: Snapshot): LedgerState => {
+  const state: LedgerState = {
+    accounts: new Map(),
+    keys: new Map(),
+    valid: new Map(),
+    sequence: snapshot.sequence,
+    charged: chargedRequests(),
+    booked: new Map(),
+    stored: snapshot.stored,
+    granted: new Set()
+  }
+  for (const { account, head } of snapshot.accounts) {
+    state.accounts.set(account.id, { record: account, head, held: 0, reserved: 0, grants: noGrants, expiredAt: 0 })
+  }
+  for (const { account_id, credits_left, expires_at, position } of snapshot.grants) {
+    putGrant(state, known(state.accounts, account_id), position, expires_at, credits_left)
+  }
+  for (const key of snapshot.keys) putKey(state, key, snapshot.stored?.day)
+  for (const { day, key_id, spent } of snapshot.spendingOfDays ?? []) addStored(known(state.keys, key_id), day, spent)
+  for (const { key_id, month, spent } of snapshot.spending) {
+    known(state.keys, key_id).periods.set(month, { period: month, spent })
+  }
+  for (const { account_id, reference, type } of snapshot.booked)
+    state.booked.set(bookingOf(type, reference), account_id)
+  return state
+}
+
+/** Applies a durable group. The caller captures the holds of its charges (`settle`). */
+export const apply = (state: LedgerState, group: Group): void => {
+  for (const account of group.accounts) {
+    state.accounts.set(account.id, {
+      record: account,
+      head: beginning,
+      held: 0,
+      reserved: 0,
+      grants: noGrants,
+      expiredAt: 0
+    })
+  }
+  for (const key of group.keys) putKey(state, key)
+  for (const entry of group.entries) {
+    const account = known(state.accounts, entry.account_id)
+    account.head = entry
+    const { expires_at, grants, key_id, position, request_id, type } = entry
+    if (expires_at !== null) putGrant(state, account, position, expires_at, entry.credits)
+    if (grants !== null) changeGrants(state, account, entry)
+    if (key_id === null && request_id !== null) state.booked.set(bookingOf(type, request_id), entry.account_id)
+  }
+  state.sequence += group.entries.length
+}
+
+/** The caller has the id from this state, so a missing id is a bug. */
+export const known = <A>(records: ReadonlyMap<string, A>, id: string): A => {
+  const record = records.get(id)
+  if (record === undefined) throw new Error(`${id} is not in the ledger`)
+  return record
+}
+
+const putGrant = (state: LedgerState, account: AccountState, position: number, expiresAt: string, left: number) => {
+  state.granted.add(account)
+  account.grants = inOrder([...account.grants, { position, endsAt: Date.parse(expiresAt), left, held: 0 }])
+}
+
+const changeGrants = (state: LedgerState, account: AccountState, { grants }: Entry) => {
+  for (const { credits, position } of grantChanges(grants)) {
+    for (const grant of account.grants) if (grant.position === position) grant.left += credits
+  }
+  account.grants = account.grants.filter(({ left }) => left > 0)
+  if (account.grants.length === 0) state.granted.delete(account)
+}
+
+const endOf = (moment: string | null): number => (moment === null ? Number.POSITIVE_INFINITY : Date.parse(moment))
+
+const viewOf = ({ account_id, expires_at, id, name, revision, scopes }: ApiKey): ApiKeyView => ({
+  id,
+  account_id,
+  name,
+  scopes: new Set(scopes),
+  revision,
+  validUntil: endOf(expires_at)
+})
+
+/** The key with this fingerprint, or undefined if it is unknown, revoked or expired. */
+export const keyWith = (state: LedgerState, sha256: string, now: number): ApiKeyView | undefined => {
+  const view = state.valid.get(sha256)
+  return view !== undefined && now < view.validUntil ? view : undefined
+}
+
+/** Whether a key is unchanged since it was looked up, and its secret has not expired since. */
+export const isCurrent = (key: KeyState | undefined, view: ApiKeyView, now: number): boolean =>
+  key?.record.revision === view.revision && key.record.revoked_at === null && now < view.validUntil
+
+export const forgetKey = (state: LedgerState, { former_sha256, id, sha256 }: ApiKey): void => {
+  state.keys.delete(id)
+  state.valid.delete(sha256)
+  if (former_sha256 !== null) state.valid.delete(former_sha256)
+}
+
+/** A new key has no earlier spending. */
+const putKey = (state: LedgerState, record: ApiKey, countedFrom = Number.NEGATIVE_INFINITY) => {
+  const key = state.keys.get(record.id) ?? {
+    record,
+    budgets: [],
+    account: known(state.accounts, record.account_id),
+    periods: new Map(),
+    days: noDays,
+    countedFrom,
+    stored: state.stored
+  }
+  const before = key.record
+  forgetKey(state, before)
+  key.record = record
+  key.budgets = budgetsOf(record)
+  if (before !== record) forgetUncounted(key, before)
+  state.keys.set(record.id, key)
+  if (record.revoked_at !== null) return
+  const view = viewOf(record)
+  state.valid.set(record.sha256, view)
+  const { former_expires_at, former_sha256 } = record
+  if (former_sha256 === null) return
+  state.valid.set(former_sha256, { ...view, validUntil: Math.min(view.validUntil, endOf(former_expires_at)) })
+}

@@ -1,0 +1,331 @@
+import { assert, describe, it } from "@effect/vitest"
+import { scopes } from "@larder/schemas/scopes.ts"
+import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
+import { Effect, Result } from "effect"
+import fc from "fast-check"
+import { beginning, chain, hashOf } from "../chain/chain.ts"
+import { plainEntry } from "../chain/records.ts"
+import { dayOf, monthOf } from "../moments.ts"
+import { creditAccount, type Decision, editKey, issueKey, openAccount, revokeKey } from "./decisions.ts"
+import { apply, type Group, type LedgerState, restore } from "./ledger-state.ts"
+import { charge, giveBack, type Hold, type HoldOutcome, hold, release, remaining, settle } from "./machine.ts"
+import { spentInMonth } from "./spending.ts"
+
+const endpoint = "/v1/commodities/prices"
+const october = Date.parse("2026-10-15T12:00:00.000Z")
+const lastOfOctober = Date.parse("2026-10-31T23:59:59.999Z")
+const november = Date.parse("2026-11-01T00:00:00.000Z")
+
+const empty = (): LedgerState => restore({ sequence: 0, accounts: [], keys: [], spending: [], grants: [], booked: [] })
+
+/** Applies a decision as if it had been written. */
+const take = (state: LedgerState, { accounts, entries, keys }: Decision): Group => {
+  const group = { accounts, keys, entries: chain(state, entries) }
+  apply(state, group)
+  return group
+}
+
+const key = (id: string, account_id: string, budget_credits: number) => ({
+  id,
+  account_id,
+  name: id,
+  scopes,
+  budget_credits,
+  sha256: `sha256 of ${id}`,
+  last4: "abcd",
+  expires_at: null
+})
+
+/** One account of 5,000 credits with one key. */
+const ledgerWith = ({ budget = 1_000_000 }: { readonly budget?: number } = {}) => {
+  const state = empty()
+  take(state, openAccount("acct_a", "A", october))
+  take(state, Result.getOrThrow(issueKey(key("key_a", "acct_a", budget), 0, october)))
+  return state
+}
+
+const record = (state: LedgerState, keyId = "key_a") => {
+  const found = state.keys.get(keyId)
+  if (found === undefined) throw new Error(`${keyId} is not in the ledger`)
+  return found.record
+}
+
+const held = (admission: HoldOutcome): Hold => {
+  if ("refused" in admission) throw new Error(`refused: ${admission.refused}`)
+  return admission.hold
+}
+
+const pay = (state: LedgerState, keyId: string, credits: number, now: number, requestId = `req_${Math.random()}`) => {
+  const admitted = held(hold(state, keyId, endpoint, credits, now))
+  const draft = charge(state, admitted, requestId)
+  if (draft === undefined) throw new Error("charged twice")
+  take(state, { accounts: [], keys: [], entries: [draft] })
+  settle(admitted)
+}
+
+const balance = (state: LedgerState) => state.accounts.get("acct_a")?.head.balance
+
+describe("admission: one decision over balance and the key's month", () => {
+  it("starts an account with 5,000 credits, as one grant", () => {
+    const state = empty()
+    const { entries } = take(state, openAccount("acct_a", "A", october))
+    const grant = {
+      account_id: "acct_a",
+      position: 1,
+      type: "grant" as const,
+      occurred_at: "2026-10-15T12:00:00.000Z",
+      key_id: null,
+      endpoint: null,
+      credits: 5000,
+      balance: 5000,
+      budget_credits: null,
+      request_id: null,
+      note: "starting balance",
+      ...plainEntry
+    }
+    assert.deepStrictEqual(entries, [{ ...grant, sequence: 1, hash: hashOf(beginning.hash, grant) }])
+    assert.strictEqual(balance(state), 5000)
+  })
+
+  it("lets a key spend exactly the whole balance, and nothing more", () => {
+    const state = ledgerWith()
+    for (let call = 0; call < 50; call++) pay(state, "key_a", 100, october)
+    assert.strictEqual(balance(state), 0)
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 1, october), { refused: "insufficient_balance" })
+  })
+
+  it("lets a key spend exactly its whole budget, and nothing more", () => {
+    const state = ledgerWith({ budget: 200 })
+    pay(state, "key_a", 100, october)
+    pay(state, "key_a", 100, october)
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 1, october), { refused: "spend_cap_reached" })
+  })
+
+  it("refuses a call that costs more than what is left, and admits a cheaper one afterwards", () => {
+    const state = ledgerWith({ budget: 150 })
+    pay(state, "key_a", 100, october)
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 100, october), { refused: "spend_cap_reached" })
+    pay(state, "key_a", 10, october)
+  })
+
+  it("names the balance when balance and budget are both used up", () => {
+    const state = ledgerWith({ budget: 5000 })
+    for (let call = 0; call < 50; call++) pay(state, "key_a", 100, october)
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, october), { refused: "insufficient_balance" })
+  })
+
+  it("counts what is held for running calls against balance and budget", () => {
+    const state = ledgerWith({ budget: 150 })
+    const running = held(hold(state, "key_a", endpoint, 100, october))
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 100, october), { refused: "spend_cap_reached" })
+    release(running)
+    held(hold(state, "key_a", endpoint, 100, october))
+  })
+
+  it("pauses a key whose budget is 0", () => {
+    const state = ledgerWith({ budget: 0 })
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, october), { refused: "spend_cap_reached" })
+    assert.strictEqual(remaining(state, "key_a", october), 0)
+  })
+})
+
+describe("months: a hold belongs to the UTC month of its admission", () => {
+  it("gives the key its whole budget again on the first of the month", () => {
+    const state = ledgerWith({ budget: 100 })
+    pay(state, "key_a", 100, lastOfOctober)
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, lastOfOctober), { refused: "spend_cap_reached" })
+    assert.strictEqual(remaining(state, "key_a", november), 100)
+    pay(state, "key_a", 100, november)
+  })
+
+  it("charges a call of October to October when it ends in November", () => {
+    const state = ledgerWith({ budget: 100 })
+    const running = held(hold(state, "key_a", endpoint, 100, lastOfOctober))
+    pay(state, "key_a", 100, november)
+    const draft = charge(state, running, "req_late")
+    settle(running)
+    assert.strictEqual(draft?.occurred_at, "2026-10-31T23:59:59.999Z")
+    const ofKey = state.keys.get("key_a")
+    assert.isDefined(ofKey)
+    assert.strictEqual(spentInMonth(ofKey, dayOf(lastOfOctober)), 100)
+    assert.strictEqual(spentInMonth(ofKey, dayOf(november)), 100)
+  })
+
+  it("still knows what was spent in October when the clock is set back from November", () => {
+    const state = ledgerWith({ budget: 100 })
+    pay(state, "key_a", 60, october)
+    pay(state, "key_a", 10, november)
+    assert.strictEqual(remaining(state, "key_a", october), 40)
+  })
+})
+
+describe("holds: each ends exactly once", () => {
+  it("gives nothing back twice", () => {
+    const state = ledgerWith()
+    const running = held(hold(state, "key_a", endpoint, 100, october))
+    release(running)
+    release(running)
+    assert.strictEqual(remaining(state, "key_a", october), 5000)
+  })
+
+  it("cannot be charged twice, nor released while it is charged", () => {
+    const state = ledgerWith()
+    const running = held(hold(state, "key_a", endpoint, 100, october))
+    charge(state, running, "req_1")
+    release(running)
+    assert.strictEqual(remaining(state, "key_a", october), 4900)
+    assert.throws(() => charge(state, running, "req_2"), /used already/)
+  })
+
+  it("charges a request id once", () => {
+    const state = ledgerWith()
+    pay(state, "key_a", 100, october, "req_1")
+    const running = held(hold(state, "key_a", endpoint, 100, october))
+    assert.isUndefined(charge(state, running, "req_1"))
+  })
+})
+
+describe("a key", () => {
+  it("applies an edit from the next call on", () => {
+    const state = ledgerWith({ budget: 0 })
+    const edited = editKey(record(state), { budget_credits: 10, scopes: ["get-store"], name: "renamed" }, october)
+    take(state, Result.getOrThrow(edited))
+    pay(state, "key_a", 10, october)
+    assert.deepStrictEqual(state.valid.get("sha256 of key_a"), {
+      id: "key_a",
+      account_id: "acct_a",
+      name: "renamed",
+      scopes: new Set(["get-store" as const]),
+      revision: 2,
+      validUntil: Number.POSITIVE_INFINITY
+    })
+  })
+
+  it("stays unknown after its revocation, and can be neither edited nor revoked again", () => {
+    const state = ledgerWith()
+    take(state, revokeKey(record(state), october))
+    assert.isFalse(state.valid.has("sha256 of key_a"))
+    const again = take(state, revokeKey(record(state), november))
+    assert.deepStrictEqual(again.keys, [])
+    assert.strictEqual(record(state).revoked_at, "2026-10-15T12:00:00.000Z")
+    const edited = editKey(record(state), { name: "back?" }, november)
+    assert.strictEqual(Result.isFailure(edited) && edited.failure._tag, "KeyRevoked")
+  })
+})
+
+describe("any history", () => {
+  const command = fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        do: fc.constant("hold" as const),
+        key: fc.nat(2),
+        credits: fc.constantFrom(10, 100, 1500)
+      })
+    },
+    { weight: 6, arbitrary: fc.record({ do: fc.constant("charge" as const), which: fc.nat(20), fails: fc.boolean() }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant("release" as const), which: fc.nat(20) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        do: fc.constant("credit" as const),
+        account: fc.nat(1),
+        credits: fc.integer({ min: 1, max: 3000 })
+      })
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        do: fc.constant("raise" as const),
+        key: fc.nat(2),
+        credits: fc.integer({ min: 1, max: 3000 })
+      })
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant("wait" as const), days: fc.integer({ min: 1, max: 40 }) }) }
+  )
+  const budgets = [300, 2000, 100_000]
+
+  it("never exceeds a balance or a budget, and can be rebuilt from its entries", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(command, { maxLength: 120 }), async (commands) => {
+        const store = memoryStore()
+        const state = empty()
+        let now = october
+        const write = async ({ accounts, entries, keys }: Decision) => {
+          const group = { accounts, keys, entries: chain(state, entries) }
+          await store.append(group)
+          apply(state, group)
+        }
+        await write(openAccount("acct_0", "0", now))
+        await write(openAccount("acct_1", "1", now))
+        for (const [index, budget] of budgets.entries()) {
+          await write(Result.getOrThrow(issueKey(key(`key_${index}`, `acct_${index % 2}`, budget), index, now)))
+        }
+        let running: Array<Hold> = []
+        let requests = 0
+        for (const step of commands) {
+          if (step.do === "hold") {
+            const admitted = hold(state, `key_${step.key}`, endpoint, step.credits, now)
+            if ("hold" in admitted) running.push(admitted.hold)
+          } else if (step.do === "charge") {
+            const one = running[step.which]
+            const draft = one && charge(state, one, `req_${requests++}`)
+            if (one === undefined || draft === undefined) continue
+            if (step.fails) giveBack(one)
+            else {
+              await write({ accounts: [], keys: [], entries: [draft] })
+              settle(one)
+            }
+            running = running.filter((other) => other !== one)
+          } else if (step.do === "release") {
+            const one = running[step.which]
+            if (one !== undefined) release(one)
+            running = running.filter((other) => other !== one)
+          } else if (step.do === "credit") {
+            const credited = { id: `acct_${step.account}`, balance_credits: 0, expiring: [] }
+            await write(
+              Result.getOrThrow(creditAccount(credited, { credits: step.credits, note: "test", expires_at: null }, now))
+            )
+          } else if (step.do === "raise") {
+            const raised = record(state, `key_${step.key}`)
+            const budget_credits = raised.budget_credits + step.credits
+            await write(Result.getOrThrow(editKey(raised, { budget_credits }, october)))
+          } else now += step.days * 86_400_000
+
+          for (const account of state.accounts.values()) assert.isTrue(account.head.balance - account.held >= 0)
+          for (const one of state.keys.values()) {
+            for (const { period, spent } of one.periods.values()) {
+              const days = one.days.filter(({ day }) => monthOf(day * 86_400_000) === period)
+              const held = days.reduce((sum, day) => sum + day.held, 0)
+              assert.isTrue(held >= 0 && spent + held <= one.record.budget_credits)
+            }
+          }
+        }
+        for (const one of running) release(one)
+
+        const rebuilt = restore(await Effect.runPromise(store.load))
+        assert.strictEqual(rebuilt.sequence, store.entries.length)
+        assert.deepStrictEqual(
+          store.entries.map((entry) => entry.sequence),
+          store.entries.map((_, index) => index + 1)
+        )
+        for (const [id, account] of state.accounts) {
+          assert.deepStrictEqual(rebuilt.accounts.get(id), account)
+          assert.strictEqual(account.held, 0)
+        }
+        for (const [id, one] of state.keys) {
+          assert.deepStrictEqual(rebuilt.keys.get(id)?.record, one.record)
+          for (const { period, spent } of one.periods.values()) {
+            assert.strictEqual(rebuilt.keys.get(id)?.periods.get(period)?.spent ?? 0, spent)
+          }
+        }
+      }),
+      { numRuns: 300 }
+    )
+  })
+
+  it("counts months from the year 0, in UTC", () => {
+    assert.strictEqual(monthOf(november) - monthOf(lastOfOctober), 1)
+    assert.strictEqual(monthOf(Date.parse("2027-01-01T00:00:00Z")), 2027 * 12)
+  })
+})

@@ -1,0 +1,242 @@
+/**
+ * What a key has spent in the periods of its budgets, and what its calls hold, by the UTC day of their admission. So a
+ * budget that is added while calls are running counts those calls, too.
+ */
+
+import type { ApiKey } from "../chain/records.ts"
+import { type Days, dateOfDay, mondayOf, monthOfDay } from "../moments.ts"
+
+export type CapReached = "daily_spend_cap_reached" | "weekly_spend_cap_reached" | "spend_cap_reached"
+
+/**
+ * A kind of budget period. Each day belongs to one period of each kind. No two kinds share a period number for the next
+ * two thousand years.
+ */
+interface Kind {
+  readonly periodOf: (day: number) => number
+  readonly refusal: CapReached
+}
+
+const firstOfDays = 1_000_000
+const firstOfWeeks = 2_000_000
+let latest = { day: 0, month: monthOfDay(0) }
+
+const daily: Kind = { periodOf: (day) => firstOfDays + day, refusal: "daily_spend_cap_reached" }
+const weekly: Kind = { periodOf: (day) => firstOfWeeks + mondayOf(day), refusal: "weekly_spend_cap_reached" }
+const monthly: Kind = {
+  periodOf: (day) => {
+    if (latest.day !== day) latest = { day, month: monthOfDay(day) }
+    return latest.month
+  },
+  refusal: "spend_cap_reached"
+}
+
+/** The first and the last day of a period that is not a month. */
+const daysOf = (period: number): readonly [first: number, last: number] => {
+  if (period < firstOfWeeks) return [period - firstOfDays, period - firstOfDays]
+  return [period - firstOfWeeks, period - firstOfWeeks + 6]
+}
+
+interface Budget extends Kind {
+  readonly credits: number
+}
+
+/** The shortest period comes first, so its budget refuses before the others. */
+export const budgetsOf = ({ budget_credits, daily_budget_credits, weekly_budget_credits }: ApiKey) => {
+  const budgets: Array<Budget> = []
+  if (daily_budget_credits !== null) budgets.push({ ...daily, credits: daily_budget_credits })
+  if (weekly_budget_credits !== null) budgets.push({ ...weekly, credits: weekly_budget_credits })
+  budgets.push({ ...monthly, credits: budget_credits })
+  return budgets
+}
+
+export interface Spending {
+  readonly period: number
+  spent: number
+}
+
+export interface DayOfKey {
+  readonly key_id: string
+  readonly day: number
+  /** Held for calls that were admitted on this day and have not ended. */
+  held: number
+  /** The part of `held` that other servers have reserved for their next calls. */
+  reserved: number
+}
+
+/** What was spent before the start. Read on demand. */
+export interface StoredSpending {
+  /** Spending of this and later months was read at the start. */
+  readonly month: number
+  /** The same for days, for keys that had a daily or weekly budget: a Monday. */
+  readonly day: number
+  readonly ofMonth: (accountId: string, keyId: string, month: number) => number
+  readonly ofDays: (accountId: string, keyId: string, days: Days) => number
+}
+
+export interface KeySpending {
+  readonly record: ApiKey
+  readonly budgets: ReadonlyArray<Budget>
+  /** By period number. Days and weeks are included only while the key has such a budget. */
+  readonly periods: Map<number, Spending>
+  days: ReadonlyArray<DayOfKey>
+  /** Days and weeks that begin on this day or later are in `periods`, unless nothing was spent in them. */
+  countedFrom: number
+  readonly stored: StoredSpending | undefined
+}
+
+export const noDays: ReadonlyArray<DayOfKey> = []
+
+export const dayOfKey = (key: KeySpending, day: number): DayOfKey => {
+  for (const known of key.days) if (known.day === day) return known
+  const begun = { key_id: key.record.id, day, held: 0, reserved: 0 }
+  key.days = [...key.days.filter(({ held }) => held > 0), begun]
+  return begun
+}
+
+/** At this number, days and weeks that ended over a week earlier are dropped. They are read again on demand. */
+const mostPeriods = 50
+const keptDays = 7
+
+const isMonth = (period: number) => period < firstOfDays
+
+/**
+ * Reading takes the main thread a millisecond or more, so days and weeks of keys that had such a budget at the start
+ * are not read. Otherwise the first calls of a day would be delayed, key by key.
+ */
+const readSpent = ({ countedFrom, record: { account_id, id }, stored }: KeySpending, period: number): number => {
+  if (stored === undefined) return 0
+  if (isMonth(period)) return period < stored.month ? stored.ofMonth(account_id, id, period) : 0
+  const [first, last] = daysOf(period)
+  if (first >= countedFrom) return 0
+  return stored.ofDays(account_id, id, { from: dateOfDay(first), to: dateOfDay(last) })
+}
+
+const spendingIn = (key: KeySpending, period: number): Spending => {
+  const known = key.periods.get(period)
+  if (known !== undefined) return known
+  if (!isMonth(period) && key.periods.size >= mostPeriods) {
+    const [first] = daysOf(period)
+    forgetPeriods(key, (other) => !isMonth(other) && daysOf(other)[1] < first - keptDays)
+    key.countedFrom = Math.max(key.countedFrom, first - keptDays)
+  }
+  const spending = { period, spent: readSpent(key, period) }
+  key.periods.set(period, spending)
+  return spending
+}
+
+const forgetPeriods = ({ periods }: KeySpending, isForgotten: (period: number) => boolean) => {
+  for (const period of periods.keys()) if (isForgotten(period)) periods.delete(period)
+}
+
+/** Adds a day that was read at the start. */
+export const addStored = (key: KeySpending, day: number, spent: number): void => {
+  for (const { periodOf } of key.budgets) {
+    const period = periodOf(day)
+    if (isMonth(period)) continue
+    const known = key.periods.get(period)
+    if (known === undefined) key.periods.set(period, { period, spent })
+    else known.spent += spent
+  }
+}
+
+/** Called when the record has changed: days and weeks were counted only while the key had such a budget. */
+export const forgetUncounted = (key: KeySpending, before: ApiKey): void => {
+  const { daily_budget_credits, weekly_budget_credits } = key.record
+  const isNew =
+    (before.daily_budget_credits === null && daily_budget_credits !== null) ||
+    (before.weekly_budget_credits === null && weekly_budget_credits !== null)
+  if (isNew) key.countedFrom = Number.POSITIVE_INFINITY
+  forgetPeriods(key, (period) => {
+    if (isMonth(period)) return false
+    return (period >= firstOfWeeks ? weekly_budget_credits : daily_budget_credits) === null
+  })
+}
+
+const sumIn = (
+  { days }: KeySpending,
+  { periodOf }: Kind,
+  period: number,
+  creditsOf: (day: DayOfKey) => number
+): number => {
+  let sum = 0
+  for (const day of days) if (periodOf(day.day) === period) sum += creditsOf(day)
+  return sum
+}
+const heldOf = ({ held }: DayOfKey) => held
+const heldByCalls = ({ held, reserved }: DayOfKey) => held - reserved
+
+const leftOf = (key: KeySpending, budget: Budget, day: number, creditsOf: (day: DayOfKey) => number): number => {
+  const period = budget.periodOf(day)
+  return budget.credits - spendingIn(key, period).spent - sumIn(key, budget, period, creditsOf)
+}
+const leastOf = (key: KeySpending, day: number, creditsOf: (day: DayOfKey) => number): number => {
+  let left = Number.POSITIVE_INFINITY
+  for (const budget of key.budgets) left = Math.min(left, leftOf(key, budget, day, creditsOf))
+  return left
+}
+
+/** The refusal of the first budget that does not allow this many more credits on this day; undefined if all do. */
+export const capReached = (key: KeySpending, credits: number, day: number): CapReached | undefined => {
+  for (const budget of key.budgets) if (leftOf(key, budget, day, heldOf) < credits) return budget.refusal
+  return undefined
+}
+
+/** Credits that all budgets still allow to be held on this day. */
+export const leftOfBudgets = (key: KeySpending, day: number): number => leastOf(key, day, heldOf)
+/** The same, but what other servers have reserved counts as available. */
+export const unspentOfBudgets = (key: KeySpending, day: number): number => leastOf(key, day, heldByCalls)
+
+/** Counts a charge. A period that is not loaded is read on demand later, including this charge. */
+export const addSpent = ({ budgets, periods }: KeySpending, day: number, credits: number): void => {
+  for (const { periodOf } of budgets) {
+    const spending = periods.get(periodOf(day))
+    if (spending !== undefined) spending.spent += credits
+  }
+}
+
+/** Spending that the caller has read from the database. */
+export interface ReadSpending {
+  readonly ofMonth: (month: number) => number
+  readonly ofDay: (day: number) => number
+}
+
+/** Replaces what was spent in the periods that contain a day. */
+export const setSpent = (key: KeySpending, day: number, { ofDay, ofMonth }: ReadSpending): void => {
+  for (const { periodOf } of key.budgets) {
+    const period = periodOf(day)
+    const spending = spendingIn(key, period)
+    if (isMonth(period)) {
+      spending.spent = ofMonth(period)
+      continue
+    }
+    const [first, last] = daysOf(period)
+    spending.spent = 0
+    for (let one = first; one <= last; one++) spending.spent += ofDay(one)
+  }
+}
+
+/** Whether all periods that contain a day are loaded and satisfy a condition. */
+export const isKnown = (key: KeySpending, day: number, isTrue: (spending: Spending) => boolean): boolean => {
+  for (const { periodOf } of key.budgets) {
+    const spending = key.periods.get(periodOf(day))
+    if (spending === undefined || !isTrue(spending)) return false
+  }
+  return true
+}
+
+export const spendingsOn = (key: KeySpending, day: number): ReadonlyArray<Spending> =>
+  key.budgets.map(({ periodOf }) => spendingIn(key, periodOf(day)))
+
+/** Whether two days belong to the same period of a budget. */
+export const areInOnePeriod = (refusal: CapReached, one: number, other: number): boolean => {
+  const kind = [daily, weekly, monthly].find((kind) => kind.refusal === refusal)
+  return kind !== undefined && kind.periodOf(one) === kind.periodOf(other)
+}
+
+export const spentInMonth = (key: KeySpending, day: number): number => spendingIn(key, monthly.periodOf(day)).spent
+/** Null if the key has no such budget. */
+export const spentOnDay = (key: KeySpending, day: number): number | null =>
+  key.record.daily_budget_credits === null ? null : spendingIn(key, daily.periodOf(day)).spent
+export const spentInWeek = (key: KeySpending, day: number): number | null =>
+  key.record.weekly_budget_credits === null ? null : spendingIn(key, weekly.periodOf(day)).spent

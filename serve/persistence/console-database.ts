@@ -1,0 +1,75 @@
+/**
+ * The console's storage for everything except movements of credits: people and their sessions, payments, cards,
+ * settings, and the latest requests. The same SQL runs on both databases: the SQLite file of the ledger, or the
+ * PostgreSQL database that several servers share. So statements use only what both support: `$1` parameters, `cast(… as
+ * …)`, `on conflict`, `returning`, integers as `integer`, and times as ISO text in UTC, which sorts chronologically.
+ */
+import { Context, Effect, Schema } from "effect"
+import type { Portion } from "./rows-as-text.ts"
+import type { Cell } from "./sqlite.ts"
+
+/**
+ * The console's tables cannot be read or written now. The statement or transaction was rolled back, unless PostgreSQL
+ * committed it and only the answer was lost.
+ */
+export class ConsoleUnavailable extends Schema.TaggedError<ConsoleUnavailable>()("ConsoleUnavailable", {
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    return `The console's tables cannot be used: ${cause}`
+  }
+}
+export const consoleUnavailable = (cause: unknown) => new ConsoleUnavailable({ cause })
+
+export interface Statements {
+  /** All rows of a statement, decoded. Tables are in the schema `console`. */
+  readonly all: <S extends Schema.Constraint>(
+    row: S,
+    sql: string,
+    params?: ReadonlyArray<Cell>
+  ) => Effect.Effect<ReadonlyArray<S["Type"]>, ConsoleUnavailable, S["DecodingServices"]>
+  /**
+   * Runs one statement; returns the number of rows in its result (`returning`). Outside a transaction, durable on
+   * return.
+   */
+  readonly run: (sql: string, params?: ReadonlyArray<Cell>) => Effect.Effect<number, ConsoleUnavailable>
+}
+
+type Ask = (sql: string, params: ReadonlyArray<Cell>) => Effect.Effect<ReadonlyArray<unknown>, ConsoleUnavailable>
+
+export const statementsOf = (ask: Ask): Statements => ({
+  all: (row, sql, params = []) =>
+    ask(sql, params).pipe(
+      Effect.flatMap((rows) => Schema.decodeUnknownEffect(Schema.Array(row))(rows)),
+      Effect.catchTag("SchemaError", (error) => Effect.die(error)) // our SQL and our schema disagree: a bug
+    ),
+  run: (sql, params = []) => Effect.map(ask(sql, params), (rows) => rows.length)
+})
+
+export class ConsoleDatabase extends Context.Service<
+  ConsoleDatabase,
+  Statements & {
+    /**
+     * Runs `work` as one transaction; durable on return. Other transactions run before or after it in SQLite, and
+     * concurrently in PostgreSQL (read committed): a condition that must hold against concurrent transactions needs one
+     * conditional update. In SQLite, `work` has to end in one turn of the event loop: it may wait only for the
+     * statements that it is given.
+     */
+    readonly transaction: <A, E, R>(
+      work: (statements: Statements) => Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | ConsoleUnavailable, R>
+    /**
+     * For statements that read or change more than a few hundred rows; they do not block other work. Their writes may
+     * be lost in a crash. In SQLite, charged calls wait for the end of each statement, so one statement should change
+     * at most a few hundred rows.
+     */
+    readonly background: Statements
+    /**
+     * Appends many rows in the background. `portionsOf` splits them into portions of at most the given number of rows.
+     * In SQLite, each portion is one transaction, which charged calls wait for. In PostgreSQL, one portion and one
+     * transaction contain all rows.
+     */
+    readonly append: (portionsOf: (rows: number) => Iterable<Portion>) => Effect.Effect<void, ConsoleUnavailable>
+  }
+>()("larder/serve/ConsoleDatabase") {}

@@ -1,0 +1,24 @@
+/** Work that the thread of the ledger's file does for the console. */
+
+import { betweenCells, betweenRows, type Portion } from "./rows-as-text.ts"
+import type { Cell, Row, Sqlite } from "./sqlite.ts"
+
+export const rowsOf = (sqlite: Sqlite, sql: string, params: ReadonlyArray<Cell>): ReadonlyArray<Row> =>
+  sqlite.all(sql, params)
+
+/**
+ * Inserts the rows in one transaction. It is short, because everything is prepared before it begins. The type of a
+ * column converts its texts to numbers.
+ */
+export const insertPortion = (sqlite: Sqlite, portion: Portion): void => {
+  const inserts = portion.map(({ columns, onConflict = "", rows, table }) => {
+    const names = Object.keys(columns)
+    const statement = sqlite.prepare(
+      `insert into ${table} as kept (${names.join(", ")}) values (${names.map(() => "?").join(", ")}) ${onConflict}`
+    )
+    return { statement, rows: rows.split(betweenRows).map((row) => row.split(betweenCells)) }
+  })
+  sqlite.transaction(() => {
+    for (const { rows, statement } of inserts) for (const row of rows) statement.run(...row)
+  })
+}

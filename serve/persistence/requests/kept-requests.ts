@@ -1,0 +1,184 @@
+/**
+ * The request log in the console's tables. Calls are gathered and written twice a second, regardless of their number. A
+ * busy server gathers them for up to five seconds, because most of them would soon be pruned: six thousand calls per
+ * second then cost about four percent of a core. While the tables cannot be written, calls are dropped and counted. A
+ * crash loses the gathered calls.
+ */
+import { daysBefore } from "@larder/schemas/dates.ts"
+import { Effect, Layer, Schedule, Schema, Semaphore } from "effect"
+import { ConsoleDatabase } from "../console-database.ts"
+import type { Cell } from "../sqlite.ts"
+import { kept, pruneRequests, writeRequests } from "./batches.ts"
+import { type Gathered, gatherer } from "./gathered.ts"
+import {
+  CallsByStatus,
+  CallsOfStatus,
+  lastUseDays,
+  NotedRequest,
+  RequestLog,
+  type StatusesAsked
+} from "./request-log.ts"
+
+const lookedAtEvery = "500 millis"
+/**
+ * In bytes. Below `fewest`, a batch is cheap and is written at each check; from `most` on, it is worth its own
+ * transaction. In between, calls are gathered for up to `looks` checks.
+ */
+const busy = { fewest: 256 * 1024, most: 8 * 1024 * 1024, looks: 10 }
+const prunedEvery = "10 seconds"
+/**
+ * Bytes of text: the calls of ten busy accounts, or 150,000 of many quiet ones. Buffers double, so memory use may be
+ * twice this.
+ */
+const mostWaiting = 32 * 1024 * 1024
+/** An account is pruned again after this many calls since its last pruning. */
+const surplus = 1_000
+
+const latestRequests = `
+  select id, account_id, key_id, endpoint, status, credits, duration_ms, occurred_at
+  from console.request
+  where account_id = $1
+    and (cast($2 as text) is null or key_id = $2)
+    and (cast($3 as text) is null or endpoint = $3)
+    and (cast($4 as integer) is null or status = $4)
+    and (cast($5 as text) is null or (occurred_at, id) < ($5, $6))
+    and (cast($7 as text) is null or id = $7)
+  order by occurred_at desc, id desc
+  limit cast($8 as integer)`
+/** As text, a moment is greater than its day. The newest day of each key is the last entry of an index range. */
+const lastUsesOf = (keys: ReadonlyArray<string>) => `
+  with asked (key_id) as (values ${keys.map((_, index) => `(cast($${index + 3} as text))`).join(", ")})
+  select key_id, max(used) as used
+  from (
+    select key_id, max(occurred_at) as used from console.request where account_id = $1 group by key_id
+    union all
+    select key_id, (
+      select max(day) from console.usage_of_status as counted
+      where counted.account_id = $1 and counted.key_id = asked.key_id and counted.day >= $2
+    ) as used
+    from asked
+  ) as uses
+  where used is not null
+  group by key_id`
+const LastUse = Schema.Struct({ key_id: Schema.String, used: Schema.String })
+const ofEndpoint = "account_id = $1 and day between $2 and $3 and (cast($4 as text) is null or endpoint = $4)"
+const statusesOfDays = `
+  select day, key_id, endpoint, status, calls
+  from console.usage_of_status
+  where ${ofEndpoint}
+  order by day, key_id, endpoint, status`
+const statusesOfKey = `
+  select day, key_id, endpoint, status, calls
+  from console.usage_of_status
+  where ${ofEndpoint} and key_id = $5
+  order by day, endpoint, status`
+const sumsOf = (table: "status_of_endpoint" | "usage_of_status", more = "") => `
+  select status, cast(sum(calls) as double precision) as calls
+  from console.${table}
+  where ${ofEndpoint} ${more}
+  group by status
+  order by status`
+const sumsOfAllKeys = sumsOf("status_of_endpoint")
+const sumsOfKey = sumsOf("usage_of_status", "and key_id = $5")
+
+/** The statement for one key or for all, with its parameters. */
+const ofKeys = (
+  { account_id, endpoint, from, key_id, to }: StatusesAsked,
+  { all, one }: { readonly all: string; readonly one: string }
+): readonly [statement: string, params: ReadonlyArray<Cell>] => {
+  const params = [account_id, from, to, endpoint ?? null]
+  return key_id === undefined ? [all, params] : [one, [...params, key_id]]
+}
+
+const make = Effect.gen(function* () {
+  const database = yield* ConsoleDatabase
+  const { all } = database.background
+  const oneAtATime = yield* Semaphore.make(1)
+  const tell = Effect.runForkWith(yield* Effect.context<never>())
+  const waiting = gatherer(kept)
+  let dropped = 0
+  let isDropping = false
+  let looks = 0
+  /**
+   * Calls per account since its last pruning. How many an earlier run left is unknown, so the first call makes pruning
+   * due.
+   */
+  const unpruned = new Map<string, number>()
+
+  const written = ({ counts }: Gathered) => {
+    isDropping = false
+    for (const { account_id, calls } of counts) {
+      unpruned.set(account_id, (unpruned.get(account_id) ?? surplus) + calls)
+    }
+  }
+  /** Logs once, until writing works again. */
+  const drop = (count: number, reason: string) => {
+    dropped += count
+    if (!isDropping) tell(Effect.logWarning(`requests are missing in the console's log: ${reason}`))
+    isDropping = true
+  }
+
+  const write = oneAtATime.withPermit(
+    Effect.suspend(() => {
+      looks = 0
+      if (waiting.calls() === 0) return Effect.void
+      const batch = waiting.take()
+      return writeRequests(database, batch).pipe(
+        Effect.andThen(Effect.sync(() => written(batch))),
+        Effect.catchTag("ConsoleUnavailable", ({ message }) => Effect.sync(() => drop(batch.calls, message)))
+      )
+    }).pipe(Effect.uninterruptible)
+  )
+  const writeWhenDue = Effect.suspend(() => {
+    looks++
+    const gathers = waiting.bytes() >= busy.fewest && waiting.bytes() < busy.most && looks < busy.looks
+    return gathers ? Effect.void : write
+  })
+  const prune = Effect.suspend(() => {
+    const due = [...unpruned].flatMap(([account, count]) => (count >= surplus ? [account] : []))
+    const pruned = (account: string) => Effect.sync(() => unpruned.set(account, 0))
+    return Effect.forEach(due, (account) => Effect.andThen(pruneRequests(database, account), pruned(account)), {
+      discard: true
+    })
+  }).pipe(
+    Effect.catchTag("ConsoleUnavailable", ({ message }) =>
+      Effect.logWarning(`old requests stay in the console's log: ${message}`)
+    )
+  )
+
+  yield* Effect.addFinalizer(() => write)
+  yield* Effect.forkScoped(Effect.repeat(writeWhenDue, Schedule.spaced(lookedAtEvery)))
+  yield* Effect.forkScoped(Effect.repeat(prune, Schedule.spaced(prunedEvery)))
+
+  return RequestLog.of({
+    note: (request) => {
+      if (waiting.bytes() < mostWaiting) waiting.add(request)
+      else drop(1, "they arrive faster than they are written")
+    },
+    dropped: () => dropped,
+    latest: ({ account_id, before, endpoint = null, id = null, key_id = null, limit, status = null }) =>
+      Effect.andThen(
+        write,
+        all(NotedRequest, latestRequests, [
+          ...[account_id, key_id, endpoint, status],
+          ...[before?.occurred_at ?? null, before?.id ?? null, id, limit]
+        ])
+      ),
+    lastUses: ({ account_id, keys, today }) =>
+      write.pipe(
+        Effect.andThen(
+          keys.length === 0
+            ? Effect.succeed([])
+            : all(LastUse, lastUsesOf(keys), [account_id, daysBefore(today, lastUseDays), ...keys])
+        ),
+        Effect.map((uses) => new Map(uses.map(({ key_id, used }) => [key_id, used])))
+      ),
+    statuses: (asked) =>
+      Effect.andThen(write, all(CallsOfStatus, ...ofKeys(asked, { all: statusesOfDays, one: statusesOfKey }))),
+    byStatus: (asked) =>
+      Effect.andThen(write, all(CallsByStatus, ...ofKeys(asked, { all: sumsOfAllKeys, one: sumsOfKey })))
+  })
+})
+
+/** Stores the log in the console's tables. Calls still gathered when the scope ends are written then. */
+export const layerRequestLog = Layer.effect(RequestLog, make)

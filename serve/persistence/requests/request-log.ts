@@ -1,0 +1,89 @@
+/**
+ * The latest calls of each account, and their number per day, key, endpoint and status, for the console. It is a
+ * convenience: the ledger records the money. Calls without a known key belong to no account and are not kept. The
+ * implementation is in `kept-requests.ts`.
+ */
+import { Context, type Effect, Schema, Struct } from "effect"
+import type { ConsoleUnavailable } from "../console-database.ts"
+
+/** An answered call, charged or refused. */
+export const NotedRequest = Schema.Struct({
+  /** As in X-Request-Id. */
+  id: Schema.String,
+  account_id: Schema.String,
+  key_id: Schema.String,
+  /** The path under which the call is charged, such as `/v1/stores/{id}`. */
+  endpoint: Schema.String,
+  /** HTTP status; 499 if the caller disconnected. */
+  status: Schema.Int,
+  /** Credits charged; 0 for a call that was refused or failed. */
+  credits: Schema.Int,
+  duration_ms: Schema.Finite,
+  /** ISO text in UTC. */
+  occurred_at: Schema.String
+})
+export type NotedRequest = typeof NotedRequest.Type
+
+export const CallsOfStatus = Schema.Struct({
+  /** In UTC. */
+  day: Schema.String,
+  key_id: Schema.String,
+  endpoint: Schema.String,
+  status: Schema.Int,
+  calls: Schema.Int
+})
+export type CallsOfStatus = typeof CallsOfStatus.Type
+
+/** Summed over all requested days, keys and endpoints. */
+export const CallsByStatus = CallsOfStatus.mapFields(Struct.pick(["status", "calls"]))
+export type CallsByStatus = typeof CallsByStatus.Type
+
+/** How many days back the last use of a key is looked up. */
+export const lastUseDays = 90
+
+/** Where a page of requests ended; the next one begins after it. */
+export type PlaceInRequests = Pick<NotedRequest, "occurred_at" | "id">
+
+export interface RequestsAsked {
+  readonly account_id: string
+  readonly id?: string
+  readonly key_id?: string
+  readonly endpoint?: string
+  readonly status?: number
+  readonly before?: PlaceInRequests
+  /** 1 to 1,000. */
+  readonly limit: number
+}
+
+/** Both days are included. Covers all calls, or only those of one key or to one endpoint. */
+export interface StatusesAsked {
+  readonly account_id: string
+  readonly from: string
+  readonly to: string
+  readonly key_id?: string
+  readonly endpoint?: string
+}
+
+interface Log {
+  /** Cheap, and never fails: the call is written within five seconds, or counted as dropped. */
+  readonly note: (request: NotedRequest) => void
+  /** Calls that were not written since the start. If a batch fails midway, its written calls are counted, too. */
+  readonly dropped: () => number
+  /** Newest first, from the latest 10,000 calls of the account, including all that this process has noted. */
+  readonly latest: (asked: RequestsAsked) => Effect.Effect<ReadonlyArray<NotedRequest>, ConsoleUnavailable>
+  /**
+   * When the given keys of the account were last used, by id: a moment while that call is kept, otherwise a day of the
+   * last 90. Keys without a use are missing. One statement, regardless of the number of keys.
+   */
+  readonly lastUses: (asked: {
+    readonly account_id: string
+    readonly keys: ReadonlyArray<string>
+    readonly today: string
+  }) => Effect.Effect<ReadonlyMap<string, string>, ConsoleUnavailable>
+  /** By day, key, endpoint and status, including all calls that this process has noted. */
+  readonly statuses: (asked: StatusesAsked) => Effect.Effect<ReadonlyArray<CallsOfStatus>, ConsoleUnavailable>
+  /** The same, summed per status and ordered by status. */
+  readonly byStatus: (asked: StatusesAsked) => Effect.Effect<ReadonlyArray<CallsByStatus>, ConsoleUnavailable>
+}
+
+export class RequestLog extends Context.Service<RequestLog, Log>()("larder/serve/RequestLog") {}

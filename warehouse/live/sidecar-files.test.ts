@@ -1,0 +1,99 @@
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { copied } from "@larder/test/support/warehouse/copied-home.ts"
+import { labelsWithFiles, publishLabels } from "@larder/test/support/warehouse/label-rows.ts"
+import { aLayout } from "@larder/test/support/warehouse/pantry.ts"
+import { Effect, FileSystem, Option } from "effect"
+import { DuckDb } from "../duckdb.ts"
+import type { Layout } from "../generation/layout.ts"
+import { newestManifest } from "../generation/manifest.ts"
+import { foodsOf } from "./sidecar-files.ts"
+
+const withFoods = copied(
+  Effect.tap(aLayout, (layout) => publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }], labelsWithFiles))
+)
+
+/** Without the folder of names. A run makes it when it publishes; a server makes it again if it is missing. */
+const published = Effect.tap(withFoods, ({ beside }) =>
+  FileSystem.FileSystem.use((fs) => fs.remove(beside, { recursive: true }))
+)
+
+const liveFoods = Effect.fnUntraced(function* (layout: Layout) {
+  const entry = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets["branded-foods"]
+  if (entry === undefined) return yield* Effect.die("labels were published")
+  const db = yield* DuckDb.readOnly(layout.dataSetFile("branded-foods"))
+  return { entry, folder: join(layout.beside, entry.parts[0]?.sha256 ?? ""), open: foodsOf(layout, entry, db) }
+})
+const ids = [1, 2]
+
+describe("the files of branded foods", () => {
+  itWorks("are the published parts under their own names, without a copy", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* published
+      const { entry, folder, open } = yield* liveFoods(layout)
+      const foods = yield* open
+      for (const id of ids) assert.strictEqual(JSON.parse(foods.record(id) ?? "").fdc_id, id)
+      const [, ...beside] = entry.parts
+      assert.isAbove(beside.length, 5)
+      for (const { name, sha256 } of beside) {
+        assert.strictEqual(statSync(join(folder, name)).ino, statSync(layout.objectFile(sha256)).ino)
+      }
+      assert.deepStrictEqual(logs, [])
+    })
+  )
+  itWorks(
+    "are made again once where they are gone, also when several open them at the same time, and are read-only",
+    (logs) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const layout = yield* published
+        const { entry, folder, open } = yield* liveFoods(layout)
+        const [, ...beside] = entry.parts
+        for (const { sha256 } of beside) yield* fs.remove(layout.objectFile(sha256), { force: true }) // two are empty, and so one object
+        const opened = yield* Effect.all([open, open, open], { concurrency: "unbounded" })
+        for (const foods of opened) {
+          const page = yield* foods.search({}, undefined, 10)
+          assert.strictEqual(page.records.length, 2)
+        }
+        assert.strictEqual(logs.filter((log) => log.includes("They are made again")).length, 1)
+        const modes = readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777)
+        assert.deepStrictEqual([...new Set(modes)], [0o444])
+      })
+  )
+  itWorks("are made again where any byte of a large one was changed, and once", (logs) =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const long = { ingredients: "repeat('WATER' || fdc_id, 200)" }
+      yield* publishLabels(layout, [{ fdc_id: 1, up_to: 1_000, set: long }], labelsWithFiles)
+      const { folder, open } = yield* liveFoods(layout)
+      const file = join(folder, "ingredients.texts")
+      const published = readFileSync(file)
+      const changed = Buffer.from(published)
+      changed[7_000] = (changed[7_000] ?? 0) ^ 1 // between the pieces that opening compares
+      chmodSync(file, 0o644)
+      writeFileSync(file, changed)
+      for (let opened = 0; opened < 2; opened++) {
+        yield* open
+        assert.isTrue(readFileSync(file).equals(published))
+        assert.strictEqual(logs.filter((log) => log.includes("They are made again")).length, 1)
+      }
+    })
+  )
+  itWorks("are made again where one of them is damaged", (logs) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* published
+      const { entry, open } = yield* liveFoods(layout)
+      const [, ...beside] = entry.parts
+      const [largest] = beside.toSorted((a, b) => b.bytes - a.bytes)
+      const file = layout.objectFile(largest?.sha256 ?? "")
+      yield* fs.chmod(file, 0o644)
+      yield* fs.truncate(file, 10)
+      const foods = yield* open
+      for (const id of ids) assert.strictEqual(JSON.parse(foods.record(id) ?? "").fdc_id, id)
+      assert.strictEqual(logs.filter((log) => log.includes("They are made again")).length, 1)
+    })
+  )
+})

@@ -1,0 +1,138 @@
+/**
+ * The branded foods of a published data set. The sidecar files of its database are parts, too; a folder of hard links
+ * gives them their names. If they are missing, changed or written by another version of Larder, they are made again
+ * from the database: a data set can be served as long as its database is intact.
+ */
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect, Exit, FileSystem, Path, Scope } from "effect"
+import type { DuckDb } from "../duckdb.ts"
+import type { Layout } from "../generation/layout.ts"
+import { withLock } from "../generation/lock.ts"
+import type { DataSetEntry } from "../generation/manifest.ts"
+import { faultOf, stampOf } from "../generation/parts.ts"
+import { buildFoods, runOf } from "../search/build/build.ts"
+import { FoodFilesDamaged, openFoods } from "../search/open.ts"
+import { openForFiles } from "../tables/earlier-versions.ts"
+import { brandedFood } from "../tables/tables.ts"
+
+/** Replaces a folder with a finished one. */
+const replace = Effect.fnUntraced(function* (building: string, folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* fs.remove(folder, { recursive: true, force: true })
+  yield* fs.rename(building, folder)
+})
+
+const buildingOf = (folder: string) => `${folder}.building`
+
+/**
+ * Files that were made again on this machine are not parts: stamps beside their folder show that they were not written
+ * to since.
+ */
+const madeOf = (folder: string) => `${folder}.made`
+const stampsIn = (folder: string) =>
+  Effect.tryPromise(async () => {
+    const names = (await readdir(folder)).sort()
+    const stamps = await Promise.all(names.map((name) => stampOf(join(folder, name))))
+    return names.map((name, at) => `${name} ${stamps[at]}\n`).join("")
+  })
+
+/** Fails if a file is neither the part of its name nor unchanged since it was made again on this machine. */
+const requireUnchanged = Effect.fnUntraced(function* (
+  layout: Layout,
+  { parts: [, ...beside] }: DataSetEntry,
+  folder: string
+) {
+  const fs = yield* FileSystem.FileSystem
+  const [made, found] = yield* Effect.all([fs.readFileString(madeOf(folder)), stampsIn(folder)]).pipe(
+    Effect.orElseSucceed(() => [undefined, undefined] as const)
+  )
+  if (made !== undefined && made === found) return
+  for (const part of beside) {
+    const fault = yield* faultOf(layout, part, join(folder, part.name))
+    if (fault !== undefined) return yield* new FoodFilesDamaged({ file: part.name, reason: fault })
+  }
+})
+const emptied = Effect.fnUntraced(function* (building: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  yield* fs.remove(building, { recursive: true, force: true })
+  yield* fs.makeDirectory(path.dirname(building), { recursive: true })
+})
+
+/**
+ * Runs in the process that wants to serve the files. It takes as long as this step of a publication: minutes at 2 M
+ * label versions, with all cores busy. DuckDB and two more threads do the work. Only the checksums and the opening at
+ * its end block the event loop, for about as long as any opening does.
+ */
+const buildAgain = Effect.fnUntraced(function* (file: string, folder: string, entry: DataSetEntry) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const building = buildingOf(folder)
+  const db = yield* openForFiles(file, brandedFood, entry)
+  yield* emptied(building)
+  yield* buildFoods(db, building, { requestsWait: true })
+  for (const name of yield* fs.readDirectory(building)) yield* fs.chmod(path.join(building, name), 0o444) // as published
+  yield* replace(building, folder)
+  yield* fs.writeFileString(madeOf(folder), yield* stampsIn(folder))
+}, Effect.scoped)
+
+/** Hard-links the parts under their names. */
+const linkParts = Effect.fnUntraced(function* (layout: Layout, { parts: [, ...beside] }: DataSetEntry, folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const building = buildingOf(folder)
+  yield* emptied(building)
+  yield* fs.makeDirectory(building)
+  for (const { name, sha256 } of beside) {
+    yield* fs
+      .link(layout.objectFile(sha256), path.join(building, name))
+      .pipe(
+        Effect.catchReason("PlatformError", "NotFound", () =>
+          Effect.fail(new FoodFilesDamaged({ file: name, reason: "is missing" }))
+        )
+      )
+  }
+  yield* replace(building, folder)
+})
+
+/** Files that are whole may still belong to other foods: these are closed immediately. */
+const openOwn = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, scope: Scope.Scope) {
+  const own = yield* Scope.fork(scope)
+  const foods = yield* Scope.provide(openFoods(folder), own)
+  if (foods.run_id === (yield* runOf(db))) return foods
+  yield* Scope.close(own, Exit.void)
+  return yield* new FoodFilesDamaged({ file: "manifest.json", reason: "is that of other foods" })
+})
+
+/** Opens the branded foods until the scope ends. `db` is the database of the data set. */
+export const foodsOf = Effect.fn("Foods.ofParts")(function* (
+  layout: Layout,
+  entry: DataSetEntry,
+  db: DuckDb["Service"]
+) {
+  const path = yield* Path.Path
+  const sha256 = entry.parts[0]?.sha256 ?? ""
+  const file = layout.objectFile(sha256)
+  const folder = path.join(layout.beside, sha256)
+  const own = openOwn(db, folder, yield* Effect.scope) // not in the scope of the lock
+  const opened = Effect.andThen(requireUnchanged(layout, entry, folder), own)
+  const linked = Effect.andThen(linkParts(layout, entry, folder), opened)
+  const built = (damage: FoodFilesDamaged) =>
+    Effect.logWarning(`${damage.message} They are made again from ${file}.`).pipe(
+      Effect.andThen(buildAgain(file, folder, entry)),
+      Effect.andThen(opened)
+    )
+  /** Tries to open first: another server may have made the files while this one waited for the lock. */
+  const again = opened.pipe(
+    Effect.catchTag("FoodFilesDamaged", () =>
+      linked.pipe(
+        Effect.catchTag("PlatformError", ({ message }) =>
+          Effect.fail(new FoodFilesDamaged({ file: folder, reason: message }))
+        ),
+        Effect.catchTag("FoodFilesDamaged", built)
+      )
+    )
+  )
+  return yield* Effect.catchTag(opened, "FoodFilesDamaged", () => withLock(layout.besideLock, again))
+})

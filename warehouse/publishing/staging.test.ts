@@ -1,0 +1,107 @@
+import { assert, describe } from "@effect/vitest"
+import type { RunRecord } from "@larder/schemas/ingest.ts"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
+import { aLayout, aRun, pantry } from "@larder/test/support/warehouse/pantry.ts"
+import { Effect, Exit, FileSystem } from "effect"
+import { DuckDb } from "../duckdb.ts"
+import type { Layout } from "../generation/layout.ts"
+import { removeAbandoned, stage } from "./staging.ts"
+
+const price = { item: "apple", price: "1.2500", seen_on: "2026-01-05", run_id: "r" }
+const names = (layout: Layout) =>
+  Effect.map(
+    Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readDirectory(layout.staging)),
+    (names) => names.sort()
+  )
+/** Killed runs whose files were removed. */
+const removed = Effect.fnUntraced(function* (layout: Layout) {
+  const killed: Array<RunRecord> = []
+  yield* removeAbandoned(layout, (run) => Effect.sync(() => killed.push(run)))
+  return killed
+})
+
+describe("a staging file", () => {
+  itWorks("holds what was added until the scope ends, and is deleted then", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { filled, staged } = yield* stage(layout, aRun({ run_id: "run" }), pantry.dataSet, (staging) =>
+            Effect.as(staging.add(pantry.price, [price, { ...price, item: "pear" }]), "filled")
+          )
+          assert.strictEqual(filled, "filled")
+          assert.deepStrictEqual(yield* staged.db.rows("select item, price from pantry.price"), [
+            { item: "apple", price: "1.2500" },
+            { item: "pear", price: "1.2500" }
+          ])
+        })
+      )
+      assert.deepStrictEqual(yield* names(layout), [])
+    })
+  )
+  itWorks("is deleted after a failure, too, and the failure is reported", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const error = yield* Effect.flip(
+        Effect.scoped(
+          stage(layout, aRun({ run_id: "run" }), pantry.dataSet, (staging) =>
+            staging.add(pantry.price, [{ ...price, price: "N/A" }])
+          )
+        )
+      )
+      assert.match(error.message, /"N\/A".*append to pantry\.price/)
+      assert.deepStrictEqual(yield* names(layout), [])
+    })
+  )
+})
+
+describe("files of killed runs", () => {
+  itWorks("are removed by the next run, with everything else in the staging folder", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* aLayout
+      yield* fs.makeDirectory(`${layout.staging}/killed/rows.duckdb.tmp`, { recursive: true })
+      yield* Effect.scoped(DuckDb.readWrite(`${layout.staging}/killed/.lock`))
+      yield* fs.writeFileString(`${layout.staging}/killed/rows.duckdb.wal`, "half")
+      yield* fs.makeDirectory(`${layout.staging}/killed-at-once`)
+      yield* fs.makeDirectory(`${layout.staging}/damaged`)
+      yield* fs.writeFileString(`${layout.staging}/damaged/.lock`, "no database")
+      yield* fs.writeFileString(`${layout.staging}/stray.txt`, "stray")
+      assert.deepStrictEqual(yield* removed(layout), [])
+      const seen = yield* Effect.scoped(stage(layout, aRun({ run_id: "run" }), pantry.dataSet, () => names(layout)))
+      assert.deepStrictEqual(seen.filled, ["run"])
+    })
+  )
+  itWorks("are removed after SIGKILL, and not while their run is alive in another process", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const layout = yield* aLayout
+      yield* fs.makeDirectory(`${layout.staging}/other`, { recursive: true })
+      const other = yield* otherProcess({ do: "hold", file: `${layout.staging}/other/.lock` })
+      assert.strictEqual(yield* other.nextLine, "held")
+      const otherRun = aRun({ run_id: "other" })
+      yield* fs.writeFileString(`${layout.staging}/other/run.json`, JSON.stringify(otherRun))
+      const staged = stage(layout, aRun({ run_id: "run" }), pantry.dataSet, () => names(layout))
+      assert.deepStrictEqual(yield* removed(layout), [])
+      assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["other", "run"])
+      yield* other.kill("SIGKILL")
+      assert.deepStrictEqual(yield* removed(layout), [otherRun])
+      assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["run"])
+    })
+  )
+  itWorks("do not include those of a run of this process that waits to be published", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const { staged } = yield* stage(layout, aRun({ run_id: "first" }), pantry.dataSet, (staging) =>
+        staging.add(pantry.price, [price])
+      )
+      assert.deepStrictEqual(yield* removed(layout), [])
+      const second = yield* Effect.exit(
+        Effect.scoped(stage(layout, aRun({ run_id: "second" }), pantry.dataSet, () => Effect.void))
+      )
+      assert.isTrue(Exit.isSuccess(second))
+      assert.strictEqual((yield* staged.db.rows("from pantry.price")).length, 1)
+    })
+  )
+})

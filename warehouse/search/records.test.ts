@@ -1,0 +1,206 @@
+import { existsSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe } from "@effect/vitest"
+import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
+import { BrandedFood } from "@larder/schemas/branded-food/records.ts"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { unstatedFood } from "@larder/test/support/unstated-food.ts"
+import { aDatabase, aFolder, builtFoods, type Food } from "@larder/test/support/warehouse/food-files.ts"
+import { Effect, Schema } from "effect"
+import fc from "fast-check"
+import { labelColumns } from "../branded-foods/nutrition.ts"
+import { brandedFood } from "../tables/tables.ts"
+import { buildFoods } from "./build/build.ts"
+import { openFoods } from "./open.ts"
+import { indexRecords, recordFiles } from "./records.ts"
+
+const isRecord = Schema.decodeUnknownSync(BrandedFood, { onExcessProperty: "error" })
+const nutrients = "(1003, '203', 'Protein', 'g'), (1008, '208', 'Energy \"kcal\"', 'kcal'), (1093, null, null, null)"
+
+const opened = Effect.fnUntraced(function* (foods: ReadonlyArray<Food>) {
+  const folder = yield* aFolder
+  const db = yield* aDatabase(folder, foods, { dataSet: brandedFood, nutrients })
+  yield* buildFoods(db, join(folder, "foods"))
+  return { db, foods: yield* openFoods(join(folder, "foods")) }
+})
+
+const bare = { ...unstatedFood, description: "", fetched_at: "2026-10-01T13:04:36.000Z" }
+
+const full = {
+  description: 'GUM "X", tab\there, \\ back, null, İ 😀',
+  short_description: "null",
+  brand_owner: "TOOTSIE, Inc.",
+  brand_name: "DUBBLE\u0001BUBBLE",
+  subbrand_name: "sub",
+  category: "Chewing Gum & Mints",
+  gpc_class_code: 10000045,
+  upc: "059642932491",
+  package_weight: "12 oz/340 g",
+  serving_size: 30,
+  serving_size_unit: "GRM",
+  serving_size_unit_normalized: "g",
+  household_serving_text: "1 PIECE",
+  preparation_state_code: "UNPREPARED",
+  market_country: "United States",
+  market_country_normalized: "US",
+  trade_channels: ["CHILD_NUTRITION_FOOD_PROGRAMS", "GROCERY\t"],
+  ingredients: "DEXTROSE, SALT.",
+  attributes: [
+    { name: "Nutrient Added", value: "8" },
+    { name: null, value: null }
+  ],
+  caffeine_statement: "none",
+  footnote: "a\nb",
+  data_source: "LI",
+  published_on: "2019-04-01",
+  available_on: "2019-03-01",
+  modified_on: "2018-02-28",
+  discontinued_on: "2020-12-31"
+}
+
+describe("the record of a label version", () => {
+  itWorks("has every field, in the order of the schema, also when nothing is stated", () =>
+    Effect.gen(function* () {
+      const { foods } = yield* opened([{ fdc_id: 7 }, { fdc_id: 3, is_current: false }])
+      const record = foods.record(7) ?? ""
+      assert.strictEqual(record, JSON.stringify({ id: brandedFoodId(7), fdc_id: 7, ...bare }))
+      assert.deepStrictEqual(Object.keys(JSON.parse(record)), Object.keys(BrandedFood.fields))
+      assert.strictEqual(JSON.parse(foods.record(3) ?? "").fdc_id, 3) // a version that was replaced
+      assert.deepStrictEqual([2, 8, -7, 7.5, Number.NaN].map(foods.record), Array(5).fill(undefined))
+    })
+  )
+  itWorks("states what the label states, with nutrients by name and nutrition per serving", () =>
+    Effect.gen(function* () {
+      const stated = [
+        { nutrient_id: 1003, amount: 7.14 },
+        { nutrient_id: 1008, amount: 333 },
+        { nutrient_id: 1093, amount: null },
+        { nutrient_id: 9999, amount: 0.000001 },
+        { nutrient_id: 1003, amount: 10 }
+      ]
+      const { foods } = yield* opened([{ ...full, fdc_id: 2147483647, nutrients: stated }])
+      const record = JSON.parse(foods.record(2147483647) ?? "")
+      isRecord(record)
+      assert.deepStrictEqual(record, {
+        ...bare,
+        id: brandedFoodId(2147483647),
+        fdc_id: 2147483647,
+        ...full,
+        nutrition: { calories: 99.9, protein: 2.14 },
+        nutrients: [
+          { nutrient_id: 1003, number: "203", name: "Protein", unit: "g", amount: 7.14 },
+          { nutrient_id: 1008, number: "208", name: 'Energy "kcal"', unit: "kcal", amount: 333 },
+          { nutrient_id: 1093, number: null, name: null, unit: null, amount: null },
+          { nutrient_id: 9999, number: null, name: null, unit: null, amount: 0.000001 },
+          { nutrient_id: 1003, number: "203", name: "Protein", unit: "g", amount: 10 }
+        ]
+      })
+    })
+  )
+})
+
+describe("lines of records", () => {
+  const refusedFor = Effect.fnUntraced(function* (lines: ReadonlyArray<string>) {
+    const folder = yield* aFolder
+    writeFileSync(join(folder, recordFiles.lines), lines.map((line) => `${line}\trest\n`).join(""))
+    return yield* Effect.flip(Effect.try({ try: () => indexRecords(folder, lines.length), catch: String }))
+  })
+  itWorks("are rejected when one does not begin with an fdc_id", () =>
+    Effect.gen(function* () {
+      for (const id of ["-5", "", "1.5", "1e3", " 7", "x", "2147483648", "99999999999999999999"]) {
+        const told = yield* refusedFor(["3", id, "1"])
+        assert.include(told, `records.tsv has "${id}" in line 2 where an fdc_id of 0 to 2147483647 should be`)
+      }
+    })
+  )
+  itWorks("are rejected when two have the same fdc_id", () =>
+    Effect.gen(function* () {
+      assert.include(yield* refusedFor(["3", "2147483647", "1", "3"]), "records.tsv has several lines for the fdc_id 3")
+    })
+  )
+  for (const requestsWait of [false, true]) {
+    itWorks(`end the build without a manifest when they are rejected, ${requestsWait ? "in threads" : "at once"}`, () =>
+      Effect.gen(function* () {
+        const folder = yield* aFolder
+        const db = yield* aDatabase(folder, [{ fdc_id: 1 }, { fdc_id: -5 }])
+        const error = yield* Effect.flip(buildFoods(db, join(folder, "foods"), { requestsWait }))
+        assert.strictEqual(error._tag, "FoodFilesNotWritten")
+        assert.include(error.message, 'while indexing them: records.tsv has "-5" in line')
+        assert.isFalse(existsSync(join(folder, "foods", "manifest.json")))
+      })
+    )
+  }
+})
+
+const decimal = (largest: number) =>
+  fc.tuple(fc.nat(largest), fc.constantFrom(1, 10, 100, 1000, 1_000_000)).map(([n, scale]) => n / scale)
+const ids = [
+  1008, 2047, 2048, 1004, 1258, 1257, 1253, 1093, 1005, 1079, 2000, 1063, 1235, 1003, 1087, 1089, 1092, 1114, 1110
+]
+const labelled = fc.record({
+  serving_size: fc.option(
+    decimal(5000).filter((size) => size > 0),
+    { freq: 8 }
+  ),
+  nutrients: fc.option(
+    fc.array(
+      fc.record({
+        nutrient_id: fc.constantFrom(...ids),
+        amount: fc.option(fc.tuple(decimal(200_000), fc.constantFrom(1, 1, 1, -1)).map(([n, sign]) => n * sign))
+      }),
+      { maxLength: 19 }
+    ),
+    { freq: 9 }
+  ),
+  own: fc.option(fc.record(Object.fromEntries(labelColumns.map((key) => [key, decimal(2000)])), { requiredKeys: [] }))
+})
+
+describe("nutrition per serving", () => {
+  itWorks("is the same in a record as in the view", () =>
+    Effect.gen(function* () {
+      const labels = fc
+        .sample(labelled, { numRuns: 1500, seed: 11 })
+        .map(({ own, ...stated }, i) => ({ ...stated, ...own, fdc_id: i + 1 }))
+      const { db, foods } = yield* opened(labels)
+      const rows = yield* db.rows("from branded_food.nutrition")
+      const expected = new Map(rows.map(({ fdc_id, ...amounts }) => [Number(fdc_id), amounts]))
+      let stated = 0
+      for (const { fdc_id } of labels) {
+        const view = Object.entries(expected.get(fdc_id) ?? {}).filter(([, amount]) => amount !== null)
+        const { nutrition } = JSON.parse(foods.record(fdc_id) ?? "")
+        stated += view.length
+        assert.deepStrictEqual(
+          Object.keys(nutrition),
+          view.map(([key]) => key)
+        )
+        for (const [key, amount] of view) {
+          // Above 10^4 the view divides by a power of ten that no double represents exactly: its last digit may differ.
+          const tolerated = Math.abs(Number(amount)) < 10_000 ? 0 : Math.abs(Number(amount)) * 1e-15
+          assert.closeTo(nutrition[key], Number(amount), tolerated, `${key} of ${fdc_id}`)
+        }
+      }
+      assert.isAbove(stated, 2500)
+    })
+  )
+})
+
+describe("categories", () => {
+  itWorks("are listed in order with their counts of current labels", () =>
+    Effect.gen(function* () {
+      const food = (fdc_id: number, category: string | null, is_current = true) => ({ fdc_id, category, is_current })
+      const folder = yield* builtFoods([
+        food(1, "b"),
+        food(2, 'A "x"'),
+        food(3, "b"),
+        food(4, "c", false),
+        food(5, null)
+      ])
+      const foods = yield* openFoods(folder)
+      assert.strictEqual(
+        foods.categories,
+        '[{"category":"A \\"x\\"","product_count":1},{"category":"b","product_count":2}]'
+      )
+      assert.deepStrictEqual([foods.foods, foods.current], [5, 4])
+    })
+  )
+})

@@ -1,0 +1,106 @@
+import { afterAll, assert, beforeAll, describe, vi } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { Effect, Fiber } from "effect"
+import { inSlices } from "./time-slices.ts"
+
+/** Only the steps advance this clock: on a busy machine, a step may take any time. */
+let now = 0
+beforeAll(() => {
+  vi.spyOn(performance, "now").mockImplementation(() => now)
+})
+afterAll(() => {
+  vi.restoreAllMocks()
+})
+
+/** Steps of a millisecond each: a slice holds four of them. */
+function* steps(count: number, each: () => void): Generator<void, number> {
+  for (let i = 0; i < count; i++) {
+    now++
+    each()
+    yield
+  }
+  return count
+}
+
+const oneTurn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+
+/** How many turns the event loop takes while an effect runs. */
+const turnsDuring = <A>(effect: Effect.Effect<A>) =>
+  Effect.gen(function* () {
+    let turns = 0
+    let next = setImmediate(function count() {
+      turns++
+      next = setImmediate(count)
+    })
+    const result = yield* Effect.ensuring(
+      effect,
+      Effect.sync(() => clearImmediate(next))
+    )
+    return { result, turns }
+  })
+
+describe("reading in slices", () => {
+  itWorks("shares one slice per turn among all readers, however many there are", () =>
+    Effect.gen(function* () {
+      const done = Array<number>(16).fill(0)
+      const ahead: Array<number> = []
+      const each = (reader: number) => () => {
+        done[reader] = (done[reader] ?? 0) + 1
+        ahead.push(Math.max(...done) - Math.min(...done))
+      }
+      const readers = done.map((_, reader) => inSlices(() => steps(15, each(reader))))
+      const { result, turns } = yield* turnsDuring(Effect.all(readers, { concurrency: "unbounded" }))
+      assert.deepStrictEqual(result, Array(16).fill(15))
+      assert.isAtLeast(turns, (16 * 15) / 4 - 1) // with a slice for each reader, it would be four
+      assert.isAtMost(Math.max(...ahead), 10) // two slices: no reader is served first
+    })
+  )
+  itWorks("does not wait when the first slice is enough", () =>
+    Effect.sync(() => {
+      assert.strictEqual(Effect.runSync(inSlices(() => steps(1, () => undefined))), 1)
+    })
+  )
+  itWorks("lets a short reading that begins later end before longer ones", () =>
+    Effect.gen(function* () {
+      const ended: Array<string> = []
+      const named = (name: string, count: number) =>
+        Effect.tap(
+          inSlices(() => steps(count, () => undefined)),
+          () => Effect.sync(() => ended.push(name))
+        )
+      const long = yield* Effect.forkChild(
+        Effect.all([named("long", 40), named("longer", 60)], { concurrency: "unbounded" })
+      )
+      yield* oneTurn
+      yield* named("short", 2)
+      yield* Fiber.join(long)
+      assert.deepStrictEqual(ended, ["short", "long", "longer"])
+    })
+  )
+  itWorks("stops when its caller is interrupted", () =>
+    Effect.gen(function* () {
+      let taken = 0
+      const fiber = yield* Effect.forkChild(inSlices(() => steps(10_000, () => taken++)))
+      yield* oneTurn
+      yield* Fiber.interrupt(fiber)
+      const before = taken
+      yield* inSlices(() => steps(20, () => undefined))
+      assert.isAbove(before, 0)
+      assert.strictEqual(taken, before)
+    })
+  )
+  itWorks("fails with the error of a step, and continues the other readings", () =>
+    Effect.gen(function* () {
+      const failing = inSlices(() =>
+        steps(10, () => {
+          throw new Error("the file ends")
+        })
+      )
+      const [failed, other] = yield* Effect.all([Effect.exit(failing), inSlices(() => steps(10, () => undefined))], {
+        concurrency: "unbounded"
+      })
+      assert.include(String(failed), "the file ends")
+      assert.strictEqual(other, 10)
+    })
+  )
+})

@@ -1,0 +1,315 @@
+/** Incomplete reads, and runs that end in another order than they read. */
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
+import { listed, momentOf, publishReads, sightings, storesOfFile } from "@larder/test/support/warehouse/store-reads.ts"
+import { Effect } from "effect"
+import { storefront } from "../tables/tables.ts"
+
+const stores = storesOfFile()
+const bread = { id: "bread", variants: [{ variant_id: "bread.1", price: 4.5 }] }
+const cake = { id: "cake" }
+const tea = { id: "tea" }
+
+describe("a read that has all products but not all collections", () => {
+  const fresh = { id: "fresh", set: { product_ids: ["bread", "cake"] } }
+  const whole = stores(
+    "whole",
+    { day: 1, products: [bread, cake], collections: [fresh, { id: "sweet" }] },
+    { day: 2, status: "partial", has_all_products: true, products: [cake] }
+  )
+  itWorks("withdraws products, but no collections", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* whole.sightings, [
+        ["bread", 1, 1, false],
+        ["cake", 1, 2, true],
+        ["fresh", 1, 1, true],
+        ["sweet", 1, 1, true]
+      ])
+      assert.deepStrictEqual(yield* whole.listed, ["cake"])
+      assert.deepStrictEqual((yield* whole.history).at(-1), [2, "bread.1", "gone", null])
+    })
+  )
+})
+
+describe("a partial read", () => {
+  const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
+  const growing = stores(
+    "growing",
+    { day: 1, products: [bread, cake], collections: [{ id: "fresh" }] },
+    { day: 2, status: "partial", products: [dearer, tea] }
+  )
+  itWorks("takes what is new or changed, and withdraws nothing", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* growing.listed, ["bread", "cake", "tea"])
+      assert.deepStrictEqual(yield* growing.sightings, [
+        ["bread", 1, 2, true],
+        ["cake", 1, 1, true],
+        ["tea", 2, 2, true],
+        ["fresh", 1, 1, true]
+      ])
+      assert.deepStrictEqual(
+        (yield* growing.history).filter(([day]) => day !== 1),
+        [
+          [2, "bread.1", "changed", 5],
+          [2, "tea.1", "first_seen", 2.5]
+        ]
+      )
+    })
+  )
+  const facts = { description: "Since 1998", city: "Chișinău", country: "RO", currency: "MDL" }
+  const known = stores("known", { day: 1, set: facts }, { day: 2, status: "partial", set: { country: "MD" } })
+  itWorks("keeps the facts of the store that it did not read", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(
+        yield* known.rows(
+          "description, city, country, currency, fetched_at, fetch_status",
+          "(from storefront.store join storefront.store_status using (store_id))"
+        ),
+        [{ ...facts, country: "MD", fetched_at: momentOf(2), fetch_status: "partial" }]
+      )
+    })
+  )
+  const two = { id: "bread", variants: [{ variant_id: "bread.1" }, { variant_id: "bread.2" }] }
+  const half = { id: "bread", variants: [{ variant_id: "bread.1", price: 9 }] }
+  const variants = "regexp_replace(variant_id, '^.*/', '') as variant_id, price::double as price"
+  for (const kind of ["shopify-csv", "google-merchant"]) {
+    const cut = stores(
+      kind,
+      { day: 1, set: { kind }, products: [two] },
+      { day: 2, status: "partial", set: { kind }, products: [half, tea] }
+    )
+    itWorks(`leaves a product alone when variants of it are missing in a ${kind} file`, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* cut.rows(variants, "variant"), [
+          { variant_id: "bread.1", price: 2.5 },
+          { variant_id: "bread.2", price: 2.5 },
+          { variant_id: "tea.1", price: 2.5 }
+        ])
+        assert.deepStrictEqual((yield* cut.sightings)[0], ["bread", 1, 1, true]) // day 1 at least: its row is unchanged
+        assert.deepStrictEqual(
+          (yield* cut.history).filter(([day]) => day !== 1),
+          [[2, "tea.1", "first_seen", 2.5]]
+        )
+      })
+    )
+  }
+  const holding = (id: string, ...product_ids: ReadonlyArray<string>) => ({ id, set: { product_ids } })
+  const members = stores(
+    "members",
+    {
+      day: 1,
+      products: [bread, cake, tea],
+      collections: [holding("fresh", "bread", "cake"), holding("sweet", "cake")]
+    },
+    {
+      day: 2,
+      status: "partial",
+      products: [bread, cake, tea],
+      collections: [holding("fresh", "cake"), holding("sweet", "tea", "cake")]
+    }
+  )
+  itWorks("leaves a collection alone when members of it are missing, and takes one that grew", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* members.rows("collection_id, product_ids", "collection"), [
+        { collection_id: "members/fresh", product_ids: ["members/bread", "members/cake"] },
+        { collection_id: "members/sweet", product_ids: ["members/tea", "members/cake"] }
+      ])
+    })
+  )
+  const pages = stores("pages", { day: 1, products: [two] }, { day: 2, status: "partial", products: [half] })
+  itWorks("marks a missing variant as gone when the products are whole, as in a shop's pages", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* pages.rows(variants, "variant"), [{ variant_id: "bread.1", price: 9 }])
+      assert.deepStrictEqual((yield* pages.history).at(-1), [2, "bread.2", "gone", null])
+    })
+  )
+})
+
+describe("a partial read that finds only what is known", () => {
+  itWorks("changes no row of the stores", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const rows = Effect.gen(function* () {
+        const found: Record<string, unknown> = {}
+        for (const { name } of storefront.tables)
+          found[name] = yield* ask(layout, `from storefront.${name} order by all`)
+        return found
+      })
+      const fresh = { id: "fresh", set: { product_ids: ["bread", "cake"] } }
+      yield* publishReads(layout, { day: 1, products: [bread, cake, tea], collections: [fresh], set: { city: "Oslo" } })
+      yield* publishReads(layout, { day: 2, products: [bread, cake], collections: [fresh], set: { city: "Oslo" } })
+      const before = yield* rows
+      yield* publishReads(layout, { day: 3, status: "partial", products: [cake], collections: [fresh] })
+      assert.deepStrictEqual(yield* rows, before)
+      assert.deepStrictEqual(yield* ask(layout, "select count(*)::integer as reads from ingest.store_read"), [
+        { reads: 3 }
+      ])
+    })
+  )
+})
+
+describe("the time at which something was last seen", () => {
+  const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
+  const before = [
+    { day: 1, products: [bread, cake, tea] },
+    { day: 2, products: [bread, cake] },
+    { day: 3, products: [bread, cake] },
+    { day: 4, status: "partial", products: [dearer, cake, tea] },
+    { day: 5, status: "failed" }
+  ] as const
+  const seen = stores("seen", ...before)
+  itWorks("is that of the last whole list, or of a later read that found it new, changed or back", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* seen.sightings, [
+        ["bread", 1, 4, true],
+        ["cake", 1, 3, true], // also found on day 4, unchanged
+        ["tea", 1, 4, true]
+      ])
+    })
+  )
+  const withdrawn = stores("withdrawn", ...before, { day: 6, products: [dearer] }, { day: 7, products: [dearer] })
+  itWorks("is kept when it is withdrawn, and moves no more", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* withdrawn.sightings, [
+        ["bread", 1, 7, true],
+        ["cake", 1, 3, false],
+        ["tea", 1, 4, false]
+      ])
+      assert.deepStrictEqual(
+        yield* withdrawn.rows(
+          "day(listed_since)::integer as since, day(last_seen_at)::integer as last",
+          "sighting",
+          "id"
+        ),
+        [
+          { since: 1, last: null },
+          { since: 1, last: 3 },
+          { since: 4, last: 4 }
+        ]
+      )
+    })
+  )
+})
+
+describe("a failed read", () => {
+  const address = { url: "https://www.shop.example/en" }
+  const told = { day: 1, set: address }
+  const silent = stores("silent", told, { day: 2, status: "failed" }, { day: 3, status: "partial" })
+  const moving = stores("moving", told, { day: 2, status: "partial", set: { url: "https://shop.example/ro" } })
+  const back = stores("back", told, { day: 2 })
+  itWorks("keeps the address that the store gave for itself, as does a partial read without one", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* silent.rows("url", "store"), [address])
+      assert.deepStrictEqual(yield* moving.rows("url", "store"), [{ url: "https://shop.example/ro" }])
+      assert.deepStrictEqual(yield* back.rows("url", "store"), [{ url: "https://back.example.com" }])
+    })
+  )
+  const facts = { description: "Since 1998", country: "MD", currency: "MDL", reported_product_count: 62 }
+  // the currency of the store list differs from that of the rows that stay
+  const blocked = { status: "failed", outcome: "blocked", set: { currency: "USD" } } as const
+  const failing = stores(
+    "failing",
+    { day: 1, set: facts, products: [bread], collections: [{ id: "fresh" }] },
+    { day: 2, ...blocked },
+    { day: 3, ...blocked }
+  )
+  itWorks("changes no row, however often it fails, and is recorded each time", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* failing.sightings, [
+        ["bread", 1, 1, true],
+        ["fresh", 1, 1, true]
+      ])
+      assert.deepStrictEqual(yield* failing.history, [[1, "bread.1", "first_seen", 4.5]])
+      assert.deepStrictEqual(yield* failing.listed, ["bread"])
+      assert.deepStrictEqual(yield* failing.rows(`${Object.keys(facts).join(", ")}, first_seen_at, run_id`, "store"), [
+        { ...facts, first_seen_at: momentOf(1), run_id: "run-1" }
+      ])
+      const status = "fetched_at, read_at, fetch_status, outcome"
+      assert.deepStrictEqual(yield* failing.rows(status, "store_status"), [
+        { fetched_at: momentOf(1), read_at: momentOf(3), fetch_status: "failed", outcome: "blocked" }
+      ])
+      assert.deepStrictEqual(
+        yield* failing.rows("fetch_status", "ingest.store_read", "read_at"),
+        ["complete", "failed", "failed"].map((fetch_status) => ({ fetch_status }))
+      )
+    })
+  )
+})
+
+describe("two runs at the same time", () => {
+  /** Runs whose later reads are published first, and the run that is published last. */
+  const publishedInReverse = onceForFile(
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* publishReads(
+        layout,
+        { day: 5, products: [bread, tea] },
+        { day: 2, store: "failing", status: "failed" },
+        { day: 1, store: "failing-twice", products: [{ id: "milk" }] }
+      )
+      yield* publishReads(
+        layout,
+        { day: 3, store: "failing-twice", status: "failed" },
+        { day: 1, store: "failing", products: [{ id: "cheese" }] }
+      )
+      const { run } = yield* publishReads(
+        layout,
+        { day: 4, products: [cake] },
+        { day: 4, store: "other", products: [{ id: "juice" }] },
+        { day: 2, store: "failing-twice", status: "failed" }
+      )
+      return { layout, run }
+    })
+  )
+  itWorks("end with what was read later, whichever is published first", () =>
+    Effect.gen(function* () {
+      const { layout, run } = yield* publishedInReverse
+      assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [1, 1])
+      assert.deepStrictEqual(yield* listed(layout, "shop"), ["bread", "tea"])
+      assert.deepStrictEqual(yield* listed(layout, "other"), ["juice"])
+      assert.deepStrictEqual(yield* sightings(layout, "shop"), [
+        ["bread", 5, 5, true],
+        ["tea", 5, 5, true]
+      ])
+      const reads =
+        "select run_id, store_id, is_taken from ingest.store_read where store_id in ('shop', 'other') order by all"
+      assert.deepStrictEqual(yield* ask(layout, reads), [
+        { run_id: "run-4", store_id: "other", is_taken: true },
+        { run_id: "run-4", store_id: "shop", is_taken: false },
+        { run_id: "run-5", store_id: "shop", is_taken: true }
+      ])
+    })
+  )
+  itWorks("keep what the earlier one found when the later one failed", () =>
+    Effect.gen(function* () {
+      const { layout } = yield* publishedInReverse
+      assert.deepStrictEqual(yield* listed(layout, "failing"), ["cheese"])
+      const times = "select fetched_at, read_at from storefront.store_status where store_id = 'failing-twice'"
+      assert.deepStrictEqual(yield* ask(layout, times), [{ fetched_at: momentOf(1), read_at: momentOf(3) }])
+    })
+  )
+  itWorks("do not count a whole list as seen that came too late to be compared", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
+      yield* publishReads(layout, { day: 1, products: [bread, cake] })
+      yield* publishReads(layout, { day: 5, status: "partial", products: [dearer] })
+      yield* publishReads(layout, { day: 4, products: [bread] })
+      assert.deepStrictEqual(yield* sightings(layout), [
+        ["bread", 1, 5, true],
+        ["cake", 1, 1, true]
+      ])
+    })
+  )
+  itWorks("leave nothing of the earlier read that the later one withdraws", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      yield* Effect.all([publishReads(layout, { day: 1, products: [bread] }), publishReads(layout, { day: 2 })], {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(yield* listed(layout), [])
+    })
+  )
+})

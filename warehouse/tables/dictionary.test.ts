@@ -1,0 +1,123 @@
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { onceForFile } from "@larder/test/support/once-for-file.ts"
+import { everyDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
+import { ask } from "@larder/test/support/warehouse/pantry.ts"
+import { Effect, Option, Schema } from "effect"
+import { DuckDb } from "../duckdb.ts"
+import { dataSets, ingestTables, ingestViews, viewsOf } from "./tables.ts"
+
+/** Every table and view of a warehouse. */
+const allTables = [...ingestTables, ...dataSets.flatMap(({ tables }) => tables)]
+const all = [...allTables, ...ingestViews, ...dataSets.flatMap(viewsOf)]
+
+/** A warehouse with the tables of every data set. */
+const published = onceForFile(Effect.map(everyDataSet, ({ layout }) => layout))
+
+describe("a published warehouse", () => {
+  itWorks("has the schemas of the data sets and of the runs, and no other", () =>
+    Effect.gen(function* () {
+      const found = yield* ask(
+        yield* published,
+        "select distinct schema_name from (select schema_name from duckdb_tables() union select schema_name from duckdb_views() where not internal) order by all"
+      )
+      assert.deepStrictEqual(
+        found.map(({ schema_name }) => schema_name),
+        [...dataSets.map(({ schema }) => schema), "ingest"].sort()
+      )
+    })
+  )
+  itWorks("describes every table and view in a comment", () =>
+    Effect.gen(function* () {
+      const silent = yield* ask(
+        yield* published,
+        `select schema_name, table_name, comment from duckdb_tables()
+         union all select schema_name, view_name, comment from duckdb_views() where not internal`
+      )
+      assert.isAbove(silent.length, 10)
+      assert.deepStrictEqual(
+        silent.filter(({ comment }) => comment === null || String(comment).length < 5),
+        []
+      )
+    })
+  )
+  itWorks("describes every column in a comment, also those of views", () =>
+    Effect.gen(function* () {
+      const columns = yield* ask(
+        yield* published,
+        "select table_name, column_name, comment from duckdb_columns() where not internal"
+      )
+      assert.isAbove(columns.length, 60)
+      assert.isTrue(columns.some(({ table_name }) => table_name === "coverage"))
+      assert.deepStrictEqual(
+        columns.filter(({ comment }) => comment === null || String(comment).length < 5),
+        []
+      )
+    })
+  )
+  itWorks("keeps all times in UTC, and says so, except for a report's own clock", () =>
+    Effect.gen(function* () {
+      const times = yield* ask(
+        yield* published,
+        `select schema_name || '.' || column_name as name, data_type, comment from duckdb_columns()
+         where not internal and data_type like '%TIME%'`
+      )
+      assert.isAbove(times.length, 15)
+      const ofReports = times.filter(({ name }) => name === "commodity.published_at")
+      assert.strictEqual(ofReports.length, 2)
+      for (const { comment } of ofReports) assert.match(String(comment), /own clock.*without a zone/)
+      assert.deepStrictEqual(
+        times.filter((time) => !ofReports.includes(time) && !/\bUTC\b/.test(String(time.comment))),
+        []
+      )
+      assert.deepStrictEqual([...new Set(times.map(({ data_type }) => data_type))], ["TIMESTAMP"])
+    })
+  )
+  itWorks("has the columns of the records in the same order, because rows are appended by position", () =>
+    Effect.gen(function* () {
+      const layout = yield* published
+      for (const of of all) {
+        if (of.record === undefined) continue
+        const columns = yield* ask(layout, `select column_name from (describe ${of.schema}."${of.name}")`)
+        assert.deepStrictEqual(
+          columns.map(({ column_name }) => column_name),
+          Object.keys(of.record.fields),
+          `${of.schema}.${of.name}`
+        )
+      }
+    })
+  )
+  // The catalogue reads files with `read_duckdb`. In DuckDB 1.5 it silently gives null for every field of such a
+  // column, but reads lists of structs correctly.
+  itWorks("has no column that is a struct", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      const schemas = new Set(allTables.map(({ schema }) => `create schema ${schema}`))
+      yield* db.run([...schemas, ...allTables.map(({ ddl }) => ddl)].join(";\n"))
+      const columns = yield* db.rows(
+        "select table_name, column_name, data_type from duckdb_columns() where not internal order by all"
+      )
+      assert.isAbove(columns.length, 250)
+      assert.deepStrictEqual(
+        columns.filter(({ data_type }) => /^STRUCT\(.*\)$/.test(String(data_type))),
+        []
+      )
+    })
+  )
+  itWorks("lets a column be null exactly when the record does", () =>
+    Effect.gen(function* () {
+      const db = yield* DuckDb.memory
+      for (const table of allTables) {
+        yield* db.run(`create schema if not exists ${table.schema}; ${table.ddl}`)
+        const columns = yield* db.rows(`describe ${table.schema}."${table.name}"`)
+        const optional = columns
+          .filter(({ null: isOptional }) => isOptional === "YES")
+          .map(({ column_name }) => column_name)
+        const nullable = Object.entries(table.record.fields)
+          .filter(([, field]) => Option.isSome(Schema.decodeUnknownOption(Schema.toType(field))(null)))
+          .map(([name]) => name)
+        assert.deepStrictEqual(optional, nullable, `${table.schema}.${table.name}`)
+      }
+    })
+  )
+})
