@@ -3,15 +3,15 @@ import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { completedLabel } from "@larder/warehouse/branded-foods/completed-label.ts"
 import { foodTable } from "@larder/warehouse/tables/tables.ts"
-import { csvFieldNames, stated } from "./csv/labels.ts"
-import { labelMembers, members } from "./csv/members.ts"
-import { stageJudged, stageTyped } from "./csv/stage-members.ts"
-import { countries, derivations, nutrients, ranks } from "./dictionaries.ts"
-import { loadChunk } from "./json/foods.ts"
-import { labelsFrom } from "./label.ts"
+import { stageJudged, stageTyped } from "./decode/csv/member-tables.ts"
+import { labelMembers, members } from "./decode/csv/members.ts"
+import { csvFieldNames, stated } from "./normalise/csv-labels.ts"
+import { countries, derivations, nutrients, ranks } from "./normalise/dictionaries.ts"
+import { loadChunk } from "./normalise/json-labels.ts"
+import { labelsFrom } from "./normalise/label.ts"
 
 /** The macros that normalise labels. */
-export const normalising = readFileSync(new URL("./sql/normalising.sql", import.meta.url), "utf8")
+export const normalising = readFileSync(new URL("./normalise/macros.sql", import.meta.url), "utf8")
 
 const nothing = { run_id: "", feed: "", raw_sha256: "", constants: "" }
 

@@ -3,7 +3,7 @@ import { fromLive } from "@larder/warehouse/live/previous.ts"
 import { brandedFood } from "@larder/warehouse/tables/tables.ts"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
-import type { NutrientNumbers } from "./dictionaries.ts"
+import type { NutrientNumbers } from "./normalise/dictionaries.ts"
 
 const KnownPayload = Schema.Struct({
   raw_sha256: Schema.String,

@@ -7,13 +7,13 @@ import { rawFileTable, unknownFieldTable } from "@larder/warehouse/tables/tables
 import { Effect, Schema } from "effect"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
-import { soundDictionaries } from "./dictionaries.ts"
-import { type Form, feedOf, fetchRelease, type Recognised } from "./fetch-release.ts"
 import { rowsReadOf } from "./load.ts"
-import { loadForms, type StagedForm } from "./load-forms.ts"
 import { mappingHash } from "./mapping.ts"
-import { newestRelease } from "./newest-release.ts"
+import { soundDictionaries } from "./normalise/dictionaries.ts"
 import { readPrevious } from "./previous.ts"
+import { type Form, feedOf, fetchRelease, type Recognised } from "./source/fetch-release.ts"
+import { newestRelease } from "./source/newest-release.ts"
+import { loadForms, type StagedForm } from "./stage/load-forms.ts"
 
 const advice = "Nothing of this run was published; the previous generation stays live."
 

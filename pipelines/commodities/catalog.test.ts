@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { feedNamed } from "@larder/test/support/pipelines/commodity-payloads.ts"
-import { BadLine } from "../run/hand-edited.ts"
+import { BadLine } from "../run/files/hand-edited.ts"
 import { catalog, parseCatalog, type TableName } from "./catalog.ts"
-import { catalogRows } from "./catalog-rows.ts"
+import { catalogRows } from "./stage/catalog-rows.ts"
 
 const { feeds, metrics, products, series } = catalog()
 

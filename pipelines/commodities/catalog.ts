@@ -6,9 +6,9 @@ import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { Frequency, Licence } from "@larder/schemas/commodity/records.ts"
 import { Schema } from "effect"
-import { assertUnique, BadLine, type Located, linesOf } from "../run/hand-edited.ts"
-import { type ColumnRule, parseColumn } from "./column.ts"
-import { type PeriodKey, parsePeriod } from "./period.ts"
+import { assertUnique, BadLine, type Located, linesOf } from "../run/files/hand-edited.ts"
+import { type ColumnRule, parseColumn } from "./normalise/column.ts"
+import { type PeriodKey, parsePeriod } from "./normalise/period.ts"
 
 /** One section of a report, as the service returns it. */
 export interface Feed {

@@ -3,8 +3,8 @@ import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { commodity } from "@larder/warehouse/tables/tables.ts"
 import { Effect } from "effect"
 import { catalog } from "./catalog.ts"
-import { catalogRows } from "./catalog-rows.ts"
 import { checks } from "./checks.ts"
+import { catalogRows } from "./stage/catalog-rows.ts"
 
 interface Version {
   readonly metric_name: string

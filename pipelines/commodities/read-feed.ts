@@ -8,16 +8,16 @@ import {
   unknownFieldTable
 } from "@larder/warehouse/tables/tables.ts"
 import { Effect, FileSystem, type Redacted } from "effect"
-import { Archive } from "../run/archive.ts"
-import { type Ask, NotRecorded, Origin, RefusedByUpstream } from "../run/origin.ts"
+import { Archive } from "../run/archive/archive.ts"
+import type { RawFile } from "../run/archive/raw-file.ts"
+import { type Ask, NotRecorded, Origin, RefusedByUpstream } from "../run/origins/origin.ts"
 import type { RunContext } from "../run/pipeline.ts"
-import type { RawFile } from "../run/raw-file.ts"
 import type { Feed } from "./catalog.ts"
-import { DriftFound } from "./field.ts"
-import { type Normalised, normalise } from "./normalise.ts"
+import { DriftFound } from "./decode/field.ts"
+import { PayloadUnreadable, rowsOf, textFrom } from "./decode/payload.ts"
+import { type Normalised, normalise } from "./normalise/normalise.ts"
 import type { Previous } from "./previous.ts"
-import { asksOf, windowAround } from "./source.ts"
-import { PayloadUnreadable, rowsOf, textFrom } from "./wire.ts"
+import { asksOf, windowAround } from "./source/requests.ts"
 
 /** Values of the newest reports may be dated after the day of the request: a Thursday report ends on Friday. */
 const daysAhead = 14

@@ -4,11 +4,11 @@
  */
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import { Effect } from "effect"
-import { Origin, type OriginError } from "../run/origin.ts"
+import { Origin, type OriginError } from "../run/origins/origin.ts"
 import { Progress } from "../run/progress.ts"
 import type { Feed } from "./catalog.ts"
 import { type FeedContext, type FeedRead, readFeed } from "./read-feed.ts"
-import { aboutNoDays, knowsNoDays } from "./source.ts"
+import { aboutNoDays, knowsNoDays } from "./source/requests.ts"
 
 export type Outcome = { readonly feed: string } & (
   | ({ readonly kind: "read" } & FeedRead)

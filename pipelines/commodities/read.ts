@@ -5,16 +5,16 @@
  */
 
 import { Clock, DateTime, Effect } from "effect"
-import { reading } from "../run/hand-edited.ts"
-import { Origin } from "../run/origin.ts"
+import { reading } from "../run/files/hand-edited.ts"
+import { Origin } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext, reasonLines } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { catalog, type Feed } from "./catalog.ts"
-import { catalogRows } from "./catalog-rows.ts"
-import { marsKey } from "./mars-key.ts"
 import { readPrevious } from "./previous.ts"
 import type { FeedRead } from "./read-feed.ts"
 import { leftOutOf, readService } from "./read-service.ts"
+import { marsKey } from "./source/mars-key.ts"
+import { catalogRows } from "./stage/catalog-rows.ts"
 
 const needsKey =
   "It needs a key: set MARS_API_KEY to your key of My Market News, which is free at https://mymarketnews.ams.usda.gov, and run again."

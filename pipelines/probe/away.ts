@@ -1,7 +1,7 @@
 /** A probe reports a source that cannot be read. A fault of this machine ends the probe. */
 import { Effect } from "effect"
-import { type OriginError, UpstreamUnavailable } from "../run/origin.ts"
-import type { ArchiveUnwritable, RawFileDamaged } from "../run/raw-file.ts"
+import type { ArchiveUnwritable, RawFileDamaged } from "../run/archive/raw-file.ts"
+import { type OriginError, UpstreamUnavailable } from "../run/origins/origin.ts"
 
 export const orFatal = <E extends OriginError>(error: E | ArchiveUnwritable | RawFileDamaged) =>
   error._tag === "ArchiveUnwritable" || error._tag === "RawFileDamaged"

@@ -1,6 +1,6 @@
 /**
  * Writes what a probe read as a zip that can be sent to a maintainer and replayed: recordings of the parts that were
- * read, laid out as `replay-origin.ts` reads them; refusals beside them as `<name>.refused.json`; and `probe.json` with
+ * read, laid out as `replay.ts` reads them; refusals beside them as `<name>.refused.json`; and `probe.json` with
  * the verdicts, the response headers and the lists of zip members. Keys are removed. Names leave out the date window,
  * because a replay asks for none.
  */
@@ -11,10 +11,10 @@ import { pipeline } from "node:stream/promises"
 import { version } from "@larder/schemas/version.ts"
 import { Clock, Effect, Path, Schema } from "effect"
 import { ZipFile } from "yazl"
-import { decodeLine, type Fetch, hasPayload } from "../run/fetch-list.ts"
-import { refusalTold } from "../run/refused.ts"
-import { recordingName, refusedSuffix, toldSuffix } from "../run/replay-origin.ts"
-import { listAddress } from "../storefronts/operator-files.ts"
+import { decodeLine, type Fetch, hasPayload } from "../run/archive/fetch-list.ts"
+import { refusalTold } from "../run/origins/recorded-refusals.ts"
+import { recordingName, refusedSuffix, toldSuffix } from "../run/origins/replay.ts"
+import { listAddress } from "../storefronts/source/operator-files.ts"
 import { foodsIn, type SeenZip } from "./branded-foods.ts"
 import type { Probed } from "./probe.ts"
 import { type Redaction, redaction } from "./redaction.ts"

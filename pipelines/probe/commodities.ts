@@ -6,13 +6,14 @@
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Clock, DateTime, Effect, FileSystem, type Redacted, Result } from "effect"
 import { type Catalog, catalog, type Feed } from "../commodities/catalog.ts"
-import { DriftFound } from "../commodities/field.ts"
-import { marsKey } from "../commodities/mars-key.ts"
-import { normalise } from "../commodities/normalise.ts"
-import { aboutNoDays, asksOf, knowsNoDays } from "../commodities/source.ts"
-import { PayloadUnreadable, rowsOf } from "../commodities/wire.ts"
-import { Archive } from "../run/archive.ts"
-import { reading } from "../run/hand-edited.ts"
+import { DriftFound } from "../commodities/decode/field.ts"
+import { PayloadUnreadable, rowsOf } from "../commodities/decode/payload.ts"
+import { normalise } from "../commodities/normalise/normalise.ts"
+import { marsKey } from "../commodities/source/mars-key.ts"
+import { aboutNoDays, asksOf, knowsNoDays } from "../commodities/source/requests.ts"
+import { Archive } from "../run/archive/archive.ts"
+import type { RawFile } from "../run/archive/raw-file.ts"
+import { reading } from "../run/files/hand-edited.ts"
 import {
   AccessDenied,
   type Ask,
@@ -21,9 +22,8 @@ import {
   type OriginError,
   RefusedByUpstream,
   UpstreamUnavailable
-} from "../run/origin.ts"
+} from "../run/origins/origin.ts"
 import type { DayRange } from "../run/pipeline.ts"
-import type { RawFile } from "../run/raw-file.ts"
 import { orFatal, whyAway } from "./away.ts"
 import { type FeedVerdict, type Found, verdictsOf } from "./verdict.ts"
 

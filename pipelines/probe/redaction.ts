@@ -3,8 +3,8 @@
  * It finds them as plain text, percent-encoded and inside Base64, wherever a source repeats them.
  */
 import { Effect, Redacted } from "effect"
-import { marsKey } from "../commodities/mars-key.ts"
-import { proxies } from "../run/proxies.ts"
+import { marsKey } from "../commodities/source/mars-key.ts"
+import { proxies } from "../run/origins/proxies.ts"
 
 export interface Redaction {
   readonly text: (text: string) => string

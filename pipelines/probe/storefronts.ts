@@ -3,17 +3,17 @@
  * It obeys robots.txt as a run does. Of a feed that is a single file, it fetches only the beginning.
  */
 import { Effect, FileSystem, Schema, Stream } from "effect"
-import { Archive } from "../run/archive.ts"
-import { Origin } from "../run/origin.ts"
-import type { RawFile } from "../run/raw-file.ts"
-import { readFeedFile } from "../storefronts/crawl/file.ts"
-import { type StorePolicy, storePolicy } from "../storefronts/crawl/policy.ts"
-import { nothingKnown } from "../storefronts/crawl/products.ts"
-import { readShopify } from "../storefronts/crawl/shopify.ts"
-import { readWooCommerce } from "../storefronts/crawl/woocommerce.ts"
-import type { Batch } from "../storefronts/feed.ts"
-import { listAddress, withOperatorFiles } from "../storefronts/operator-files.ts"
-import { type ListedStore, storesIn } from "../storefronts/store-list.ts"
+import { Archive } from "../run/archive/archive.ts"
+import type { RawFile } from "../run/archive/raw-file.ts"
+import { Origin } from "../run/origins/origin.ts"
+import type { Batch } from "../storefronts/decode/feed.ts"
+import { readFeedFile } from "../storefronts/source/crawl/feed-file.ts"
+import { type StorePolicy, storePolicy } from "../storefronts/source/crawl/policy.ts"
+import { nothingKnown } from "../storefronts/source/crawl/product-list.ts"
+import { readShopify } from "../storefronts/source/crawl/shopify.ts"
+import { readWooCommerce } from "../storefronts/source/crawl/woocommerce.ts"
+import { listAddress, withOperatorFiles } from "../storefronts/source/operator-files.ts"
+import { type ListedStore, storesIn } from "../storefronts/source/store-list.ts"
 import { type Found, verdictsOf } from "./verdict.ts"
 
 /** Enough for some hundred products of any feed. */

@@ -13,12 +13,12 @@ import type { TablesDiffer } from "@larder/warehouse/tables/earlier-versions.ts"
 import type { NewerDataSet } from "@larder/warehouse/tables/newer-versions.ts"
 import type { DataSet } from "@larder/warehouse/tables/tables.ts"
 import { Effect, type FileSystem, type Path, Schema } from "effect"
-import type { Archive } from "./archive.ts"
-import type { BadLine } from "./hand-edited.ts"
-import type { LivePolicy } from "./live-origin.ts"
-import type { Origin } from "./origin.ts"
+import type { Archive } from "./archive/archive.ts"
+import type { ArchiveUnwritable, RawFileDamaged } from "./archive/raw-file.ts"
+import type { BadLine } from "./files/hand-edited.ts"
+import type { LivePolicy } from "./origins/live.ts"
+import type { Origin } from "./origins/origin.ts"
 import type { PipelinePreflight } from "./preflight.ts"
-import type { ArchiveUnwritable, RawFileDamaged } from "./raw-file.ts"
 
 /** Days requested with --from and --to. */
 export interface DayRange {

@@ -6,8 +6,8 @@ import type { RunRecord } from "@larder/schemas/ingest.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { keptSetting } from "@larder/warehouse/generation/retention.ts"
 import { Config, Effect, type FileSystem, Option, type Path, Runtime, Schema } from "effect"
-import { liveSettings } from "./live-origin.ts"
 import { mixtureIn } from "./mixture.ts"
+import { liveSettings } from "./origins/live.ts"
 import type { Pipeline } from "./pipeline.ts"
 
 /** The command was called or configured in a way that cannot work. */

@@ -15,7 +15,7 @@ import { rebuildFrom } from "@larder/warehouse/publishing/rebuild.ts"
 import { ownFolder } from "@larder/warehouse/publishing/staging.ts"
 import { requireKnown, requireKnownIngest } from "@larder/warehouse/tables/newer-versions.ts"
 import { Effect, Option, Path } from "effect"
-import { type ArchivedRun, archivedRuns } from "./archived-runs.ts"
+import { type ArchivedRun, archivedRuns } from "./archive/archived-runs.ts"
 import type { Pipeline } from "./pipeline.ts"
 import { repeatRuns } from "./run.ts"
 

@@ -5,7 +5,7 @@ import { fromLive, liveOf } from "@larder/warehouse/live/previous.ts"
 import { storefront } from "@larder/warehouse/tables/tables.ts"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
-import type { ListedStore } from "./store-list.ts"
+import type { ListedStore } from "./source/store-list.ts"
 
 /** The listed products of a store, and the result of its last read. */
 const KnownStore = Schema.Struct({

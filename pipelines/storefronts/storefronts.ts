@@ -3,7 +3,7 @@ import { storefront } from "@larder/warehouse/tables/tables.ts"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
 import { checks } from "./checks.ts"
-import { storeRequests } from "./crawl/policy.ts"
+import { storeRequests } from "./source/crawl/policy.ts"
 
 export const storefronts: Pipeline = {
   name: "storefronts",
@@ -18,7 +18,7 @@ export const storefronts: Pipeline = {
   goesOn: true,
   preflight: (source) =>
     Effect.flatMap(
-      Effect.promise(() => import("./preflight.ts")),
+      Effect.promise(() => import("./source/preflight.ts")),
       ({ preflight }) => preflight(source)
     ),
   read: (context) =>

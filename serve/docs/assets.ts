@@ -21,14 +21,14 @@ const assetOf = (name: string, ending: string, type: string, body: string): Docs
 })
 
 const css = "text/css; charset=utf-8"
-const frame = read("../console/assets/frame.css")
-const style = assetOf("docs", "css", css, frame + read("../console/assets/console.css") + read("./assets/docs.css"))
+const frame = read("../console/web/assets/frame.css")
+const style = assetOf("docs", "css", css, frame + read("../console/web/assets/console.css") + read("./assets/docs.css"))
 /** Without the console's style sheet: its element rules would also style Scalar's elements. */
 const reference = assetOf("reference", "css", css, frame + read("./assets/reference.css"))
 const js = "text/javascript; charset=utf-8"
 const script = assetOf("docs", "js", js, read("./assets/docs.js"))
 const referenceScript = assetOf("reference", "js", js, read("./assets/reference.js"))
-const icon = assetOf("icon", "svg", "image/svg+xml", read("../console/assets/icon.svg"))
+const icon = assetOf("icon", "svg", "image/svg+xml", read("../console/web/assets/icon.svg"))
 
 export const docsAssets: ReadonlyArray<DocsAsset> = [style, script, reference, referenceScript, icon]
 export const assetPaths = {

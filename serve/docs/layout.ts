@@ -1,8 +1,8 @@
 /** The HTML pages of the docs: a guide with the list of all guides, and the page that shows the reference. */
 import { html, raw } from "hono/html"
+import { sampleBanner } from "../api/sample-banner.ts"
 import { assetPaths } from "./assets.ts"
 import { type Guide, guides } from "./guides.ts"
-import { sampleBanner } from "./sample-banner.ts"
 
 /** HTML that may be inserted into a page; its template escapes the values in it. */
 type Html = ReturnType<typeof html>

@@ -1,8 +1,8 @@
 /** `/llms.txt`: what a model should know before it reads further. The format is that of llmstxt.org. */
 import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
+import { sampleLine } from "../api/sample-banner.ts"
 import { guides } from "./guides.ts"
-import { sampleLine } from "./sample-banner.ts"
 
 const priced = ({ credits, path, scope, summary }: Endpoint) =>
   `- \`GET ${templateOf(path)}\`: ${summary}. ${credits} credits, scope \`${scope}\`.`

@@ -1,6 +1,6 @@
 /** Which report a recorded payload is of: it passes for its own feed and for no other. */
 import { catalog, type Feed } from "@larder/pipelines/commodities/catalog.ts"
-import { PayloadUnreadable, rowsOf } from "@larder/pipelines/commodities/wire.ts"
+import { PayloadUnreadable, rowsOf } from "@larder/pipelines/commodities/decode/payload.ts"
 import { expect, it } from "vitest"
 import { marsBody } from "../support/pipelines/commodity-payloads.ts"
 import { describeSamples } from "../support/shared-samples.ts"

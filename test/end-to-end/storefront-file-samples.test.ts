@@ -2,9 +2,9 @@
 import { createReadStream, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { assert, it } from "@effect/vitest"
-import type { ReadFile } from "@larder/pipelines/storefronts/feed.ts"
-import { readGoogleMerchant } from "@larder/pipelines/storefronts/feeds/google-merchant.ts"
-import { readShopifyCsv } from "@larder/pipelines/storefronts/feeds/shopify-csv.ts"
+import { readShopifyCsv } from "@larder/pipelines/storefronts/decode/csv/shopify-csv.ts"
+import type { ReadFile } from "@larder/pipelines/storefronts/decode/feed.ts"
+import { readGoogleMerchant } from "@larder/pipelines/storefronts/decode/google/google-merchant.ts"
 import { describeSamples, samplesOf } from "../support/shared-samples.ts"
 import { csvRecords } from "./plain-csv.ts"
 

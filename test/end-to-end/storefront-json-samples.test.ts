@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { assert, it } from "@effect/vitest"
-import { readMeta, readProducts } from "@larder/pipelines/storefronts/feeds/shopify-json.ts"
-import { readProducts as readWooProducts } from "@larder/pipelines/storefronts/feeds/woocommerce.ts"
+import { readMeta, readProducts } from "@larder/pipelines/storefronts/decode/json/shopify-json.ts"
+import { readProducts as readWooProducts } from "@larder/pipelines/storefronts/decode/json/woocommerce.ts"
 import { describeSamples, samplesOf } from "../support/shared-samples.ts"
 
 const samples = samplesOf("storefront")

@@ -2,7 +2,7 @@
  * The commands of both programs in a process that runs one after the other, as told by `programs.ts`: loading a program
  * takes as long as what most commands do. It ends with whoever started it.
  */
-import { program as larderIngest } from "@larder/pipelines/cli.ts"
+import { program as larderIngest } from "@larder/pipelines/cli/program.ts"
 import { program as larderServe } from "@larder/serve/cli/program.ts"
 import type { Command, Ended } from "./programs.ts"
 

@@ -5,9 +5,9 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { catalog, type Feed } from "@larder/pipelines/commodities/catalog.ts"
-import { type Limits, normalise } from "@larder/pipelines/commodities/normalise.ts"
-import { asksOf } from "@larder/pipelines/commodities/source.ts"
-import { rowsOf } from "@larder/pipelines/commodities/wire.ts"
+import { rowsOf } from "@larder/pipelines/commodities/decode/payload.ts"
+import { type Limits, normalise } from "@larder/pipelines/commodities/normalise/normalise.ts"
+import { asksOf } from "@larder/pipelines/commodities/source/requests.ts"
 import { PublishedNumber } from "@larder/schemas/decimals.ts"
 
 const { feedOf, feeds } = catalog()

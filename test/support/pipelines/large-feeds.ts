@@ -1,7 +1,7 @@
 /** Feeds of stores of any size, and what reading them may take: tests choose the megabytes. */
 import { assert } from "@effect/vitest"
-import { readGoogleMerchant } from "@larder/pipelines/storefronts/feeds/google-merchant.ts"
-import { readShopifyCsv } from "@larder/pipelines/storefronts/feeds/shopify-csv.ts"
+import { readShopifyCsv } from "@larder/pipelines/storefronts/decode/csv/shopify-csv.ts"
+import { readGoogleMerchant } from "@larder/pipelines/storefronts/decode/google/google-merchant.ts"
 import { manyRows, readMeasured } from "./file-feeds.ts"
 
 /** An item of a feed for Google, changed field by field; null leaves a field out. */

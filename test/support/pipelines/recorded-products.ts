@@ -1,12 +1,12 @@
 /** Products of recorded feeds (`../shared/samples`), read as a run reads them. */
 import { createReadStream, existsSync, readFileSync } from "node:fs"
 import path from "node:path"
-import type { ProductRow, ReadFile } from "@larder/pipelines/storefronts/feed.ts"
-import { readGoogleMerchant } from "@larder/pipelines/storefronts/feeds/google-merchant.ts"
-import type { Page } from "@larder/pipelines/storefronts/feeds/page.ts"
-import { readShopifyCsv } from "@larder/pipelines/storefronts/feeds/shopify-csv.ts"
-import { readProducts as readShopifyPage } from "@larder/pipelines/storefronts/feeds/shopify-json.ts"
-import { readProducts as readWooPage } from "@larder/pipelines/storefronts/feeds/woocommerce.ts"
+import { readShopifyCsv } from "@larder/pipelines/storefronts/decode/csv/shopify-csv.ts"
+import type { ProductRow, ReadFile } from "@larder/pipelines/storefronts/decode/feed.ts"
+import { readGoogleMerchant } from "@larder/pipelines/storefronts/decode/google/google-merchant.ts"
+import { readProducts as readShopifyPage } from "@larder/pipelines/storefronts/decode/json/shopify-json.ts"
+import { readProducts as readWooPage } from "@larder/pipelines/storefronts/decode/json/woocommerce.ts"
+import type { Page } from "@larder/pipelines/storefronts/decode/page.ts"
 import { samplesOf } from "../shared-samples.ts"
 
 const folder = samplesOf("storefront")

@@ -117,11 +117,11 @@ const script = `
   })
   await Effect.runPromise(run.pipe(Effect.scoped, Effect.provide(NodeServices.layer)))`
 
-const packsFolder = new URL("../../../pipelines/run/packs/", import.meta.url)
+const archiveFolder = new URL("../../../pipelines/run/archive/", import.meta.url)
 const pruneIn = (layout: Layout, killing: Killing, before: string) => {
   const args = ["--input-type=module", "-e", script, layout.home, JSON.stringify(killing)]
   return spawnSync("sh", ["-c", `${before}; exec "$0" "$@"`, process.execPath, ...args], {
-    cwd: packsFolder,
+    cwd: archiveFolder,
     encoding: "utf8"
   })
 }

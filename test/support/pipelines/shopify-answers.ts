@@ -1,7 +1,7 @@
 /** Answers of a Shopify storefront for tests: what it gives for a product, variant or picture, changed field by field. */
 import { assert } from "@effect/vitest"
-import { UnexpectedAnswer } from "@larder/pipelines/storefronts/feeds/answers.ts"
-import { readProducts } from "@larder/pipelines/storefronts/feeds/shopify-json.ts"
+import { UnexpectedAnswer } from "@larder/pipelines/storefronts/decode/answers.ts"
+import { readProducts } from "@larder/pipelines/storefronts/decode/json/shopify-json.ts"
 
 export type Fields = Readonly<Record<string, unknown>>
 

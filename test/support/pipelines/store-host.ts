@@ -1,23 +1,23 @@
 /** A shop over real HTTP on this machine, which behaves until a test tells it otherwise, and a read of it with short waits. */
 import type { ServerResponse } from "node:http"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Archive } from "@larder/pipelines/run/archive.ts"
-import { type LivePolicy, liveOrigin } from "@larder/pipelines/run/live-origin.ts"
-import { Origin } from "@larder/pipelines/run/origin.ts"
-import { readFeedFile } from "@larder/pipelines/storefronts/crawl/file.ts"
+import { Archive } from "@larder/pipelines/run/archive/archive.ts"
+import { type LivePolicy, liveOrigin } from "@larder/pipelines/run/origins/live.ts"
+import { Origin } from "@larder/pipelines/run/origins/origin.ts"
+import type { Batch } from "@larder/pipelines/storefronts/decode/feed.ts"
+import { readFeedFile } from "@larder/pipelines/storefronts/source/crawl/feed-file.ts"
 import {
   type StorePolicy,
   shopifyLane,
   storePolicy,
   storeRequests
-} from "@larder/pipelines/storefronts/crawl/policy.ts"
-import { type Known, nothingKnown } from "@larder/pipelines/storefronts/crawl/products.ts"
-import type { StoreRead } from "@larder/pipelines/storefronts/crawl/read.ts"
-import { readShopify } from "@larder/pipelines/storefronts/crawl/shopify.ts"
-import { readWooCommerce } from "@larder/pipelines/storefronts/crawl/woocommerce.ts"
-import type { Batch } from "@larder/pipelines/storefronts/feed.ts"
-import { withOperatorFiles } from "@larder/pipelines/storefronts/operator-files.ts"
-import type { ListedStore } from "@larder/pipelines/storefronts/store-list.ts"
+} from "@larder/pipelines/storefronts/source/crawl/policy.ts"
+import { type Known, nothingKnown } from "@larder/pipelines/storefronts/source/crawl/product-list.ts"
+import { readShopify } from "@larder/pipelines/storefronts/source/crawl/shopify.ts"
+import type { StoreRead } from "@larder/pipelines/storefronts/source/crawl/store-read.ts"
+import { readWooCommerce } from "@larder/pipelines/storefronts/source/crawl/woocommerce.ts"
+import { withOperatorFiles } from "@larder/pipelines/storefronts/source/operator-files.ts"
+import type { ListedStore } from "@larder/pipelines/storefronts/source/store-list.ts"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { startUpstream, type Upstream } from "./upstream.ts"
 

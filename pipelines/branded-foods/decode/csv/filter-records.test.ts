@@ -1,0 +1,154 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { siftRecords } from "./filter-records.ts"
+
+let folder = ""
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "larder-sift-"))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** The file has two columns. */
+const sifted = (content: string | Buffer) => {
+  const [file, good, bad] = ["food.csv", "good.csv", "bad.ndjson"].map((name) => path.join(folder, name))
+  if (file === undefined || good === undefined || bad === undefined) throw new Error("three names were given")
+  for (const left of [good, bad]) rmSync(left, { force: true })
+  writeFileSync(file, content)
+  return Effect.map(siftRecords(file, 2, good, bad), ({ cut, records }) => ({
+    records,
+    cut,
+    good: readFileSync(good, "utf8"),
+    bad: readFileSync(bad, "utf8")
+      .trimEnd()
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line): Readonly<Record<string, unknown>> => JSON.parse(line))
+  }))
+}
+
+const before = '"id","name"\n"1","one"\n'
+const after = '"3","three"\n'
+const around = (line: string) => sifted(before + line + after)
+
+describe("broken records of a CSV file", () => {
+  it.effect.each([
+    ["too few fields", '"2"\n', "it has 1 instead of 2 fields"],
+    ["too many fields", '"2","two","second"\n', "it has 3 instead of 2 fields"],
+    ["a quote within quotes", '"2","5" pipe"\n', "text follows the quotes of field 2"],
+    ["a quote without quotes", '2,5" pipe\n', "a quote stands inside of field 2"],
+    ["a carriage return without quotes", "2,a\rb\n", "a carriage return stands in field 2, which has no quotes"],
+    ["quotes that nothing closes", '"2","two\n', "text follows the quotes of field 2"]
+  ] as const)("reports a broken record with line, reason and text, and keeps the others: %s", ([, line, reason]) =>
+    Effect.map(around(line), ({ bad, good, records }) => {
+      assert.deepStrictEqual(bad, [{ line: 3, reason: reason, payload: line.slice(0, -1) }])
+      assert.strictEqual(good, before + after)
+      assert.strictEqual(records, 2)
+    })
+  )
+
+  it.effect("reports a record that is cut off by the end of the file", () =>
+    Effect.map(sifted(`${before}"2","last cut`), ({ bad, good }) => {
+      const reason = "the quotes of field 2 are not closed"
+      assert.deepStrictEqual(bad, [{ line: 3, reason: reason, payload: '"2","last cut' }])
+      assert.strictEqual(good, before)
+    })
+  )
+
+  it.effect.each([
+    ["an open quote", '"2","last cut', "the quotes of field 2 are not closed"],
+    ["an open quote before a line break", '"2","last\ncut', "the quotes of field 2 are not closed"],
+    ["an open quote before whole records", '"2,2\n3,3\n', "the quotes of field 1 are not closed"],
+    ["fewer fields", '"2"', "it has 1 instead of 2 fields"],
+    ["fewer fields and a line feed", '"2"\n', "it has 1 instead of 2 fields"],
+    ["fewer fields and blank lines", '"2"\n\n', "it has 1 instead of 2 fields"],
+    ["a comma", '"2",', "nothing follows its last comma"]
+  ] as const)("says that a file was cut off whose last record ends with %s", ([, end, problem]) =>
+    Effect.map(sifted(before + end), ({ cut }) => assert.deepStrictEqual(cut, { record: 3, problem }))
+  )
+
+  it.effect.each([
+    ["has no line break", '"2","two"'],
+    ["has no line break, no quotes, and nothing in its last field", "2,"],
+    ["follows one that is cut", '"2"\n"3","three"\n'],
+    ["is broken otherwise, with a line break", '"2","5" pipe"\n'],
+    ["has fewer fields than the header, as all do", undefined]
+  ] as const)("takes a file for whole whose last record %s", ([, end]) =>
+    Effect.map(sifted(end === undefined ? '"id","name"\n"1"\n"2"\n' : before + end), ({ cut }) =>
+      assert.isUndefined(cut)
+    )
+  )
+
+  it.effect("says of every beginning of a file that it was cut off, unless it ends with a whole record", () =>
+    Effect.gen(function* () {
+      // quotes within the last field could be closed by the cut, and nothing would tell
+      const records = ['"one, or ""two""","1"', '"a\nb","2"', '"","3"', '"4",""']
+      const whole = `"id","name"\n${records.join("\n")}\n`
+      const ends = records.map((_, n) => `"id","name"\n${records.slice(0, n + 1).join("\n")}`.length)
+      const isWhole = (length: number) => ends.some((end) => length === end || length === end + 1)
+      for (let length = '"id","name"\n'.length + 1; length <= whole.length; length++) {
+        const { cut } = yield* sifted(whole.slice(0, length))
+        assert.strictEqual(cut === undefined, isWhole(length), whole.slice(0, length))
+      }
+    })
+  )
+
+  it.effect("reports a record that is not valid UTF-8", () =>
+    Effect.map(
+      sifted(Buffer.concat([Buffer.from(`${before}"2","`), Buffer.from([0xe9]), Buffer.from(`"\n${after}`)])),
+      ({ bad, good }) => {
+        assert.deepStrictEqual(bad, [{ line: 3, reason: "it is no valid UTF-8", payload: '"2","\uFFFD"' }])
+        assert.strictEqual(good, before + after)
+      }
+    )
+  )
+
+  it.effect("rejects a record longer than 2,000,000 bytes, and keeps 100,000 characters of it", () =>
+    Effect.map(around(`"2","${"x".repeat(20_000_000)}"\n`), ({ bad, good }) => {
+      assert.strictEqual(bad[0]?.line, 3)
+      assert.match(String(bad[0]?.reason), /longer than 2000000 bytes/)
+      assert.strictEqual(String(bad[0]?.payload).length, 100_000)
+      assert.strictEqual(bad.length, 1)
+      assert.strictEqual(good, before + after)
+    })
+  )
+})
+
+describe("good records of a CSV file", () => {
+  it.effect("keeps the line breaks of a record in quotes, and counts the record as one line", () =>
+    Effect.map(around('"2","a\nb"\n"x"\n'), ({ bad, good }) => {
+      assert.strictEqual(good, `${before}"2","a\nb"\n${after}`)
+      assert.strictEqual(bad[0]?.line, 4)
+    })
+  )
+
+  it.effect("writes each record with a line feed at its end, also when it had another line ending", () =>
+    Effect.map(sifted('\uFEFFid,name\r\n1,one\n2,two\r\n3,"a\r\nb"'), ({ bad, good, records }) => {
+      assert.strictEqual(good, 'id,name\n1,one\n2,two\n3,"a\r\nb"\n')
+      assert.deepStrictEqual(bad, [])
+      assert.strictEqual(records, 3)
+    })
+  )
+
+  it.effect("takes blank lines out, and reports the line number of each", () =>
+    Effect.map(around("\n\r\n"), ({ bad, good }) => {
+      assert.deepStrictEqual(bad, [{ line: 3 }, { line: 4 }])
+      assert.strictEqual(good, before + after)
+    })
+  )
+
+  it.effect("keeps records whole that lie across the pieces in which the file is read", () => {
+    const rows = Array.from({ length: 120_000 }, (_, row) => `"${row}","${"é\n".repeat(row % 50)}"\n`)
+    const broken = rows.flatMap((row, index) => (index % 1000 === 7 ? [row, '"broken"\n'] : [row]))
+    return Effect.map(sifted(`"id","name"\n${broken.join("")}`), ({ bad, good, records }) => {
+      assert.isTrue(good === `"id","name"\n${rows.join("")}`)
+      assert.strictEqual(records, rows.length)
+      assert.deepStrictEqual(
+        bad.map(({ line }) => line),
+        broken.flatMap((row, index) => (row === '"broken"\n' ? [index + 2] : []))
+      )
+    })
+  })
+})

@@ -1,0 +1,110 @@
+/** The header of a CSV file, and how DuckDB reads the rest: every column as text, with nothing auto-detected. */
+import { open } from "node:fs/promises"
+import { identifier, literal } from "@larder/warehouse/duckdb.ts"
+import { Effect, Schema } from "effect"
+import { shown } from "../../source/zip-members.ts"
+import { type MemberName, members } from "./members.ts"
+
+export class HeaderUnreadable extends Schema.TaggedError<HeaderUnreadable>()("HeaderUnreadable", {
+  file: Schema.String,
+  /** Null if the problem concerns the whole file. */
+  line: Schema.NullOr(Schema.Int),
+  problem: Schema.String
+}) {
+  override get message() {
+    return `${this.file}${this.line === null ? "" : ` line ${this.line}`}: ${this.problem}`
+  }
+}
+
+/** The longest header so far has 420 bytes. */
+const mostBytes = 65_536
+
+/** Spreadsheets save UTF-16 as "Unicode text". Latin letters then have a null byte each, with or without a BOM. */
+const isUtf16 = (start: Buffer) => {
+  const [first = 1, second = 1] = start
+  const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
+  return isMarked || (first === 0) !== (second === 0)
+}
+
+const startOf = async (path: string) => {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(mostBytes), position: 0 })
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+/** Undefined if the line does not end within `mostBytes`. */
+const firstLine = (start: Buffer) => {
+  if (start.length === mostBytes && !start.includes("\n")) return undefined
+  const text = start.toString("utf8")
+  return text.slice(0, text.search(/\r?\n|$/)).replace(/^\uFEFF/, "")
+}
+
+/** Column names contain no commas, quotes or line breaks. */
+const namesIn = (line: string) => line.split(",").map((name) => name.trim().replace(/^"(.*)"$/, "$1"))
+
+export interface Header<Name extends MemberName = MemberName> {
+  readonly member: Name
+  readonly path: string
+  /** All columns of the file, in file order. */
+  readonly columns: ReadonlyArray<string>
+  /** Columns that the mapping does not know, escaped for display. */
+  readonly unknown: ReadonlyArray<string>
+}
+
+/** Reads the header and compares it with the columns that the mapping needs. */
+export const readHeader = Effect.fnUntraced(function* <Name extends MemberName>(member: Name, path: string) {
+  const file = `${member}.csv`
+  const start = yield* Effect.tryPromise({
+    try: () => startOf(path),
+    catch: (cause) => new HeaderUnreadable({ file, line: null, problem: `it cannot be read: ${String(cause)}` })
+  })
+  const refuse = (problem: string, line: number | null = 1) => new HeaderUnreadable({ file, line, problem })
+  if (isUtf16(start)) return yield* refuse("it is UTF-16, and a release is UTF-8; save it as UTF-8", null)
+  const line = firstLine(start)
+  if (line === undefined) {
+    const problem = `the header does not end within ${mostBytes} bytes, so this is no CSV file of a release`
+    return yield* refuse(problem)
+  }
+  const columns = namesIn(line)
+  const { leftOut, neededColumns, otherColumns } = members[member]
+  const missing = neededColumns.filter((name) => !columns.includes(name))
+  if (line.trim() === "") return yield* refuse("the file is empty: not even a header", null)
+  if (missing.length > 0) {
+    const found = columns.map((name) => shown(name.slice(0, 40))).join(", ")
+    const problem = `the header has no column ${missing.join(", ")}, which the mapping needs. Found: ${found.slice(0, 600)}`
+    return yield* refuse(problem)
+  }
+  const inLowerCase = columns.map((name) => name.toLowerCase()) // as DuckDB compares them
+  const twice = columns.find((_, position) => inLowerCase.indexOf(inLowerCase[position] ?? "") < position)
+  if (twice !== undefined) return yield* refuse(`the column ${shown(twice)} stands twice`)
+  const known = new Set<string>([...neededColumns, ...otherColumns, ...leftOut])
+  return {
+    member,
+    path,
+    columns,
+    unknown: columns.filter((name) => !known.has(name)).map(shown)
+  } satisfies Header<Name> as Header<Name>
+})
+
+/** Rows of all releases are far shorter. A longer row is rejected and not kept in memory. */
+export const mostBytesOfRow = 2_000_000
+
+/**
+ * The file as a relation, of texts unless `typeOf` says otherwise. DuckDB's auto-detection takes one bad line as proof
+ * that a file has no quotes, so every option is set. The first line that does not parse fails the query.
+ */
+export const relationOf = ({ columns, path }: Header, typeOf: ReadonlyMap<string, string> = new Map()) => {
+  const types = columns.map((name) => `${literal(name)}: ${literal(typeOf.get(name) ?? "varchar")}`).join(", ")
+  return `read_csv(${literal(path)}, auto_detect = false, hive_partitioning = false, header = true, delim = ',', quote = '"', escape = '"',
+    strict_mode = true, null_padding = false, max_line_size = ${mostBytesOfRow + 64}, columns = {${types}})`
+}
+
+/** A column that older layouts lack is read as null, which means "not stated". */
+export const columnOf =
+  ({ columns }: Header) =>
+  (name: string) =>
+    columns.includes(name) ? identifier(name) : "null::varchar"

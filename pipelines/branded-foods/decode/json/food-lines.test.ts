@@ -1,0 +1,270 @@
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect, FileSystem } from "effect"
+import { FileUnwritable } from "../../../run/files/write-all.ts"
+import { type Chunk, type ChunkOptions, cutFoods } from "./food-lines.ts"
+import { FoodListUnusable } from "./food-list.ts"
+
+const inPieces = (text: string | Buffer, size: number) => {
+  const bytes = Buffer.from(text)
+  return (async function* () {
+    for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+  })()
+}
+
+const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
+  fs.makeTempDirectoryScoped({ prefix: "larder-foods-" })
+)
+
+/** Everything that was cut, as lines and rejects. */
+const cut = Effect.fnUntraced(function* (text: string | Buffer, size = 1 << 20, options: Partial<ChunkOptions> = {}) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* makeFolder
+  const lines: Array<string> = []
+  const rejects: Array<Chunk["rejects"][number]> = []
+  const list = { name: "foods.json", bytes: inPieces(text, size) }
+  const counts = yield* cutFoods(list, { folder, ...options }, (chunk) =>
+    Effect.gen(function* () {
+      const text = yield* fs.readFileString(chunk.file)
+      lines.push(...text.split("\n").slice(0, -1))
+      rejects.push(...chunk.rejects)
+    })
+  )
+  assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+  assert.deepStrictEqual(counts, { records: lines.length, rejects: rejects.length })
+  return { lines, rejects }
+})
+
+const a = '{"fdcId":1,"d":"a \\"{[ ]} b","n":[{"x":1}]}'
+const b = '{"fdcId":2,"d":"ü","n":[]}'
+const numbered = (record: string, line: number) => `{"line":${line},${record.slice(1)}`
+const sizes = [1, 3, 64, 1 << 20]
+
+layer(NodeServices.layer)("the records of a JSON release, in pieces of any size", (it) => {
+  it.effect.each([
+    ["stand on a line each", `{"BrandedFoods": [\n${a},\n${b}\n]}`, 2, 3],
+    ["end with a line feed", `{"BrandedFoods": [\n${a},\n${b}\n]}\n`, 2, 3],
+    ["share lines with head and end", `{"BrandedFoods":[${a},\n${b}]}`, 1, 2],
+    ["end in carriage returns and blanks", `{"BrandedFoods": [\r\n${a} , \r\n\r\n${b}\r\n] }\r\n`, 2, 4],
+    ["follow a BOM and a head on two lines", `\ufeff{\n"BrandedFoods":\n[\n${a},\n${b}\n]\n}\n`, 4, 5],
+    ["begin with their commas", `{"BrandedFoods": [\n${a}\n,${b}\n]}`, 2, 3],
+    ["end with one comma too many", `{"BrandedFoods": [\n${a},\n${b},\n]}`, 2, 3],
+    ["are all on one line", `{"BrandedFoods":[${a},${b}]}`, 1, 1],
+    ["stand two on a line", `{"BrandedFoods":[\n${a}, ${b}\n]}`, 2, 2]
+  ] as const)("reads records that %s", ([, text, ofA, ofB]) =>
+    Effect.gen(function* () {
+      for (const size of sizes) {
+        const { lines, rejects } = yield* cut(text, size)
+        assert.deepStrictEqual(lines, [numbered(a, ofA), numbered(b, ofB)], `pieces of ${size}`)
+        assert.deepStrictEqual(rejects, [])
+      }
+    })
+  )
+
+  it.effect("reads pretty-printed records, and gives each the line on which it begins", () =>
+    Effect.gen(function* () {
+      const foods = [a, b].map((record): unknown => JSON.parse(record))
+      for (const indent of [1, 2, "\t"]) {
+        const text = JSON.stringify({ BrandedFoods: foods }, null, indent)
+        for (const size of sizes) {
+          const { lines } = yield* cut(text, size)
+          assert.deepStrictEqual(
+            lines.map((line): unknown => JSON.parse(line)),
+            [3, 12].map((line, nth) => ({ line, ...JSON.parse([a, b][nth] ?? "") }))
+          )
+        }
+      }
+    })
+  )
+
+  it.effect("reads a list without records, and records without keys", () =>
+    Effect.gen(function* () {
+      for (const text of ['{"BrandedFoods":[]}', '{"BrandedFoods": [\n]}\n', '{ "BrandedFoods" : [ ] } ']) {
+        assert.deepStrictEqual(yield* cut(text, 3), { lines: [], rejects: [] })
+      }
+      const { lines } = yield* cut(`{"BrandedFoods": [\n{},\n{ },\n${a}\n]}`, 5)
+      assert.deepStrictEqual(lines, ['{"line":2}', '{"line":3}', numbered(a, 4)])
+    })
+  )
+})
+
+layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
+  const long = `{"fdcId":3,"d":"${"x".repeat(5000)}"}`
+  const list = (...lines: ReadonlyArray<string>) => `{"BrandedFoods": [\n${lines.join(",\n")}\n]}\n`
+  const cutShort = "the record does not end on its line"
+
+  it.effect.each([
+    ["cut in the middle", list(a, '{"fdcId":2,"d":"hal', b), 3, cutShort, '{"fdcId":2,"d":"hal'],
+    ["without its beginning", list(a, '"d":"half"}', b), 3, "the line does not begin with {", '"d":"half"}'],
+    ["something else", list(a, "null", b), 3, "the line does not begin with {", "null"],
+    [
+      "cut in the middle, and first",
+      list('{"fdcId":2,"d":"hal', a, b),
+      2,
+      "a text has no end on its line",
+      '{"fdcId":2,"d":"hal'
+    ],
+    ["cut between texts, and first", list('{"fdcId":2,"d":[1', a, b), 2, cutShort, '{"fdcId":2,"d":[1'],
+    ["something else, and first", list("null", a, b), 2, "what stands between the records is no record", "null"],
+    ["the last one", list(a, b, '{"fdcId":3,"d":"hal'), 4, cutShort, '{"fdcId":3,"d":"hal'],
+    ["too long", list(a, long, b), 3, "the record is longer than 4000 bytes", long.slice(0, 2000)],
+    ["too long, and first", list(long, a, b), 2, "the record is longer than 4000 bytes", long.slice(0, 2000)]
+  ] as const)("reports it with line and reason, and reads the others: %s", ([, text, line, reason, payload]) =>
+    Effect.gen(function* () {
+      for (const size of sizes) {
+        const { lines, rejects } = yield* cut(text, size, { longest: 4000 })
+        assert.deepStrictEqual(rejects, [{ line, reason, payload }], `pieces of ${size}`)
+        assert.deepStrictEqual(
+          lines.map((one) => one.replace(/"line":\d+,/, "")),
+          [a, b]
+        )
+      }
+    })
+  )
+
+  it.effect("reports a record that is too long among records on one line", () =>
+    Effect.gen(function* () {
+      for (const size of sizes) {
+        const { lines, rejects } = yield* cut(`{"BrandedFoods":[${a},${long},${b}]}`, size, { longest: 4000 })
+        assert.deepStrictEqual(lines, [numbered(a, 1), numbered(b, 1)])
+        assert.deepStrictEqual(rejects, [
+          { line: 1, reason: "the record is longer than 4000 bytes", payload: long.slice(0, 2000) }
+        ])
+      }
+    })
+  )
+
+  it.effect("reports a record of 20 MB by its first 2,000 characters", () =>
+    Effect.gen(function* () {
+      const { lines, rejects } = yield* cut(list(a, `{"d":"${"x".repeat(20_000_000)}"}`, b))
+      assert.lengthOf(lines, 2)
+      assert.deepStrictEqual(
+        rejects.map(({ line, payload }) => [line, payload.length]),
+        [[3, 2000]]
+      )
+    })
+  )
+
+  it.effect("reports each of 5,000 broken records", () =>
+    Effect.gen(function* () {
+      const { rejects } = yield* cut(list(a, ...Array.from({ length: 5000 }, () => "null")), 1000)
+      assert.lengthOf(rejects, 5000)
+    })
+  )
+})
+
+layer(NodeServices.layer)("a file that is not a release", (it) => {
+  const head = '{"BrandedFoods": ['
+  it.effect.each([
+    ["cut after a record", `${head}\n${a},\n${b},\n`, 4, 'it was cut off: the closing "]}" is missing'],
+    ["cut in a record", `${head}\n${a},\n{"fdc`, 3, 'it was cut off: the closing "]}" is missing'],
+    ["cut in its only record", `${head}\n{"fdc`, 2, 'it was cut off: the closing "]}" is missing'],
+    [
+      "cut after what looks like its end",
+      `${head}\n${a},\n{"n":[{"x":1}]}`,
+      3,
+      'it was cut off: the closing "]}" is missing'
+    ],
+    ["cut before the last brace", `${head}\n${a}\n]`, 3, 'it was cut off: the closing "}" is missing'],
+    ["cut in the head", '{"Brand', 1, "it was cut off before its first record"],
+    ["empty", " \n", 1, "the file is empty"],
+    [
+      "of another data type",
+      `{"FoundationFoods": [\n${a}\n]}`,
+      1,
+      'it holds "FoundationFoods", and a release of branded foods begins with "BrandedFoods"'
+    ],
+    [
+      "with another key behind the list",
+      `${head}\n${a}\n], "SRLegacyFoods": []}`,
+      3,
+      'it holds "SRLegacyFoods" beside "BrandedFoods"'
+    ],
+    ["with no list", '{"BrandedFoods": {}}', 1, '"BrandedFoods" is no list'],
+    ["a bare list", `[${b}]`, 1, 'it begins with "[{\\"fdcId\\":2,'],
+    ["no JSON", "fdc_id,description\n1,x\n", 1, 'it begins with "fdc_id,description'],
+    ["two releases in one", `${head}\n${a}\n]}\n${head}\n${a}\n]}`, 3, "follows the list of foods"]
+  ] as const)("fails with the number of the line: %s", ([, text, line, problem]) =>
+    Effect.gen(function* () {
+      for (const size of sizes) {
+        const error = yield* Effect.flip(cut(text, size))
+        assert.instanceOf(error, FoodListUnusable)
+        assert.strictEqual(error.line, line, `pieces of ${size}`)
+        assert.include(error.message, `foods.json, line ${line}: `)
+        assert.include(error.message, problem)
+      }
+    })
+  )
+})
+
+layer(NodeServices.layer)("the chunks of a release", (it) => {
+  const many = `{"BrandedFoods": [\n${Array.from({ length: 1000 }, (_, n) => `{"fdcId":${n},"d":"${"x".repeat(100)}"}`).join(",\n")}\n]}`
+
+  it.effect("keeps the order of the file and about the requested size, and deletes a chunk after its use", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* makeFolder
+      const records: Array<number> = []
+      const seen: Array<number> = []
+      const list = { name: "foods.json", bytes: inPieces(many, 1000) }
+      yield* cutFoods(list, { folder, chunkBytes: 20_000 }, (chunk) =>
+        Effect.gen(function* () {
+          records.push(chunk.records)
+          const text = yield* fs.readFileString(chunk.file)
+          assert.isBelow(text.length, 22_000)
+          seen.push(...[...text.matchAll(/"fdcId":(\d+)/g)].map(([, id]) => Number(id)))
+          assert.lengthOf(text.trimEnd().split("\n"), chunk.records)
+        })
+      )
+      assert.isAbove(records.length, 5)
+      assert.deepStrictEqual(
+        seen,
+        Array.from({ length: 1000 }, (_, n) => n)
+      )
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+    })
+  )
+
+  it.effect("keeps at most four chunks on disk: one in use, two waiting and one being cut", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* makeFolder
+      let most = 0
+      const list = { name: "foods.json", bytes: inPieces(many, 1000) }
+      yield* cutFoods(list, { folder, chunkBytes: 5000 }, () =>
+        Effect.gen(function* () {
+          for (let turn = 0; turn < 20; turn++) yield* Effect.promise(() => new Promise((done) => setImmediate(done)))
+          most = Math.max(most, (yield* fs.readDirectory(folder)).length)
+        })
+      )
+      assert.isAtMost(most, 4)
+    })
+  )
+
+  it.effect("deletes all chunks when their use fails, the list is damaged, or the work is interrupted", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* makeFolder
+      const options = { folder, chunkBytes: 5000 }
+      const list = (text: string) => ({ name: "foods.json", bytes: inPieces(text, 1000) })
+      assert.strictEqual(yield* Effect.flip(cutFoods(list(many), options, () => Effect.fail("refused"))), "refused")
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+      yield* Effect.flip(cutFoods(list(many.slice(0, 90_000)), options, () => Effect.void))
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+      const begun = yield* Deferred.make<void>()
+      const use = () => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)
+      yield* Effect.raceFirst(cutFoods(list(many), options, use), Deferred.await(begun))
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+    })
+  )
+
+  it.effect("advises to check space and permissions when a chunk cannot be written", () =>
+    Effect.gen(function* () {
+      const list = { name: "foods.json", bytes: inPieces(many, 1000) }
+      const folder = `${yield* makeFolder}/missing`
+      const error = yield* Effect.flip(cutFoods(list, { folder }, () => Effect.void))
+      assert.instanceOf(error, FileUnwritable)
+      assert.include(error.message, "Check free space and permissions")
+    })
+  )
+})

@@ -1,0 +1,182 @@
+/**
+ * Built-in reference data: nutrients and derivations of FoodData Central, and names of countries. Names and units have
+ * one spelling here, because those of the releases drift. A release may come without any dictionary. The dictionaries
+ * are part of the SQL that normalises labels, so they are read when this module is loaded. `soundDictionaries` reports
+ * an invalid line, which fails only the runs of this pipeline.
+ */
+import { readFileSync } from "node:fs"
+import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import type { Staging } from "@larder/warehouse/publishing/staging.ts"
+import { derivationTable, nutrientTable } from "@larder/warehouse/tables/tables.ts"
+import { Effect, Exit, Schema } from "effect"
+import { assertUnique, linesOf, reading } from "../../run/files/hand-edited.ts"
+
+const Id = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThan(0))
+const NutrientLine = Schema.Struct({
+  nutrient_id: Id,
+  number: Schema.String,
+  name: Schema.String,
+  unit: Schema.String
+})
+const DerivationLine = Schema.Struct({
+  derivation_id: Id,
+  derivation: Schema.NonEmptyString,
+  description: Schema.String
+})
+
+/** Parses the dictionaries. Throws `BadLine`. */
+export const parseDictionaries = (textOf: (name: "nutrients" | "derivations") => string) => {
+  const fileOf = (name: string) => `pipelines/branded-foods/dictionaries/${name}.tsv`
+  const nutrients = linesOf(fileOf("nutrients"), textOf("nutrients"), NutrientLine)
+  const derivations = linesOf(fileOf("derivations"), textOf("derivations"), DerivationLine)
+  assertUnique(fileOf("nutrients"), nutrients, "nutrient_id")
+  assertUnique(fileOf("derivations"), derivations, "derivation_id")
+  assertUnique(fileOf("derivations"), derivations, "derivation")
+  return {
+    nutrients: nutrients.map(({ row: { name, nutrient_id, number, unit } }) => ({
+      nutrient_id,
+      number: orNull(number),
+      name: orNull(name),
+      unit: orNull(unit)
+    })),
+    /** CSV files state the id, JSON files the code. A code whose id is unknown gets one of ours, from 901. */
+    derivations: derivations.map(({ row: { derivation, derivation_id, description } }) => ({
+      derivation_id,
+      derivation,
+      description: orNull(description)
+    }))
+  }
+}
+
+const orNull = (text: string) => (text === "" ? null : text)
+
+const read = Effect.runSyncExit(
+  reading(() =>
+    parseDictionaries((name) => readFileSync(new URL(`../dictionaries/${name}.tsv`, import.meta.url), "utf8"))
+  )
+)
+
+/** Fails with the first invalid line. */
+export const soundDictionaries = Effect.asVoid(read)
+
+export const { derivations, nutrients } = Exit.isSuccess(read) ? read.value : { derivations: [], nutrients: [] }
+
+/** Units in the dictionary's spelling: CSV files and the API write G and UG, JSON files write g. */
+export const unitOf = (raw: string) => unitSpellings[raw.toUpperCase()] ?? raw
+const unitSpellings: Readonly<Record<string, string>> = {
+  G: "g",
+  MG: "mg",
+  UG: "µg",
+  MCG: "µg",
+  µG: "µg",
+  ΜG: "µg",
+  KCAL: "kcal",
+  KJ: "kJ",
+  IU: "IU",
+  MG_ATE: "mg ATE",
+  MG_GAE: "mg GAE",
+  MCG_RE: "µg RE",
+  UMOL_TE: "µmol TE",
+  PH: "pH",
+  SP_GR: "sp gr"
+}
+
+const spokenCountries: Readonly<Record<string, string>> = {
+  usa: "US",
+  "u.s.": "US",
+  "u.s.a.": "US",
+  "united states of america": "US",
+  uk: "GB",
+  "great britain": "GB"
+}
+
+/** English names and ISO 3166-1 alpha-2 codes of countries, in lower case, each with its code. */
+export const countries = (): ReadonlyArray<readonly [string, string]> => {
+  const names = new Intl.DisplayNames("en", { type: "region", fallback: "none" })
+  const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+  const codes = letters.flatMap((first) => letters.map((second) => first + second))
+  const named = codes.flatMap((code) => {
+    const name = isNoCountry.has(code) ? undefined : names.of(code)
+    return name === undefined ? [] : [[name.toLowerCase(), code] as const, [code.toLowerCase(), code] as const]
+  })
+  return [...new Map([...named, ...Object.entries(spokenCountries)])]
+}
+
+/** Codes that the Unicode data contains and that are not countries in ISO 3166-1. */
+const isNoCountry = new Set(
+  "AC AN BU CP CQ CS DD DG DY EA EU EZ FX HV IC NH NT QO QU RH SU TA TP UK UN VD XA XB XK YD YU ZR ZZ".split(" ")
+)
+
+const values = (rows: ReadonlyArray<ReadonlyArray<string | number | null>>) =>
+  rows
+    .map((row) => `(${row.map((cell) => (typeof cell === "string" ? literal(cell) : String(cell))).join(", ")})`)
+    .join(", ")
+
+/** Derivation codes, the most reliable first. Of several amounts of one nutrient, the most reliable counts. */
+const founded = ["LCGE", "LCGP", "LCGA", "LCGL", "LCSE", "LCCS", "LCCD", "LCSA", "LCSL", "LCSG"]
+
+const unfounded = founded.length
+
+const rankOf = (code: string) => (founded.includes(code) ? founded.indexOf(code) : unfounded)
+
+const rankOfId = new Map(derivations.map(({ derivation, derivation_id }) => [derivation_id, rankOf(derivation)]))
+
+/** Rank of each derivation by reliability, 0 is best, in the order of derivation ids from 1. */
+export const ranks = Array.from(
+  { length: Math.max(0, ...rankOfId.keys()) },
+  (_, index) => rankOfId.get(index + 1) ?? unfounded
+)
+
+/** Numbers of nutrients, by id. */
+export type NutrientNumbers = ReadonlyMap<number, string>
+
+/**
+ * Fills the dictionaries of the staging file and the lookup tables for normalising. Some of our nutrients have no
+ * number: they get the number that an earlier release stated.
+ */
+export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging, known: NutrientNumbers) {
+  const db: DuckDb["Service"] = staging.db
+  yield* staging.add(
+    nutrientTable,
+    nutrients.map((nutrient) => ({ ...nutrient, number: nutrient.number ?? known.get(nutrient.nutrient_id) ?? null }))
+  )
+  yield* staging.add(derivationTable, derivations)
+  yield* db.run(`create table release.founded as select [${ranks.join(", ")}]::tinyint[] as founded`)
+  yield* db.run(`
+    create table release.nutrient (nutrient_id integer, number varchar, name varchar, unit varchar);
+    create table release.derivation (derivation_id smallint, derivation varchar, description varchar)`)
+  yield* db.run(`create temp table country as from (values ${values(countries())}) as known(name, code)`)
+})
+
+const NewNutrient = Schema.Struct({
+  nutrient_id: Schema.Int,
+  number: Schema.NullOr(Schema.String),
+  name: Schema.NullOr(Schema.String),
+  unit: Schema.NullOr(Schema.String)
+})
+
+const newNutrients = `
+  select nutrient_id, min(number) as number, min(name) as name, arg_min(unit, name) as unit
+  from release.nutrient
+  where nutrient_id not in (select nutrient_id from branded_food.nutrient)
+  group by nutrient_id
+  order by nutrient_id`
+
+const numbersStated = `
+  update branded_food.nutrient known set number = stated.number
+  from (select nutrient_id, min(number) as number from release.nutrient where number <> '' group by nutrient_id) stated
+  where stated.nutrient_id = known.nutrient_id and known.number is null`
+
+/** Adds the entries and the nutrient numbers that a form states and the dictionaries lack. */
+export const completeDictionaries = Effect.fnUntraced(function* ({ add, db }: Staging) {
+  const found = yield* db.all(NewNutrient, newNutrients)
+  yield* db.run(numbersStated)
+  yield* add(
+    nutrientTable,
+    found.map((nutrient) => ({ ...nutrient, unit: nutrient.unit === null ? null : unitOf(nutrient.unit) }))
+  )
+  yield* db.run(`
+    insert into branded_food.derivation from release.derivation;
+    delete from release.nutrient;
+    delete from release.derivation`)
+})

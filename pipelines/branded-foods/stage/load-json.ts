@@ -1,0 +1,139 @@
+/**
+ * Loads the JSON release: cuts it into chunks of lines, reads each chunk with DuckDB while the next one is cut, and
+ * accounts for every record.
+ */
+import { open } from "node:fs/promises"
+import { basename } from "node:path"
+import type { DuckDb, DuckDbError } from "@larder/warehouse/duckdb.ts"
+import type { Staging } from "@larder/warehouse/publishing/staging.ts"
+import { rejectTable } from "@larder/warehouse/tables/tables.ts"
+import { Effect, Schema } from "effect"
+import { FileUnwritable } from "../../run/files/write-all.ts"
+import { checkLines } from "../decode/json/check-lines.ts"
+import { type Chunk, cutFoods, type FoodList } from "../decode/json/food-lines.ts"
+import type { FoodReject } from "../decode/json/food-list.ts"
+import { knownKeys } from "../decode/json/keys.ts"
+import { nestedAfter } from "../decode/json/nested-texts.ts"
+import { blamesRecord, takeRefused } from "../decode/json/refused-lines.ts"
+import type { Load, Loaded } from "../load.ts"
+import {
+  endOfLabels,
+  loadChunk,
+  loadedAfter,
+  loadJudged,
+  nameNutrients,
+  newNutrients,
+  readChunk,
+  takeBack
+} from "../normalise/json-labels.ts"
+import { shown } from "../source/zip-members.ts"
+
+/**
+ * Bytes at the start of each chunk in which unknown keys are looked for: about one record in a thousand. A new key
+ * occurs in all records, or is of little importance.
+ */
+const looked = 262_144
+
+/** DuckDB may accept a line that is not strict JSON, such as one with an extra comma. The other lines show new keys. */
+const keysOf = (line: string): ReadonlyArray<[string, unknown]> => {
+  try {
+    const food: Readonly<Record<string, unknown>> = JSON.parse(line)
+    return Object.entries(food)
+  } catch {
+    return []
+  }
+}
+
+const lookForKeys = async (file: string, unknown: Map<string, string>) => {
+  const opened = await open(file)
+  try {
+    const { buffer, bytesRead } = await opened.read({ buffer: Buffer.alloc(looked), position: 0 })
+    const lines = buffer.toString("utf8", 0, bytesRead).split("\n").slice(0, -1)
+    for (const [key, value] of lines.flatMap(keysOf)) {
+      if (!knownKeys.has(key) && !unknown.has(key)) unknown.set(key, JSON.stringify(value).slice(0, 200))
+    }
+  } finally {
+    await opened.close()
+  }
+}
+
+const unknownKeysIn = (file: string, unknown: Map<string, string>) =>
+  Effect.tryPromise({
+    try: () => lookForKeys(file, unknown),
+    catch: (cause) => new FileUnwritable({ file: basename(file), cause })
+  })
+
+const Row = Schema.Struct({ row: Schema.Int })
+const AtOnce = Schema.Struct({ labels: Schema.Int, repeated: Schema.Int })
+const Count = Schema.Struct({ rows: Schema.Int })
+
+/**
+ * The fast path of nearly every chunk: all of its records become labels, are unique, and hold texts. Returns whether
+ * this was the case; if not, the labels are removed again.
+ */
+const loadAtOnce = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, chunk: Chunk, before: number) {
+  const isRead = yield* db.run(loadChunk(load, chunk.file)).pipe(
+    Effect.as(true),
+    Effect.catchTag("DuckDbError", () => Effect.succeed(false)) // the check of each line finds the one that DuckDB refuses
+  )
+  if (!isRead) return false
+  const [loaded] = yield* db.all(AtOnce, loadedAfter(before))
+  if (loaded?.labels === chunk.records && loaded.repeated === 0) {
+    const [nested] = yield* db.all(Count, nestedAfter(before))
+    if (nested?.rows === 0) return true
+  }
+  yield* db.run(takeBack(before))
+  return false
+})
+
+type Reject = (rejects: ReadonlyArray<FoodReject>) => Effect.Effect<void, DuckDbError>
+
+/** The slow path of a chunk with an error: invalid lines are removed first, then each record is judged. */
+const loadOneByOne = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, file: string, reject: Reject) {
+  yield* checkLines(file, reject)
+  const read = db.run(readChunk(file))
+  const readOthers = Effect.andThen(Effect.flatMap(takeRefused(db, file), reject), read)
+  yield* Effect.catchTag(read, "DuckDbError", (error) => (blamesRecord(error) ? readOthers : Effect.fail(error)))
+  yield* Effect.forEach(loadJudged(load), (sql) => db.run(sql), { discard: true })
+})
+
+/** Bytes of a chunk. For a smaller one, planning a query of this size costs more than running it. */
+const chunkBytes = 192 << 20
+
+/** `folder` holds the chunks and belongs to the run. */
+export const loadJson = Effect.fnUntraced(function* (staging: Staging, load: Load, list: FoodList, folder: string) {
+  const { db } = staging
+  const unknown = new Map<string, string>()
+  const reject = (rejects: ReadonlyArray<FoodReject>) =>
+    staging.add(
+      rejectTable,
+      rejects.map(({ line, payload, reason }) => ({
+        pipeline: "branded-foods",
+        feed: load.feed,
+        run_id: load.run_id,
+        raw_sha256: load.raw_sha256,
+        position: line,
+        reason,
+        payload
+      }))
+    )
+  const counted = yield* cutFoods(list, { folder, chunkBytes }, (chunk) =>
+    Effect.gen(function* () {
+      yield* reject(chunk.rejects)
+      yield* load.advance(chunk.rejects.length)
+      if (chunk.records === 0) return
+      const [end] = yield* db.all(Row, endOfLabels)
+      const before = end?.row ?? -1
+      if (!(yield* loadAtOnce(db, load, chunk, before))) yield* loadOneByOne(db, load, chunk.file, reject)
+      yield* unknownKeysIn(chunk.file, unknown)
+      const [unnamed] = yield* db.all(Count, newNutrients(before))
+      if (unnamed?.rows !== 0) yield* db.run(nameNutrients(chunk.file))
+      yield* load.advance(chunk.records)
+    })
+  )
+  return {
+    rows_read: new Map([[load.url, counted.records + counted.rejects]]), // counted by the cutter, independently of DuckDB
+    rows_silent: 0,
+    unknown_fields: [...unknown].map(([field, example]) => ({ field: shown(field), example }))
+  } satisfies Loaded as Loaded
+})

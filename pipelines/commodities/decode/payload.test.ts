@@ -1,0 +1,178 @@
+import { assert, describe, it } from "@effect/vitest"
+import { PublishedNumber } from "@larder/schemas/decimals.ts"
+import {
+  aBlockRow,
+  aClose,
+  aMonthlyAverage,
+  blocks,
+  feedNamed,
+  finalBlocks,
+  marsBody,
+  mprBody,
+  n,
+  sectionsBody
+} from "@larder/test/support/pipelines/commodity-payloads.ts"
+import { rowsOf, textFrom } from "./payload.ts"
+
+const closes = feedNamed("gov-mars/1603")
+const months = feedNamed("gov-mars/1623")
+const url = "https://example.test/report"
+const read = (feed: typeof blocks, text: string, content_type: string | null = null, recorded = false) =>
+  rowsOf(feed, { url, text, content_type, recorded })
+const rows = (count: number) => Array.from({ length: count }, () => ({ slug_id: "2993" }))
+
+describe("an answer", () => {
+  it("gives its rows with numbers as printed", () => {
+    const [row] = read(closes, marsBody([aClose({ close_price: n("1.6140") })]), "application/json").rows
+    const price = typeof row === "object" && row !== null ? Reflect.get(row, "close_price") : undefined
+    assert.deepStrictEqual(price, new PublishedNumber("1.6140"))
+  })
+
+  it("fails at the row cap, counted under returnedRows or under returnedRows: with a colon", () => {
+    const allowed = { returnedRows: 100_000 }
+    assert.throws(
+      () => read(closes, marsBody([aClose()], allowed)),
+      /cut at the row cap: 100000 rows returned, 100000 allowed/
+    )
+    const colons = { "returnedRows:": 100_000, "totalRows:": 100_000 }
+    assert.throws(
+      () => read(blocks, mprBody(blocks.section, [aBlockRow()], colons)),
+      /100000 rows returned, 99999 allowed/
+    )
+  })
+
+  it("fails at the row cap when it states no counts, too", () => {
+    assert.throws(() => read(closes, JSON.stringify({ results: rows(100_000) })), /cut at the row cap/)
+    assert.throws(() => read(blocks, JSON.stringify({ results: rows(99_999) })), /cut at the row cap/)
+    assert.strictEqual(read(blocks, JSON.stringify({ results: rows(99_998) })).rows.length, 99_998)
+  })
+
+  it("fails when it returned fewer rows than the total", () => {
+    assert.throws(() => read(closes, marsBody([aClose()], { totalRows: 7178 })), /was cut: 1 of 7178 rows returned/)
+    const counts = { "totalRows:": "3,785", "returnedRows:": "3,000" }
+    assert.throws(() => read(blocks, mprBody(blocks.section, [], counts)), /was cut: 3000 of 3785 rows returned/)
+  })
+
+  it("fails when it holds fewer rows than it states, unless it is a recording", () => {
+    const body = mprBody(blocks.section, [aBlockRow()], { "totalRows:": 3785, "returnedRows:": 3785 })
+    assert.throws(() => read(blocks, body), /states 3785 rows and holds 1/)
+    const recorded = read(blocks, body, null, true)
+    assert.strictEqual(recorded.rows.length, 1)
+    assert.strictEqual(recorded.remark, "states 3785 rows and holds 1")
+    assert.isUndefined(read(blocks, mprBody(blocks.section, [aBlockRow()])).remark)
+  })
+})
+
+describe("the bytes of an answer", () => {
+  it("are read as UTF-8, with or without its mark, and fail when they are in another encoding", () => {
+    assert.strictEqual(textFrom(url, Buffer.from('\ufeff{"a":"é"}')), '{"a":"é"}')
+    assert.throws(() => textFrom(url, Buffer.from('{"a":"é"}', "latin1")), /report is not valid UTF-8/)
+  })
+})
+
+describe("an answer without rows", () => {
+  it.each([
+    ["empty results", closes, '{"stats":{"returnedRows":0,"userAllowedRows":100000,"totalRows":0},"results":[]}'],
+    ["a message and null results", blocks, '{"message":"No Results Found","results":null}'],
+    ["a message alone", blocks, '{"message":"No Results Found for the query"}'],
+    ["null results and a count of 0", blocks, '{"stats":{"returnedRows:":0},"results":null}'],
+    ["a section with a message", months, '[{"reportSection":"CME Monthly Averages","message":"No Results Found"},null]']
+  ])("gives no rows and does not fail: %s", (_, feed, text) => assert.deepStrictEqual(read(feed, text).rows, []))
+})
+
+describe("an answer that cannot be trusted", () => {
+  it.each([
+    ["is empty", "", null, /^The payload of https:\/\/example\.test\/report is empty\.$/],
+    ["is blank", " \n", null, /is empty/],
+    ["is an HTML page", "<!DOCTYPE html><html><title>Maintenance</title>", null, /is an HTML or XML page, not JSON/],
+    ["is an HTML page after blanks", "\n  <html>", "text/html", /is an HTML or XML page/],
+    ["is XML", '<?xml version="1.0"?><results/>', null, /is an HTML or XML page/],
+    [
+      "is of another type",
+      marsBody([]),
+      "text/plain; charset=utf-8",
+      /has the content type text\/plain; charset=utf-8, not JSON/
+    ],
+    ["breaks off", marsBody([aClose()]).slice(0, -20), null, /is not whole JSON/],
+    ["is a text", '"soon"', null, /has not the shape/],
+    ["has rows that are no list", '{"results":{"0":{}}}', null, /has not the shape/],
+    ["is a bare list of rows", JSON.stringify([aClose()]), null, /has neither results nor a message/],
+    ["is an empty object", "{}", null, /has neither results nor a message/],
+    ["has an empty list of rows, and says nothing about it", '{"results":[]}', null, /holds no row, and does not say/],
+    [
+      "has an empty list of rows and a message",
+      '{"message":"Under maintenance","results":[]}',
+      null,
+      /holds a message instead of rows: "Under maintenance"/
+    ],
+    ["is null", "null", null, /holds no section: it is null/],
+    ["is an empty list", "[]", null, /holds no section: it is \[\]/],
+    ["is a list of nulls", "[null, null]", null, /holds no section: it is \[null, null\]/],
+    ["is a number", "7", null, /has neither results nor a message/],
+    ["is true", "true", null, /has not the shape/],
+    ["has two sections, where the report has none", `[${marsBody([])},${marsBody([])}]`, null, /several sections/],
+    [
+      "is the first section of several, where the report has none",
+      JSON.stringify({ reportSections: ["Report Header", "Report Details"], ...JSON.parse(marsBody([])) }),
+      null,
+      /has several sections, where the report has none: "Report Header", "Report Details"/
+    ],
+    [
+      "is a refusal with status 200",
+      '{"status":"403 - Forbidden","errorCode":403,"message":"Access is denied"}',
+      null,
+      /holds a message instead of rows: "Access is denied"/
+    ]
+  ])("fails when it %s", (_, text, type, message) => {
+    assert.throws(() => read(closes, text, type), message)
+  })
+})
+
+describe("a section", () => {
+  const average = aMonthlyAverage()
+
+  it("is found by its name among others", () => {
+    const body = sectionsBody({ "Report Header": [{ report_narrative: "…" }], "CME Monthly Averages": [average] })
+    assert.strictEqual(read(months, body).rows.length, 1)
+  })
+
+  it("fails when it is missing, and names the sections that are there", () => {
+    const body = sectionsBody({ "Report Header": [], "Report Details": [average] })
+    assert.throws(
+      () => read(months, body),
+      /lacks the section "CME Monthly Averages"; it has: "Report Header", "Report Details"/
+    )
+  })
+
+  it("is read when it comes alone, with or without its name", () => {
+    assert.strictEqual(read(months, marsBody([average])).rows.length, 1)
+    assert.strictEqual(read(months, sectionsBody({ "CME Monthly Averages": [average] })).rows.length, 1)
+  })
+
+  it("fails when a rolling section comes instead of the final one", () => {
+    const rolling = mprBody(blocks.section, [aBlockRow()])
+    assert.throws(() => read(finalBlocks, rolling), /lacks the section "Final 40 Pound Block/)
+    assert.strictEqual(read(blocks, rolling).rows.length, 1)
+  })
+
+  it("is found by its name in any case", () => {
+    const classes = feedNamed("gov-mpr/2991/Detail")
+    assert.strictEqual(read(classes, mprBody("detail", [{ slug_id: "2991" }])).rows.length, 1)
+  })
+
+  it("fails when it is of a report that does not have the section of the feed", () => {
+    const body = JSON.stringify({
+      reportSections: ["Summary", "Detail"],
+      stats: { returnedRows: 1 },
+      results: [aBlockRow()]
+    })
+    assert.throws(
+      () => read(blocks, body),
+      /is of a report without the section "40 Pound Block .*"; it has: "Summary", "Detail"/
+    )
+  })
+
+  it("is the first one of the payload when the feed names none", () => {
+    assert.strictEqual(read(closes, JSON.stringify([{ results: [aClose()] }])).rows.length, 1)
+  })
+})

@@ -1,0 +1,161 @@
+/**
+ * Payloads of My Market News (MARS) and Datamart (MPR): what an answer must look like before its rows are trusted. Both
+ * answer `{ stats, results }`. MARS also answers an array of such objects, one per section. MPR spells the names in
+ * `stats` with a trailing colon.
+ */
+import { PublishedNumber, parseJsonKeepingNumbers } from "@larder/schemas/decimals.ts"
+import { Result, Schema } from "effect"
+import type { Feed } from "../catalog.ts"
+import type { PayloadRow } from "./field.ts"
+import { otherReport } from "./identity.ts"
+
+/** The answer does not have the format that the service documents. */
+export class PayloadUnreadable extends Schema.TaggedError<PayloadUnreadable>()("PayloadUnreadable", {
+  url: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `The payload of ${this.url} ${this.problem}.`
+  }
+}
+
+const Count = Schema.Union([Schema.String, Schema.instanceOf(PublishedNumber)])
+const Section = Schema.Struct({
+  reportSection: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  reportSections: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.String))),
+  stats: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.NullOr(Count)))),
+  message: Schema.optionalKey(Schema.Unknown),
+  results: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Unknown)))
+})
+type Section = typeof Section.Type
+const decodeSection = Schema.decodeUnknownResult(Section)
+
+type Fail = (problem: string) => never
+
+/** A count of the stats, with or without the colon that MPR adds to its name; undefined if it is not a count. */
+const countOf = (section: Section, name: string): number | undefined => {
+  const text = String(section.stats?.[name] ?? section.stats?.[`${name}:`] ?? "").replaceAll(",", "")
+  return /^\d+$/.test(text) ? Number(text) : undefined
+}
+
+/** The `userAllowedRows` that the services state, for answers that do not state it. */
+const rowCap = { "gov-mars": 100_000, "gov-mpr": 99_999 }
+
+/**
+ * Why an answer is incomplete: both services truncate at their row cap, silently and with status 200. MPR returns one
+ * row more than its cap.
+ */
+const truncation = (section: Section, rows: number, cap: number): string | undefined => {
+  const returned = Math.max(countOf(section, "returnedRows") ?? 0, rows)
+  const allowed = countOf(section, "userAllowedRows") ?? cap
+  const total = countOf(section, "totalRows") ?? 0
+  if (returned >= allowed) {
+    return `was cut at the row cap: ${returned} rows returned, ${allowed} allowed. Read it in parts with --from and --to`
+  }
+  return total > returned ? `was cut: ${returned} of ${total} rows returned` : undefined
+}
+
+/** "No Results Found" has status 200, a message, and null or no results. Some answers show it only by a count of 0. */
+const saysNothingFound = (section: Section) =>
+  /no results/i.test(String(section.message ?? "")) || countOf(section, "returnedRows") === 0
+
+/** The problem with an answer that has no rows and does not say that nothing was found. */
+const withoutRows = ({ message, results }: Section) => {
+  if (message !== undefined) return `holds a message instead of rows: ${JSON.stringify(message)}`
+  return Array.isArray(results)
+    ? "holds no row, and does not say that nothing was found"
+    : "has neither results nor a message"
+}
+
+const jsonOf = (text: string, fail: Fail): unknown => {
+  try {
+    return parseJsonKeepingNumbers(text)
+  } catch (cause) {
+    return fail(`is not whole JSON: ${cause instanceof Error ? cause.message : cause}`)
+  }
+}
+
+const same = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase()
+
+/**
+ * The section of a feed, by its name if the answer states one: rolling and final sections have the same columns. A
+ * report without sections answers with one.
+ */
+const pick = (feed: Feed, sections: readonly [Section, ...ReadonlyArray<Section>], fail: Fail): Section => {
+  const [first] = sections
+  const nameOf = (section: Section) => section.reportSection ?? ""
+  const listed = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(", ")
+  if (feed.section === "") {
+    const found = sections.length > 1 ? sections.map(nameOf) : (first.reportSections ?? [])
+    return found.length > 1 ? fail(`has several sections, where the report has none: ${listed(found)}`) : first
+  }
+  const named = sections.find((section) => same(nameOf(section), feed.section))
+  const reported = first.reportSections ?? []
+  const isReported = reported.length === 0 || reported.some((name) => same(name, feed.section))
+  if (named !== undefined || (sections.length === 1 && nameOf(first) === "")) {
+    return isReported
+      ? (named ?? first)
+      : fail(`is of a report without the section "${feed.section}"; it has: ${listed(reported)}`)
+  }
+  return fail(`lacks the section "${feed.section}"; it has: ${listed(sections.map(nameOf))}`)
+}
+
+export interface Answered {
+  readonly url: string
+  readonly text: string
+  readonly content_type: string | null
+  /** From a recording or a sample, not from the service itself. */
+  readonly recorded: boolean
+}
+
+export interface PayloadRows {
+  /** As in the payload, with numbers as printed. */
+  readonly rows: ReadonlyArray<unknown>
+  /** A fault of a payload that is still readable: it states another number of rows than it holds. */
+  readonly remark: string | undefined
+}
+
+/** The text of a payload. Throws `PayloadUnreadable`. */
+export const textFrom = (url: string, bytes: Uint8Array): string => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    throw new PayloadUnreadable({ url, problem: "is not valid UTF-8" })
+  }
+}
+
+/** The rows of a feed's payload. Throws `PayloadUnreadable`. */
+export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answered): PayloadRows => {
+  const fail: Fail = (problem) => {
+    throw new PayloadUnreadable({ url, problem })
+  }
+  if (text.trim() === "") return fail("is empty")
+  if (/^\s*</.test(text))
+    return fail(
+      "is an HTML or XML page, not JSON: a proxy or a captive portal may answer in place of the service; sign in to the network with a browser, or have the proxy let the host pass"
+    )
+  if (content_type !== null && !/json/i.test(content_type))
+    return fail(`has the content type ${content_type}, not JSON`)
+  const value = jsonOf(text, fail)
+  const answers = (Array.isArray(value) ? value : [value]).filter((section) => section !== null)
+  const [first, ...others] = answers.map((section) =>
+    Result.getOrElse(decodeSection(section), (error) => fail(`has not the shape {stats, results}: ${error.message}`))
+  )
+  if (first === undefined) return fail(`holds no section: it is ${text.trim().slice(0, 40)}`)
+  const section = pick(feed, [first, ...others], fail)
+  const rows = section.results ?? []
+  const cut = truncation(section, rows.length, rowCap[feed.source])
+  if (cut !== undefined) return fail(cut)
+  const stated = countOf(section, "returnedRows") ?? rows.length
+  const remark = stated === rows.length ? undefined : `states ${stated} rows and holds ${rows.length}`
+  // Recordings that were cut down by hand keep their counts. A service that sends fewer rows than it counts has lost
+  // some.
+  if (remark !== undefined && !recorded && rows.length < stated) return fail(remark)
+  if (rows.length === 0 && !saysNothingFound(section)) return fail(withoutRows(section))
+  const other = otherReport(feed, rows.filter(isRow))
+  if (other !== undefined) return fail(`is not of the report that was asked for: ${other}`)
+  return { rows, remark }
+}
+
+export const isRow = (row: unknown): row is PayloadRow =>
+  typeof row === "object" && row !== null && !Array.isArray(row) && !(row instanceof PublishedNumber)

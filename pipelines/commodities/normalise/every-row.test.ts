@@ -1,0 +1,54 @@
+/** What holds of every row of every payload. */
+import { assert, describe, it } from "@effect/vitest"
+import { aBlockRow, blocks, everyFeed, type Row, readRows } from "@larder/test/support/pipelines/commodity-payloads.ts"
+import fc from "fast-check"
+import { catalog } from "../catalog.ts"
+import { rowsOf } from "../decode/payload.ts"
+import { normalise } from "./normalise.ts"
+
+const { feeds } = catalog()
+
+/** Two rows of one publication may contradict each other, and then none is read. */
+const stampOf = (row: Row | number) => (typeof row === "number" ? row : row.published_date)
+
+describe("every row", () => {
+  it("ends in exactly one place: read = stated + silent + rejected", () => {
+    const cell = fc.constantFrom<unknown>("1.6140", null, "", "N/A", "see note", 0, "2")
+    const day = fc.constantFrom<unknown>("08/29/2026", "09/05/2026", null, "someday")
+    const row = fc.oneof(
+      {
+        weight: 9,
+        arbitrary: fc.record({ cell, day, second: fc.nat(59) }).map(({ cell, day, second }) =>
+          aBlockRow({
+            cheese_40_Price: cell,
+            "Week Ending Date": day,
+            slug_id: second === 0 ? true : "2993",
+            published_date: `10/07/2026 13:04:${String(second).padStart(2, "0")}`
+          })
+        )
+      },
+      { weight: 1, arbitrary: fc.constant(7) }
+    )
+    fc.assert(
+      fc.property(fc.uniqueArray(row, { maxLength: 12, selector: stampOf }), (rows) => {
+        const { readings, rejects, rows_read, rows_silent } = readRows(blocks, [aBlockRow(), ...rows])
+        const stated = new Set(readings.map(({ source_row }) => source_row)).size
+        assert.strictEqual(rows_read, rows.length + 1)
+        assert.strictEqual(stated + rows_silent + rejects.length, rows_read)
+      })
+    )
+  })
+
+  it("is read from the smallest payload of every feed", () => {
+    const bodies = everyFeed()
+    for (const feed of feeds) {
+      const answered = { url: "", text: bodies[feed.feed] ?? "", content_type: null, recorded: false }
+      const { absent, readings, rejects, rows_silent, unknown_fields } = normalise(feed, rowsOf(feed, answered).rows)
+      assert.isNotEmpty(readings, feed.feed)
+      assert.deepStrictEqual(
+        { absent, rejects, rows_silent, unknown_fields },
+        { absent: [], rejects: [], rows_silent: 0, unknown_fields: [] }
+      )
+    }
+  })
+})

@@ -1,0 +1,62 @@
+/** Addresses of the reports, and the query for a window of days. */
+import { daysBefore, isDay } from "@larder/schemas/dates.ts"
+import type { Redacted } from "effect"
+import type { Ask } from "../../run/origins/origin.ts"
+import type { DayRange } from "../../run/pipeline.ts"
+import type { Feed } from "../catalog.ts"
+
+const base = {
+  "gov-mars": "https://marsapi.ams.usda.gov/services/v1.2/reports/",
+  "gov-mpr": "https://mpr.datamart.ams.usda.gov/services/v1.1/reports/"
+}
+
+/** `2026-09-01` → `09/01/2026`, as both services require. */
+const american = (day: string) => `${day.slice(5, 7)}/${day.slice(8, 10)}/${day.slice(0, 4)}`
+
+const withWindow = (url: string, feed: Feed, window: DayRange) => {
+  const condition = `${feed.windowField}=${american(window.from)}:${american(window.to)}`
+  return `${url}${url.includes("?") ? "&" : "?"}q=${encodeURIComponent(condition)}`
+}
+
+/** The day shifted by some days, or the same day if the result is outside the calendar. */
+const shifted = (day: string, days: number) => {
+  const other = daysBefore(day, -days)
+  return isDay(other) ? other : day
+}
+
+/**
+ * The window to request from a feed so that no reading of these days is missed. The service finds reports by other
+ * days, such as the beginning of a year-to-date report or the week of the report that restates the reading.
+ */
+export const windowAround = ({ from, to }: DayRange, { windowReachDays }: Feed): DayRange => ({
+  from: shifted(from, -windowReachDays),
+  to: shifted(to, windowReachDays)
+})
+
+/**
+ * Whether all feeds of a service have no rows, although they were asked for days that are known to have rows: then the
+ * service no longer knows the field by which days are requested. One or two feeds may really have no rows.
+ */
+export const knowsNoDays = (rows: ReadonlyArray<number>) => rows.length >= 3 && rows.every((count) => count === 0)
+
+export const aboutNoDays =
+  "like every other report of this service: it may no longer know the field by which days are asked for"
+
+/**
+ * What to request for a feed, in order of preference. The My Market News key is the user name of HTTP Basic, with an
+ * empty password; Datamart needs no key.
+ */
+export const asksOf = (
+  feed: Feed,
+  window: DayRange | undefined,
+  marsKey: Redacted.Redacted | undefined
+): ReadonlyArray<Ask> =>
+  feed.paths.map((path) => {
+    const url = base[feed.source] + path
+    return {
+      url: window === undefined ? url : withWindow(url, feed, window),
+      accept: "application/json",
+      ...(feed.source === "gov-mars" ? { keyVariable: "MARS_API_KEY" } : {}),
+      ...(feed.source === "gov-mars" && marsKey !== undefined ? { basicUser: marsKey } : {})
+    }
+  })

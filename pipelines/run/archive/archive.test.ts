@@ -1,0 +1,346 @@
+import { createHash } from "node:crypto"
+import { gzipSync } from "node:zlib"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, layer } from "@effect/vitest"
+import { startUpstream } from "@larder/test/support/pipelines/upstream.ts"
+import { ConfigProvider, type Duration, Effect, Fiber, FileSystem, Layer, Path, Redacted, Schema } from "effect"
+import { liveOrigin } from "../origins/live.ts"
+import { AccessDenied, AnswerTooLarge, GivenUp, NotRecorded } from "../origins/origin.ts"
+import { Refused } from "../origins/recorded-refusals.ts"
+import { replayOrigin } from "../origins/replay.ts"
+import { Progress, silent } from "../progress.ts"
+import { Archive } from "./archive.ts"
+import { Fetch } from "./fetch-list.ts"
+import { ArchiveUnwritable } from "./raw-file.ts"
+
+const live = liveOrigin({ interval: 0, firstPause: "1 millis", firstBackOff: "1 millis" }).pipe(
+  Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({})))
+)
+const sha256Of = (text: string) => createHash("sha256").update(text).digest("hex")
+const decodeLine = Schema.decodeUnknownSync(Schema.fromJsonString(Fetch), { onExcessProperty: "error" })
+const decodeRefused = Schema.decodeUnknownSync(Schema.fromJsonString(Refused), { onExcessProperty: "error" })
+
+const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
+const archiveIn = (folder: string, run_id = "run-1") =>
+  Archive.layer({ folder, run_id, pipeline: "commodities", days: null })
+const fetchText = (url: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const raw = yield* fetch(url)
+    return { raw, text: yield* fs.readFileString(raw.path) }
+  })
+const fetch = (url: string, accept = "application/json") => Archive.use((archive) => archive.fetch({ url, accept }))
+
+/** Every file of the archive, without the folders. */
+const filesIn = Effect.fnUntraced(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const names = yield* fs.readDirectory(folder, { recursive: true })
+  const files = yield* Effect.filter(names, (name) =>
+    Effect.map(fs.stat(path.join(folder, name)), ({ type }) => type === "File")
+  )
+  return files.sort()
+})
+
+const linesOf = Effect.fnUntraced(function* (folder: string, run_id = "run-1") {
+  const fs = yield* FileSystem.FileSystem
+  const text = yield* fs.readFileString(`${folder}/fetches/${run_id}.ndjson`)
+  return text.trimEnd().split("\n")
+})
+
+// on the real clock: the servers are real, too
+layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it) => {
+  it.effect("keeps the payload under its SHA-256, and lists how it was fetched", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response) =>
+        response.writeHead(200, { "content-type": "application/json", etag: '"v1"' }).end('{"results":[]}')
+      )
+      const { raw, text } = yield* fetchText(`${upstream.url}/1603?q=a`).pipe(Effect.provide([archiveIn(folder), live]))
+      const sha256 = sha256Of('{"results":[]}')
+      const file = `${sha256.slice(0, 2)}/${sha256}`
+      assert.deepStrictEqual(yield* filesIn(folder), [file, "fetches/run-1.ndjson"].sort())
+      const fs = yield* FileSystem.FileSystem
+      assert.strictEqual(text, '{"results":[]}')
+      assert.strictEqual(yield* fs.readFileString(`${folder}/${file}`), text)
+      assert.match(raw.fetched_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      const { path, ...listed } = raw
+      assert.isFalse(yield* fs.exists(path)) // it was the run's own
+      assert.deepStrictEqual(
+        (yield* linesOf(folder)).map((line) => decodeLine(line)),
+        [listed]
+      )
+      assert.deepStrictEqual(listed, {
+        run_id: "run-1",
+        pipeline: "commodities",
+        days: null,
+        origin: "live",
+        url: `${upstream.url}/1603?q=a`,
+        final_url: `${upstream.url}/1603?q=a`,
+        status: 200,
+        content_type: "application/json",
+        etag: '"v1"',
+        last_modified: null,
+        exact: true,
+        fetched_at: raw.fetched_at,
+        sha256,
+        bytes: 14,
+        file
+      })
+    })
+  )
+
+  it.effect("keeps the response headers that were asked for", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response) => response.writeHead(200, { "x-wp-total": "151" }).end("[]"))
+      const ask = { url: upstream.url, accept: "*/*", wants: ["x-wp-total", "x-wp-totalpages"] }
+      const raw = yield* Archive.use((archive) => archive.fetch(ask)).pipe(Effect.provide([archiveIn(folder), live]))
+      const [line = ""] = yield* linesOf(folder)
+      assert.deepStrictEqual([raw.told, decodeLine(line).told], [{ "x-wp-total": "151" }, { "x-wp-total": "151" }])
+    })
+  )
+
+  it.effect.each([
+    ["announces more bytes than are wanted", { "content-length": "1001" }, Buffer.alloc(1001)],
+    ["sends more bytes than are wanted", {}, Buffer.alloc(1001)],
+    ["unpacks to more bytes than are wanted", { "content-encoding": "gzip" }, gzipSync(Buffer.alloc(1001))]
+  ] as const)("keeps nothing of an answer that %s, and does not ask again", ([, headers, body]) =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response) => response.writeHead(200, headers).end(body))
+      const ask = { url: upstream.url, accept: "*/*", longest: 1000 }
+      const fetching = Archive.use((archive) => archive.fetch(ask)).pipe(Effect.provide([archiveIn(folder), live]))
+      const error = yield* Effect.flip(fetching)
+      assert.instanceOf(error, AnswerTooLarge)
+      assert.strictEqual(error.message, `GET ${upstream.url} was given up: the answer is longer than 1,000 bytes.`)
+      assert.lengthOf(upstream.seen, 1)
+      assert.deepStrictEqual(yield* filesIn(folder), ["fetches/run-1.ndjson"])
+    })
+  )
+
+  it.effect("records a refusal and its reason, without its body", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response) => response.writeHead(404).end("<title>Gone</title>"))
+      const answer = yield* startUpstream((response) => response.write("the beginning", () => response.destroy()))
+      const url = `${upstream.url}/1603`
+      const [refused, broken] = yield* Effect.all([Effect.flip(fetch(url)), Effect.flip(fetch(answer.url))]).pipe(
+        Effect.provide([archiveIn(folder), live])
+      )
+      const [first, second] = (yield* linesOf(folder)).map((line) => decodeRefused(line))
+      assert.match(first?.refused_at ?? "", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+      assert.deepStrictEqual(
+        { ...first, refused_at: "" },
+        { run_id: "run-1", pipeline: "commodities", url, refused_at: "", refusal: refused }
+      )
+      assert.deepStrictEqual([second?.refusal._tag, second?.refusal.message], ["UpstreamUnavailable", broken.message])
+      assert.notProperty(second?.refusal, "cause")
+      assert.deepStrictEqual(yield* filesIn(folder), ["fetches/run-1.ndjson"])
+    })
+  )
+
+  it.effect("records an unreadable recording by its address, not by its folder", () =>
+    Effect.gen(function* () {
+      const [folder, recordings] = [yield* makeFolder, yield* makeFolder]
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(`${recordings}/mars.test`)
+      yield* fs.writeFileString(`${recordings}/mars.test/1603.gz`, "no gzip")
+      const url = "https://mars.test/1603"
+      yield* Effect.flip(fetch(url)).pipe(Effect.provide([archiveIn(folder), replayOrigin(recordings)]))
+      const [line = ""] = yield* linesOf(folder)
+      const { refusal } = decodeRefused(line)
+      assert.notInclude(line, recordings)
+      assert.include(refusal.message, `The recording ${url} cannot be read: Z_DATA_ERROR.`)
+    })
+  )
+
+  it.effect("gives up when the time budget is used up, and records that", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response) => response.write("the beginning"))
+      const { url } = upstream
+      const over = new GivenUp({ url, reason: "budget", problem: "it took too long" })
+      const asking = (left: Duration.Input) =>
+        Archive.use((archive) => Effect.flip(archive.fetch({ url, accept: "*/*", patience: { left, over } })))
+      const errors = yield* Effect.all([asking("50 millis"), asking(0)]).pipe(Effect.provide([archiveIn(folder), live]))
+      assert.deepStrictEqual(errors, [over, over])
+      assert.isAtMost(upstream.seen.length, 1)
+      assert.deepStrictEqual(
+        (yield* linesOf(folder)).map((line) => decodeRefused(line).refusal),
+        [over, over]
+      )
+    })
+  )
+
+  it.effect("keeps an answer of exactly the allowed number of bytes", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response) => response.end(Buffer.alloc(1000)))
+      const ask = { url: upstream.url, accept: "*/*", longest: 1000 }
+      const raw = yield* Archive.use((archive) => archive.fetch(ask)).pipe(Effect.provide([archiveIn(folder), live]))
+      assert.strictEqual(raw.bytes, 1000)
+    })
+  )
+
+  it.effect("stores the same content once and lists every fetch of it", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const upstream = yield* startUpstream((response) => response.end("same"))
+      const run = Effect.forEach(["/1", "/2", "/3"], (path) => fetch(upstream.url + path), { concurrency: 3 })
+      const [first] = yield* run.pipe(Effect.provide([archiveIn(folder), live]))
+      const loose = `${folder}/${first?.file}`
+      const before = yield* fs.stat(loose)
+      yield* run.pipe(Effect.provide([archiveIn(folder, "run-2"), live]))
+      const after = yield* fs.stat(loose)
+      assert.deepStrictEqual(after.ino, before.ino)
+      const sha256 = sha256Of("same")
+      const lists = ["fetches/run-1.ndjson", "fetches/run-2.ndjson"]
+      assert.deepStrictEqual(yield* filesIn(folder), [`${sha256.slice(0, 2)}/${sha256}`, ...lists].sort())
+      const urls = (yield* linesOf(folder, "run-2")).map((line) => decodeLine(line).url)
+      assert.sameMembers(
+        urls,
+        ["/1", "/2", "/3"].map((path) => upstream.url + path)
+      )
+    })
+  )
+
+  it.effect("rewrites a stored file that was cut short", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const upstream = yield* startUpstream((response) => response.end("whole"))
+      const sha256 = sha256Of("whole")
+      yield* fs.makeDirectory(`${folder}/${sha256.slice(0, 2)}`)
+      yield* fs.writeFileString(`${folder}/${sha256.slice(0, 2)}/${sha256}`, "who")
+      const { raw, text } = yield* fetchText(upstream.url).pipe(Effect.provide([archiveIn(folder), live]))
+      assert.deepStrictEqual([text, yield* fs.readFileString(`${folder}/${raw.file}`)], ["whole", "whole"])
+    })
+  )
+
+  it.effect("flushes a payload that a killed run left, with its folders, before it is settled", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const upstream = yield* startUpstream((response) => response.end("left"))
+      const sha256 = sha256Of("left")
+      const left = `${folder}/${sha256.slice(0, 2)}/${sha256}`
+      yield* fs.makeDirectory(`${folder}/${sha256.slice(0, 2)}`)
+      yield* fs.writeFileString(left, "left")
+      const flushed: Array<string> = []
+      const watched = FileSystem.FileSystem.of({
+        ...fs,
+        open: (path, options) =>
+          Effect.map(fs.open(path, options), (file) =>
+            Object.create(file, { sync: { value: Effect.tap(file.sync, () => Effect.sync(() => flushed.push(path))) } })
+          )
+      })
+      yield* Effect.andThen(
+        fetch(upstream.url),
+        Archive.use(({ settled }) => settled)
+      ).pipe(Effect.provide([archiveIn(folder), live]), Effect.provideService(FileSystem.FileSystem, watched))
+      assert.includeMembers(flushed, [left, `${folder}/${sha256.slice(0, 2)}`, folder])
+    })
+  )
+
+  it.effect("keeps the whole payload when the first try broke off in the middle", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response, n) => {
+        response.writeHead(200, { "content-length": "12" })
+        if (n === 1) response.write("half", () => response.destroy())
+        else response.end("half and all")
+      })
+      const raw = yield* fetch(upstream.url).pipe(Effect.provide([archiveIn(folder), live]))
+      const file = `${raw.sha256.slice(0, 2)}/${raw.sha256}`
+      assert.strictEqual(raw.sha256, sha256Of("half and all"))
+      assert.deepStrictEqual(yield* filesIn(folder), [file, "fetches/run-1.ndjson"].sort())
+      assert.lengthOf(yield* linesOf(folder), 1)
+    })
+  )
+
+  it.effect("keeps nothing of a fetch that is interrupted", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const upstream = yield* startUpstream((response) => response.write("the beginning"))
+      const arrived = Promise.withResolvers<void>()
+      const watching = { ...silent, advance: () => Effect.sync(() => arrived.resolve()) }
+      const running = yield* fetch(upstream.url).pipe(
+        Effect.provide([archiveIn(folder), live]),
+        Effect.provideService(Progress, watching),
+        Effect.forkChild
+      )
+      yield* Effect.promise(() => arrived.promise)
+      assert.lengthOf(yield* fs.readDirectory(`${folder}/incoming`), 1)
+      yield* Fiber.interrupt(running)
+      assert.deepStrictEqual(yield* filesIn(folder), [])
+    })
+  )
+
+  it.effect("keeps no body of a 403 answer, and no key", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response, n) => response.writeHead(n === 1 ? 200 : 403).end("an answer"))
+      const basicUser = Redacted.make("s3cret-mars-key")
+      const ask = { url: upstream.url, accept: "*/*", basicUser, keyVariable: "MARS_API_KEY" }
+      const error = yield* Archive.use((archive) =>
+        Effect.andThen(archive.fetch(ask), Effect.flip(archive.fetch({ ...ask, url: `${upstream.url}/2` })))
+      ).pipe(Effect.provide([archiveIn(folder), live]))
+      assert.instanceOf(error, AccessDenied)
+      const lines = yield* linesOf(folder)
+      assert.lengthOf(lines, 2)
+      assert.notInclude(lines.join(), "s3cret")
+      assert.notInclude(lines.join(), Buffer.from("s3cret-mars-key:").toString("base64"))
+      assert.lengthOf(yield* filesIn(folder), 2)
+    })
+  )
+
+  it.effect("archives recordings like network answers, and marks a recording of another query as not exact", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const recordings = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(`${recordings}/mars.test`)
+      yield* fs.writeFileString(`${recordings}/mars.test/1603`, "recorded")
+      const [raw, missing] = yield* Effect.all([
+        fetch("https://mars.test/1603?q=2026"),
+        Effect.flip(fetch("https://mars.test/1604"))
+      ]).pipe(Effect.provide([archiveIn(folder), replayOrigin(recordings)]))
+      assert.deepStrictEqual([raw.origin, raw.exact, raw.sha256], ["replay", false, sha256Of("recorded")])
+      assert.instanceOf(missing, NotRecorded)
+    })
+  )
+
+  it.effect("counts received bytes for the progress display", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startUpstream((response) => response.end("x".repeat(300_000)))
+      let bytes = 0
+      const counting = {
+        ...silent,
+        advance: (step: { readonly bytes?: number }) =>
+          Effect.sync(() => {
+            bytes += step.bytes ?? 0
+          })
+      }
+      yield* fetch(upstream.url).pipe(
+        Effect.provide([archiveIn(folder), live]),
+        Effect.provideService(Progress, counting)
+      )
+      assert.strictEqual(bytes, 300_000)
+    })
+  )
+
+  it.effect("fails with its folder and the reason when it cannot be written", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = `${yield* makeFolder}/raw`
+      yield* fs.writeFileString(folder, "a file where the folder should be")
+      const error = yield* Effect.flip(Archive.pipe(Effect.provide(archiveIn(folder))))
+      assert.instanceOf(error, ArchiveUnwritable)
+      assert.match(error.message, /^The raw archive \S+\/raw cannot be written: .*Check free space and permissions/)
+    })
+  )
+})

@@ -1,0 +1,57 @@
+/** Lines of `fetches/<run_id>.ndjson`: what a run fetched and was refused, in order of the responses, and its end. */
+import { type Effect, Schema } from "effect"
+import { Refused } from "../origins/recorded-refusals.ts"
+
+export const Fetch = Schema.Struct({
+  run_id: Schema.String,
+  pipeline: Schema.String,
+  /** Days that the run was limited to; null if it was not. */
+  days: Schema.NullOr(Schema.Struct({ from: Schema.String, to: Schema.String })),
+  origin: Schema.Literals(["live", "replay", "sample"]),
+  url: Schema.String,
+  /** The address that finally responded, without its query if a redirect led there. */
+  final_url: Schema.String,
+  /** 304: the source confirmed the payload that an earlier run fetched. The rest of the line describes that payload. */
+  status: Schema.Int,
+  content_type: Schema.NullOr(Schema.String),
+  etag: Schema.NullOr(Schema.String),
+  last_modified: Schema.NullOr(Schema.String),
+  /** False if a recording without a query answered for an address that has one. */
+  exact: Schema.Boolean,
+  /** Further values of the response that the request asked for. */
+  told: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
+  /** When the response began, UTC, with milliseconds. */
+  fetched_at: Schema.String,
+  /** For a 304: when the payload was received. */
+  received_at: Schema.optionalKey(Schema.String),
+  sha256: Schema.String,
+  bytes: Schema.Int,
+  /** Path while the payload is loose, relative to the archive, with `/`. */
+  file: Schema.String,
+  /** The interrupted run that fetched the payload, if this run took it over. */
+  taken_from: Schema.optionalKey(Schema.String)
+})
+export type Fetch = typeof Fetch.Type
+
+/** Whether the run accepted a large loss, with `--accept-shrinkage`. */
+const shrinkage_accepted = Schema.optionalKey(Schema.Boolean)
+
+/** The last line of a run that published. */
+export const Published = Schema.Struct({ run_id: Schema.String, published: Schema.String, shrinkage_accepted })
+
+/** The last line of a run that published nothing, with its outcome. A killed or interrupted run has no such line. */
+export const Ended = Schema.Struct({ run_id: Schema.String, ended: Schema.String, shrinkage_accepted })
+
+/** Whether a line ends a run that read its source. Runs without new rows count: later runs build on their reads. */
+export const hasRead = (
+  line: Effect.Success<ReturnType<typeof decodeLine>>
+): line is typeof Published.Type | typeof Ended.Type =>
+  "published" in line || ("ended" in line && ["unchanged", "partial"].includes(line.ended))
+
+export type Line = typeof Fetch.Encoded | typeof Refused.Encoded | typeof Published.Encoded | typeof Ended.Encoded
+
+export const decodeLine = Schema.decodeUnknownEffect(
+  Schema.fromJsonString(Schema.Union([Fetch, Refused, Published, Ended]))
+)
+
+export const hasPayload = (line: Effect.Success<ReturnType<typeof decodeLine>>): line is Fetch => "sha256" in line

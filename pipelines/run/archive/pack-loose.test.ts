@@ -1,0 +1,207 @@
+import { randomBytes } from "node:crypto"
+import { buffer } from "node:stream/consumers"
+import { gzipSync } from "node:zlib"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, layer } from "@effect/vitest"
+import { later } from "@larder/test/support/later.ts"
+import {
+  addressed,
+  answering,
+  fetchAll,
+  filesIn,
+  membersOf,
+  packedRun,
+  runNamed,
+  sha256Of
+} from "@larder/test/support/pipelines/raw-archive.ts"
+import { Effect, FileSystem, PlatformError } from "effect"
+import { openPromise } from "yauzl"
+import { Archive } from "./archive.ts"
+import { looseName } from "./run-payloads.ts"
+
+const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
+  fs.makeTempDirectoryScoped({ prefix: "larder-packs-" })
+)
+const some = addressed(["a page, a page, a page, a page, a page, a page", "another", randomBytes(100_000), ""])
+const hashesOf = (payloads: Readonly<Record<string, string | Uint8Array>>) =>
+  [...new Set(Object.values(payloads).map(sha256Of))].sort()
+
+/** The zip as any other program reads it. */
+const unzipped = (file: string) =>
+  Effect.promise(async () => {
+    const zip = await openPromise(file)
+    const members: Array<{ name: string; method: number; bytes: Buffer }> = []
+    for await (const entry of zip.eachEntry()) {
+      const bytes = await buffer(await zip.openReadStreamPromise(entry))
+      members.push({ name: entry.fileName, method: entry.compressionMethod, bytes })
+    }
+    return members
+  })
+
+// on the real clock: files have the time of the disk
+layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it) => {
+  it.effect("its payloads are in one zip, byte for byte, under their SHA-256, and no longer loose", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      yield* packedRun(folder, "run-1", some)
+      assert.deepStrictEqual(filesIn(folder), ["packs/run-1.zip"])
+      const fs = yield* FileSystem.FileSystem
+      assert.sameMembers(yield* fs.readDirectory(folder), ["fetches", "incoming", "packs"])
+      const members = yield* unzipped(`${folder}/packs/run-1.zip`)
+      assert.deepStrictEqual(members.map(({ name }) => name).sort(), hashesOf(some))
+      for (const { bytes, name } of members) assert.strictEqual(sha256Of(bytes), name)
+    })
+  )
+
+  it.effect("a payload is deflated where that helps, and else stored", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const [text, packed] = ["a line\n".repeat(1000), gzipSync(randomBytes(200_000))]
+      yield* packedRun(folder, "run-1", addressed([text, packed]))
+      const methods = new Map((yield* unzipped(`${folder}/packs/run-1.zip`)).map(({ method, name }) => [name, method]))
+      assert.deepStrictEqual([methods.get(sha256Of(text)), methods.get(sha256Of(packed))], [8, 0])
+    })
+  )
+
+  it.effect("a large payload that is compressed already stays loose, also in later runs", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const large = randomBytes(17 << 20)
+      yield* packedRun(folder, "run-1", addressed([large, "small"]))
+      assert.deepStrictEqual(filesIn(folder), [looseName(sha256Of(large)), "packs/run-1.zip"].sort())
+      yield* packedRun(folder, "run-2", addressed(["other"])).pipe(later("7 hours"))
+      assert.include(filesIn(folder), looseName(sha256Of(large)))
+    })
+  )
+
+  it.effect("payloads that are in a pack already are not kept again", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      yield* packedRun(folder, "run-1", some)
+      const read = yield* fetchAll(some).pipe(Effect.provide([runNamed(folder, "run-2"), answering(some)]))
+      assert.deepStrictEqual(read.map(sha256Of), Object.values(some).map(sha256Of))
+      assert.deepStrictEqual(filesIn(folder), ["packs/run-1.zip"])
+      yield* packedRun(folder, "run-2", some)
+      assert.deepStrictEqual(filesIn(folder), ["packs/run-1.zip"])
+      yield* packedRun(folder, "run-3", { ...some, "https://source.test/new": "news" })
+      assert.deepStrictEqual(yield* membersOf(folder, "run-3"), [sha256Of("news")])
+    })
+  )
+
+  it.effect("payloads of a run that failed are packed, too", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      yield* Effect.gen(function* () {
+        yield* fetchAll(some)
+        yield* Archive.use((archive) => Effect.andThen(archive.ended("failed"), archive.pack))
+      }).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
+      assert.deepStrictEqual(filesIn(folder), ["packs/run-1.zip"])
+    })
+  )
+
+  it.effect("what an interrupted run left is packed by the run that takes it up", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const run = (n: number, then: (archive: Archive["Service"]) => Effect.Effect<void, unknown>) =>
+        Effect.gen(function* () {
+          yield* fetchAll(some)
+          yield* Effect.orDie(Archive.use(then))
+        }).pipe(Effect.provide([runNamed(folder, `2026-${n}-shops-run`, { goesOn: true }), answering(some)]))
+      yield* run(1, () => Effect.void)
+      assert.lengthOf(filesIn(folder), 4)
+      yield* run(2, (archive) => Effect.andThen(archive.published("larder-1"), archive.pack))
+      assert.deepStrictEqual(filesIn(folder), ["packs/2026-2-shops-run.zip"])
+      assert.deepStrictEqual(yield* membersOf(folder, "2026-2-shops-run"), hashesOf(some))
+    })
+  )
+
+  it.effect("what a killed run left stays loose for six hours, and is packed by a later run", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      yield* fetchAll(some).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
+      yield* packedRun(folder, "run-2", addressed(["two"])).pipe(later("5.9 hours"))
+      assert.lengthOf(filesIn(folder), 5)
+      yield* packedRun(folder, "run-3", addressed(["two"])).pipe(later("6.1 hours"))
+      assert.deepStrictEqual(filesIn(folder), ["packs/run-2.zip", "packs/run-3.zip"])
+      assert.deepStrictEqual(yield* membersOf(folder, "run-3"), hashesOf(some))
+    })
+  )
+
+  it.effect("a damaged payload is named, stays where it is, and keeps no other from being packed", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      yield* fetchAll(some).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
+      const damaged = looseName(sha256Of("another"))
+      yield* fs.writeFileString(`${folder}/${damaged}`, "something else")
+      yield* packedRun(folder, "run-2", addressed(["two"])).pipe(later("7 hours"))
+      assert.deepStrictEqual(filesIn(folder), [damaged, "packs/run-2.zip"].sort())
+      const expected = [...hashesOf(some), sha256Of("two")].filter((hash) => hash !== sha256Of("another"))
+      assert.deepStrictEqual(yield* membersOf(folder, "run-2"), expected.sort())
+    })
+  )
+
+  it.effect("payloads stay loose where they cannot be packed, and the run is as good as any", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const full = PlatformError.systemError({ _tag: "Unknown", module: "FileSystem", method: "rename" })
+      const rename: typeof fs.rename = (from, to) =>
+        /packs/.test(to.slice(folder.length)) ? Effect.fail(full) : fs.rename(from, to)
+      yield* Effect.provideService(packedRun(folder, "run-1", some), FileSystem.FileSystem, { ...fs, rename })
+      assert.deepStrictEqual(filesIn(folder), hashesOf(some).map(looseName).sort())
+    })
+  )
+
+  it.effect("no pack of an earlier run is overwritten", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      yield* packedRun(folder, "run-1", some)
+      yield* packedRun(folder, "run-1", addressed(["two"]))
+      assert.deepStrictEqual(yield* membersOf(folder, "run-1"), hashesOf(some))
+      assert.include(filesIn(folder), looseName(sha256Of("two")))
+    })
+  )
+})
+
+layer(NodeServices.layer, { excludeTestServices: true })("runs side by side", (it) => {
+  it.effect("keep what both fetched, and each reads on while the other packs it", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const started = Effect.gen(function* () {
+        const archive = yield* Archive
+        const raw = yield* Effect.forEach(Object.keys(some), (url) => archive.fetch({ url, accept: "*/*" }))
+        return { archive, raw }
+      })
+      yield* Effect.gen(function* () {
+        const slow = yield* started
+        yield* packedRun(folder, "run-2", some)
+        assert.deepStrictEqual(
+          filesIn(folder).filter((name) => !name.startsWith("incoming/")),
+          ["packs/run-2.zip"]
+        )
+        for (const { path, sha256 } of slow.raw) assert.strictEqual(sha256Of(yield* fs.readFile(path)), sha256)
+        yield* slow.archive.published("larder-1") // flushes what is no longer loose
+        yield* slow.archive.pack
+      }).pipe(Effect.provide([runNamed(folder, "run-1"), answering(some)]))
+      assert.deepStrictEqual(filesIn(folder), ["packs/run-2.zip"])
+    })
+  )
+
+  it.effect("that pack at the same moment lose nothing", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const many = addressed(Array.from({ length: 60 }, (_, n) => `page ${n} `.repeat(500)))
+      const runs = ["run-1", "run-2", "run-3"].map((run) => packedRun(folder, run, many))
+      yield* Effect.all(runs, { concurrency: "unbounded" })
+      const packs = filesIn(folder)
+      assert.includeMembers(["packs/run-1.zip", "packs/run-2.zip", "packs/run-3.zip"], packs)
+      const all = yield* Effect.forEach(packs, (name) => membersOf(folder, name.slice("packs/".length, -".zip".length)))
+      assert.deepStrictEqual([...new Set(all.flat())].sort(), hashesOf(many))
+      const read = yield* packedRun(folder, "run-4", many)
+      assert.deepStrictEqual(read.map(sha256Of), Object.values(many).map(sha256Of))
+      assert.deepStrictEqual(filesIn(folder), packs)
+    })
+  )
+})

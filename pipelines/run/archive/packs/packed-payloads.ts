@@ -1,0 +1,102 @@
+/**
+ * Payloads in the packs of an archive. A packed payload counts only if its bytes are still those that were fetched. If
+ * several packs hold it, the first undamaged one counts.
+ */
+import { Effect, FileSystem, Path } from "effect"
+import { reasonOf } from "../../causes.ts"
+import { FileUnwritable } from "../../files/write-all.ts"
+import { openPack, type Pack, readMember } from "./pack-file.ts"
+import { type IndexUse, openPackIndex } from "./pack-index.ts"
+
+/** Packs that are open at the same time. A run that confirms payloads of many earlier runs opens them in turn. */
+const mostOpen = 8
+
+/** Why a payload is not available. */
+export interface Fault {
+  /** The file at fault, for people. */
+  readonly file: string
+  readonly problem: string
+}
+
+interface Opened {
+  readonly pack: Promise<Pack>
+  readers: number
+  isDropped: boolean
+}
+
+/** Opens each pack once. Closes the least recently used packs when no reader uses them any more. */
+const openPacks = (fileOf: (name: string) => string) => {
+  const open = new Map<string, Opened>()
+  const closeUnused = ({ isDropped, pack, readers }: Opened) => {
+    if (isDropped && readers === 0) pack.then((opened) => opened.close()).catch(() => undefined) // its readers got the error
+  }
+  const drop = (name: string) => {
+    const opened = open.get(name)
+    if (opened === undefined) return
+    open.delete(name)
+    opened.isDropped = true
+    closeUnused(opened)
+  }
+  const read = async <A>(name: string, reading: (pack: Pack) => Promise<A>) => {
+    const opened = open.get(name) ?? { pack: openPack(fileOf(name)), readers: 0, isDropped: false }
+    opened.readers += 1
+    open.delete(name)
+    open.set(name, opened)
+    const [oldest] = open.keys()
+    if (open.size > mostOpen && oldest !== undefined) drop(oldest)
+    try {
+      return await reading(await opened.pack)
+    } catch (cause) {
+      if (open.get(name) === opened) drop(name) // an undamaged pack may replace it
+      throw cause
+    } finally {
+      opened.readers -= 1
+      closeUnused(opened)
+    }
+  }
+  return { read, close: () => [...open.keys()].forEach(drop) }
+}
+
+export const openPackedPayloads = Effect.fnUntraced(function* (folder: string, use: IndexUse) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const index = yield* openPackIndex(folder, use)
+  const packs = yield* Effect.acquireRelease(
+    Effect.sync(() => openPacks((name) => path.join(folder, name))),
+    ({ close }) => Effect.sync(close)
+  )
+
+  /**
+   * Reads a payload to its end, into a new file if `target` is given. Undefined if it is undamaged, `absent` if the
+   * index lists no pack for it.
+   */
+  const read = Effect.fnUntraced(function* (sha256: string, target?: string) {
+    let fault: Fault | "absent" = "absent"
+    for (const name of yield* index.packsOf(sha256)) {
+      const reading = Effect.tryPromise({
+        try: () => packs.read(name, (pack) => readMember(pack, sha256, target)),
+        catch: (cause): Fault | FileUnwritable =>
+          cause instanceof FileUnwritable
+            ? cause
+            : { file: `${sha256} in ${path.join(folder, name)}`, problem: `cannot be read (${reasonOf(cause)})` }
+      })
+      const failed = yield* Effect.uninterruptible(reading).pipe(
+        Effect.as(undefined),
+        Effect.catch((error) => (error instanceof FileUnwritable ? Effect.fail(error) : Effect.succeed(error)))
+      )
+      if (failed === undefined) return undefined
+      fault = failed
+      if (target !== undefined) yield* fs.remove(target, { force: true })
+    }
+    return fault
+  })
+
+  return {
+    /** Reads a payload into a new file. */
+    extract: (sha256: string, target: string) => read(sha256, target),
+    isWhole: (sha256: string) => Effect.orDie(Effect.map(read(sha256), (fault) => fault === undefined)), // writes nothing, so it cannot fail
+    add: index.add,
+    refresh: index.refresh
+  }
+})
+export type PackedPayloads = Effect.Success<ReturnType<typeof openPackedPayloads>>

@@ -1,0 +1,170 @@
+import { createHash } from "node:crypto"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, layer } from "@effect/vitest"
+import { later } from "@larder/test/support/later.ts"
+import { quick, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
+import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
+import { liveOrigin } from "../origins/live.ts"
+import type { Ask } from "../origins/origin.ts"
+import { Archive } from "./archive.ts"
+import { archivedRuns, archiveToRepeat, repeated } from "./archived-runs.ts"
+
+const origin = liveOrigin(quick).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({}))))
+const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
+
+/** A server whose payload may change, and which knows the tag of each version. */
+const startTagged = Effect.gen(function* () {
+  const served = { text: "the first version" }
+  const tag = () => `"${createHash("sha1").update(served.text).digest("hex")}"`
+  const upstream = yield* startUpstream((response, _, { headers, url }) => {
+    const etag = tag().replace('"', `"${url}`)
+    const isSame = headers["if-none-match"] === etag
+    response.writeHead(isSame ? 304 : 200, { etag, "x-wp-total": "7" }).end(isSame ? undefined : served.text)
+  })
+  const statuses = () =>
+    upstream.seen.map(({ headers }) => (headers["if-none-match"] === undefined ? "in full" : "conditional"))
+  return { ...upstream, served, statuses }
+})
+
+/** One run that publishes and packs: asks for these, by what runs before it fetched, and tells what it read. */
+const run = (
+  folder: string,
+  n: number,
+  asks: ReadonlyArray<Partial<Ask> & Pick<Ask, "url">>,
+  after: ReadonlyArray<number>,
+  packs = true
+) =>
+  Effect.gen(function* () {
+    const archive = yield* Archive
+    yield* archive.revalidate(after.map((earlier) => `run-${earlier}`))
+    const all = yield* Effect.forEach(asks, (ask) =>
+      Effect.gen(function* () {
+        const { path, ...line } = yield* archive.fetch({ accept: "*/*", wants: ["x-wp-total"], ...ask })
+        return { ...line, text: yield* textOf(path) }
+      })
+    )
+    yield* archive.published(`larder-${n}`)
+    if (packs) yield* archive.pack
+    return all
+  }).pipe(Effect.provide([Archive.layer({ folder, run_id: `run-${n}`, pipeline: "storefronts", days: null }), origin]))
+
+const textOf = (path: string) => Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString(path))
+
+// on the real clock: the servers are real, too
+layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earlier run fetched", (it) => {
+  it.effect("is asked for on condition, and a 304 gives its bytes and all that came with them", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startTagged
+      const [first] = yield* run(folder, 1, [upstream], [])
+      const [second] = yield* run(folder, 2, [upstream], [1])
+      assert.deepStrictEqual(upstream.statuses(), ["in full", "conditional"])
+      assert.strictEqual(second?.text, "the first version")
+      assert.deepStrictEqual(second, {
+        ...first,
+        run_id: "run-2",
+        status: 304,
+        fetched_at: second?.fetched_at,
+        received_at: first?.fetched_at
+      } as typeof second)
+      assert.deepStrictEqual(second?.told, { "x-wp-total": "7" })
+    })
+  )
+
+  it.effect("is replaced by a new one, by which the next run asks", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startTagged
+      yield* run(folder, 1, [upstream], [])
+      upstream.served.text = "the second version"
+      yield* run(folder, 2, [upstream], [1])
+      const [third] = yield* run(folder, 3, [upstream], [2, 1])
+      assert.deepStrictEqual([third?.status, third?.bytes], [304, "the second version".length])
+    })
+  )
+
+  it.effect("is that of the whole address: another query is asked for in full", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startTagged
+      const pages = [1, 2].map((page) => ({ url: `${upstream.url}/products?page=${page}` }))
+      yield* run(folder, 1, pages.slice(0, 1), [])
+      yield* run(folder, 2, pages, [1])
+      assert.deepStrictEqual(upstream.statuses(), ["in full", "conditional", "in full"])
+    })
+  )
+
+  it.effect.each(
+    ["loose", "in a pack"].flatMap((place) => ["missing", "damaged"].map((fault) => [place, fault] as const))
+  )("that lies %s is asked for in full where its file is %s, and is whole again", ([place, fault]) =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const upstream = yield* startTagged
+      const isPacked = place === "in a pack"
+      const [first] = yield* run(folder, 1, [upstream], [], isPacked)
+      const file = `${folder}/${isPacked ? "packs/run-1.zip" : first?.file}`
+      const bytes = yield* fs.readFile(file)
+      const damaged = bytes.with(isPacked ? 100 : 0, 1) // in a pack behind the head and the name of its only member
+      yield* fault === "missing" ? fs.remove(file) : fs.writeFile(file, damaged)
+      const [second] = yield* run(folder, 2, [upstream], [1])
+      const [third] = yield* run(folder, 3, [upstream], [2, 1])
+      assert.deepStrictEqual(upstream.statuses(), ["in full", "in full", "conditional"])
+      assert.deepStrictEqual([second?.status, second?.text], [200, "the first version"])
+      assert.deepStrictEqual([third?.status, third?.text], [304, "the first version"])
+    })
+  )
+
+  it.effect("is asked for in full a month after it came, however often it was confirmed since", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startTagged
+      for (const [index, day] of [0, 20, 29, 31, 60].entries()) {
+        yield* run(folder, index, [upstream], index === 0 ? [] : [index - 1]).pipe(later(`${day} days`))
+      }
+      assert.deepStrictEqual(upstream.statuses(), ["in full", "conditional", "conditional", "in full", "conditional"])
+    })
+  )
+
+  it.effect("is asked for on condition where it is a download that can be resumed", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const fs = yield* FileSystem.FileSystem
+      const upstream = yield* startTagged
+      const ask = { url: upstream.url, resumable: true as const }
+      yield* run(folder, 1, [ask], [])
+      const [second] = yield* run(folder, 2, [ask], [1])
+      assert.deepStrictEqual(upstream.statuses(), ["in full", "conditional"])
+      assert.strictEqual(second?.text, "the first version")
+      assert.deepStrictEqual(yield* fs.readDirectory(`${folder}/incoming`), [])
+    })
+  )
+
+  it.effect("is there when the run that had it confirmed is repeated from the archive", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startTagged
+      const [first] = yield* run(folder, 1, [upstream], [])
+      const [second] = yield* run(folder, 2, [upstream], [1])
+      yield* upstream.close
+      const runs = yield* archivedRuns(folder, "storefronts")
+      const archive = yield* archiveToRepeat(folder, yield* makeFolder)
+      const again = yield* Effect.forEach(runs, (archived) =>
+        Effect.gen(function* () {
+          const { path, ...line } = yield* (yield* Archive).fetch({ url: upstream.url, accept: "*/*" })
+          return { ...line, text: yield* textOf(path) }
+        }).pipe(Effect.provide(repeated(archive, archived)))
+      )
+      assert.deepStrictEqual(again, [first, second] as typeof again)
+    })
+  )
+
+  it.effect("is asked for in full where the list of its run is gone", () =>
+    Effect.gen(function* () {
+      const folder = yield* makeFolder
+      const upstream = yield* startTagged
+      yield* run(folder, 2, [upstream], [1])
+      assert.deepStrictEqual(upstream.statuses(), ["in full"])
+    })
+  )
+})

@@ -1,0 +1,130 @@
+/** Explains for people why there was no answer: what happened, and what to do if a retry later does not help. */
+
+import { codeOf } from "../causes.ts"
+import { ProxyUnreachable } from "./proxies.ts"
+
+export interface ConnectionFault {
+  /** Without a full stop. */
+  readonly problem: string
+  /** One sentence. Absent if waiting is the only remedy. */
+  readonly advice?: string
+  readonly may_pass?: false
+}
+
+const checkNetwork = "Check the network and the name servers of this machine."
+
+const words: Readonly<Record<string, ConnectionFault>> = {
+  ECONNREFUSED: { problem: "the host refused the connection" },
+  ECONNRESET: { problem: "the connection broke off" },
+  ENOTFOUND: {
+    problem: "the host name is not known",
+    advice: `${checkNetwork} Where the network wants a proxy, name it in HTTPS_PROXY.`
+  },
+  EAI_AGAIN: { problem: "the host name could not be looked up", advice: checkNetwork },
+  ENETUNREACH: { problem: "no network leads to the host", advice: checkNetwork },
+  EHOSTUNREACH: { problem: "no network leads to the host", advice: checkNetwork },
+  ENETDOWN: { problem: "the network is down", advice: checkNetwork },
+  UND_ERR_CONNECT_TIMEOUT: { problem: "the host did not accept the connection in time" },
+  UND_ERR_SOCKET: { problem: "the connection broke off" },
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { problem: "the body does not have the length that was announced" },
+  Z_BUF_ERROR: { problem: "the compressed body broke off" },
+  Z_DATA_ERROR: { problem: "the compressed body is damaged" }
+}
+
+const textOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
+
+/** A host that answers in plain text, or with a certificate for another host, is usually not the source. */
+const somethingBetween =
+  "A captive portal or a proxy may answer in its place: sign in to the network with a browser, or name the proxy in HTTPS_PROXY."
+
+/** Error codes of OpenSSL and Node, https://nodejs.org/api/tls.html#x509-certificate-error-codes. */
+const certificateFault = (host: string, code: string, clock: string): ConnectionFault | undefined => {
+  const certificate = `the certificate of ${host}`
+  switch (code) {
+    case "DEPTH_ZERO_SELF_SIGNED_CERT":
+    case "SELF_SIGNED_CERT_IN_CHAIN":
+    case "UNABLE_TO_GET_ISSUER_CERT":
+    case "UNABLE_TO_GET_ISSUER_CERT_LOCALLY":
+    case "UNABLE_TO_VERIFY_LEAF_SIGNATURE":
+    case "CERT_UNTRUSTED":
+    case "CERT_SIGNATURE_FAILURE":
+      return {
+        problem: `${certificate} is not signed by an authority that this machine trusts (${code})`,
+        advice: "If a proxy of the network inspects TLS, name the PEM file of its authority in NODE_EXTRA_CA_CERTS.",
+        may_pass: false
+      }
+    case "CERT_HAS_EXPIRED":
+      return {
+        problem: `${certificate} has expired, or the clock of this machine is ahead${clock}`,
+        advice: "Set the clock right; if it is right, wait until the certificate is renewed.",
+        may_pass: false
+      }
+    case "CERT_NOT_YET_VALID":
+      return {
+        problem: `${certificate} is not valid yet, or the clock of this machine is behind${clock}`,
+        advice: "Set the clock right.",
+        may_pass: false
+      }
+    case "ERR_TLS_CERT_ALTNAME_INVALID":
+      return {
+        problem: `the certificate that came for ${host} is that of another host`,
+        advice: somethingBetween,
+        may_pass: false
+      }
+  }
+  if (/^CERT_|_CERT(_|$)|CERTIFICATE/.test(code)) {
+    return {
+      problem: `${certificate} was refused (${code}: an invalid certificate)`,
+      advice: somethingBetween,
+      may_pass: false
+    }
+  }
+  return undefined
+}
+
+const proxyFault = (host: string, variable: string, status: number): ConnectionFault => {
+  if (status === 407) {
+    return {
+      problem: `the proxy of ${variable} wants a user and a password, or others (HTTP 407)`,
+      advice: `Give them in its address, percent-encoded: ${variable}=http://user:password@host:port.`,
+      may_pass: false
+    }
+  }
+  return {
+    problem: `the proxy of ${variable} does not connect to ${host} (HTTP ${status})`,
+    advice: "Have the host allowed there, or add it to NO_PROXY where it can be reached directly.",
+    ...(status < 500 ? { may_pass: false } : {})
+  }
+}
+
+interface Circumstances {
+  /** The time on the clock of this machine. */
+  readonly now?: number
+  /** The variable that names the proxy of the address, if there is a proxy. */
+  readonly variable?: string | undefined
+}
+
+export const faultOf = (
+  cause: unknown,
+  url: string,
+  { now, variable = "HTTPS_PROXY" }: Circumstances = {}
+): ConnectionFault => {
+  if (cause instanceof ProxyUnreachable) {
+    const { problem } = faultOf(cause.cause, url)
+    return { problem: `the proxy of ${variable} cannot be reached: ${problem}`, advice: `Check ${variable}.` }
+  }
+  const { hostname: host } = new URL(url)
+  const code = codeOf(cause)
+  const text = textOf(cause)
+  // undici reports the response of a proxy only as text
+  const refused = /^Proxy response \((\d{3})\)/.exec(text)?.[1]
+  if (refused !== undefined) return proxyFault(host, variable, Number(refused))
+  if (/^Proxy Authentication Required/.test(text)) return proxyFault(host, variable, 407)
+  const known =
+    words[code] ?? certificateFault(host, code, now === undefined ? "" : `: it says ${new Date(now).toISOString()}`)
+  if (known !== undefined) return known
+  if (code === "EPROTO" || code.startsWith("ERR_SSL_")) {
+    return { problem: `the host does not answer with TLS (${code})`, advice: somethingBetween }
+  }
+  return { problem: `the connection failed (${[code, text].filter(Boolean).join(": ")})` }
+}

@@ -1,0 +1,68 @@
+import { createHash } from "node:crypto"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, layer } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { Archive } from "../archive/archive.ts"
+import { FileUnusable, fileOrigin } from "./file.ts"
+import { NotRecorded, Origin } from "./origin.ts"
+
+const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-file-" }))
+
+layer(NodeServices.layer)("a file that is given", (it) => {
+  it.effect("is archived under its name, without a trace of its folder", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const [folder, raw] = [yield* makeFolder, yield* makeFolder]
+      yield* fs.writeFileString(`${folder}/my release.zip`, "PK")
+      yield* fs.chmod(`${folder}/my release.zip`, 0o444)
+      const keeping = Archive.layer({ folder: raw, run_id: "run-1", pipeline: "branded-foods", days: null })
+      yield* Effect.gen(function* () {
+        const origin = yield* Origin
+        assert.strictEqual(origin.kind, "replay")
+        assert.deepStrictEqual(yield* origin.listing("file:"), ["file:my%20release.zip"])
+        assert.deepStrictEqual(yield* origin.listing("https:"), [])
+        const archive = yield* Archive
+        const got = yield* archive.fetch({ url: "file:my%20release.zip", accept: "*/*" })
+        assert.strictEqual(yield* fs.readFileString(got.path), "PK")
+        assert.strictEqual(got.sha256, createHash("sha256").update("PK").digest("hex"))
+        assert.strictEqual(got.bytes, 2)
+        assert.strictEqual((yield* fs.stat(got.path)).mode & 0o777, 0o644, "it can be written to, as other payloads")
+        const error = yield* Effect.flip(archive.fetch({ url: "file:other.zip", accept: "*/*" }))
+        assert.instanceOf(error, NotRecorded)
+        assert.notInclude(error.message, folder)
+      }).pipe(Effect.provide([keeping, fileOrigin(`${folder}/my release.zip`)]))
+      assert.notInclude(yield* fs.readFileString(`${raw}/fetches/run-1.ndjson`), folder)
+    })
+  )
+
+  it.effect("may be a folder, whose .csv files are listed", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* makeFolder
+      yield* fs.makeDirectory(`${folder}/rel`)
+      for (const name of ["food.csv", "Nutrient.CSV", ".hidden.csv", "notes.txt"]) {
+        yield* fs.writeFileString(`${folder}/rel/${name}`, name)
+      }
+      const listing = yield* Origin.use((origin) => origin.listing("file:")).pipe(
+        Effect.provide(fileOrigin(`${folder}/rel/`))
+      )
+      assert.deepStrictEqual(listing, ["file:rel/Nutrient.CSV", "file:rel/food.csv"])
+    })
+  )
+
+  it.effect.each([
+    ["notes.txt", "notes.txt is no release: it is neither of these."],
+    ["empty", "empty is no release: the folder holds no .csv."],
+    ["food.csv", "food.csv is no release: it is neither of these."]
+  ] as const)("is rejected when it is not a release: %s", ([name, message]) =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* makeFolder
+      if (name === "empty") yield* fs.makeDirectory(`${folder}/empty`)
+      else yield* fs.writeFileString(`${folder}/${name}`, "")
+      const error = yield* Effect.flip(Origin.pipe(Effect.provide(fileOrigin(`${folder}/${name}`))))
+      assert.instanceOf(error, FileUnusable)
+      assert.strictEqual(error.message, `${message} --file takes a zip, a .json, or a folder with .csv files.`)
+    })
+  )
+})

@@ -1,0 +1,268 @@
+import { gzipSync } from "node:zlib"
+import { assert, describe, it } from "@effect/vitest"
+import { live, quick, readText, startUpstream } from "@larder/test/support/pipelines/upstream.ts"
+import { ConfigProvider, Effect, Fiber, Redacted } from "effect"
+import { liveOrigin } from "./live.ts"
+import { GivenUp, RefusedByUpstream } from "./origin.ts"
+
+const key = Redacted.make("s3cret-mars-key")
+
+describe("a request to the network", () => {
+  it.live("names Larder as user agent, and carries no tracing headers", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.end("{}"))
+        yield* readText({ url: `${upstream.url}/reports/1603` }).pipe(Effect.withSpan("ingest"))
+        const headers = upstream.seen[0]?.headers ?? {}
+        assert.match(headers["user-agent"] ?? "", /^Larder\/\d+\.\d+\.\d+ \(self-hosted market data loader\)$/)
+        assert.strictEqual(headers.accept, "application/json")
+        for (const name of ["b3", "traceparent", "authorization", "cookie"]) assert.notProperty(headers, name)
+      })
+    )
+  )
+
+  it.live("names the contact that the operator set, without its line breaks", () =>
+    Effect.gen(function* () {
+      const upstream = yield* startUpstream((response) => response.end("{}"))
+      yield* readText({ url: upstream.url }).pipe(
+        Effect.provide(liveOrigin(quick)),
+        Effect.provide(
+          ConfigProvider.layer(ConfigProvider.fromEnvRecord({ LARDER_CONTACT: "ops@example.test\r\nx: y" }))
+        )
+      )
+      assert.match(upstream.seen[0]?.headers["user-agent"] ?? "", /^Larder\/[\d.]+ \(ops@example\.testx: y\)$/)
+    })
+  )
+
+  it.live("asks for the address exactly as written, percent-encoding included", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.end("{}"))
+        const path = "/2993/500%20Pound%20Barrel%2C%20Sales?q=report_begin_date=09/01/2026:09/30/2026&x=a%2Fb"
+        yield* readText({ url: upstream.url + path })
+        assert.strictEqual(upstream.seen[0]?.url, path)
+      })
+    )
+  )
+
+  it.live("sends the key as user name of HTTP Basic with an empty password", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.end("{}"))
+        yield* readText({ url: upstream.url, basicUser: key })
+        const expected = `Basic ${Buffer.from("s3cret-mars-key:").toString("base64")}`
+        assert.strictEqual(upstream.seen[0]?.headers.authorization, expected)
+      })
+    )
+  )
+
+  it.live("unpacks a compressed body, and keeps its validators", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response, _, { headers }) => {
+          assert.strictEqual(headers["accept-encoding"], "gzip")
+          const validators = { etag: '"v1"', "last-modified": "Wed, 30 Sep 2026 17:04:36 GMT" }
+          response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip", ...validators })
+          response.end(gzipSync('{"value":1.6140}'))
+        })
+        const { answer, text } = yield* readText({ url: upstream.url })
+        assert.strictEqual(text, '{"value":1.6140}')
+        const { body: _, ...about } = answer
+        assert.deepStrictEqual(about, {
+          status: 200,
+          final_url: upstream.url,
+          content_type: "application/json",
+          etag: '"v1"',
+          last_modified: "Wed, 30 Sep 2026 17:04:36 GMT",
+          exact: true,
+          from: 0,
+          total: null
+        })
+      })
+    )
+  )
+})
+
+describe("redirects", () => {
+  it.live("are followed, and the final address is reported without its query", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response, _, { url }) =>
+          url === "/old" ? response.writeHead(301, { location: "/new?signature=abc" }).end() : response.end("moved")
+        )
+        const { answer, text } = yield* readText({ url: `${upstream.url}/old`, basicUser: key })
+        assert.deepStrictEqual([text, answer.final_url], ["moved", `${upstream.url}/new`])
+        assert.property(upstream.seen[1]?.headers, "authorization")
+      })
+    )
+  )
+
+  it.live("do not send the key to another host", () =>
+    live(
+      Effect.gen(function* () {
+        const other = yield* startUpstream((response) => response.end("elsewhere"))
+        const upstream = yield* startUpstream((response) => response.writeHead(302, { location: other.url }).end())
+        assert.strictEqual((yield* readText({ url: upstream.url, basicUser: key })).text, "elsewhere")
+        assert.property(upstream.seen[0]?.headers, "authorization")
+        assert.notProperty(other.seen[0]?.headers, "authorization")
+      })
+    )
+  )
+
+  it.live("are checked by the caller one by one before they are followed", () =>
+    live(
+      Effect.gen(function* () {
+        const other = yield* startUpstream((response, _, { url }) =>
+          response.writeHead(302, { location: `${url}/further?signature=abc` }).end()
+        )
+        const upstream = yield* startUpstream((response) =>
+          response.writeHead(302, { location: `${other.url}/feed` }).end()
+        )
+        const judged: Array<string> = []
+        const over = new GivenUp({ url: upstream.url, reason: "forbidden", problem: "no further" })
+        const mayFollow = (to: URL) => {
+          judged.push(to.href)
+          return judged.length === 1 ? Effect.succeed({}) : Effect.fail(over)
+        }
+        assert.deepStrictEqual(yield* Effect.flip(readText({ url: upstream.url, mayFollow })), over)
+        assert.deepStrictEqual(judged, [`${other.url}/feed`, `${other.url}/feed/further?signature=abc`])
+        assert.deepStrictEqual(
+          other.seen.map(({ url }) => url),
+          ["/feed"]
+        )
+      })
+    )
+  )
+
+  it.live("end with an error after five", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.writeHead(302, { location: "/?a=b" }).end())
+        const error = yield* Effect.flip(readText({ url: upstream.url }))
+        assert.instanceOf(error, RefusedByUpstream)
+        assert.include(error.message, `it redirects too often, last to ${upstream.url}/.`)
+        assert.lengthOf(upstream.seen, 6)
+      })
+    )
+  )
+
+  it.live.each(["ftp://example.test/", "file:///etc/passwd", "http://["])("are not followed to %s", (location) =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => response.writeHead(302, { location }).end())
+        assert.instanceOf(yield* Effect.flip(readText({ url: upstream.url })), RefusedByUpstream)
+      })
+    )
+  )
+
+  it.live("do not deadlock between two hosts that point at each other", () =>
+    live(
+      Effect.gen(function* () {
+        const urls: Array<string> = []
+        const pointing = (to: number) =>
+          startUpstream((response, _, { url }) =>
+            url === "/end" ? response.end("end") : response.writeHead(302, { location: `${urls[to]}/end` }).end()
+          )
+        urls.push((yield* pointing(1)).url, (yield* pointing(0)).url)
+        const both = yield* Effect.forEach(urls, (url) => readText({ url }), { concurrency: 2 })
+        assert.deepStrictEqual(
+          both.map(({ text }) => text),
+          ["end", "end"]
+        )
+      })
+    )
+  )
+})
+
+describe("turns", () => {
+  it.live("sends one host one request at a time, body included, in the order of asking", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => {
+          response.write("a")
+          setTimeout(() => response.end("b"), 5)
+        })
+        const paths = ["/1", "/2", "/3", "/4"]
+        yield* Effect.forEach(paths, (path) => readText({ url: upstream.url + path }), { concurrency: 4 })
+        assert.strictEqual(upstream.load.most, 1)
+        assert.deepStrictEqual(
+          upstream.seen.map(({ url }) => url),
+          paths
+        )
+      })
+    )
+  )
+
+  it.live("asks two hosts at the same time, unless they share a lane", () =>
+    live(
+      Effect.gen(function* () {
+        const load = { now: 0, most: 0 }
+        const behave = Effect.fnUntraced(function* () {
+          return yield* startUpstream((response) => {
+            load.now += 1
+            load.most = Math.max(load.most, load.now)
+            response.on("close", () => {
+              load.now -= 1
+            })
+            setTimeout(() => response.end(), 50)
+          })
+        })
+        const urls = [(yield* behave()).url, (yield* behave()).url]
+        yield* Effect.forEach(urls, (url) => readText({ url, lane: "shops" }), { concurrency: 2 })
+        assert.strictEqual(load.most, 1)
+        yield* Effect.forEach(urls, (url) => readText({ url }), { concurrency: 2 })
+        assert.strictEqual(load.most, 2)
+      })
+    )
+  )
+
+  it.live("an interrupted request gives its turn back and closes its connection", () =>
+    live(
+      Effect.gen(function* () {
+        const arrived = Promise.withResolvers<void>()
+        const closed = Promise.withResolvers<void>()
+        const upstream = yield* startUpstream((response, n) => {
+          if (n > 1) {
+            response.end("next")
+            return
+          }
+          response.on("close", () => closed.resolve())
+          arrived.resolve()
+        })
+        const first = yield* Effect.forkChild(readText({ url: upstream.url }))
+        yield* Effect.promise(() => arrived.promise)
+        yield* Fiber.interrupt(first)
+        yield* Effect.promise(() => closed.promise)
+        assert.strictEqual((yield* readText({ url: upstream.url })).text, "next")
+      })
+    )
+  )
+})
+
+describe("the headers of an answer", () => {
+  it.live("are given when they were asked for, single cookies included, and no others", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) => {
+          const cookies = ["secret=1; HttpOnly", "cart_currency=NOK; path=/; expires=Wed, 30 Sep 2026 17:04:36 GMT"]
+          response.writeHead(200, { "X-WP-Total": "151", "set-cookie": cookies }).end("[]")
+        })
+        const wants = ["set-cookie:cart_currency", "set-cookie:cart", "x-wp-total", "x-wp-totalpages"]
+        const { answer } = yield* readText({ url: upstream.url, wants })
+        assert.deepStrictEqual(answer.told, { "set-cookie:cart_currency": "NOK", "x-wp-total": "151" })
+      })
+    )
+  )
+
+  it.live("are left out when they have 500 characters", () =>
+    live(
+      Effect.gen(function* () {
+        const upstream = yield* startUpstream((response) =>
+          response.writeHead(200, { "x-wp-total": "1".repeat(500) }).end("[]")
+        )
+        const { answer } = yield* readText({ url: upstream.url, wants: ["x-wp-total"] })
+        assert.notProperty(answer, "told")
+      })
+    )
+  )
+})

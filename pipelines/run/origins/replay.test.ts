@@ -1,0 +1,234 @@
+import { gzipSync } from "node:zlib"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { assert, layer } from "@effect/vitest"
+import { readText } from "@larder/test/support/pipelines/upstream.ts"
+import { Effect, FileSystem, Path } from "effect"
+import { BundleUnusable } from "./bundle-files.ts"
+import { NotRecorded, Origin, RecordingUnreadable } from "./origin.ts"
+import { RecordingsMissing, replayOrigin, sampleOrigin } from "./replay.ts"
+
+const reports = "mars.test/services/v1.2/reports"
+const url = `https://${reports}`
+
+/** A folder with these recordings, each holding its own name; those that end in `.gz` hold the name without it, compressed. */
+const recorded = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-replay-" })
+  for (const name of names) {
+    const file = path.join(folder, name)
+    yield* fs.makeDirectory(path.dirname(file), { recursive: true })
+    const isPacked = name.endsWith(".gz")
+    yield* fs.writeFile(file, isPacked ? gzipSync(name.slice(0, -3)) : Buffer.from(name))
+  }
+  return folder
+})
+
+const ask = (folder: string, address: string) =>
+  readText({ url: address }).pipe(
+    Effect.map(({ answer, text }) => ({ text, exact: answer.exact })),
+    Effect.provide(replayOrigin(folder))
+  )
+
+layer(NodeServices.layer)("a recording", (it) => {
+  it.effect("answers its address with its bytes, and has no headers", () =>
+    Effect.gen(function* () {
+      const folder = yield* recorded(`${reports}/1603`)
+      const { answer, text } = yield* readText({ url: `${url}/1603` }).pipe(Effect.provide(replayOrigin(folder)))
+      const { body: _, ...about } = answer
+      assert.strictEqual(text, `${reports}/1603`)
+      assert.deepStrictEqual(about, {
+        status: 200,
+        final_url: `${url}/1603`,
+        content_type: null,
+        etag: null,
+        last_modified: null,
+        exact: true,
+        from: 0,
+        total: `${reports}/1603`.length
+      })
+    })
+  )
+
+  it.effect.each([
+    ["the exact query", "1603?q=a%2Fb&x=1", "1603?q=a%2Fb&x=1", true],
+    ["a query that holds slashes", "1603?q=begin=09/01/2026:09/30/2026", "1603?q=begin=09/01/2026:09/30/2026", true],
+    ["the same parameters in another order", "1603?x=1&q=a%2Fb", "1603?q=a%2Fb&x=1", true],
+    ["the same parameters encoded differently", "1603?q=09/01+x,y", "1603?q=09%2F01%20x%2Cy", true],
+    ["a query that was not recorded", "1603?q=2026", "1603", false],
+    ["a path with encoded blanks and commas", "2993/40%20Pound%2C%20Sales", "2993/40%20Pound%2C%20Sales", true],
+    ["a list whose entries are recorded too, as empty query", "reports", "reports?", true],
+    ["a path that ends in a slash, with its query", "feed/?page=2", "feed/?page=2", true]
+  ] as const)("answers %s", ([, asked, name, exact]) =>
+    Effect.gen(function* () {
+      for (const [suffix, others] of [
+        ["", [`${reports}/1603?q=other`]],
+        [".gz", []]
+      ] as const) {
+        const folder = yield* recorded(`${reports}/reports/1`, ...others, `${reports}/${name}${suffix}`)
+        assert.deepStrictEqual(yield* ask(folder, `${url}/${asked}`), { text: `${reports}/${name}`, exact })
+      }
+    })
+  )
+
+  it.effect("is chosen with the exact query first, then with a reordered one, then without a query", () =>
+    Effect.gen(function* () {
+      const names = [`${reports}/1?a=1&b=2`, `${reports}/1?b=2&a=1.gz`, `${reports}/1`]
+      const folder = yield* recorded(...names)
+      const fs = yield* FileSystem.FileSystem
+      const answers = []
+      for (const name of names) {
+        answers.push((yield* ask(folder, `${url}/1?a=1&b=2`)).text)
+        yield* fs.remove(`${folder}/${name}`)
+      }
+      assert.deepStrictEqual(answers, [`${reports}/1?a=1&b=2`, `${reports}/1?b=2&a=1`, `${reports}/1`])
+    })
+  )
+
+  it.effect("may have %3F instead of a question mark in its file name", () =>
+    Effect.gen(function* () {
+      const names = ["1%3Fa=1&b=2", "2%3Fb=2&a=1.gz", "reports%3F"].map((name) => `${reports}/${name}`)
+      const folder = yield* recorded(...names, `${reports}/1%3Fa=2&b=2`)
+      const answers = yield* Effect.forEach(["1?a=1&b=2", "2?a=1&b=2", "reports"], (asked) =>
+        ask(folder, `${url}/${asked}`)
+      )
+      assert.deepStrictEqual(
+        answers,
+        names.map((name) => ({ text: name.replace(/\.gz$/, ""), exact: true }))
+      )
+      const listed = yield* Origin.use((origin) => origin.listing(`${url}/1`)).pipe(
+        Effect.provide(replayOrigin(folder))
+      )
+      assert.deepStrictEqual(listed, [`${url}/1?a=1&b=2`, `${url}/1?a=2&b=2`])
+    })
+  )
+
+  it.effect("does not answer a query with fewer, more or other parameters", () =>
+    Effect.gen(function* () {
+      const folder = yield* recorded(`${reports}/1?a=1`, `${reports}/1?a=1&a=1&b=2`, `${reports}/1?a=1&b=3`)
+      assert.instanceOf(yield* Effect.flip(ask(folder, `${url}/1?a=1&b=2`)), NotRecorded)
+    })
+  )
+
+  it.effect("is the compressed file itself when its .gz name is asked for", () =>
+    Effect.gen(function* () {
+      const folder = yield* recorded(`${reports}/feed.csv.gz`)
+      const { text } = yield* ask(folder, `${url}/feed.csv.gz`)
+      assert.notStrictEqual(text, `${reports}/feed.csv`)
+      assert.strictEqual((yield* ask(folder, `${url}/feed.csv`)).text, `${reports}/feed.csv`)
+    })
+  )
+
+  it.effect("fails and names the file when its gzip is damaged", () =>
+    Effect.gen(function* () {
+      const folder = yield* recorded(`${reports}/1.gz`)
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${folder}/${reports}/1.gz`, "not gzip")
+      const error = yield* Effect.flip(ask(folder, `${url}/1`))
+      assert.instanceOf(error, RecordingUnreadable)
+      assert.include(error.message, `${folder}/${reports}/1.gz cannot be read: incorrect header check`)
+    })
+  )
+})
+
+layer(NodeServices.layer)("an address without a recording", (it) => {
+  it.effect("fails with a list of the files that were looked for", () =>
+    Effect.gen(function* () {
+      const folder = yield* recorded(`${reports}/1603?x=1`)
+      const error = yield* Effect.flip(ask(folder, `${url}/1603?q=a%2Cb`))
+      assert.strictEqual(
+        error.message,
+        [
+          `No recording answers GET ${url}/1603?q=a%2Cb. Looked in ${folder} for:`,
+          `${reports}/1603?q=a%2Cb`,
+          `${reports}/1603?q=a%2Cb.gz`,
+          `${reports}/1603?… (the same parameters in another order)`,
+          `${reports}/1603`,
+          `${reports}/1603.gz`
+        ].join("\n  ")
+      )
+    })
+  )
+
+  it.effect.each([
+    ["a folder", `${url}`],
+    ["below a file", `${url}/1603/Detail`],
+    ["a host of dots", "https://../secret"],
+    ["dots in the path", `${url}/../../../../secret`],
+    ["encoded dots in the path", "https://mars.test/%2e%2e/%2E%2E/secret"],
+    ["an encoded slash after dots", "https://mars.test/..%2F..%2Fsecret"],
+    ["dots in the query", "https://mars.test/x?/../../../secret"],
+    ["a name that no file system takes", `${url}/1604?q=${"x".repeat(5000)}`]
+  ] as const)("is not found, and never leads out of the folder: %s", ([, address]) =>
+    Effect.gen(function* () {
+      const outer = yield* recorded("secret", `recordings/${reports}/1603`, "recordings/mars.test/x?/y")
+      assert.instanceOf(yield* Effect.flip(ask(`${outer}/recordings`, address)), NotRecorded)
+    })
+  )
+
+  it.effect("fails in the samples, and says how to ask the network", () =>
+    Effect.gen(function* () {
+      const folder = yield* recorded(`${reports}/1603`)
+      const error = yield* Effect.flip(readText({ url: `${url}/1` }).pipe(Effect.provide(sampleOrigin(folder))))
+      const next = "Set LARDER_SOURCES=live to ask the network."
+      assert.strictEqual(error.message, `The bundled samples do not answer GET ${url}/1. ${next}`)
+    })
+  )
+})
+
+layer(NodeServices.layer)("a folder of recordings", (it) => {
+  it.effect("fails before any request when it is not there", () =>
+    Effect.gen(function* () {
+      const folder = `${yield* recorded("file")}/missing`
+      const error = yield* Effect.flip(Origin.pipe(Effect.provide(replayOrigin(folder))))
+      assert.instanceOf(error, RecordingsMissing)
+      const layout = "Recordings lie in it as <host>/<path as in the URL>[?query]."
+      assert.strictEqual(error.message, `There is no folder ${folder}. ${layout}`)
+    })
+  )
+
+  it.effect("fails before any request when it is a file, but no bundle of probe", () =>
+    Effect.gen(function* () {
+      const file = `${yield* recorded("file")}/file`
+      const error = yield* Effect.flip(Origin.pipe(Effect.provide(replayOrigin(file))))
+      assert.instanceOf(error, BundleUnusable)
+      assert.match(
+        error.message,
+        /file cannot be replayed: .+ --replay takes a folder of recordings, or a bundle of larder-ingest probe\.$/
+      )
+    })
+  )
+})
+
+layer(NodeServices.layer)("the .told.json file beside a recording", (it) => {
+  const wants = ["x-wp-total"]
+  const readWith = Effect.fnUntraced(function* (told: string, ...names: ReadonlyArray<string>) {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* recorded(...names)
+    yield* fs.writeFileString(`${folder}/${reports}/1?page=1.told.json`, told)
+    return yield* readText({ url: `${url}/1?page=1`, wants }).pipe(Effect.provide(replayOrigin(folder)))
+  })
+
+  it.effect.each(["1?page=1", "1?page=1.gz"])("gives the headers that were asked for with %s", (name) =>
+    Effect.gen(function* () {
+      const { answer } = yield* readWith('{"x-wp-total":"151","x-wp-totalpages":"2"}', `${reports}/${name}`)
+      assert.deepStrictEqual(answer.told, { "x-wp-total": "151" })
+    })
+  )
+
+  it.effect("fails when it is not an object of texts", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(readWith('{"x-wp-total":151}', `${reports}/1?page=1`))
+      assert.instanceOf(error, RecordingUnreadable)
+      assert.include(error.message, "1?page=1.told.json cannot be read")
+    })
+  )
+
+  it.effect("is not listed as a recording", () =>
+    Effect.gen(function* () {
+      const folder = yield* recorded(`${reports}/1`, `${reports}/1.told.json`)
+      const listed = yield* Origin.use((origin) => origin.listing(url)).pipe(Effect.provide(replayOrigin(folder)))
+      assert.deepStrictEqual(listed, [`${url}/1`])
+    })
+  )
+})

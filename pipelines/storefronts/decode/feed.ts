@@ -1,0 +1,126 @@
+/**
+ * The interface between the readers of feeds and the rest of the pipeline. Each reader turns its format into products,
+ * variants, pictures, collections and their members, as independent rows. The rows of one product may come in any order
+ * and far apart, so a feed of any size is read in constant memory; SQL assembles them.
+ *
+ * Texts are tidied and never ""; prices are decimal texts such as `12.5`; times are UTC, `2026-06-06T12:41:05.000Z`. A
+ * value that the feed does not state is null.
+ */
+
+import type { Judged } from "./stated.ts"
+
+/** The first row with a `native_id` counts; the others are variants of the product, or repeat it. */
+export interface ProductRow {
+  /** Shopify and WooCommerce id, CSV handle, Google `item_group_id` or `id`. */
+  readonly native_id: string
+  readonly title: string
+  readonly handle: string | null
+  readonly vendor: string | null
+  readonly product_type: string | null
+  /** Category as the feed states it: an id of the Google taxonomy, or a path such as `Food Items > Bakery`. */
+  readonly stated_category: string | null
+  readonly tags: ReadonlyArray<string>
+  readonly body_text: string | null
+  readonly published_at: string | null
+  readonly created_at: string | null
+  /** False for drafts, archived and unpublished products: they are read, and left out with all that belongs to them. */
+  readonly is_published: boolean
+  /** Present if the feed states the price range of the variants instead of each price. */
+  readonly price_range?: { readonly min: string; readonly max: string }
+}
+
+export interface VariantRow {
+  readonly product_native_id: string
+  readonly native_id: string
+  readonly title: string
+  readonly sku: string | null
+  readonly barcode: string | null
+  readonly price: string | null
+  readonly compare_at_price: string | null
+  /** ISO 4217, if the row itself names it; null for the currency of the read. */
+  readonly currency: string | null
+  readonly grams: number | null
+  readonly available: boolean | null
+  readonly option1: string | null
+  readonly option2: string | null
+  readonly option3: string | null
+  /** Position among the variants; if the feed states none, the position of the row among all rows. */
+  readonly position: number
+  readonly image_src: string | null
+  readonly requires_shipping: boolean | null
+}
+
+export interface ImageRow {
+  readonly product_native_id: string
+  readonly position: number
+  readonly src: string
+  readonly width: number | null
+  readonly height: number | null
+}
+
+export interface CollectionRow {
+  readonly native_id: string
+  readonly title: string
+  readonly handle: string | null
+  readonly description: string | null
+  readonly image: { readonly src: string; readonly width: number | null; readonly height: number | null } | null
+  readonly published_at: string | null
+  readonly updated_at: string | null
+}
+
+export interface MemberRow {
+  readonly collection_native_id: string
+  readonly product_native_id: string
+  readonly position: number
+}
+
+/** A row of the payload that cannot be used, and why. */
+export interface RejectRow {
+  /** Line of a CSV record, number of an item or of a product in its payload, from 1. */
+  readonly position: number
+  readonly reason: string
+  /** As received, cut to 10,000 characters. */
+  readonly payload: string
+}
+
+/**
+ * The rows of one piece of a payload. Payload rows are the products of a page, the records of a CSV file, the items of
+ * a feed, and collections. Each of them is in `rows`, `collections` or `rejects`.
+ */
+export interface Batch {
+  /** The `native_id` of the product that each row belongs to, in the order of the rows. */
+  readonly rows: ReadonlyArray<string>
+  readonly products: ReadonlyArray<ProductRow>
+  readonly variants: ReadonlyArray<VariantRow>
+  readonly images: ReadonlyArray<ImageRow>
+  readonly collections: ReadonlyArray<CollectionRow>
+  readonly members: ReadonlyArray<MemberRow>
+  readonly rejects: ReadonlyArray<RejectRow>
+  /** The `native_id` of products in rejected rows: these products are not withdrawn. Absent if there are none. */
+  readonly rejected?: ReadonlyArray<string>
+}
+
+/** A payload that cannot be read, or not to its end: another format, missing columns in the header, or truncated. */
+export class PayloadUnreadable extends Error {
+  /** A message: what is wrong, and where. */
+  readonly problem: string
+  constructor(problem: string) {
+    super(problem)
+    this.problem = problem
+  }
+}
+
+/**
+ * Reads a feed that is one file: CSV, XML or TSV. `currency` is that of the store list, for prices that name none.
+ * `content_type` is the header of the response; its charset is used. Batches hold up to some hundreds of rows. Fails
+ * with `PayloadUnreadable`, after yielding the batches before the fault.
+ */
+export type ReadFile = (
+  bytes: AsyncIterable<Uint8Array>,
+  about: {
+    readonly currency: string | null
+    readonly content_type?: string | null
+    /** Records what the rows state, so that the file as a whole can be judged. */
+    readonly judged?: Judged
+  }
+) => AsyncIterable<Batch>

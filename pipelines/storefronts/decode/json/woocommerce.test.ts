@@ -1,0 +1,244 @@
+import { assert, describe, it } from "@effect/vitest"
+import { UnexpectedAnswer } from "../answers.ts"
+import { readProducts } from "./woocommerce.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+
+const somePrices = (fields: Fields = {}) => ({
+  price: "120050",
+  regular_price: "150000",
+  sale_price: "120050",
+  price_range: null,
+  currency_code: "EGP",
+  currency_symbol: "EGP",
+  currency_minor_unit: 2,
+  currency_decimal_separator: ",",
+  currency_thousand_separator: ".",
+  ...fields
+})
+
+const aProduct = (fields: Fields = {}) => ({
+  id: 10_150,
+  name: "Copper &amp; brass &#8211; 3&nbsp;mm",
+  slug: "%d8%b3%d9%84%d9%83-3-mm",
+  parent: 0,
+  type: "variable",
+  permalink: "https://wires.example.com/product/3-mm/",
+  sku: "CB-3",
+  short_description: "<p>Short</p>",
+  description: "<p>Single core<br />\nstranded</p>",
+  on_sale: true,
+  prices: somePrices(),
+  images: [
+    { id: 1, src: "https://wires.example.com/a.png", thumbnail: "https://wires.example.com/a-430x430.png", alt: "" },
+    { id: 2, src: "//wires.example.com/b.png" }
+  ],
+  categories: [{ id: 5, name: "Wires &amp; cables", slug: "wires" }],
+  tags: [
+    { id: 6, name: "stranded" },
+    { id: 7, name: "" },
+    { id: 8, name: "stranded" }
+  ],
+  brands: [{ id: 9, name: "Nile Cables" }],
+  variations: [{ id: 10_573, attributes: [{ name: "Color", value: "black" }] }],
+  is_purchasable: true,
+  is_in_stock: true,
+  weight: "3.8",
+  ...fields
+})
+
+const read = (...products: ReadonlyArray<unknown>) => readProducts(JSON.stringify(products))
+const productWith = (fields: Fields) => read(aProduct(fields)).batch.products[0] ?? assert.fail("rejected")
+const variantWith = (prices: Fields, fields: Fields = {}) =>
+  read(aProduct({ prices: somePrices(prices), ...fields })).batch.variants[0] ?? assert.fail("rejected")
+
+describe("a page of WooCommerce products", () => {
+  it("becomes rows of products with one variant each", () => {
+    assert.deepStrictEqual(read(aProduct()), {
+      ids: ["10150"],
+      listed: 1,
+      batch: {
+        rows: ["10150"],
+        products: [
+          {
+            native_id: "10150",
+            title: "Copper & brass – 3 mm",
+            handle: "سلك-3-mm",
+            vendor: "Nile Cables",
+            product_type: "Wires & cables",
+            stated_category: null,
+            tags: ["stranded"],
+            body_text: "Single core\nstranded",
+            published_at: null,
+            created_at: null,
+            is_published: true
+          }
+        ],
+        variants: [
+          {
+            product_native_id: "10150",
+            native_id: "10150",
+            title: "Copper & brass – 3 mm",
+            sku: "CB-3",
+            barcode: null,
+            price: "1200.5",
+            compare_at_price: "1500",
+            currency: "EGP",
+            grams: null,
+            available: true,
+            option1: null,
+            option2: null,
+            option3: null,
+            position: 1,
+            image_src: null,
+            requires_shipping: null
+          }
+        ],
+        images: [
+          {
+            product_native_id: "10150",
+            position: 1,
+            src: "https://wires.example.com/a.png",
+            width: null,
+            height: null
+          },
+          { product_native_id: "10150", position: 2, src: "https://wires.example.com/b.png", width: null, height: null }
+        ],
+        collections: [],
+        members: [],
+        rejects: []
+      }
+    })
+  })
+
+  it.each([
+    [0, "120050"],
+    [2, "1200.5"],
+    [3, "120.05"]
+  ])("reads prices in units of 10^-%i", (currency_minor_unit, price) => {
+    assert.strictEqual(variantWith({ currency_minor_unit }).price, price)
+  })
+
+  it("has no price when the shop states none", () => {
+    const { price, compare_at_price, currency } = variantWith({ price: "", regular_price: "" })
+    assert.deepStrictEqual([price, compare_at_price, currency], [null, null, "EGP"])
+    assert.isNull(read(aProduct({ prices: null })).batch.variants[0]?.price)
+  })
+
+  it.each([
+    [
+      { min_amount: "120050", max_amount: "300000" },
+      { min: "1200.5", max: "3000" }
+    ],
+    [null, undefined],
+    [{ min_amount: "", max_amount: "" }, undefined]
+  ])("has the price range %j as %j", (price_range, expected) => {
+    assert.deepStrictEqual(productWith({ prices: somePrices({ price_range }) }).price_range, expected)
+  })
+
+  it("takes the lowest price of the range for a price that is not stated", () => {
+    const price_range = { min_amount: "70000", max_amount: "90000" }
+    const { compare_at_price, price } = variantWith({ price: "", regular_price: "150000", price_range })
+    assert.deepStrictEqual([price, compare_at_price], ["700", null])
+  })
+
+  it("is rejected where its price range goes down", () => {
+    const { batch } = read(aProduct({ prices: somePrices({ price_range: { min_amount: "3000", max_amount: "100" } }) }))
+    assert.deepStrictEqual(
+      [batch.products, batch.rejects.map(({ reason }) => reason)],
+      [[], ["its price_range goes from 30 down to 1"]]
+    )
+  })
+
+  it.each(["status", "date_created", "catalog_visibility", "regular_price"])(
+    "is refused as one of the REST API for administrators when an entry has %s",
+    (key) => {
+      const entry = { id: 1, name: "Wire", price: "5", [key]: "x" }
+      assert.throws(() => read(aProduct(), entry), UnexpectedAnswer, /the REST API wc\/v3 of WooCommerce .*number 2/)
+    }
+  )
+
+  it("has a former price only above the price", () => {
+    assert.isNull(variantWith({ regular_price: "120050" }).compare_at_price)
+    assert.isNull(variantWith({ regular_price: "0" }).compare_at_price)
+  })
+
+  it("shows whether a product is in stock, out of stock or unknown", () => {
+    assert.deepStrictEqual(
+      [true, false, undefined].map((is_in_stock) => variantWith({}, { is_in_stock }).available),
+      [true, false, null]
+    )
+  })
+
+  it.each([
+    ["caf%c3%a9", "café"],
+    ["100%-wool", "100%-wool"],
+    ["a%c3-b%c3%a9", "a%c3-bé"],
+    ["plain", "plain"],
+    ["", null]
+  ])("takes from the slug %s the handle %s", (slug, handle) => {
+    assert.strictEqual(productWith({ slug }).handle, handle)
+  })
+
+  it("takes the short description when there is no long one", () => {
+    assert.strictEqual(productWith({ description: "" }).body_text, "Short")
+  })
+
+  it("has no vendor without a brand, and no type without a category", () => {
+    const { vendor, product_type, tags } = productWith({ brands: [], categories: undefined, tags: null })
+    assert.deepStrictEqual([vendor, product_type, tags], [null, null, []])
+  })
+
+  it.each([
+    ["it has no name", { name: "&nbsp;" }],
+    ["its id is 0, which is no id", { id: 0 }],
+    ['its price is "12.50", which is no price in units of 10^-2', { prices: somePrices({ price: "12.50" }) }],
+    [
+      'its price is "120050", which is no price in units of 10^-nothing',
+      { prices: somePrices({ currency_minor_unit: undefined }) }
+    ],
+    ["its price is {}, which is no price in units of 10^-2", { prices: somePrices({ price: {} }) }],
+    ["its regular_price is true, which is no price in units of 10^-2", { prices: somePrices({ regular_price: true }) }],
+    ["its price is missing", { prices: somePrices({ price: undefined }) }],
+    ["its prices are missing", { prices: undefined }],
+    ['its prices is "120050", which is no object', { prices: "120050" }],
+    ['its currency_code is "E£", which is no ISO 4217 code', { prices: somePrices({ currency_code: "E£" }) }],
+    ['its is_in_stock is "yes", which is no boolean', { is_in_stock: "yes" }],
+    ["its sku is {}, which is no text", { sku: {} }],
+    ["its description is [], which is no text", { description: [] }],
+    ['its slug is {"raw":"x"}, which is no text', { slug: { raw: "x" } }],
+    ["its images is {}, which is no list", { images: {} }],
+    ["the src of its picture 1 is [5], which is no text", { images: [{ src: [5] }] }],
+    ["the name of its tags 2 is {}, which is no text", { tags: [{ name: "a" }, { name: {} }] }]
+  ])("rejects one product and keeps the others: %s", (reason, fields) => {
+    const { batch } = read(aProduct({ id: 1 }), aProduct(fields), aProduct({ id: 3 }))
+    assert.deepStrictEqual(
+      batch.rejects.map((reject) => [reject.position, reject.reason]),
+      [[2, reason]]
+    )
+    assert.deepStrictEqual(batch.rows, ["1", "3"])
+  })
+
+  it.each([
+    ["html", "<!DOCTYPE html><title>Shop</title>", 'a page "Shop" came where JSON was expected'],
+    [
+      "other shape",
+      '{"code":"rest_no_route","message":"No route was found","data":{"status":404}}',
+      'the shop answers with an error: "No route was found"'
+    ],
+    [
+      "other shape",
+      JSON.stringify(Array(1001).fill(0)),
+      "the answer is a list of 1001 products, and no page has more than 1000"
+    ],
+    ["other shape", '{"products":[]}', "the answer has no array of products, but products"]
+  ])("fails as %s when it is not such a page (case %#)", (kind, text, problem) => {
+    try {
+      readProducts(text)
+      assert.fail("it was read")
+    } catch (error) {
+      if (!(error instanceof UnexpectedAnswer)) throw error
+      assert.deepStrictEqual([error.kind, error.problem], [kind, problem])
+    }
+  })
+})

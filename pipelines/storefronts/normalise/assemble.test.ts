@@ -1,0 +1,89 @@
+import { assert, describe } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { define } from "@larder/warehouse/tables/dictionary.ts"
+import { stagedIngestTables, storefront } from "@larder/warehouse/tables/tables.ts"
+import { Effect, FileSystem, Schema, Stream } from "effect"
+import { readShopifyCsv } from "../decode/csv/shopify-csv.ts"
+import { stageRows } from "../stage/stage-rows.ts"
+import { putTogether } from "./assemble.ts"
+import { endsOfPages } from "./categorise.ts"
+
+const from = { domain: "shop.example", fetched_at: "2026-03-02T10:00:00.000Z", raw_sha256: "0".repeat(64) }
+
+async function* bytesOf(text: string) {
+  yield Buffer.from(text)
+}
+
+/** A file of one store, put together from so many bytes at once. */
+const put = Effect.fnUntraced(function* (rows: ReadonlyArray<string>, most?: number) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" })
+  const db = yield* DuckDb.memory
+  yield* define(db, { tables: [...stagedIngestTables, ...storefront.tables], views: storefront.views })
+  const { add, settled, surveys } = yield* stageRows(db, folder)
+  const text = ["Handle,Title,Body (HTML),Tags,Option1 Value,Variant Price,Image Src", ...rows, ""].join("\n")
+  const batches = Stream.fromAsyncIterable(readShopifyCsv(bytesOf(text), { currency: null }), String)
+  yield* Stream.runForEach(batches, (batch) => add(batch, from))
+  yield* settled
+  yield* db.run(`insert into feed.store values ('${from.domain}', 'EUR', true)`)
+  const counts = yield* putTogether(db, "run-1", folder, surveys, most)
+  return { db, counts }
+})
+
+const Part = Schema.Struct({ part: Schema.Int, products: Schema.Int, bytes: Schema.Int, largest: Schema.Int })
+const parts = `
+  select part, count(*)::integer as products, sum(bytes)::integer as bytes, max(bytes)::integer as largest
+  from feed.part group by part order by part`
+
+const products = Array.from({ length: 30 }, (_, n) => n)
+const rows = [
+  ...products.map((n) => `p${n},Product ${n},${"words ".repeat(n * 20)},fruit,S,${n}.00,https://cdn.example/${n}.jpg`),
+  // far from the first row of their products, and in another order
+  ...products.toReversed().map((n) => `p${n},,,,M,${n}.50,https://cdn.example/${n}-m.jpg`),
+  "p3,,,,S,9.00,"
+]
+
+describe("putting products together", () => {
+  itWorks("gives the same products in parts of limited size as all at once", () =>
+    Effect.gen(function* () {
+      const [whole, divided] = [yield* put(rows), yield* put(rows, 8000)]
+      const found = yield* divided.db.all(Part, parts)
+      assert.isAbove(found.length, 5)
+      assert.strictEqual(
+        found.reduce((sum, part) => sum + part.products, 0),
+        products.length
+      )
+      for (const { bytes, largest } of found) assert.isAtMost(bytes, 8000 + largest)
+      const all = "from storefront.product order by product_id"
+      assert.deepStrictEqual(yield* divided.db.rows(all), yield* whole.db.rows(all))
+      assert.deepStrictEqual(divided.counts, whole.counts)
+      assert.deepStrictEqual(divided.counts, { rows_rejected: 1, rows_silent: 0 })
+    })
+  )
+
+  itWorks("finds categories in pages of a limited number of bytes", () =>
+    Effect.gen(function* () {
+      const title = "Chocolate bar ".repeat(60)
+      const tags = Array.from({ length: 100 }, (_, n) => `${"t".repeat(50)}${n}`).join(",")
+      const { db } = yield* put(products.map((n) => `p${n},${n} ${title},,"${tags}",,1.00,`))
+      // 500 characters of the title, 50 tags, and 500 bytes for what else there is: some 3.6 kB of each
+      assert.strictEqual((yield* endsOfPages(db, 8000)).length, 14)
+      assert.strictEqual((yield* endsOfPages(db)).length, 1)
+    })
+  )
+
+  itWorks("shortens texts that are too long, and reports their number once for a store", () =>
+    Effect.gen(function* () {
+      const { db } = yield* put([`a,${"A".repeat(5000)},,,,1.00,`, `b,B,,${"t".repeat(300)},${"o".repeat(2000)},1.00,`])
+      const Reject = Schema.Struct({ feed: Schema.String, reason: Schema.String, payload: Schema.String })
+      assert.deepStrictEqual(yield* db.all(Reject, "select feed, reason, payload from ingest.reject"), [
+        {
+          feed: "store/shop.example",
+          reason: "4 texts are longer than they may be, and were cut; the first: title of a, with 5000 characters",
+          payload: JSON.stringify({ title: "A".repeat(1000) })
+        }
+      ])
+    })
+  )
+})

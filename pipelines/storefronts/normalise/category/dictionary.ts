@@ -1,0 +1,134 @@
+/**
+ * Maps words and phrases to places. They come from the lists in `words/`, one per language, which can be extended
+ * (`words/en.txt` says how), and from the names in the taxonomy itself. The lists take precedence.
+ */
+import { readdirSync, readFileSync } from "node:fs"
+import { BadLine } from "../../../run/files/hand-edited.ts"
+import { allNodes, nodeOfPath, type Place } from "./taxonomy.ts"
+import { phraseKey } from "./words.ts"
+
+/**
+ * A `strong` word names a product. A `weak` word names one too, but is often a flavour, a picture or a part of another
+ * product (`apple`, `lock`); it counts only if no strong word does. A `domain` word says what another thing is for: a
+ * bag for a bicycle is cycling gear, not luggage.
+ */
+export type Strength = "strong" | "weak" | "domain"
+
+export interface Entry extends Place {
+  readonly strength: Strength
+  /** In the language of its list the noun comes before its modifiers: `Tênis de corrida`, not `running shoes`. */
+  readonly headFirst: boolean
+}
+
+export interface WordList {
+  readonly language: string
+  readonly headFirst: boolean
+  /** In the order of the file. */
+  readonly sections: ReadonlyArray<{ readonly path: string; readonly words: ReadonlyArray<string> }>
+}
+
+const folder = new URL("./words/", import.meta.url)
+const headFirstLanguages = new Set(["ar", "cs", "es", "fr", "it", "pl", "pt", "ro", "ru", "uk"])
+
+const wrong = (language: string, line: number, problem: string) =>
+  new BadLine({ file: `pipelines/storefronts/normalise/category/words/${language}.txt`, line, column: null, problem })
+
+/** The list of a language. Throws `BadLine`. */
+export const parseList = (language: string, written: string): WordList => {
+  const sections: Array<{ path: string; words: Array<string> }> = []
+  for (const [index, content] of written.split(/\r?\n/).entries()) {
+    const text = content.trim()
+    if (text === "" || text.startsWith("#")) continue
+    const line = index + 1
+    const [, path] = /^\[(.+)\]$/.exec(text) ?? []
+    const section = sections.at(-1)
+    if (path !== undefined && nodeOfPath(path) === undefined) {
+      throw wrong(language, line, `"${path}" is not a path of the product taxonomy`)
+    }
+    if (path !== undefined) sections.push({ path, words: [] })
+    else if (section === undefined) throw wrong(language, line, `"${text}" stands under no path`)
+    else section.words.push(text)
+  }
+  return { language, headFirst: headFirstLanguages.has(language), sections }
+}
+
+const readList = (language: string) => parseList(language, readFileSync(new URL(`${language}.txt`, folder), "utf8"))
+
+/** English first: if two lists contain a word, the earlier list wins. */
+export const readWordLists = (): ReadonlyArray<WordList> => {
+  const languages = readdirSync(folder)
+    .filter((name) => name.endsWith(".txt"))
+    .map((name) => name.slice(0, -".txt".length))
+    .sort((a, b) => Number(b === "en") - Number(a === "en") || (a < b ? -1 : 1))
+  return languages.map(readList)
+}
+
+const marks: Readonly<Record<string, Strength>> = { "~": "weak", "!": "domain" }
+
+export const readWord = (written: string): { readonly key: string; readonly strength: Strength } => {
+  const strength = marks[written.charAt(0)]
+  return { key: phraseKey(strength === undefined ? written : written.slice(1)), strength: strength ?? "strong" }
+}
+
+/**
+ * A word that names only a top level (`electronics`) is weak. So is a word of up to three letters in a language other
+ * than English: it is too often a syllable of a name (`et`, `bal`, `ton`).
+ */
+const load = () => {
+  const entries = new Map<string, Entry>()
+  for (const { language, headFirst, sections } of readWordLists()) {
+    for (const { path, words } of sections) {
+      const node = nodeOfPath(path)
+      if (node === undefined) continue // `parseList` refuses such a path
+      const { category, sub_category } = node
+      for (const written of words) {
+        const { key, strength } = readWord(written)
+        const isDoubtful = node.depth === 1 || (language !== "en" && /^[a-z]{1,3}$/.test(key))
+        if (key === "" || entries.has(key)) continue
+        entries.set(key, { category, sub_category, strength: isDoubtful ? "weak" : strength, headFirst })
+      }
+    }
+  }
+  for (const [key, entry] of taxonomyNames()) if (!entries.has(key)) entries.set(key, entry)
+  return { entries, lengths: lengthsByLastWord(entries.keys()) }
+}
+
+/** Words in the longest phrase that ends with a word. Most words end none, which saves five look-ups per word. */
+const lengthsByLastWord = (keys: Iterable<string>) => {
+  const lengths = new Map<string, number>()
+  for (const key of keys) {
+    const words = key.split(" ")
+    const last = words.at(-1) ?? ""
+    lengths.set(last, Math.max(lengths.get(last) ?? 0, words.length))
+  }
+  return lengths
+}
+
+/**
+ * Names of categories that belong to a single top level. A name of one word is weak: the taxonomy has `Sashes`,
+ * `Trunks` and `Rings` where few would look for them.
+ */
+const taxonomyNames = () => {
+  const names = new Map<string, Entry | undefined>()
+  for (const node of allNodes()) {
+    const name = node.path.split(" > ").at(-1) ?? ""
+    if (/[,&/()]/.test(name)) continue
+    const key = phraseKey(name)
+    const before = names.get(key)
+    const { category, sub_category } = node
+    const strength: Strength = key.includes(" ") ? "strong" : "weak"
+    if (!names.has(key)) names.set(key, { category, sub_category, strength, headFirst: false })
+    else if (before?.category !== category) names.set(key, undefined)
+  }
+  const clear = new Map<string, Entry>()
+  for (const [key, entry] of names) if (entry !== undefined) clear.set(key, entry)
+  return clear
+}
+
+let loaded: ReturnType<typeof load> | undefined
+
+/** Throws `BadLine`. */
+export const dictionary = () => {
+  loaded ??= load()
+  return loaded
+}

@@ -1,0 +1,52 @@
+import { assert, describe, it } from "@effect/vitest"
+import { hastyStore, network, range, startShop, storeAt } from "@larder/test/support/pipelines/store-host.ts"
+import { Effect, Semaphore } from "effect"
+import { unread } from "./outcome.ts"
+import { PagesInMemory } from "./policy.ts"
+import { nothingKnown } from "./product-list.ts"
+import { readWooCommerce } from "./woocommerce.ts"
+
+describe("pages of many stores", () => {
+  it.live("are held in memory two at a time at most, until each is staged", () =>
+    Effect.gen(function* () {
+      const shops = yield* Effect.forEach(range(1, 4), () => startShop({ pages: [range(1, 100), range(101, 120)] }))
+      let together = 0
+      let most = 0
+      const take = () =>
+        Effect.gen(function* () {
+          together += 1
+          most = Math.max(most, together)
+          yield* Effect.sleep("50 millis")
+          together -= 1
+        })
+      const all = yield* Effect.forEach(
+        shops,
+        (shop) => readWooCommerce(storeAt(shop, { kind: "woocommerce" }), take, hastyStore, nothingKnown),
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(
+        all.map(({ outcome, products_read }) => [outcome, products_read]),
+        shops.map(() => ["complete", 120])
+      )
+      assert.strictEqual(most, 2)
+    }).pipe(
+      Effect.provideService(PagesInMemory, { most: 2, pages: Semaphore.makeUnsafe(2) }),
+      Effect.provide(network()),
+      Effect.scoped
+    )
+  )
+})
+
+describe("a store with more rows than there is room for", () => {
+  it.live("is partial, and is not read beyond the page that does not fit", () =>
+    Effect.gen(function* () {
+      const shop = yield* startShop({ pages: [range(1, 100), range(101, 200), range(201, 300)] })
+      let room = 2
+      const take = () => (room-- > 0 ? Effect.void : Effect.fail(unread("too_large", "its rows are too many")))
+      const store = storeAt(shop, { kind: "woocommerce" })
+      const { detail, fetch_status, outcome } = yield* readWooCommerce(store, take, hastyStore, nothingKnown)
+      assert.deepStrictEqual([fetch_status, outcome], ["partial", "broken_off"])
+      assert.include(detail, "page 3: its rows are too many")
+    }).pipe(Effect.provide(network()), Effect.scoped)
+  )
+})

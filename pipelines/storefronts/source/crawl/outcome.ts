@@ -1,0 +1,164 @@
+/**
+ * The outcomes of reading a store, as classes that people and programs can distinguish. Only `complete` shows
+ * everything that the store no longer lists. With any other outcome, what was known stays; but a product list that was
+ * read completely still withdraws products.
+ */
+import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
+import { Effect, Schema } from "effect"
+import type { OriginError, UpstreamUnavailable } from "../../../run/origins/origin.ts"
+import { UnexpectedAnswer } from "../../decode/answers.ts"
+import { PayloadUnreadable } from "../../decode/feed.ts"
+
+interface Meaning {
+  readonly fetch_status: "complete" | "partial" | "failed"
+  readonly sentence: string
+  /** How a run reports the store, which it leaves out wholly or in part. Null if it leaves out nothing. */
+  readonly kind: FeedLeftOut["kind"] | null
+}
+
+const partial = (sentence: string) => ({ fetch_status: "partial", sentence, kind: "partial" }) as const
+/** The store did not answer, or refused to. */
+const away = (sentence: string) => ({ fetch_status: "failed", sentence, kind: "unreachable" }) as const
+/** The store answered with something other than its feed. */
+const faulty = (sentence: string) => ({ fetch_status: "failed", sentence, kind: "untrusted" }) as const
+
+export const outcomes = {
+  complete: { fetch_status: "complete", sentence: "All that the store lists was read.", kind: null },
+  window: partial("The store lists more than it lets anybody page through."),
+  budget: partial("The time for one store was over before its end."),
+  broken_off: partial("The read broke off before its end."),
+  moved: partial("Products moved between the pages while they were read, so that some may have been passed over."),
+  unclear: partial("Some of what it lists could not be read, and nothing says what that is."),
+  unpriced: partial(
+    "Far more prices are missing than in its last read. Nothing of this read is taken, and the store keeps what was known of it."
+  ),
+  exchanged: partial(
+    "Not one of the products is there that it listed before: it may be the feed of another store. Nothing of this read is taken, but the next read is that finds the same."
+  ),
+  outdated: partial(
+    "The store was read before, at a time that is still to come by the clock of this machine. Nothing of this read is taken."
+  ),
+  shrunk: partial(
+    "The store lists far less than it listed before. The next read that finds the same withdraws the rest."
+  ),
+  empty: faulty("The store lists nothing, and does not say that this is all."),
+  headless: faulty(
+    "The store says that it has products and lists none: it sells them somewhere else, or hides the list."
+  ),
+  locked: away("The store is locked: it asks for a password or is suspended."),
+  blocked: away("The store refuses to be read by us, by a firewall or a bot check."),
+  not_found: away("There is no such feed at this address."),
+  html: faulty("The store answers with a page where its feed should be: it may be another kind of store."),
+  throttled: away("The store asks for more patience than a run has."),
+  unreachable: away("The store does not answer, or not to the end."),
+  forbidden: away("The robots.txt of the store forbids to read this."),
+  private_address: away("The address leads into a private network, or is none that is read."),
+  unreadable: faulty("What came cannot be read."),
+  too_large: faulty("What came is larger than a feed may be.")
+} as const satisfies Record<string, Meaning>
+export type Outcome = keyof typeof outcomes
+
+/** Whether the rows of such a read are published. Otherwise the known rows stay. */
+export const isTaken = ({ outcome }: { readonly outcome: Outcome }) =>
+  statusOf(outcome) !== "failed" && !["unpriced", "exchanged", "outdated"].includes(outcome)
+
+export const statusOf = (outcome: Outcome) => outcomes[outcome].fetch_status
+
+const Names = Schema.Literals(Object.keys(outcomes) as Array<Outcome>) // keys of a literal object, which TypeScript widens
+const isOutcome = Schema.is(Names)
+
+/** One address that could not be read. What it means for the read as a whole depends on what was read before. */
+export class Unread extends Schema.TaggedError<Unread>()("Unread", {
+  outcome: Names,
+  /** A sentence without its full stop. */
+  detail: Schema.String,
+  /** Whether another try a moment later may get a different answer. */
+  may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+  /** The store itself says that the resource does not exist, or no longer exists. */
+  is_gone: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
+  /** The recording has no such address, so the store's answer is not known. */
+  is_unrecorded: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
+}) {
+  override get message() {
+    return `${this.detail}.`
+  }
+}
+
+export const isUnread = (value: unknown): value is Unread => value instanceof Unread
+
+export const unread = (outcome: Outcome, detail: string) => new Unread({ outcome, detail: detail.replace(/\.$/, "") })
+
+const gone = [404, 410]
+/** Shopify answers 402 for suspended shops. */
+const closed = [402, 423]
+
+const ofRefusal = (status: number): Outcome => {
+  if (gone.includes(status) || status === 0) return "not_found"
+  if (closed.includes(status)) return "locked"
+  return status >= 400 && status < 500 ? "blocked" : "unreachable"
+}
+
+/** Whether a refusal says that the page number is beyond the window that a shop shows. */
+const isWindow = (problem: string) => /limit/i.test(problem) && /page|25,?000/i.test(problem)
+
+const isThrottled = ({ pause_ms, status }: UpstreamUnavailable) =>
+  pause_ms !== null || (status !== null && [429, 430, 503].includes(status))
+
+const ofUnavailable = (error: UpstreamUnavailable) => {
+  const tries = error.tries > 1 ? `, ${error.tries} times` : ""
+  const advice = error.advice === undefined ? "" : `. ${error.advice}`
+  return unread(isThrottled(error) ? "throttled" : "unreachable", `${error.url}: ${error.problem}${tries}${advice}`)
+}
+
+/** The outcome for an address that could not be fetched. */
+export const unreadOf = (error: OriginError): Unread => {
+  switch (error._tag) {
+    case "UpstreamUnavailable":
+      return ofUnavailable(error)
+    case "AccessDenied":
+      return unread("blocked", `${error.url}: ${error.problem}`)
+    case "RefusedByUpstream": {
+      const { problem, status, url } = error
+      const outcome = status === 400 && isWindow(problem) ? "window" : ofRefusal(status)
+      const { detail } = unread(outcome, `${url}: ${problem}`)
+      return new Unread({ outcome, detail, is_gone: gone.includes(status) })
+    }
+    case "AnswerTooLarge":
+      return unread("too_large", `${error.url}: more than ${error.longest.toLocaleString("en-US")} bytes`)
+    case "GivenUp":
+      return unread(isOutcome(error.reason) ? error.reason : "unreachable", error.problem)
+    case "ForbiddenAddress":
+      return unread("private_address", `${error.url}: ${error.problem}`)
+    case "NotRecorded":
+      return new Unread({
+        outcome: "not_found",
+        detail: `no recording answers ${error.url}`,
+        is_unrecorded: true
+      })
+    case "RecordingUnreadable":
+      return unread("unreadable", error.message)
+  }
+}
+
+const challenges =
+  /just a moment|verifying (your connection|you are human)|attention required|checking your browser|captcha|access denied/i
+const passwordForms = /<form[^>]{0,500}action="[^"]{0,200}\/password"/i
+
+/** The outcome for an HTML page that came with status 200 in place of a feed. */
+export const unreadOfPage = (text: string, final_url: string): Unread => {
+  const start = text.slice(0, 100_000)
+  const title = /<title[^>]{0,200}>([^<]{1,200})/i.exec(start)?.[1]?.trim() ?? ""
+  const shown = `${final_url} is a page${title === "" ? "" : ` titled "${title}"`}`
+  const isLocked = /\/password\/?$/.test(URL.parse(final_url)?.pathname ?? "") || passwordForms.test(start)
+  if (isLocked) return unread("locked", `${shown}, which asks for a password`)
+  if (challenges.test(title)) return new Unread({ outcome: "blocked", detail: `${shown}, a bot check`, may_pass: true })
+  return new Unread({ outcome: "html", detail: `${shown}, and no feed`, may_pass: true })
+}
+
+/** The outcome for an unusable answer with status 200. Undefined if `cause` is not about the answer. */
+export const unreadOfAnswer = (cause: unknown, text: string, final_url: string): Unread | undefined => {
+  if (!(cause instanceof PayloadUnreadable)) return undefined
+  const kind = cause instanceof UnexpectedAnswer ? cause.kind : undefined
+  if (kind === "html") return unreadOfPage(text, final_url)
+  return unread(kind === "window" ? "window" : "unreadable", `${final_url}: ${cause.problem}`)
+}

@@ -1,0 +1,101 @@
+/** What every kind of read provides: rows as they arrive, and the result at the end. */
+import type { Effect } from "effect"
+import type { RawFile } from "../../../run/archive/raw-file.ts"
+import type { Batch } from "../../decode/feed.ts"
+import { type Outcome, outcomes, statusOf } from "./outcome.ts"
+import type { Listed } from "./pages.ts"
+
+/** Takes the rows of one payload, or of a piece of it, with the payload they came from. The read waits for it. */
+export type Take<E, R> = (batch: Batch, raw: RawFile) => Effect.Effect<void, E, R>
+
+/** What the store states about itself; null for what it does not state. */
+export interface StoreFacts {
+  readonly name: string | null
+  readonly url: string | null
+  readonly description: string | null
+  readonly country: string | null
+  readonly city: string | null
+  readonly province: string | null
+  readonly language: string | null
+  readonly platform_shop_id: string | null
+  readonly myshopify_domain: string | null
+  readonly reported_product_count: number | null
+}
+
+export const noFacts: StoreFacts = {
+  name: null,
+  url: null,
+  description: null,
+  country: null,
+  city: null,
+  province: null,
+  language: null,
+  platform_shop_id: null,
+  myshopify_domain: null,
+  reported_product_count: null
+}
+
+export type TableEnd = "with a line" | "within a line"
+
+export interface StoreRead {
+  readonly outcome: Outcome
+  readonly fetch_status: "complete" | "partial" | "failed"
+  /** A message: what the outcome means, and what happened. Null if all is well. */
+  readonly detail: string | null
+  /** Pages with lists of products, collections and members; files count as one. */
+  readonly pages_read: number
+  readonly products_read: number
+  /** Whether the product list was complete, so that missing products are gone. Independent of the collections. */
+  readonly has_all_products: boolean
+  readonly collections_read: number
+  /** ISO 4217 code for prices that name none themselves. */
+  readonly currency: string | null
+  readonly facts: StoreFacts
+  /** How the file ends if the feed is a table, else null. A `.gz` counts as complete: a truncated one fails. */
+  readonly table_end: TableEnd | null
+  /** Fields of products that occurred, by the names of the feed: `vendor`, `variant sku`. */
+  readonly fields_seen: ReadonlySet<string>
+}
+
+const inWords = (sentence: string, detail: string | null) =>
+  detail === null ? sentence : `${sentence.replace(/\.$/, "")} (${detail}).`
+
+export const storeRead = (outcome: Outcome, detail: string | null, read: Partial<StoreRead> = {}): StoreRead => {
+  const { sentence } = outcomes[outcome]
+  const isFine = outcome === "complete" && detail === null
+  const fetch_status = statusOf(outcome)
+  return {
+    pages_read: 0,
+    products_read: 0,
+    collections_read: 0,
+    currency: null,
+    facts: noFacts,
+    table_end: null,
+    fields_seen: new Set(),
+    ...read,
+    outcome,
+    fetch_status,
+    has_all_products: fetch_status !== "failed" && (read.has_all_products ?? outcome === "complete"),
+    detail: isFine ? null : inWords(sentence, detail)
+  }
+}
+
+/** The address of a shop that is read page by page; undefined for a path or an invalid address. */
+export const shopAddress = (location: string) => {
+  const address = URL.parse(location)
+  return address?.protocol === "https:" || address?.protocol === "http:" ? address : undefined
+}
+
+export const noAddress = (location: string) => storeRead("not_found", `its location, ${location}, is no web address`)
+
+/** An admin API also lists private products and drafts: its address is refused before any request. */
+export const ofAdministrators = (name: string) =>
+  `its location is ${name}, which is for administrators: list the address of the store itself`
+
+/** The outcome for an empty product list. It is complete only if the store itself reports 0 products. */
+export const ofNothing = ({ detail, outcome, reported }: Listed): readonly [Outcome, string | null] => {
+  if (outcome === "budget") return ["unreachable", `nothing came in time: ${detail}`]
+  if (outcome !== "complete") return [statusOf(outcome) === "failed" ? outcome : "unreadable", detail]
+  if (reported === 0) return ["complete", null]
+  return reported === null ? ["empty", null] : ["headless", `it reports ${reported} products`]
+}

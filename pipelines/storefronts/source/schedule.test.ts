@@ -1,0 +1,107 @@
+import { assert, describe, it } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { aLayout } from "@larder/test/support/warehouse/pantry.ts"
+import { publishReads, type StoreRead } from "@larder/test/support/warehouse/store-reads.ts"
+import { fromLive } from "@larder/warehouse/live/previous.ts"
+import { storefront } from "@larder/warehouse/tables/tables.ts"
+import { Effect } from "effect"
+import { dueAt, type LastRead, readLastReads } from "./schedule.ts"
+
+const hour = 3_600_000
+const day = 24 * hour
+const bounds = { shortest: 0, longest: 7 * day }
+const now = Date.parse("2026-09-30T03:00:00Z")
+
+/** Hours that a store waits which was last read now, and was then the same for so many hours. */
+const waitOf = (hours: number, domain = "shop.example", within = bounds) => {
+  const last = { domain, asked_at: now, read_at: now, steady_since: now - hours * hour }
+  return (dueAt(last, within) - now) / hour
+}
+const domains = Array.from({ length: 1000 }, (_, n) => `shop-${n}.example`)
+
+describe("the rhythm of a store", () => {
+  it("asks again in the next run what the last read found changed", () => {
+    assert.strictEqual(waitOf(0), 0)
+  })
+
+  it.each([2, 24, 96])("asks what was the same for %s hours after half to all of that time", (hours) => {
+    const waits = domains.map((domain) => waitOf(hours, domain))
+    assert.isAtLeast(Math.min(...waits), hours / 2)
+    assert.isBelow(Math.max(...waits), hours)
+  })
+
+  it("waits a week at the most, and spreads stores that never change over half of it", () => {
+    const waits = domains.map((domain) => waitOf(5000, domain))
+    assert.isBelow(Math.max(...waits), 7 * 24)
+    const days = Map.groupBy(waits, (wait) => Math.floor(wait / 12))
+    assert.strictEqual(days.size, 7)
+    for (const [half, { length }] of days) assert.closeTo(length, 143, 40, `half day ${half}`)
+  })
+
+  it("never asks before the shortest interval of the operator is over, counted from run to run", () => {
+    const within = { shortest: 20 * hour, longest: 7 * day }
+    assert.strictEqual(waitOf(0, "shop.example", within), 20)
+    const slow = { domain: "shop.example", asked_at: now, read_at: now + 3 * hour, steady_since: now }
+    assert.strictEqual(dueAt(slow, within), now + 20 * hour)
+  })
+
+  it("asks every store in every run where the longest interval is nothing", () => {
+    assert.strictEqual(waitOf(5000, "shop.example", { shortest: 20 * hour, longest: 0 }), 0)
+  })
+
+  it("is the same whenever it is calculated from the same reads", () => {
+    assert.strictEqual(waitOf(96), waitOf(96))
+    assert.notStrictEqual(waitOf(96), waitOf(96, "other.example"))
+  })
+})
+
+const bread = (store: string, set: Readonly<Record<string, string>> = {}, price = 2.5) => ({
+  products: [{ id: `${store}.bread`, set, variants: [{ variant_id: `${store}.bread.1`, price }] }]
+})
+const fresh = (store: string, members: ReadonlyArray<string>) => ({
+  collections: [{ id: `${store}.fresh`, set: { product_ids: members } }]
+})
+
+/** What three runs read of each store, on the first, third and fifth of January. */
+const reads: Readonly<Record<string, ReadonlyArray<Omit<StoreRead, "day">>>> = {
+  same: Array(3).fill(bread("same")),
+  priced: [bread("priced"), bread("priced", {}, 3), bread("priced", {}, 3)],
+  renamed: [bread("renamed"), bread("renamed", { title: "Rye" }), bread("renamed", { title: "Rye" })],
+  gone: [bread("gone"), {}, {}],
+  collected: [fresh("collected", []), fresh("collected", ["a"]), fresh("collected", ["a"])],
+  closed: [bread("closed"), { status: "failed" }, { status: "failed" }],
+  opened: [{ status: "failed" }, { status: "failed" }, bread("opened")],
+  broken: [bread("broken"), { status: "partial", ...bread("broken") }, { status: "partial", ...bread("broken") }]
+}
+
+describe("what a generation knows of the rhythm of a store", () => {
+  itWorks("is when a read last changed a price, a product or a collection, or first ended like the last one", () =>
+    Effect.gen(function* () {
+      const layout = yield* aLayout
+      for (const [index, day] of [1, 3, 5].entries()) {
+        yield* publishReads(
+          layout,
+          ...Object.entries(reads).map(([store, each]): StoreRead => ({ ...each[index], day, store }))
+        )
+      }
+      const none: ReadonlyMap<string, LastRead> = new Map()
+      const known = yield* fromLive(layout, storefront, none, readLastReads)
+      const dayOf = (time: number) => new Date(time).getUTCDate()
+      const told = [...known.values()].map(({ domain, fetched_by, read_at, run_id, steady_since }) => [
+        domain.split(".")[0],
+        { read: dayOf(read_at), since: dayOf(steady_since), run_id, fetched_by }
+      ])
+      const fetched = { read: 5, run_id: "run-5", fetched_by: "run-5" }
+      assert.deepStrictEqual(Object.fromEntries(told), {
+        same: { ...fetched, since: 1 },
+        priced: { ...fetched, since: 3 },
+        renamed: { ...fetched, since: 3 },
+        gone: { ...fetched, since: 3 },
+        collected: { ...fetched, since: 3 },
+        closed: { ...fetched, since: 3, fetched_by: "run-1" },
+        opened: { ...fetched, since: 5 },
+        broken: { ...fetched, since: 3 }
+      })
+    })
+  )
+})

@@ -1,0 +1,144 @@
+/**
+ * Counts the products and prices that each read found, and compares them with what is known of the store. A file has
+ * several rows for some products, and rows of drafts, so products are counted after all rows are staged.
+ */
+import { Effect, Schema } from "effect"
+import { Origin } from "../../run/origins/origin.ts"
+import type { RunContext } from "../../run/pipeline.ts"
+import type { KnownStore } from "../previous.ts"
+import type { Done } from "../read-store.ts"
+import { isTaken } from "../source/crawl/outcome.ts"
+import { type StoreRead, storeRead } from "../source/crawl/store-read.ts"
+import { lostFields } from "./optional-fields.ts"
+import { cutTables } from "./truncated-tables.ts"
+
+const Found = Schema.Struct({
+  domain: Schema.String,
+  products: Schema.Int,
+  /** Other products, listed in rejected rows: they are not withdrawn. */
+  rejected: Schema.Int,
+  /** The found products that were listed before. */
+  known: Schema.Int,
+  /** Variants. A product without variants counts as one. */
+  priceable: Schema.Int,
+  /** Variants without a price, or with a price of 0. */
+  unpriced: Schema.Int
+})
+type Found = typeof Found.Type
+
+const found = `
+  with stated as (
+    select domain, native_id, arg_min(is_published, seq) as is_published from feed.product group by all
+  ),
+  priced as (
+    select domain, product_native_id as native_id, count(*) as priceable,
+      count(*) filter (where price is null or price = 0) as unpriced
+    from feed.variant group by all
+  ),
+  refused as (
+    select domain, count(distinct native_id) as rejected from feed.rejected anti join stated using (domain, native_id) group by domain
+  )
+  select domain, count(*)::integer as products, coalesce(any_value(rejected), 0)::integer as rejected, count(known.native_id)::integer as known, sum(coalesce(priceable, 1))::integer as priceable,
+    sum(coalesce(unpriced, 1))::integer as unpriced
+  from stated left join priced using (domain, native_id) left join feed.known known using (domain, native_id)
+    left join refused using (domain)
+  where is_published
+  group by domain`
+
+/** For messages: how to publish a store that really lost something. */
+const ifReally = "if that is right, run again with --accept-shrinkage"
+
+/** How much the share of missing prices may rise between two reads. */
+const mostMissing = 0.1
+
+const shareOf = ({ priceable, unpriced }: Pick<Found, "unpriced" | "priceable">) =>
+  priceable === 0 ? 0 : unpriced / priceable
+const inPercent = (share: number) => `${(share * 100).toFixed(1)} %`
+
+/** Prices that vanish together have more likely changed their format than been withdrawn. */
+const orUnpriced = (read: StoreRead, now: Found | undefined, known: KnownStore | undefined): StoreRead => {
+  if (now === undefined || known === undefined || known.priceable === 0) return read
+  const [before, missing] = [shareOf(known), shareOf(now)]
+  if (missing - before <= mostMissing) return read
+  const detail = `${now.unpriced} of ${now.priceable} prices are missing or 0, ${inPercent(missing)} instead of ${inPercent(before)}; ${ifReally}`
+  return storeRead("unpriced", detail, { ...read, has_all_products: false })
+}
+
+/** A field that disappears from the whole feed would be blanked in every product of the store. */
+const orWithout = (read: StoreRead, lost: string | undefined): StoreRead =>
+  lost === undefined ? read : storeRead("unreadable", `${lost}; ${ifReally}`, { ...read, has_all_products: false })
+
+/** A store with fewer products may replace them all in a day. */
+const leastListed = 3
+
+/**
+ * If none of the known products is found, a second read has to confirm it. A menu may be replaced as a whole, but the
+ * address may also lead to another store now.
+ */
+const orExchanged = (read: StoreRead, now: Found | undefined, before: KnownStore | undefined): StoreRead => {
+  if (!read.has_all_products || now === undefined || before === undefined || now.known > 0) return read
+  if (before.listed < leastListed || before.outcome === "exchanged") return read
+  return storeRead("exchanged", `it listed ${before.listed}`, { ...read, has_all_products: false })
+}
+
+/**
+ * Known rows with a later time would win over the rows of this read, and the store would stop changing without a
+ * visible cause. Recordings keep their own times.
+ */
+const orOutdated = (read: StoreRead, read_at: string, before: KnownStore | undefined): StoreRead => {
+  const last = before?.fetched_at ?? null
+  if (last === null || last <= Date.parse(read_at)) return read
+  const detail = `it is ${read_at} here, and the last read was at ${new Date(last).toISOString()}: set the clock`
+  return storeRead("outdated", detail, { ...read, has_all_products: false })
+}
+
+/** The last price may be cut off too, and nothing shows how many products are missing. */
+const cutOff = (read: StoreRead): StoreRead => {
+  const detail = `The file ends within a line, and the last one did not: it is cut off; ${ifReally}`
+  return storeRead("unreadable", detail, { ...read, has_all_products: false })
+}
+
+/**
+ * A store that loses many products in one read was more likely misread, so a second read has to confirm the loss. Many
+ * means more than half of its products, or a fifth for a table, since nothing else reveals a table that was cut at a
+ * line end.
+ */
+const orShrunk = (read: StoreRead, now: Found | undefined, known: KnownStore | undefined): StoreRead => {
+  if (known === undefined || !read.has_all_products) return read
+  const listed = read.products_read + (now?.rejected ?? 0)
+  const hasKept = (before: number) => (read.table_end === null ? listed * 2 >= before : listed * 5 > before * 4)
+  if (hasKept(known.listed)) return read
+  const isSaid = read.facts.reported_product_count === read.products_read
+  const isConfirmed = known.outcome === "shrunk" && hasKept(known.found)
+  if (isSaid || isConfirmed) return read
+  const detail = `there were ${known.listed} products, and ${read.products_read} were found`
+  return storeRead("shrunk", detail, { ...read, has_all_products: false })
+}
+
+export const withProductsRead = Effect.fnUntraced(function* (
+  run: RunContext,
+  done: ReadonlyArray<Done>,
+  known: ReadonlyMap<string, KnownStore>
+) {
+  const origin = yield* Origin
+  const stores = new Map((yield* run.staging.db.all(Found, found)).map((row) => [row.domain, row]))
+  const again = done.flatMap(({ read, store }) => {
+    const before = known.get(store.domain)
+    const isComparable = before?.kind === store.kind && read.fetch_status !== "failed" && stores.has(store.domain)
+    return isComparable ? [{ store, fields_seen: read.fields_seen, listed: before.listed }] : []
+  })
+  const lost = run.acceptShrinkage ? new Map<string, string>() : yield* lostFields(run, again)
+  const cut = run.acceptShrinkage ? new Set<string>() : yield* cutTables(run, done)
+  const judge = ({ read_at, store: { domain, kind }, ...one }: Done): StoreRead => {
+    const [now, stated] = [stores.get(domain), known.get(domain)]
+    const read = { ...one.read, products_read: now?.products ?? 0 }
+    const before = stated?.kind === kind ? stated : undefined // with another kind of feed it counts as another store
+    if (read.fetch_status === "failed") return read
+    const timely = origin.kind === "live" ? orOutdated(read, read_at, before) : read
+    if (run.acceptShrinkage) return isTaken(timely) ? orShrunk(timely, now, before) : timely
+    if (isTaken(timely) && before !== undefined && cut.has(domain)) return cutOff(timely)
+    const trusted = orWithout(orUnpriced(orExchanged(timely, now, before), now, before), lost.get(domain))
+    return isTaken(trusted) ? orShrunk(trusted, now, before) : trusted
+  }
+  return done.map((one): Done => ({ ...one, read: judge(one) }))
+})
