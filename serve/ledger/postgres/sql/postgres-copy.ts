@@ -4,10 +4,10 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Option, Schema, Stream } from "effect"
-import { because } from "../ledger/postgres/sql/postgres-console.ts"
-import { consoleUnavailable } from "./console-database.ts"
-import { allTables, backedUp, countsOf, TableCount } from "./console-tables.ts"
-import type { Cell, Sqlite } from "./sqlite.ts"
+import { consoleUnavailable } from "../../../persistence/console-database.ts"
+import { allTables, backedUp, countsOf, TableCount } from "../../../persistence/console-tables.ts"
+import type { Cell, Sqlite } from "../../../persistence/sqlite.ts"
+import { because } from "./postgres-console.ts"
 
 /** About 2 MB of rows. */
 const rowsAtOnce = 5_000
