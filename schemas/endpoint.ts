@@ -1,9 +1,10 @@
 /**
  * An endpoint as a value: path, scope, price, parameters and response. Routes, the OpenAPI document and error texts are
- * derived from these values. `endpoints.ts` is the only list of them.
+ * derived from these values. `data-sets.ts` lists the data sets, and each of these lists its endpoints.
  */
 import { Schema } from "effect"
 import { type Invalid, invalid, type RecordName } from "./api-errors.ts"
+import type { DataSetTag } from "./data-sets.ts"
 import { type Parameters, type Read, readQuery, type Values } from "./parameters.ts"
 import type { Scope } from "./scopes.ts"
 
@@ -27,9 +28,11 @@ export interface Declaration<P extends Parameters, R extends Schema.Constraint =
   readonly scope: Scope
   /** Price of a successful call in credits; 1,000 credits are 1.00 USD. */
   readonly credits: number
-  readonly tag: "Commodities" | "Branded foods" | "Storefronts"
+  readonly tag: DataSetTag
   readonly summary: string
   readonly description: string
+  /** For assistants, beyond the description: when to use the tool, and what to call next. */
+  readonly use: string
   readonly parameters: P
   /** Checks parameters against each other: undefined, or what is wrong. `given` has the names that were sent. */
   readonly rule?: (values: Values<P>, given: ReadonlySet<string>) => Invalid | undefined

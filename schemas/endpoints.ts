@@ -1,19 +1,5 @@
-/** The only list of endpoints. Routes, documents and tools are derived from it. */
-import { getBrandedFood, getBrandedFoodCategories, searchBrandedFoods } from "./branded-food/endpoints.ts"
-import { getCommodityMetricValues, getCommodityPrices, searchCommodities } from "./commodity/endpoints.ts"
+/** All endpoints, data set by data set. Routes, documents and tools are derived from this list. */
+import { dataSets } from "./data-sets.ts"
 import type { Endpoint } from "./endpoint.ts"
-import { getProduct, getStore, getStoreCollections, getStoreProducts, searchStores } from "./storefront/endpoints.ts"
 
-export const endpoints: ReadonlyArray<Endpoint> = [
-  searchCommodities,
-  getCommodityPrices,
-  getCommodityMetricValues,
-  searchBrandedFoods,
-  getBrandedFoodCategories,
-  getBrandedFood,
-  searchStores,
-  getStore,
-  getStoreProducts,
-  getStoreCollections,
-  getProduct
-]
+export const endpoints: ReadonlyArray<Endpoint> = dataSets.flatMap((dataSet) => dataSet.endpoints)

@@ -1,10 +1,12 @@
 /** The records of every pipeline run: tables of the warehouse schema `ingest`. Times are UTC. */
 import { Schema } from "effect"
+import { dataSets } from "./data-sets.ts"
 import { FetchStatus } from "./storefront/records.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
 const runId = described("Run that wrote the row: `ingest.run.run_id`.")
-const pipeline = described("Pipeline: commodities, branded-foods or storefronts.")
+const names = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(dataSets.map(({ pipeline }) => pipeline))
+const pipeline = described(`Pipeline: ${names}.`)
 const feed = described("Feed within the pipeline, such as `gov-mars/1603`.")
 const rawFile = described("SHA-256 of the payload, its name in the raw archive: `ingest.raw_file.raw_sha256`.")
 

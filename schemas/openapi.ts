@@ -3,11 +3,12 @@
  * is added. The 405 and the 404 of an unknown path belong to no operation, so the document's text describes them.
  */
 import { ErrorBody } from "./api-errors.ts"
+import { dataSets } from "./data-sets.ts"
 import { type Endpoint, templateOf } from "./endpoint.ts"
 import { endpoints } from "./endpoints.ts"
 import { componentSchemas, jsonSchema } from "./json-schema.ts"
 import { headers, responsesOf, sharedResponses } from "./openapi/responses.ts"
-import { idSources, info, key, tags } from "./openapi/texts.ts"
+import { idSources, info, key } from "./openapi/texts.ts"
 import type { OpenApiDocument, OpenApiParameter, OpenApiServer } from "./openapi/types.ts"
 import { versions } from "./openapi/versions.ts"
 import type { Parameter } from "./parameters.ts"
@@ -29,7 +30,7 @@ export const openApi = (options: OpenApiOptions = { version: "1" }): OpenApiDocu
     openapi: "3.1.0",
     info: { ...info, "x-program-version": options.version },
     servers: options.servers ?? [{ url: "/" }],
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    tags: dataSets.map(({ about, tag }) => ({ name: tag, description: about })),
     security: [{ key: [] }],
     paths: Object.fromEntries(
       endpoints.map((endpoint, i) => [

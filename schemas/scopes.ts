@@ -1,17 +1,13 @@
 /** The scopes that a key can have. Each endpoint requires exactly one. */
 import { Schema } from "effect"
+import { dataSets } from "./data-sets.ts"
 
-export const scopes = [
-  "search-commodities",
-  "get-commodity-prices",
-  "search-branded-foods",
-  "get-branded-foods",
-  "search-stores",
-  "get-store",
-  "get-store-products",
-  "get-store-collections",
-  "get-product"
-] as const
+export type Scope = (typeof dataSets)[number]["scopes"][number]
+
+const [first, ...others] = dataSets
+export const scopes: readonly [Scope, ...Array<Scope>] = [
+  ...first.scopes,
+  ...others.flatMap((dataSet): ReadonlyArray<Scope> => dataSet.scopes)
+]
 
 export const Scope = Schema.Literals(scopes)
-export type Scope = typeof Scope.Type

@@ -1,6 +1,6 @@
 /** The three branded-food endpoints. */
 import { invalid } from "../api-errors.ts"
-import { endpoint, List, Page, Single } from "../endpoint.ts"
+import { type Endpoint, endpoint, List, Page, Single } from "../endpoint.ts"
 import { cursor, limit, text } from "../parameters.ts"
 import { getBrandedFoodCategoriesExamples, getBrandedFoodExamples, searchBrandedFoodsExamples } from "./examples.ts"
 import { BrandedFood, FoodCategory } from "./records.ts"
@@ -16,6 +16,7 @@ export const searchBrandedFoods = endpoint({
   summary: "Search packaged foods",
   description:
     "Current labels that pass every given filter, ordered by `fdc_id`. Without filters, all of them. Texts match anywhere, literally and ignoring case: `%` and `*` mean themselves. Labels are mostly in upper case and spell one thing in many ways: short texts find more. A product can have several labels at once, one of each supplier (`data_source`).",
+  use: "Use it to find packaged foods by name, brand, category, barcode or ingredient; each row is the whole label with ingredients and nutrition per serving. Set `limit` low while looking around: a label is long.",
   parameters: {
     name: text({ description: "The product name (`description`) contains the text.", example: "muffin" }),
     brand: text({ description: "Brand owner, brand name or sub-brand contains the text.", example: "mountain" }),
@@ -52,6 +53,7 @@ export const getBrandedFoodCategories = endpoint({
   summary: "All categories of packaged foods",
   description:
     "Every category that a current label carries, with the number of its products, in the order of their names. Not paged. The names are the source's own: several of them mean nearly the same.",
+  use: "Use it before a search by `category`, which needs the exact name.",
   parameters: {},
   response: List(FoodCategory),
   examples: getBrandedFoodCategoriesExamples,
@@ -67,9 +69,17 @@ export const getBrandedFood = endpoint({
   summary: "One packaged food",
   description:
     "One label version by its id; also versions that a later one has replaced. An id never changes what it names, so it can be kept.",
+  use: "Use it for a food whose id is known. Rows of search_branded_foods hold all of it already.",
   parameters: {},
   response: Single(BrandedFood),
   examples: getBrandedFoodExamples,
   refusals: [],
   record: "branded food"
 })
+
+/** In the order of the documents. */
+export const brandedFoodEndpoints: ReadonlyArray<Endpoint> = [
+  searchBrandedFoods,
+  getBrandedFoodCategories,
+  getBrandedFood
+]

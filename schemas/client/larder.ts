@@ -13,7 +13,6 @@
  */
 import { type Answered, type CallOptions, Connection, type LarderOptions, type Query, whole } from "./connection.ts"
 import type { CallCost } from "./cost.ts"
-import { largestPages, paths } from "./operations.ts"
 import { type Page, type Paged, paged, pageQuery } from "./paging.ts"
 import type {
   BodyOf,
@@ -33,6 +32,33 @@ import type {
   StoreProduct,
   StoreProductDetail
 } from "./records.ts"
+
+/**
+ * The path of each endpoint. Importing the list of endpoints would bring the server's schemas into the browser. So the
+ * names are repeated here, where the compiler checks them; a test checks the paths and page sizes.
+ */
+export const paths = {
+  searchCommodities: "/v1/commodities",
+  getCommodityPrices: "/v1/commodities/prices",
+  getCommodityMetricValues: "/v1/commodities/metric-values",
+  searchBrandedFoods: "/v1/branded-foods",
+  getBrandedFoodCategories: "/v1/branded-foods/categories",
+  getBrandedFood: "/v1/branded-foods/:id",
+  searchStores: "/v1/stores",
+  getStore: "/v1/stores/:id",
+  getStoreProducts: "/v1/stores/:id/products",
+  getStoreCollections: "/v1/stores/:id/collections",
+  getProduct: "/v1/products/:id"
+} as const satisfies Readonly<Record<OperationId, `/v1/${string}`>>
+
+/** The maximum number of rows of a page. A page costs the same whatever its size, so walks over all pages use these. */
+export const largestPages = {
+  searchCommodities: 500,
+  searchBrandedFoods: 200,
+  searchStores: 200,
+  getStoreProducts: 200,
+  getStoreCollections: 200
+} as const satisfies Readonly<Partial<Record<OperationId, number>>>
 
 /** One record and the cost of the call. */
 export interface Single<Row> {

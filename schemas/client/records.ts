@@ -2,17 +2,13 @@
  * The parameter and result types of the client's methods, derived from the server's endpoints and records. Every import
  * is a type import, so that no server code reaches a browser.
  */
-import type * as brandedFoods from "../branded-food/endpoints.ts"
 import type * as foodRecords from "../branded-food/records.ts"
-import type * as commodities from "../commodity/endpoints.ts"
 import type * as commodityRecords from "../commodity/records.ts"
+import type { Declared } from "../data-sets.ts"
 import type { Endpoint } from "../endpoint.ts"
 import type { IdKind, idPrefixes } from "../ids.ts"
 import type { Values } from "../parameters.ts"
-import type * as storefronts from "../storefront/endpoints.ts"
 import type * as storeRecords from "../storefront/records.ts"
-
-type Declared = typeof commodities & typeof brandedFoods & typeof storefronts
 
 /** The names of all endpoints: `getStore` is declared as `export const getStore = endpoint(…)`. */
 export type OperationId = {

@@ -1,7 +1,7 @@
 /** The three commodity endpoints. */
 import { Schema } from "effect"
 import { invalid } from "../api-errors.ts"
-import { endpoint, fromAfterTo, fromNotAfterTo, List, Page } from "../endpoint.ts"
+import { type Endpoint, endpoint, fromAfterTo, fromNotAfterTo, List, Page } from "../endpoint.ts"
 import { cursor, day, limit, list, text } from "../parameters.ts"
 import { getCommodityMetricValuesExamples, getCommodityPricesExamples, searchCommoditiesExamples } from "./examples.ts"
 import { CatalogEntry, CommodityProduct, MetricValues, PriceResult, SeriesGroup } from "./records.ts"
@@ -26,6 +26,7 @@ export const searchCommodities = endpoint({
   summary: "The catalog of commodity series and products",
   description:
     "Which numbers there are, with their units and the days that they cover; the numbers themselves are at the two endpoints below. Two shapes. With `commodity`, or without parameters, the 24 curated series grouped by commodity: begin here. With `category`, `limit` or `cursor`, even when these are empty, a page of products with all their metrics, regional and international reports included, ordered by slug. The two kinds of parameters cannot be combined. On the data host, where a server has one, a call without parameters answers the paged shape.",
+  use: 'Use it first for commodity prices. `commodity`, such as "butter", finds the slugs that get_commodity_prices takes; `category`, such as "dairy", finds the metric names that get_commodity_metric_values takes. The catalog is small and changes rarely: ask once and keep what you need.',
   parameters: {
     commodity: text({
       description:
@@ -69,6 +70,7 @@ export const getCommodityPrices = endpoint({
   summary: "Readings of one to a hundred series",
   description:
     "One entry per requested slug, in the requested order; a range without readings has no points. Absent `from` starts at the first reading, absent `to` runs to the latest. One slug outside the catalog fails the whole request. The price does not depend on how many series are asked for, so ask for many at once.",
+  use: "Use it for dated prices of dairy series (butter, cheese, nonfat dry milk, dry whey, milk classes). Slugs come from search_commodities. Ask for many series in one call, it costs the same as for one; narrow `from` and `to`, a daily series has thousands of readings.",
   parameters: {
     series: list({ description: "1 to 100 slugs, separated by commas.", example: "butter-sales-price-weekly" }),
     from,
@@ -89,6 +91,7 @@ export const getCommodityMetricValues = endpoint({
   summary: "Readings of one to a hundred metrics",
   description:
     "One entry per requested metric, in the requested order, with the range that was answered. Absent `to` runs to each metric's newest value. Absent `from` starts 1 year before `to`, or before the newest value, for daily, weekly and biweekly metrics, 5 years for monthly and 10 years for annual ones. A very early date gives the full history. Names outside the catalog fail the whole request, and the message lists them. The price does not depend on how many metrics are asked for.",
+  use: "Use it for the wider list of dairy metrics: other regions, price ranges, other products. Metric names come from search_commodities with `category`. Ask for many metrics in one call, it costs the same as for one.",
   parameters: {
     metrics: list({ description: "1 to 100 metric names, separated by commas.", example: "butter_sales_price_weekly" }),
     from,
@@ -99,3 +102,10 @@ export const getCommodityMetricValues = endpoint({
   examples: getCommodityMetricValuesExamples,
   refusals: [unknownMetrics(["<names>"]), fromAfterTo]
 })
+
+/** In the order of the documents. */
+export const commodityEndpoints: ReadonlyArray<Endpoint> = [
+  searchCommodities,
+  getCommodityPrices,
+  getCommodityMetricValues
+]

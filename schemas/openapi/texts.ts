@@ -1,14 +1,18 @@
-/** Texts of the OpenAPI document besides those of the endpoints: keys, money, pages, errors, and the data. */
+/** Texts of the OpenAPI document besides those of the endpoints: keys, money, pages and errors. Those of the data are in each data set. */
 import { internal, methodNotAllowed, noSuchEndpoint } from "../api-errors.ts"
+import { dataSets } from "../data-sets.ts"
 import type { Endpoint } from "../endpoint.ts"
 import { versions, versionsInWords } from "./versions.ts"
+
+const inWords = new Intl.ListFormat("en-GB").format(dataSets.map(({ holds }) => holds))
+const kinds = inWords.charAt(0).toUpperCase() + inWords.slice(1)
 
 export const info = {
   title: "Larder",
   license: { name: "MIT", identifier: "MIT" },
-  summary: "Commodity prices, packaged-food labels and storefront products: a read-only API that is paid per call.",
+  summary: `${kinds}: a read-only API that is paid per call.`,
   version: versions[0].version,
-  description: `Commodity prices, packaged-food labels and storefront products: read-only, every call a GET, every body JSON with snake_case names.
+  description: `${kinds}: read-only, every call a GET, every body JSON with snake_case names.
 
 **Keys.** Every call carries \`Authorization: Bearer <key>\`. A key holds scopes; each endpoint needs one of them. Keys are made, limited and revoked in the console, and a change counts from the next call on.
 
@@ -29,18 +33,6 @@ export const info = {
 **Changes.** New fields, parameters, endpoints, error codes and messages may be added at any time: ignore what you do not know. Anything that could break a client is announced here with a new version.
 
 ${versionsInWords}`
-}
-
-export const tags: Readonly<Record<Endpoint["tag"], string>> = {
-  Commodities: `Dairy prices that US government reports publish: butter, cheese, nonfat dry milk, dry whey and the milk classes as 24 curated series, and these and the regional and international reports as metrics.
-
-Source: the US Department of Agriculture, through My Market News (\`gov-mars\`) and Datamart (\`gov-mpr\`). Spot prices are published every trading day, survey and regional reports every week or two, milk classes every month. Reports restate earlier weeks: a revised number replaces the old one here. Days without a reading are left out, never filled. A \`usd_per_lb_basis\` is a difference to the exchange price, not a price.`,
-  "Branded foods": `Labels of packaged foods: names, brands, barcodes, ingredients, nutrition per serving, and every published nutrient per 100 g or ml.
-
-Source: USDA FoodData Central, branded foods (\`gov-fdc\`, public domain), about two releases a year. The labels are the suppliers' own: much is missing, some is plainly wrong, and amounts are published as they are. Texts are only tidied (blanks, doubled quotes, double brackets), a serving size of 1.7999999523 is 1.8, and a serving unit of \`MC\`, \`MG\` or \`IU\` is read as g or ml in \`serving_size_unit_normalized\`. A record is one version of a label, with its own \`fdc_id\`; search and categories cover the current version of each product, which is a data source and a barcode, so that one barcode can be found twice; older versions stay readable by id.`,
-  Storefronts: `Shops on the web, their products and collections, read from the feeds that they publish themselves.
-
-Source: each store's own feed (\`platform\`): Shopify, product CSV, Google Merchant or WooCommerce. \`fetched_at\` says how old a store's rows are, and \`fetch_status\` how far its last read came; only a complete read withdraws products. Prices are in the store's \`currency\`, and never converted. Texts and pictures belong to the stores.`
 }
 
 /** Where the id in a path comes from. */

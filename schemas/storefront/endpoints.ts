@@ -1,5 +1,5 @@
 /** The five storefront endpoints. */
-import { endpoint, Page, Single } from "../endpoint.ts"
+import { type Endpoint, endpoint, Page, Single } from "../endpoint.ts"
 import { country, cursor, limit, text } from "../parameters.ts"
 import {
   getProductExamples,
@@ -22,6 +22,7 @@ export const searchStores = endpoint({
   summary: "Search stores",
   description:
     "Stores that pass every given filter, ordered by name. Without filters, all of them, also those that no read has reached yet.",
+  use: "Use it first for storefronts: it gives the store ids that the other store tools take.",
   parameters: {
     query: text({
       description: "The name or the domain contains the text, literally and ignoring case.",
@@ -49,6 +50,7 @@ export const getStore = endpoint({
   tag: "Storefronts",
   summary: "One store",
   description: "One store by its id: what it says about itself, how much of it is here, and how fresh that is.",
+  use: "Use it for a store whose id is known. Rows of search_stores hold all of it already.",
   parameters: {},
   response: Single(Store),
   examples: getStoreExamples,
@@ -65,6 +67,7 @@ export const getStoreProducts = endpoint({
   summary: "Products of a store",
   description:
     "The products that the store lists, the newest publication first, those without a publication time last, as summaries: the product endpoint adds texts, gallery and variants.",
+  use: "Use it to list what a store sells, with price ranges. The id comes from search_stores. A large `limit` saves money: every page costs the same.",
   parameters: { limit: pageOf("Products"), cursor },
   response: Page(ProductSummary),
   examples: getStoreProductsExamples,
@@ -82,6 +85,7 @@ export const getStoreCollections = endpoint({
   summary: "Collections of a store",
   description:
     "The groups in which the store shows its products, the newest publication first, those without a publication time last. Only some kinds of feed have them: elsewhere the list is empty.",
+  use: "Use it to see how a store groups its products. The id comes from search_stores. It does not list the products of a collection.",
   parameters: { limit: pageOf("Collections"), cursor },
   response: Page(Collection),
   examples: getStoreCollectionsExamples,
@@ -98,9 +102,19 @@ export const getProduct = endpoint({
   tag: "Storefronts",
   summary: "One product",
   description: "One product by its id, with its text, its gallery and its variants; prices are in `price.currency`.",
+  use: "Use it for one product's text, gallery and variants with their prices. The id comes from get_store_products.",
   parameters: {},
   response: Single(ProductDetail),
   examples: getProductExamples,
   refusals: [],
   record: "product"
 })
+
+/** In the order of the documents. */
+export const storefrontEndpoints: ReadonlyArray<Endpoint> = [
+  searchStores,
+  getStore,
+  getStoreProducts,
+  getStoreCollections,
+  getProduct
+]

@@ -1,4 +1,5 @@
-/** What a model must know about each tool beyond the endpoint's description: when to use it, and what to call next. */
+/** What assistants are told: about each tool, about the whole connection, and about the cost of a call. */
+import { dataSets } from "@larder/schemas/data-sets.ts"
 import type { Endpoint } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
 import { membersOf } from "./members.ts"
@@ -6,28 +7,6 @@ import { membersOf } from "./members.ts"
 /** `searchBrandedFoods` becomes the tool `search_branded_foods`. */
 export const toolNameOf = (endpointId: string): string =>
   endpointId.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
-
-/** By endpoint id. */
-const uses: Readonly<Record<string, string>> = {
-  searchCommodities:
-    'Use it first for commodity prices. `commodity`, such as "butter", finds the slugs that get_commodity_prices takes; `category`, such as "dairy", finds the metric names that get_commodity_metric_values takes. The catalog is small and changes rarely: ask once and keep what you need.',
-  getCommodityPrices:
-    "Use it for dated prices of dairy series (butter, cheese, nonfat dry milk, dry whey, milk classes). Slugs come from search_commodities. Ask for many series in one call, it costs the same as for one; narrow `from` and `to`, a daily series has thousands of readings.",
-  getCommodityMetricValues:
-    "Use it for the wider list of dairy metrics: other regions, price ranges, other products. Metric names come from search_commodities with `category`. Ask for many metrics in one call, it costs the same as for one.",
-  searchBrandedFoods:
-    "Use it to find packaged foods by name, brand, category, barcode or ingredient; each row is the whole label with ingredients and nutrition per serving. Set `limit` low while looking around: a label is long.",
-  getBrandedFoodCategories: "Use it before a search by `category`, which needs the exact name.",
-  getBrandedFood: "Use it for a food whose id is known. Rows of search_branded_foods hold all of it already.",
-  searchStores: "Use it first for storefronts: it gives the store ids that the other store tools take.",
-  getStore: "Use it for a store whose id is known. Rows of search_stores hold all of it already.",
-  getStoreProducts:
-    "Use it to list what a store sells, with price ranges. The id comes from search_stores. A large `limit` saves money: every page costs the same.",
-  getStoreCollections:
-    "Use it to see how a store groups its products. The id comes from search_stores. It does not list the products of a collection.",
-  getProduct:
-    "Use it for one product's text, gallery and variants with their prices. The id comes from get_store_products."
-}
 
 const usd = (credits: number) => (credits / 1000).toFixed(2)
 
@@ -39,25 +18,24 @@ const paging =
  * an answer instead of an output schema. The schema would be three times as long as all the rest, and models do not see
  * it.
  */
-export const describe = ({ credits, description, id, order, response, summary }: Endpoint): string => {
-  const use = uses[id]
-  if (use === undefined) throw new Error(`the endpoint ${id} has no guidance for assistants`)
-  return [
+export const describe = ({ credits, description, order, response, summary, use }: Endpoint): string =>
+  [
     `${summary}. ${description}`,
     use,
     `Answers \`${membersOf(response)}\`.`,
     ...(order === undefined ? [] : [paging]),
     `Costs ${credits} credits (${usd(credits)} USD) whatever the size of the answer; errors cost nothing.`
   ].join("\n\n")
-}
 
 const prices = [...new Set(endpoints.map(({ credits }) => credits))]
   .toSorted((a, b) => a - b)
   .map((credits) => `${credits} credits (${usd(credits)} USD)`)
   .join(" or ")
 
+const inWords = new Intl.ListFormat("en-US").format(dataSets.map(({ origin }) => origin))
+
 /** The text about the whole connection that a client shows to its model. */
-export const instructions = `Larder answers from three data sets: dairy commodity prices of US government reports, labels of packaged foods (USDA FoodData Central), and products of web shops. All tools only read.
+export const instructions = `Larder answers from these data sets: ${inWords}. All tools only read.
 
 Every successful tool call spends real money of the key's owner: ${prices}, as the tool says. Listing tools is free, and so are errors. Each result says what it cost and what the key can still spend. Do not call to see what happens; ask for many series or a large page in one call rather than in many; ask the user before a job of more than a few dozen calls.
 
