@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { completedLabel } from "@larder/warehouse/branded-foods/completed-label.ts"
-import { foodTable } from "@larder/warehouse/tables/tables.ts"
+import { foodTable } from "@larder/warehouse/tables/branded_food/data-set.ts"
 import { stageJudged, stageTyped } from "./decode/csv/member-tables.ts"
 import { labelMembers, members } from "./decode/csv/members.ts"
 import { csvFieldNames, stated } from "./normalise/csv-labels.ts"

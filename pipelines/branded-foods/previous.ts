@@ -1,6 +1,6 @@
 /** What the live generation records about earlier runs of this pipeline. */
 import { fromLive } from "@larder/warehouse/live/previous.ts"
-import { brandedFood } from "@larder/warehouse/tables/tables.ts"
+import { brandedFood } from "@larder/warehouse/tables/branded_food/data-set.ts"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 import type { NutrientNumbers } from "./normalise/dictionaries.ts"

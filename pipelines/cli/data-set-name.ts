@@ -1,5 +1,5 @@
 /** The name of a data set on the command line is the name of the pipeline that fills it. */
-import { dataSets } from "@larder/warehouse/tables/tables.ts"
+import { dataSets } from "@larder/warehouse/data-sets.ts"
 import { Schema } from "effect"
 import { Flag } from "effect/cli"
 

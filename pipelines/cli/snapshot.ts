@@ -1,4 +1,6 @@
 /** `larder-ingest snapshot`: all live data as one ordinary DuckDB file, for another machine or an older DuckDB. */
+
+import { dataSets } from "@larder/warehouse/data-sets.ts"
 import { type Layout, NoWarehouse, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { generationId, isLoaded, listNumbers, newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
@@ -8,7 +10,6 @@ import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import { type Parts, partFileOf } from "@larder/warehouse/opened/parts.ts"
 import { readableOf } from "@larder/warehouse/opened/readable.ts"
 import { snapshot as writeSnapshot } from "@larder/warehouse/opened/snapshot.ts"
-import { dataSets } from "@larder/warehouse/tables/tables.ts"
 import { Console, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { homeSetting } from "../run/run.ts"

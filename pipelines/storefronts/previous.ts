@@ -2,7 +2,7 @@
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { fromLive, liveOf } from "@larder/warehouse/live/previous.ts"
-import { storefront } from "@larder/warehouse/tables/tables.ts"
+import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 import type { ListedStore } from "./source/store-list.ts"

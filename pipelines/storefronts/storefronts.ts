@@ -1,5 +1,5 @@
 /** The storefronts pipeline: reads stores, products and collections from the feeds of a list of shops. */
-import { storefront } from "@larder/warehouse/tables/tables.ts"
+import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
 import { checks } from "./checks.ts"

@@ -12,7 +12,9 @@ import {
   withLastReads
 } from "@larder/warehouse/read-models/storefront.ts"
 import type { Foods } from "@larder/warehouse/search/open.ts"
-import { brandedFood, commodity, storefront } from "@larder/warehouse/tables/tables.ts"
+import { brandedFood } from "@larder/warehouse/tables/branded_food/data-set.ts"
+import { commodity } from "@larder/warehouse/tables/commodity/data-set.ts"
+import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
 import { Effect, type FileSystem, type Path } from "effect"
 import { type Provenances, provenancesOf } from "./provenance.ts"
 

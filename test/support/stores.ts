@@ -10,7 +10,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { identifier, literal } from "@larder/warehouse/duckdb.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { type Staging, stage } from "@larder/warehouse/publishing/staging.ts"
-import { storefront } from "@larder/warehouse/tables/tables.ts"
+import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
 import { Effect, Schema } from "effect"
 import { aRun, publishStaged } from "./warehouse/pantry.ts"
 

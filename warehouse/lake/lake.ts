@@ -8,6 +8,7 @@ import { randomUUID } from "node:crypto"
 import { chmod, copyFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Option } from "effect"
+import { dataSets } from "../data-sets.ts"
 import { type Depot, datedObjects } from "../depot/depot.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -29,7 +30,6 @@ import { partFileOf } from "../opened/parts.ts"
 import { readableOf } from "../opened/readable.ts"
 import { ownFolder } from "../publishing/staging.ts"
 import { newerIn } from "../tables/newer-versions.ts"
-import { dataSets } from "../tables/tables.ts"
 import {
   addGeneration,
   type GenerationParts,

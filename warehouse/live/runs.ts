@@ -5,13 +5,13 @@
 
 import { Run, RunRecord } from "@larder/schemas/ingest.ts"
 import { Effect, FileSystem, Schema } from "effect"
+import { dataSets } from "../data-sets.ts"
 import { datedObjects } from "../depot/depot.ts"
 import type { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { isLoaded, keptManifestsOf } from "../generation/manifest.ts"
 import { openIngestion } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import { dataSets } from "../tables/tables.ts"
 
 type Row = typeof Run.Type
 

@@ -13,8 +13,8 @@ import type { DataSetEntry } from "../generation/manifest.ts"
 import { faultOf, stampOf } from "../generation/parts.ts"
 import { buildFoods, runOf } from "../search/build/build.ts"
 import { FoodFilesDamaged, openFoods } from "../search/open.ts"
+import { brandedFood } from "../tables/branded_food/data-set.ts"
 import { openForFiles } from "../tables/earlier-versions.ts"
-import { brandedFood } from "../tables/tables.ts"
 
 /** Replaces a folder with a finished one. */
 const replace = Effect.fnUntraced(function* (building: string, folder: string) {

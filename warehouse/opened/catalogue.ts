@@ -11,6 +11,7 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { Effect, FileSystem, Path } from "effect"
+import { dataSets } from "../data-sets.ts"
 import { wholeFile } from "../disk.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -19,7 +20,7 @@ import { stampOf } from "../generation/parts.ts"
 import { definitionHash } from "../tables/dictionary.ts"
 import { nameOf } from "../tables/earlier-versions.ts"
 import { markAllSamples } from "../tables/sample-marks.ts"
-import { dataSets, ingestTables, ingestViews, viewsOf } from "../tables/tables.ts"
+import { ingestTables, ingestViews, viewsOf } from "../tables/tables.ts"
 import {
   attachParts,
   createSchemas,

@@ -3,11 +3,11 @@
  * version published with incompatible tables.
  */
 import { Effect } from "effect"
+import { dataSets } from "../data-sets.ts"
 import type { Layout } from "../generation/layout.ts"
 import type { DataSetEntry, Manifest } from "../generation/manifest.ts"
 import { openPublished } from "../tables/earlier-versions.ts"
 import { requireKnown } from "../tables/newer-versions.ts"
-import { dataSets } from "../tables/tables.ts"
 
 const requireReadable = Effect.fnUntraced(function* (layout: Layout, pipeline: string, entry: DataSetEntry) {
   const dataSet = dataSets.find(({ about }) => about.pipeline === pipeline)

@@ -15,7 +15,7 @@ import { DuckDb } from "../duckdb.ts"
 import { newestManifest } from "../generation/manifest.ts"
 import { attachLiveData, showLive } from "../live/live-tables.ts"
 import { foodsOf } from "../live/sidecar-files.ts"
-import { foodTable } from "../tables/tables.ts"
+import { foodTable } from "../tables/branded_food/data-set.ts"
 import { completeFromLive } from "./complete.ts"
 import { stage } from "./staging.ts"
 

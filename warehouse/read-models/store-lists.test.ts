@@ -5,7 +5,7 @@ import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { Effect, FileSystem, Schema } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { define } from "../tables/dictionary.ts"
-import { storefront } from "../tables/tables.ts"
+import { storefront } from "../tables/storefront/data-set.ts"
 import type { Position, StoreLists } from "./store-lists.ts"
 import { loadStorefronts } from "./storefront.ts"
 

@@ -9,7 +9,7 @@ import { aDatabase, aFolder, builtFoods, type Food } from "@larder/test/support/
 import { Effect, Schema } from "effect"
 import fc from "fast-check"
 import { labelColumns } from "../branded-foods/nutrition.ts"
-import { brandedFood } from "../tables/tables.ts"
+import { brandedFood } from "../tables/branded_food/data-set.ts"
 import { buildFoods } from "./build/build.ts"
 import { openFoods } from "./open.ts"
 import { indexRecords, recordFiles } from "./records.ts"

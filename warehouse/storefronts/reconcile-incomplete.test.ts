@@ -5,7 +5,7 @@ import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aLayout, ask } from "@larder/test/support/warehouse/pantry.ts"
 import { listed, momentOf, publishReads, sightings, storesOfFile } from "@larder/test/support/warehouse/store-reads.ts"
 import { Effect } from "effect"
-import { storefront } from "../tables/tables.ts"
+import { storefront } from "../tables/storefront/data-set.ts"
 
 const stores = storesOfFile()
 const bread = { id: "bread", variants: [{ variant_id: "bread.1", price: 4.5 }] }

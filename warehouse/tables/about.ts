@@ -16,40 +16,6 @@ export interface About {
   readonly late_after_days: number
 }
 
-export const aboutCommodities: About = {
-  pipeline: "commodities",
-  title: "Commodities",
-  description: "Dairy prices of US government reports: My Market News and Datamart.",
-  licence:
-    "Public domain (US government), except metrics that belong to an exchange: `commodity.metric.licence` says which.",
-  attribution: "USDA Agricultural Marketing Service",
-  source_url: "https://mymarketnews.ams.usda.gov",
-  newest: { table: "commodity.price_version", day: "max(observed_on)" },
-  late_after_days: 2
-}
-
-export const aboutBrandedFoods: About = {
-  pipeline: "branded-foods",
-  title: "Branded foods",
-  description: "Labels of packaged foods of USDA FoodData Central.",
-  licence: "CC0 1.0",
-  attribution: "USDA FoodData Central",
-  source_url: "https://fdc.nal.usda.gov",
-  newest: { table: "branded_food.food", day: "max(release_on)" },
-  late_after_days: 14
-}
-
-export const aboutStorefronts: About = {
-  pipeline: "storefronts",
-  title: "Storefronts",
-  description: "Products of online stores, from their public feeds.",
-  licence: "Texts, pictures and prices are the stores'; their terms apply.",
-  attribution: "Each store, by its name and domain in `storefront.store`",
-  source_url: null,
-  newest: { table: "ingest.live_store_read", day: "(max(read_at) filter (fetch_status <> 'failed'))::date" },
-  late_after_days: 2
-}
-
 /**
  * Texts of a data set with bundled samples. They precede those of the source, which then hold for the values that are
  * not generated.

@@ -4,8 +4,9 @@ import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { everyDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
 import { ask } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Option, Schema } from "effect"
+import { dataSets } from "../data-sets.ts"
 import { DuckDb } from "../duckdb.ts"
-import { dataSets, ingestTables, ingestViews, viewsOf } from "./tables.ts"
+import { ingestTables, ingestViews, viewsOf } from "./tables.ts"
 
 /** Every table and view of a warehouse. */
 const allTables = [...ingestTables, ...dataSets.flatMap(({ tables }) => tables)]

@@ -3,8 +3,9 @@
  * because replacing it would lose what the program does not know.
  */
 import { Effect, Schema } from "effect"
+import { dataSets } from "../data-sets.ts"
 import { type DataSetEntry, isLoaded, type Manifest } from "../generation/manifest.ts"
-import { type DataSet, dataSets, ingestVersion } from "./tables.ts"
+import { type DataSet, ingestVersion } from "./tables.ts"
 
 /** Tables were published by a newer version than this one. */
 export class NewerDataSet extends Schema.TaggedError<NewerDataSet>()("NewerDataSet", {

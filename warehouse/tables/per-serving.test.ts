@@ -2,8 +2,8 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { Effect } from "effect"
 import { DuckDb } from "../duckdb.ts"
+import { brandedFood } from "./branded_food/data-set.ts"
 import { define } from "./dictionary.ts"
-import { brandedFood } from "./tables.ts"
 
 const cases = [
   [67, 15, 10], // 10.05 lies in the middle: the even one

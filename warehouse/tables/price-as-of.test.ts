@@ -7,8 +7,9 @@ import { zones } from "@larder/test/support/warehouse/sessions.ts"
 import { Effect, FileSystem } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { stage } from "../publishing/staging.ts"
+import { commodity, seriesTable } from "./commodity/data-set.ts"
 import { define } from "./dictionary.ts"
-import { commodity, type DataSet, seriesTable } from "./tables.ts"
+import type { DataSet } from "./tables.ts"
 
 /** Published at noon, at the end of the day and on the next day, by the report's clock. */
 const versions = ["2026-07-10 12:00:00", "2026-07-10 23:59:59.5", "2026-07-11 00:00:00"]

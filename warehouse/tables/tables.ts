@@ -1,20 +1,9 @@
 /**
  * The tables of the warehouse. Each has an SQL file, a record that describes its columns, and a rule for merging a
- * run's rows into it. A data set is one schema; a pipeline publishes exactly one.
+ * run's rows into it. A data set is one schema; a pipeline publishes exactly one. Those of `ingest`, which all data sets
+ * share, are here; those of a data set are in the folder of its schema.
  */
 import { readFileSync } from "node:fs"
-import {
-  CategoryRow,
-  CurrentFoodRow,
-  DerivationRow,
-  FoodRow,
-  NutrientAmountRow,
-  NutrientRow,
-  NutritionRow,
-  QualityFlagRow,
-  VersionRow
-} from "@larder/schemas/branded-food/tables.ts"
-import { Coverage, MetricRow, Price, PriceVersion, ProductRow, SeriesRow } from "@larder/schemas/commodity/tables.ts"
 import {
   CheckResult,
   Cursor,
@@ -27,28 +16,10 @@ import {
   StoreReadRow,
   UnknownField
 } from "@larder/schemas/ingest.ts"
-import {
-  CollectionListingRow,
-  CollectionProductRow,
-  CollectionRow,
-  LastSeenRow,
-  ListingRow,
-  ProductCategoryRow,
-  SightingRow,
-  ProductRow as StoreProductRow,
-  StoreRow,
-  StoreStatusRow,
-  VariantChangeRow,
-  VariantRow
-} from "@larder/schemas/storefront/tables.ts"
 import type { Effect, FileSystem, Path, Schema } from "effect"
-import { completedLabel } from "../branded-foods/completed-label.ts"
 import type { Cell, DuckDb } from "../duckdb.ts"
-import { buildFoods } from "../search/build/build.ts"
 import type { KnownStores } from "../storefronts/known.ts"
-import { lastSeen } from "../storefronts/last-seen.ts"
-import { settleReads } from "../storefronts/reconcile.ts"
-import { type About, aboutBrandedFoods, aboutCommodities, aboutStorefronts } from "./about.ts"
+import type { About } from "./about.ts"
 
 /**
  * A table whose rows belong to rows of another table. It is merged by adding, directly after its owner. `of` is the SQL
@@ -139,10 +110,10 @@ export interface DataSet {
   readonly countStatedRows: string
 }
 
-const sqlOf = (schema: string, name: string) =>
+export const sqlOf = (schema: string, name: string) =>
   readFileSync(new URL(`./${schema}/${name}.sql`, import.meta.url), "utf8").trim()
 
-const table = (
+export const table = (
   schema: string,
   name: string,
   record: Schema.Struct<Schema.Struct.Fields>,
@@ -156,7 +127,7 @@ const table = (
   merge,
   ...(history === undefined ? {} : { history })
 })
-const view = (schema: string, name: string, record?: Schema.Struct<Schema.Struct.Fields>): View => ({
+export const view = (schema: string, name: string, record?: Schema.Struct<Schema.Struct.Fields>): View => ({
   schema,
   name,
   ddl: sqlOf(schema, name),
@@ -238,127 +209,6 @@ export const ingestViews: ReadonlyArray<View> = [
   view("ingest", "live_store_read", StoreReadRow)
 ]
 
-export const productTable = table("commodity", "product", ProductRow, { by: "replacing all" })
-export const metricTable = table("commodity", "metric", MetricRow, { by: "replacing all" })
-export const seriesTable = table("commodity", "series", SeriesRow, { by: "replacing all" })
-export const priceVersionTable = table(
-  "commodity",
-  "price_version",
-  PriceVersion,
-  { by: "adding", key: ["metric_name", "observed_on", "value_text", "published_at", "is_final"] },
-  "published_at"
-)
-
-export const commodity: DataSet = {
-  schema: "commodity",
-  version: 1,
-  about: aboutCommodities,
-  tables: [productTable, metricTable, seriesTable, priceVersionTable],
-  views: [view("commodity", "price", Price), view("commodity", "price_as_of"), view("commodity", "coverage", Coverage)],
-  // Two feeds may have received the same bytes; a metric's rolling and final feeds differ in is_final.
-  countStatedRows: `
-    select count(distinct (raw_sha256, source_row, feed, is_final))::integer as rows
-    from commodity.price_version
-    join commodity.metric using (metric_name)`
-}
-
-export const nutrientTable = table("branded_food", "nutrient", NutrientRow, { by: "replacing", key: ["nutrient_id"] })
-export const derivationTable = table("branded_food", "derivation", DerivationRow, {
-  by: "replacing",
-  key: ["derivation_id"]
-})
-export const foodTable = table(
-  "branded_food",
-  "food",
-  FoodRow,
-  {
-    by: "completing",
-    key: "fdc_id",
-    ignoring: ["source_rows", "form", "release_on", "fetched_at", "run_id", "raw_sha256"],
-    completed: completedLabel
-  },
-  "published_on"
-)
-
-export const brandedFood: DataSet = {
-  schema: "branded_food",
-  version: 1,
-  about: aboutBrandedFoods,
-  tables: [
-    nutrientTable,
-    derivationTable,
-    foodTable,
-    table("branded_food", "version", VersionRow, { by: "deriving", from: sqlOf("branded_food", "versions_of_foods") }),
-    table("branded_food", "category", CategoryRow, {
-      by: "deriving",
-      from: sqlOf("branded_food", "categories_of_foods")
-    })
-  ],
-  views: [
-    view("branded_food", "current_food", CurrentFoodRow),
-    view("branded_food", "nutrient_amount", NutrientAmountRow),
-    view("branded_food", "quality_flag", QualityFlagRow),
-    view("branded_food", "per_serving"),
-    view("branded_food", "nutrition", NutritionRow)
-  ],
-  files: { build: buildFoods },
-  countStatedRows: "select coalesce(sum(source_rows), 0)::integer as rows from branded_food.food"
-}
-
-export const storeTable = table("storefront", "store", StoreRow, { by: "replacing", key: ["store_id"] })
-const lastSeenView: View = {
-  schema: "storefront",
-  name: "last_seen",
-  record: LastSeenRow,
-  ddl: `create or replace view storefront.last_seen as ${lastSeen({
-    known: (name) => `storefront.${name}`,
-    knownReads: (name) => `ingest.live_${name}`
-  })}`
-}
-
-export const storefront: DataSet = {
-  schema: "storefront",
-  version: 1,
-  about: aboutStorefronts,
-  tables: [
-    storeTable,
-    table("storefront", "product", StoreProductRow, {
-      by: "replacing",
-      key: ["product_id"],
-      ignoring: ["source_rows", "fetched_at", "raw_sha256"]
-    }),
-    table("storefront", "collection", CollectionRow, {
-      by: "replacing",
-      key: ["collection_id"],
-      ignoring: ["fetched_at", "raw_sha256"]
-    }),
-    table("storefront", "sighting", SightingRow, { by: "replacing", key: ["kind", "id"] }),
-    table(
-      "storefront",
-      "variant_change",
-      VariantChangeRow,
-      { by: "adding", key: ["variant_id", "seen_at"] },
-      "seen_at"
-    ),
-    table("storefront", "listing", ListingRow, { by: "deriving", from: sqlOf("storefront", "listings_of_stores") }),
-    table("storefront", "collection_listing", CollectionListingRow, {
-      by: "deriving",
-      from: sqlOf("storefront", "collection_listings_of_stores")
-    })
-  ],
-  views: [
-    view("storefront", "variant", VariantRow),
-    view("storefront", "product_category", ProductCategoryRow),
-    view("storefront", "collection_product", CollectionProductRow)
-  ],
-  viewsOverIngest: [view("storefront", "store_status", StoreStatusRow), lastSeenView],
-  settle: settleReads,
-  countStatedRows: `
-    select (
-      (select coalesce(sum(source_rows), 0) from storefront.product) + (select count(*) from storefront.collection)
-    )::integer as rows`
-}
-
 /** All views of a data set, in the order in which they are defined. */
 export const viewsOf = ({ views, viewsOverIngest = [] }: DataSet): ReadonlyArray<View> => [...views, ...viewsOverIngest]
 
@@ -379,6 +229,3 @@ export const cellsOf = (
 
 /** The schema `ingest`, which all data sets share. */
 export const ingestTables: ReadonlyArray<Table> = [...recordTables, dataSetTable]
-
-/** Every data set that a warehouse can hold. */
-export const dataSets: ReadonlyArray<DataSet> = [commodity, brandedFood, storefront]

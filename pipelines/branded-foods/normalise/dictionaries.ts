@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs"
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import type { Staging } from "@larder/warehouse/publishing/staging.ts"
-import { derivationTable, nutrientTable } from "@larder/warehouse/tables/tables.ts"
+import { derivationTable, nutrientTable } from "@larder/warehouse/tables/branded_food/data-set.ts"
 import { Effect, Exit, Schema } from "effect"
 import { assertUnique, linesOf, reading } from "../../run/files/hand-edited.ts"
 

@@ -5,7 +5,7 @@
 
 import { completedLabel } from "@larder/warehouse/branded-foods/completed-label.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { foodTable } from "@larder/warehouse/tables/tables.ts"
+import { foodTable } from "@larder/warehouse/tables/branded_food/data-set.ts"
 import { Effect } from "effect"
 
 const completed = Object.keys(foodTable.record.fields).flatMap((column) => {

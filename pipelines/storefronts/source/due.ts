@@ -5,7 +5,7 @@
  * another time, leaves out the same stores.
  */
 import { fromLive } from "@larder/warehouse/live/previous.ts"
-import { storefront } from "@larder/warehouse/tables/tables.ts"
+import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
 import { Origin } from "../../run/origins/origin.ts"

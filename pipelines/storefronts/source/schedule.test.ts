@@ -3,7 +3,7 @@ import { itWorks } from "@larder/test/support/it-works.ts"
 import { aLayout } from "@larder/test/support/warehouse/pantry.ts"
 import { publishReads, type StoreRead } from "@larder/test/support/warehouse/store-reads.ts"
 import { fromLive } from "@larder/warehouse/live/previous.ts"
-import { storefront } from "@larder/warehouse/tables/tables.ts"
+import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
 import { Effect } from "effect"
 import { dueAt, type LastRead, readLastReads } from "./schedule.ts"
 

@@ -5,7 +5,7 @@
  */
 import { literal } from "@larder/warehouse/duckdb.ts"
 import { fromLive } from "@larder/warehouse/live/previous.ts"
-import { storefront } from "@larder/warehouse/tables/tables.ts"
+import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
 import { Effect, Schema } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
 import type { RunContext } from "../../run/pipeline.ts"

@@ -2,7 +2,9 @@
  * Preloaded into a program under test: it is the version of Larder that TEST_VERSION names. Version 1 has the tables of today, and
  * those of commodities have changed once more with each later one.
  */
-import { commodity, type DataSet } from "@larder/warehouse/tables/tables.ts"
+
+import { commodity } from "@larder/warehouse/tables/commodity/data-set.ts"
+import type { DataSet } from "@larder/warehouse/tables/tables.ts"
 import { withColumn, withDefinition, withoutTable, withTable } from "./other-versions.ts"
 
 const changes: ReadonlyArray<(before: DataSet) => DataSet> = [

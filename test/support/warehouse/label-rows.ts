@@ -3,7 +3,8 @@
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { type Staging, stage } from "@larder/warehouse/publishing/staging.ts"
 import { buildFoods } from "@larder/warehouse/search/build/build.ts"
-import { brandedFood, type DataSet } from "@larder/warehouse/tables/tables.ts"
+import { brandedFood } from "@larder/warehouse/tables/branded_food/data-set.ts"
+import type { DataSet } from "@larder/warehouse/tables/tables.ts"
 import { Effect } from "effect"
 import { aRun, publishStaged } from "./pantry.ts"
 

@@ -1,6 +1,7 @@
 /** A small data set with a table of each kind of merging, in a warehouse of its own, for the tests of this room. */
 import { randomUUID } from "node:crypto"
 import type { RunRecord } from "@larder/schemas/ingest.ts"
+import { dataSets } from "@larder/warehouse/data-sets.ts"
 import type { Depot } from "@larder/warehouse/depot/depot.ts"
 import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { type Layout, layoutOf } from "@larder/warehouse/generation/layout.ts"
@@ -8,7 +9,7 @@ import type { Check } from "@larder/warehouse/publishing/check.ts"
 import { publish } from "@larder/warehouse/publishing/publish.ts"
 import { PublishedMeanwhile } from "@larder/warehouse/publishing/record.ts"
 import { type Staged, type Staging, stage } from "@larder/warehouse/publishing/staging.ts"
-import { type DataSet, dataSets, type Records, rejectTable, type Table } from "@larder/warehouse/tables/tables.ts"
+import { type DataSet, type Records, rejectTable, type Table } from "@larder/warehouse/tables/tables.ts"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { rowsInAll } from "./seen.ts"
 

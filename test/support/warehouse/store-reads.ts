@@ -3,7 +3,7 @@
 import { literal } from "@larder/warehouse/duckdb.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { stage } from "@larder/warehouse/publishing/staging.ts"
-import { storefront } from "@larder/warehouse/tables/tables.ts"
+import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
 import { Effect } from "effect"
 import { onceForFile } from "../once-for-file.ts"
 import { aLayout, aRun, ask, publishStaged } from "./pantry.ts"
