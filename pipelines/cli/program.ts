@@ -3,12 +3,10 @@ import { Day } from "@larder/schemas/dates.ts"
 import { version } from "@larder/schemas/version.ts"
 import { programOf } from "@larder/warehouse/cli/program.ts"
 import { Command, Flag } from "effect/cli"
-import { brandedFoods } from "../branded-foods/branded-foods.ts"
-import { commodities } from "../commodities/commodities.ts"
+import { pipelines } from "../data-sets.ts"
 import { probe } from "../probe/command.ts"
 import { ingest } from "../run/ingest.ts"
 import type { Pipeline } from "../run/pipeline.ts"
-import { storefronts } from "../storefronts/storefronts.ts"
 import { depot } from "./depot.ts"
 import { generations } from "./generations.ts"
 import { prune } from "./prune.ts"
@@ -17,8 +15,6 @@ import { rebuild } from "./rebuild.ts"
 import { rollback } from "./rollback.ts"
 import { snapshot } from "./snapshot.ts"
 import { status } from "./status.ts"
-
-const pipelines: ReadonlyArray<Pipeline> = [commodities, brandedFoods, storefronts]
 
 const day = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withSchema(Day), Flag.withDescription(description), Flag.optional)

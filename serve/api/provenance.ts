@@ -2,6 +2,7 @@
  * What an answer states about its data set, besides the rows: the generation that changed it last, and whether its rows
  * come from a source or from the bundled samples.
  */
+import { dataSets } from "@larder/schemas/data-sets.ts"
 import type { Endpoint } from "@larder/schemas/endpoint.ts"
 import { type DataSetEntry, generationId } from "@larder/warehouse/generation/manifest.ts"
 
@@ -22,11 +23,8 @@ const provenanceOf = (entry: DataSetEntry | undefined): Provenance =>
     : { generation: generationId(entry.changed_in), origin: entry.origins.includes("sample") ? "sample" : "live" }
 
 /** Provenance of the served data sets; `entries` is keyed by pipeline. */
-export const provenancesOf = (entries: Readonly<Record<string, DataSetEntry>>): Provenances => ({
-  Commodities: provenanceOf(entries.commodities),
-  "Branded foods": provenanceOf(entries["branded-foods"]),
-  Storefronts: provenanceOf(entries.storefronts)
-})
+export const provenancesOf = (entries: Readonly<Record<string, DataSetEntry>>): Provenances =>
+  Object.fromEntries(dataSets.map(({ pipeline, tag }) => [tag, provenanceOf(entries[pipeline])])) as Provenances // each tag is that of a data set of the list
 
 /** `current` is the generation that answers. */
 export const dataHeaders = ({ generation, origin }: Provenance, current: string): Readonly<Record<string, string>> => ({

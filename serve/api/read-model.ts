@@ -3,50 +3,34 @@ import type { Licence } from "@larder/schemas/commodity/records.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import type { DataSetEntry } from "@larder/warehouse/generation/manifest.ts"
 import type { Loading } from "@larder/warehouse/live/live.ts"
-import { foodsOf } from "@larder/warehouse/live/sidecar-files.ts"
-import { type CommodityModel, loadCommodities, withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
-import {
-  loadStorefronts,
-  type StorefrontData,
-  type Storefronts,
-  withLastReads
-} from "@larder/warehouse/read-models/storefront.ts"
-import type { Foods } from "@larder/warehouse/search/open.ts"
-import { brandedFood } from "@larder/warehouse/tables/branded_food/data-set.ts"
-import { commodity } from "@larder/warehouse/tables/commodity/data-set.ts"
-import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
+import { type CommodityModel, withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
+import { type Storefronts, withLastReads } from "@larder/warehouse/read-models/storefront.ts"
 import { Effect, type FileSystem, type Path } from "effect"
+import { type Loaded, loaders } from "./data-sets.ts"
 import { type Provenances, provenancesOf } from "./provenance.ts"
 
 export interface ReadModel {
+  /** By pipeline, as loaded; a data set that is not loaded is absent. */
+  readonly loaded: Partial<Loaded>
   readonly commodities: CommodityModel
-  readonly foods: Foods | undefined
+  readonly foods: Loaded["branded-foods"] | undefined
   readonly storefronts: Storefronts | undefined
   /** Which data sets are loaded. */
   readonly dataSets: Readonly<Record<string, boolean>>
   readonly provenances: Provenances
 }
 
-/** The loaded data of each data set, by pipeline. */
-interface Loaded {
-  readonly commodities: CommodityModel
-  readonly "branded-foods": Foods
-  readonly storefronts: StorefrontData
-}
-
 const modelOf = (
-  loaded: Omit<Partial<Loaded>, "storefronts">,
+  loaded: Partial<Loaded>,
   storefronts: Storefronts | undefined,
-  entries: Readonly<Record<string, DataSetEntry>>
+  entries: Readonly<Record<string, DataSetEntry>>,
+  pipelines: ReadonlyArray<string>
 ): ReadModel => ({
+  loaded,
   commodities: loaded.commodities ?? withoutCommodities,
   foods: loaded["branded-foods"],
   storefronts,
-  dataSets: {
-    commodities: loaded.commodities !== undefined,
-    branded_foods: loaded["branded-foods"] !== undefined,
-    storefronts: storefronts !== undefined
-  },
+  dataSets: Object.fromEntries(pipelines.map((name) => [name.replaceAll("-", "_"), name in loaded])),
   provenances: provenancesOf(entries)
 })
 
@@ -54,14 +38,14 @@ const modelOf = (
 export const readModelOf = (
   layout: Layout,
   withheldLicences: ReadonlyArray<Licence> = []
-): Loading<Loaded, ReadModel, FileSystem.FileSystem | Path.Path> => ({
-  dataSets: {
-    commodities: { of: commodity, load: ({ db }) => loadCommodities(db, withheldLicences) },
-    "branded-foods": { of: brandedFood, load: ({ db, entry }) => foodsOf(layout, entry, db) },
-    storefronts: { of: storefront, load: ({ db }) => loadStorefronts(db) }
-  },
-  assemble: ({ storefronts, ...loaded }, entries, ingest) =>
-    Effect.map(storefronts === undefined ? Effect.undefined : withLastReads(storefronts, ingest), (read) =>
-      modelOf(loaded, read, entries)
-    )
-})
+): Loading<Loaded, ReadModel, FileSystem.FileSystem | Path.Path> => {
+  const dataSets = loaders(layout, withheldLicences)
+  return {
+    dataSets,
+    assemble: (loaded, entries, ingest) =>
+      Effect.map(
+        loaded.storefronts === undefined ? Effect.undefined : withLastReads(loaded.storefronts, ingest),
+        (storefronts) => modelOf(loaded, storefronts, entries, Object.keys(dataSets))
+      )
+  }
+}

@@ -3,21 +3,15 @@
  * real name without it. Each answer reads the current generation, so the notice appears and disappears with the
  * generations.
  */
-import type { Endpoint } from "@larder/schemas/endpoint.ts"
+import { dataSets } from "@larder/schemas/data-sets.ts"
 import { html } from "hono/html"
 import type { Provenances } from "./provenance.ts"
-
-const names: ReadonlyArray<readonly [Endpoint["tag"], string]> = [
-  ["Commodities", "commodities"],
-  ["Branded foods", "branded foods"],
-  ["Storefronts", "storefronts"]
-]
 
 const listed = new Intl.ListFormat("en-GB")
 
 /** The text after "Sample data:"; undefined if no data set holds samples. */
 export const aboutSamples = (provenances: Provenances): string | undefined => {
-  const samples = names.flatMap(([tag, name]) => (provenances[tag].origin === "sample" ? [name] : []))
+  const samples = dataSets.flatMap(({ tag }) => (provenances[tag].origin === "sample" ? [tag.toLowerCase()] : []))
   return samples.length === 0
     ? undefined
     : `most values of ${listed.format(samples)} here are generated; use none as market data. To read the sources, the operator sets LARDER_SOURCES=live and a new LARDER_HOME.`

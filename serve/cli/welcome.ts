@@ -1,4 +1,5 @@
 /** The text that `start` prints for people: the addresses, and what to try first. */
+import { dataSets } from "@larder/schemas/data-sets.ts"
 
 export interface Started {
   readonly addresses: { readonly api: string; readonly console: string }
@@ -20,12 +21,6 @@ export interface Demo {
   readonly link: string | undefined
 }
 
-const examplePaths: Readonly<Record<string, string>> = {
-  commodities: "commodities/prices?series=cheese-block-sales-price-weekly&from=2026-08-01",
-  branded_foods: "branded-foods?name=cheddar&limit=2",
-  storefronts: "stores?category=food_beverages_and_tobacco"
-}
-
 const aboutPayments = {
   simulated: "  (card payments are simulated: LARDER_STRIPE_KEY is not set)",
   test: "  (card payments are tests: LARDER_STRIPE_KEY is a test key)",
@@ -41,8 +36,10 @@ const firstSteps = [
 const withKey = (key: string, { addresses, data_sets }: Started) => [
   "",
   "Try:",
-  ...Object.entries(examplePaths).flatMap(([dataSet, path]) =>
-    data_sets[dataSet] ? [`  curl -H "Authorization: Bearer ${key}" "${addresses.api}/v1/${path}"`] : []
+  ...dataSets.flatMap(({ firstCall, pipeline }) =>
+    data_sets[pipeline.replaceAll("-", "_")]
+      ? [`  curl -H "Authorization: Bearer ${key}" "${addresses.api}/v1/${firstCall}"`]
+      : []
   )
 ]
 

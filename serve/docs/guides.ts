@@ -3,21 +3,20 @@
  * The files are read once, when a guide is first requested.
  */
 import { readFileSync } from "node:fs"
+import { dataSets } from "@larder/schemas/data-sets.ts"
 
 /** Path, file, and the name in the navigation. A guide's Markdown is at the same path with `.md`. */
-const listed = [
+const listed: ReadonlyArray<readonly [path: string, file: string, label: string]> = [
   ["/docs", "overview", "Overview"],
   ["/docs/first-call", "first-call", "First call"],
   ["/docs/paging", "paging", "Paging"],
   ["/docs/errors", "errors", "Errors and retries"],
   ["/docs/credits", "credits", "Credits and budgets"],
-  ["/docs/commodities", "commodities", "Commodities"],
-  ["/docs/branded-foods", "branded-foods", "Branded foods"],
-  ["/docs/storefronts", "storefronts", "Storefronts"],
+  ...dataSets.map(({ pipeline, tag }) => [`/docs/${pipeline}`, pipeline, tag] as const),
   ["/docs/assistants", "assistants", "Assistants"],
   ["/docs/typescript", "typescript", "TypeScript client"],
   ["/docs/examples", "examples", "Examples"]
-] as const
+]
 
 export interface Guide {
   readonly path: string

@@ -1,13 +1,9 @@
 /** All routes: one for each endpoint of the list. */
 import { endpoints } from "@larder/schemas/endpoints.ts"
+import { dataSetRoutes } from "../data-sets.ts"
 import type { Route } from "../route.ts"
-import { brandedFoodRoutes } from "./branded-foods.ts"
-import { commodityRoutes } from "./commodities.ts"
-import { storefrontRoutes } from "./storefronts.ts"
 
-const written = new Map(
-  [...commodityRoutes, ...brandedFoodRoutes, ...storefrontRoutes].map((route) => [route.endpoint.id, route])
-)
+const written = new Map(dataSetRoutes.map((route) => [route.endpoint.id, route]))
 
 export const routes: ReadonlyArray<Route> = endpoints.map((endpoint) => {
   const route = written.get(endpoint.id)

@@ -1,7 +1,9 @@
 /** The size of each data set, and the age of its newest facts. */
+import { dataSets } from "@larder/warehouse/data-sets.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import type { Generation } from "@larder/warehouse/live/live.ts"
 import type { PipelineState } from "@larder/warehouse/live/runs.ts"
+import type { DataSet } from "@larder/warehouse/tables/tables.ts"
 import { Effect, Schema } from "effect"
 import type { ReadModel } from "../../api/read-model.ts"
 
@@ -126,11 +128,34 @@ const storefronts = Effect.fnUntraced(function* (db: DuckDb["Service"], ingest: 
   return facts
 })
 
-const all = [
-  { title: "Commodities", pipeline: "commodities", read: commodities },
-  { title: "Branded foods", pipeline: "branded-foods", read: brandedFoods },
-  { title: "Storefronts", pipeline: "storefronts", read: storefronts }
-] as const
+/** What a data set without facts of its own holds: the rows of its tables, and the newest day that it states. */
+const rowsAndDay = ({ about, tables }: DataSet) =>
+  Effect.fnUntraced(function* (db: DuckDb["Service"], ingest: DuckDb["Service"]) {
+    const { day, table } = about.newest
+    const counts = yield* Effect.forEach(tables, ({ name, schema }) =>
+      Effect.map(db.all(Rows, `select count(*)::integer as rows from ${schema}.${name}`), ([found]) => ({
+        count: found?.rows ?? 0,
+        what: `rows in ${name}`
+      }))
+    )
+    const from = table.startsWith("ingest.") ? ingest : db
+    const [newest] = yield* from.all(NewestDay, `select (${day})::varchar as day from ${table}`)
+    const facts: Facts = { holds: counts, newest: [{ what: "day", on: newest?.day ?? null, late_after: null }] }
+    return facts
+  })
+const Rows = Schema.Struct({ rows: Schema.Int })
+const NewestDay = Schema.Struct({ day: Schema.NullOr(Schema.String) })
+
+const own = new Map<string, ReturnType<typeof rowsAndDay>>([
+  ["commodities", commodities],
+  ["branded-foods", brandedFoods],
+  ["storefronts", storefronts]
+])
+
+const all = dataSets.map((dataSet) => {
+  const { pipeline, title } = dataSet.about
+  return { title, pipeline, read: own.get(pipeline) ?? rowsAndDay(dataSet) }
+})
 
 export const pipelines: ReadonlyArray<string> = all.map(({ pipeline }) => pipeline)
 /** `Branded foods` for `branded-foods`. */

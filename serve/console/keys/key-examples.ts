@@ -1,4 +1,5 @@
 /** Examples that use a new key, ready to paste: for a terminal, for TypeScript, and for assistants. */
+import { endpoints } from "@larder/schemas/endpoints.ts"
 import type { Scope } from "@larder/schemas/scopes.ts"
 
 export interface Example {
@@ -8,7 +9,7 @@ export interface Example {
   readonly text: string
 }
 
-/** A call for each scope; a required id is a placeholder in capitals. */
+/** A call for a scope, if not that of the documents; a required id is a placeholder in capitals. */
 const callOf: ReadonlyArray<readonly [Scope, path: string]> = [
   ["search-commodities", "/v1/commodities?commodity=butter"],
   ["get-commodity-prices", "/v1/commodities/prices?series=butter-sales-price-weekly&from=2026-01-01"],
@@ -20,6 +21,13 @@ const callOf: ReadonlyArray<readonly [Scope, path: string]> = [
   ["get-store-collections", "/v1/stores/STORE_ID/collections"],
   ["get-product", "/v1/products/PRODUCT_ID"]
 ]
+
+/** The first call that the documents show for these scopes. */
+const exampleOf = (scopes: ReadonlyArray<Scope>): string => {
+  const allowed = endpoints.filter(({ scope }) => scopes.includes(scope))
+  const [first] = allowed.flatMap(({ examples }) => Object.values(examples))
+  return first?.target ?? "/v1/commodities"
+}
 
 const placeholders: ReadonlyArray<readonly [name: string, of: string]> = [
   ["FOOD_ID", "a branded food"],
@@ -62,7 +70,7 @@ export const examplesFor = (
   { key, scopes }: { readonly key: string; readonly scopes: ReadonlyArray<Scope> },
   api: string
 ): ReadonlyArray<Example> => {
-  const path = callOf.find(([scope]) => scopes.includes(scope))?.[1] ?? "/v1/commodities"
+  const path = callOf.find(([scope]) => scopes.includes(scope))?.[1] ?? exampleOf(scopes)
   const url = `${api}${path}`
   const note = replacing(path)
   return [

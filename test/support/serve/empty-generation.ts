@@ -11,6 +11,7 @@ export const emptyGeneration: Generation<ReadModel> = {
   ingest: {} as DuckDb["Service"], // nothing reads it
   dataSet: () => undefined,
   model: {
+    loaded: {},
     commodities: withoutCommodities,
     foods: undefined,
     storefronts: undefined,
