@@ -11,3 +11,4 @@ export const scopes: readonly [Scope, ...Array<Scope>] = [
 ]
 
 export const Scope = Schema.Literals(scopes)
+export const isScope = Schema.is(Scope)

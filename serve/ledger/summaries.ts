@@ -1,4 +1,5 @@
 /** Accounts and keys as operators and owners see them. */
+import { isScope } from "@larder/schemas/scopes.ts"
 import type { AccountSummary, KeySummary } from "./administration.ts"
 import type { Account, ApiKey } from "./chain/records.ts"
 import { usdOf } from "./money.ts"
@@ -29,6 +30,7 @@ export const keySummary = (key: ApiKey, spent: Spent): KeySummary => {
   const { former_sha256: _, revision: __, sha256: ___, ...record } = rest
   return {
     ...record,
+    scopes: key.scopes.filter(isScope),
     former_expires_at: earlierOf(key.former_expires_at, key.expires_at),
     budget_usd: usdOf(budget_credits),
     spent_usd: usdOf(spent.month),

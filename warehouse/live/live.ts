@@ -139,8 +139,19 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
       : { served: was, fault: { ...about, why: opened.cause } }
   })
 
+  /** Data sets that another version of Larder publishes into this warehouse. Each is reported once. */
+  const told = new Set<string>(pipelines)
+  const reportStrangers = Effect.fnUntraced(function* ({ data_sets }: Manifest) {
+    for (const [name, entry] of Object.entries(data_sets)) {
+      if (!isLoaded(entry) || told.has(name)) continue
+      told.add(name)
+      yield* Effect.logWarning(`${name} is left aside: this version of Larder does not know this data set`)
+    }
+  })
+
   /** The data sets of a manifest that can be served, and the faults of the others. */
   const serveDataSets = Effect.fnUntraced(function* (manifest: Manifest, before: ReadonlyMap<Pipeline, Served>) {
+    yield* reportStrangers(manifest)
     const served = new Map<Pipeline, Served>()
     const faults: Array<Fault> = []
     for (const pipeline of pipelines) {

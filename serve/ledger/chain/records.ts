@@ -1,6 +1,5 @@
 /** The records of the ledger: the tables `account`, `api_key` and `entry`. Money is stored as integer credits. */
 import { Timestamp } from "@larder/schemas/dates.ts"
-import { Scope } from "@larder/schemas/scopes.ts"
 import { Schema } from "effect"
 
 const described = (description: string) => Schema.String.annotate({ description })
@@ -23,7 +22,8 @@ export const ApiKey = Schema.Struct({
   id: described("Permanent id of the key, `key_…`. Not the key itself, which is stored nowhere."),
   account_id: accountId,
   name: described("Name given by the operator; can be changed."),
-  scopes: Schema.Array(Scope).annotate({ description: "What the key may call; can be changed." }),
+  // a text, because a key may have scopes of a data set that another version knows: they are kept, and allow nothing
+  scopes: Schema.Array(Schema.String).annotate({ description: "What the key may call; can be changed." }),
   budget_credits: Schema.Int.annotate({
     description: "Credits that the key may spend per calendar month in UTC; can be changed. 0 pauses the key."
   }),

@@ -2,6 +2,7 @@
  * The ledger that one process holds: the state in memory, over a store that makes its groups durable. Code that runs on
  * every request is a plain function or one shared promise; nothing runs between the check and the hold.
  */
+import { isScope } from "@larder/schemas/scopes.ts"
 import { Effect } from "effect"
 import { fingerprint } from "../api-key.ts"
 import { type Admission, Ledger, noCounts } from "../ledger.ts"
@@ -23,7 +24,15 @@ const commit = (state: LedgerState, writer: GroupWriter, held: Hold, requestId: 
 
 /** Works over any store. Closing the scope waits for pending writes. */
 export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore, user: LedgerUser = "server") {
-  const state = restore(yield* store.load)
+  const loaded = yield* store.load
+  for (const { id, scopes } of loaded.keys) {
+    const unknown = scopes.filter((scope) => !isScope(scope))
+    if (unknown.length === 0) continue
+    yield* Effect.logWarning(`${id} has scopes that this version of Larder does not know; they allow nothing`).pipe(
+      Effect.annotateLogs({ scopes: unknown })
+    )
+  }
+  const state = restore(loaded)
   const counters = noCounts()
   const writer = yield* Effect.acquireRelease(
     Effect.sync(() => makeGroupWriter(state, store, counters)),

@@ -3,7 +3,7 @@
  * is rebuilt from records, and applies each group of records once it is durable. One writer owns it and updates it in
  * place, because a call is admitted and charged in microseconds: no I/O, no clock.
  */
-import type { Scope } from "@larder/schemas/scopes.ts"
+import { isScope, type Scope } from "@larder/schemas/scopes.ts"
 import { beginning, type ChainHead } from "../chain/chain.ts"
 import type { Account, ApiKey, Entry } from "../chain/records.ts"
 import { type ChargedRequests, chargedRequests } from "./charged-requests.ts"
@@ -176,7 +176,7 @@ const viewOf = ({ account_id, expires_at, id, name, revision, scopes }: ApiKey):
   id,
   account_id,
   name,
-  scopes: new Set(scopes),
+  scopes: new Set(scopes.filter(isScope)),
   revision,
   validUntil: endOf(expires_at)
 })
