@@ -7,7 +7,9 @@ import { codesIn, docs, documentAt, everyDocument, fencesOf } from "./documents.
 const ofEveryProgram = ["help", "version", "wizard", "completions", "log-level"]
 const programs: ReadonlyArray<Program> = ["larder-ingest", "larder-serve"]
 const ingesting = documentAt("docs/ingesting.md").text
-const allDocs = docs.map(({ text }) => text).join("\n")
+/** The README of a pipeline says how to run it. */
+const readmes = everyDocument.filter(({ file }) => file.startsWith("pipelines/"))
+const allDocs = [...docs, ...readmes].map(({ text }) => text).join("\n")
 
 interface Help {
   readonly flags: ReadonlyArray<string>

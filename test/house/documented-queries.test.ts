@@ -67,8 +67,8 @@ describe("the README", () => {
         rows_read, rows_loaded, rows_unchanged, rows_rejected) as counts
       from ingest.run order by generation`)
     const printed = runs.map(([pipeline, generation, counts]) => `${pipeline}: published ${generation}\n  ${counts}`)
-    expect(printed).toHaveLength(3)
-    expect(readme.text).toContain(printed.join("\n"))
+    expect(printed.length).toBeGreaterThanOrEqual(3)
+    expect(readme.text).toContain(printed.slice(0, 3).join("\n")) // those of later data sets need not be there
   })
 })
 

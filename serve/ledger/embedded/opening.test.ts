@@ -111,10 +111,7 @@ describe("a start with damaged entries", () => {
       /was charged to key key_c, which is no key of this account/
     ],
     ["delete from account where id = 'acct_b'", /key key_b belongs to account acct_b, which is not there/],
-    [
-      `update api_key set scopes = '[1]' where id = 'key_b'`,
-      /key key_b cannot be read: its scopes are \[1\]/
-    ]
+    [`update api_key set scopes = '[1]' where id = 'key_b'`, /key key_b cannot be read: its scopes are \[1\]/]
   ] as const)("refuses the ledger after: %s", ([sql, problem]) =>
     Effect.gen(function* () {
       assert.match(yield* refusalAfter(plainCopy, sql), problem)

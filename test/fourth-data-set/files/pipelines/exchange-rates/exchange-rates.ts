@@ -1,0 +1,19 @@
+/** The exchange-rates pipeline: one CSV file with all days. */
+import { exchangeRate } from "@larder/warehouse/tables/exchange_rate/data-set.ts"
+import { Effect } from "effect"
+import type { Pipeline } from "../run/pipeline.ts"
+import { checks } from "./checks.ts"
+
+export const exchangeRates: Pipeline = {
+  name: "exchange-rates",
+  dataSet: exchangeRate,
+  holds: "rates",
+  checks,
+  samples: new URL("./samples/", import.meta.url),
+  hosts: ["rates.example"],
+  read: (context) =>
+    Effect.flatMap(
+      Effect.promise(() => import("./read.ts")),
+      (read) => read.readExchangeRates(context)
+    )
+}

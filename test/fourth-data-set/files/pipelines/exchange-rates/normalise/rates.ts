@@ -1,0 +1,44 @@
+/** Rates of the table's cells. A line is stated, rejected, or silent: it has no rate at all. */
+import { isDay } from "@larder/schemas/dates.ts"
+import { numberToken } from "@larder/schemas/decimals.ts"
+import type { RateTable } from "../decode/rate-table.ts"
+
+/** Must be raised when the same payload gives other rates. */
+export const mappingVersion = 1
+
+export interface Rate {
+  readonly currency: string
+  readonly day: string
+  readonly rate: string
+  readonly source_row: number
+}
+
+const absent = "N/A"
+
+/** What is wrong with a line; undefined if nothing is. */
+const faultOf = ({ currencies }: RateTable, { cells, day }: RateTable["lines"][number]): string | undefined => {
+  if (!isDay(day)) return `Date is no day: ${day}`
+  const at = cells.findIndex((cell) => cell !== absent && numberToken(cell) === undefined)
+  return at === -1 ? undefined : `${currencies[at]} is no number: ${cells[at]}`
+}
+
+export const normalise = (table: RateTable) => {
+  const rates: Array<Rate> = []
+  const rejects: Array<{ readonly position: number; readonly reason: string; readonly payload: string }> = []
+  let silent = 0
+  for (const line of table.lines) {
+    const { cells, day, row } = line
+    const fault = faultOf(table, line)
+    if (fault !== undefined) {
+      rejects.push({ position: row, reason: fault, payload: [day, ...cells].join(",") })
+      continue
+    }
+    const stated = table.currencies.flatMap((currency, at): ReadonlyArray<Rate> => {
+      const rate = numberToken(cells[at] ?? "")
+      return rate === undefined ? [] : [{ currency, day, rate, source_row: row }]
+    })
+    if (stated.length === 0) silent++
+    rates.push(...stated)
+  }
+  return { rates, rejects, silent }
+}

@@ -1,0 +1,20 @@
+/** Read of the exchange-rate endpoint. It answers from memory. */
+import { getExchangeRates } from "@larder/schemas/exchange-rate/endpoints.ts"
+import { Effect } from "effect"
+import { type Route, route } from "../route.ts"
+
+export const exchangeRateRoutes: ReadonlyArray<Route> = [
+  route(getExchangeRates, {
+    read: ({ after, cursorAt, values }, { model: { loaded } }) =>
+      Effect.sync(() => {
+        const { limit, ...wanted } = values
+        const [currency, day] = after ?? []
+        const last = currency == null || day == null ? undefined : { currency, day }
+        const found = loaded["exchange-rates"]?.page(wanted, last, limit)
+        const end = found?.hasMore ? found.rates.at(-1) : undefined
+        const next = end === undefined ? null : cursorAt([end.currency, end.day])
+        const records = found?.rates.map(({ json }) => json) ?? []
+        return `{"data":[${records.join(",")}],"next_cursor":${JSON.stringify(next)}}`
+      })
+  })
+]

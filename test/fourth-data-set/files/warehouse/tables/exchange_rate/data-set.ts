@@ -1,0 +1,30 @@
+/** Exchange rates of the euro. */
+import { RateRow } from "@larder/schemas/exchange-rate/tables.ts"
+import { type DataSet, table } from "../tables.ts"
+
+export const rateTable = table(
+  "exchange_rate",
+  "rate",
+  RateRow,
+  { by: "replacing", key: ["currency", "day"], ignoring: ["raw_sha256", "fetched_at", "source_row"] },
+  "day"
+)
+
+export const exchangeRate: DataSet = {
+  schema: "exchange_rate",
+  version: 1,
+  about: {
+    pipeline: "exchange-rates",
+    title: "Exchange rates",
+    description: "What one euro is worth in other currencies, day by day.",
+    licence: "None: the source is fictional.",
+    attribution: "rates.example",
+    source_url: "https://rates.example",
+    newest: { table: "exchange_rate.rate", day: "max(day)" },
+    late_after_days: 4
+  },
+  tables: [rateTable],
+  views: [],
+  // a line of the source holds the rates of all currencies
+  countStatedRows: "select count(distinct (raw_sha256, source_row))::integer as rows from exchange_rate.rate"
+}
