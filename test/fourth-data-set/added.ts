@@ -1,0 +1,58 @@
+/** A copy of the tree in which the data set of `files/` is added, or removed again. */
+import { execFileSync } from "node:child_process"
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs"
+import path from "node:path"
+import { fileURLToPath } from "node:url"
+import { repository } from "../support/repository.ts"
+
+export const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+export const patchFile = here("registration.patch")
+
+/** What of the tree git knows or could know. Packages are links to those of the tree, rooms to those of the copy. */
+export const copyTree = (copy: string): void => {
+  const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard", "-z"], { cwd: repository })
+  for (const file of listed.toString().split("\0").filter(Boolean)) {
+    cpSync(path.join(repository, file), path.join(copy, file), { verbatimSymlinks: true })
+  }
+  const packages = path.join(copy, "node_modules")
+  mkdirSync(path.join(packages, "@larder"), { recursive: true })
+  for (const name of readdirSync(path.join(repository, "node_modules"))) {
+    if (name !== "@larder" && name !== ".cache")
+      symlinkSync(path.join(repository, "node_modules", name), path.join(packages, name))
+  }
+  for (const room of ["schemas", "warehouse", "pipelines", "serve", "test"]) {
+    symlinkSync(path.join("..", "..", room), path.join(packages, "@larder", room))
+  }
+}
+
+/** The files of the data set itself. */
+export const ownFiles = (): ReadonlyArray<string> =>
+  readdirSync(here("files"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(here("files"), path.join(entry.parentPath, entry.name)))
+
+export const copyOwnFiles = (copy: string): void => cpSync(here("files"), copy, { recursive: true })
+
+const patch = (copy: string, ...flags: ReadonlyArray<string>) =>
+  execFileSync("git", ["apply", ...flags, patchFile], { cwd: copy, env: { ...process.env, GIT_DIR: "/dev/null" } })
+
+export const addDataSet = (copy: string): void => {
+  copyOwnFiles(copy)
+  patch(copy)
+}
+
+export const removeDataSet = (copy: string): void => {
+  patch(copy, "-R")
+  for (const file of ownFiles()) rmSync(path.join(copy, file))
+}
+
+/** Existing files that the patch changes, in its order. */
+export const patchedFiles = (): ReadonlyArray<string> =>
+  [...readFileSync(patchFile, "utf8").matchAll(/^\+\+\+ b\/(\S+)$/gm)].map(([, file = ""]) => file)
+
+/** Existing files that docs/contributing.md names for a new data set, in its order. */
+export const documentedFiles = (): ReadonlyArray<string> => {
+  const text = readFileSync(path.join(repository, "docs/contributing.md"), "utf8")
+  const [section = ""] = /^## Add a data set\n[\s\S]*?(?=^## )/m.exec(text) ?? []
+  return [...section.matchAll(/^\d+\. `([^`]+)`/gm)].map(([, file = ""]) => file)
+}

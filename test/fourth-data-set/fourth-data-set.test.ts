@@ -1,0 +1,233 @@
+/**
+ * A fourth data set, from its folders to its removal: fictional exchange rates are added to a copy of the tree, checked
+ * by the compiler, ingested, served, charged and documented, and removed again. Takes about 20 s.
+ *
+ * `node test/fourth-data-set/record.ts` writes `registration.patch` anew after a change of the files that it names.
+ */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { createInterface } from "node:readline"
+import { pathToFileURL } from "node:url"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { Effect, type Scope } from "effect"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { clean, ended } from "../support/programs.ts"
+import { copyHome } from "../support/sample-home.ts"
+import { addDataSet, copyTree, documentedFiles, ownFiles, patchedFiles, removeDataSet } from "./added.ts"
+
+const copy = mkdtempSync(path.join(tmpdir(), "larder-fourth-"))
+const recording = mkdtempSync(path.join(tmpdir(), "larder-rates-"))
+let home = ""
+
+const start = (program: string, args: ReadonlyArray<string>) =>
+  spawn(process.execPath, [path.join(copy, program), ...args], {
+    env: clean({ LARDER_HOME: home, LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }),
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+const ingest = (...args: ReadonlyArray<string>) => ended(start("pipelines/bin/larder-ingest.mjs", args))
+const admin = async (...args: ReadonlyArray<string>) => {
+  const { code, stderr, stdout } = await ended(start("serve/bin/larder-serve.mjs", [...args, "--json"]))
+  expect(code, stderr).toBe(0)
+  return stdout
+}
+
+/** Runs a test with a server of the copy. */
+const served = async (test: (api: string, logs: () => string) => Promise<void>) => {
+  const server = start("serve/bin/larder-serve.mjs", ["start", "--json"])
+  const closed = once(server, "close")
+  let logs = ""
+  server.stderr.setEncoding("utf8").on("data", (piece) => {
+    logs += piece
+  })
+  const first = once(createInterface({ input: server.stdout }), "line")
+  const line = await Promise.race([
+    first.then(([line]) => String(line)),
+    closed.then(() => Promise.reject(new Error(`the server ended before it listened:\n${logs}`)))
+  ])
+  try {
+    await test(JSON.parse(line).api, () => logs)
+  } finally {
+    server.kill()
+    await closed
+  }
+}
+
+interface Body {
+  readonly data: unknown
+  readonly next_cursor: string
+  readonly error: { readonly message: string }
+}
+
+/** Status, the headers about data and money, and the body. */
+const ask = async (api: string, target: string, key: string) => {
+  const response = await fetch(`${api}${target}`, { headers: { authorization: `Bearer ${key}` } })
+  const header = (name: string) => response.headers.get(name)
+  return {
+    status: response.status,
+    about: ["x-data-version", "x-data-origin", "x-credits-charged", "x-credits-remaining"].map(header),
+    body: (await response.json()) as Body
+  }
+}
+
+const inDuckDb = <A, E>(file: string, read: (db: DuckDb["Service"]) => Effect.Effect<A, E, Scope.Scope>) =>
+  Effect.runPromise(
+    Effect.flatMap(DuckDb.readOnly(path.join(home, "warehouse", file)), read).pipe(
+      Effect.scoped,
+      Effect.provide(NodeServices.layer)
+    )
+  )
+
+let account = ""
+/** A key for the new data set, and one for another. */
+const keys = { rates: "", commodities: "" }
+
+/** Newest first: a rate that is missing, a line that cannot be read, and a day without any rate. */
+const daily = `Date,USD,JPY
+2026-09-30,1.0394,N/A
+2026-09-29,about one,160.27
+2026-09-28,1.0410,159.88
+2026-09-25,N/A,N/A
+`
+
+beforeAll(async () => {
+  copyTree(copy)
+  addDataSet(copy)
+  home = copyHome(inject("sampleHome"))
+  mkdirSync(path.join(recording, "rates.example"))
+  writeFileSync(path.join(recording, "rates.example", "daily.csv"), daily)
+})
+afterAll(() => {
+  for (const folder of [copy, recording, home]) if (folder !== "") rmSync(folder, { recursive: true, force: true })
+})
+
+describe("a fourth data set", () => {
+  it("changes at most eight existing files, in the order in which docs/contributing.md names them", () => {
+    expect(patchedFiles().length).toBeLessThanOrEqual(8)
+    expect(patchedFiles()).toEqual(documentedFiles())
+    expect(ownFiles().filter((file) => patchedFiles().includes(file))).toEqual([])
+  })
+
+  it("compiles, with the files that it changes and everything that these import", async () => {
+    const files = [...ownFiles(), ...patchedFiles()].filter((file) => file.endsWith(".ts"))
+    const config = { extends: "./tsconfig.json", include: [], files }
+    writeFileSync(path.join(copy, "tsconfig.added.json"), JSON.stringify(config))
+    const tsc = [path.join(copy, "node_modules/typescript/bin/tsc"), "--noEmit", "-p", "tsconfig.added.json"]
+    const { code, stdout } = await ended(spawn(process.execPath, tsc, { cwd: copy }))
+    expect([code, stdout]).toEqual([0, ""]) // the whole tree takes six times as long
+  })
+
+  it("is ingested from a recording, every row accounted for", async () => {
+    const { code, stderr, stdout } = await ingest("exchange-rates", "--replay", recording, "--json")
+    expect(code, stderr).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      pipeline: "exchange-rates",
+      outcome: "published",
+      generation: "larder-000004",
+      rows_read: 4,
+      rows_loaded: 2,
+      rows_unchanged: 1,
+      rows_rejected: 1
+    })
+  })
+
+  it("has comments on its tables, and is in the catalogue", async () => {
+    const comments = await inDuckDb("exchange-rates.duckdb", (db) =>
+      db.rows(`select table_name as name, comment from duckdb_tables()
+        union all select column_name, comment from duckdb_columns() where table_name = 'rate' and column_name = 'rate'`)
+    )
+    expect(comments).toEqual([
+      {
+        name: "rate",
+        comment: "The current rate of each currency and day. A corrected rate replaces the earlier one."
+      },
+      { name: "rate", comment: "Units of the currency for one euro, to six decimal places." }
+    ])
+    const told = await inDuckDb("larder.duckdb", (db) =>
+      db.rows(`select view_name from duckdb_views() where schema_name = 'exchange_rate'`)
+    )
+    expect(told).toEqual([{ view_name: "rate" }])
+  })
+
+  it("is shown by the console without code of its own", async () => {
+    const { factsOf } = await import(pathToFileURL(path.join(copy, "serve/console/data/data-sets.ts")).href)
+    const facts = await inDuckDb("exchange-rates.duckdb", (db) =>
+      factsOf({ dataSet: (name: string) => (name === "exchange-rates" ? db : undefined), ingest: db })
+    )
+    expect(facts).toContainEqual({
+      title: "Exchange rates",
+      pipeline: "exchange-rates",
+      isLoaded: true,
+      holds: [{ count: 3, what: "rows in rate" }],
+      newest: [{ what: "day", on: "2026-09-30", late_after: null }]
+    })
+  })
+
+  it("is served and charged to keys with its scope, and documented", async () => {
+    account = JSON.parse(await admin("accounts", "create", "--name", "Bureau de change")).id
+    const create = async (scopes: string) => {
+      const settings = ["--name", scopes, "--scopes", scopes, "--budget-usd", "100"]
+      return JSON.parse(await admin("keys", "create", "--account", account, ...settings)).key
+    }
+    keys.rates = await create("get-exchange-rates")
+    keys.commodities = await create("search-commodities")
+    await served(async (api) => {
+      const first = await ask(api, "/v1/exchange-rates?limit=2", keys.rates)
+      expect(first).toMatchObject({
+        status: 200,
+        about: ["larder-000004", "live", "10", "4990"],
+        body: {
+          data: [
+            { currency: "JPY", day: "2026-09-28", rate: 159.88 },
+            { currency: "USD", day: "2026-09-28", rate: 1.041 }
+          ]
+        }
+      })
+      const cursor = encodeURIComponent(first.body.next_cursor)
+      const { body } = await ask(api, `/v1/exchange-rates?limit=2&cursor=${cursor}`, keys.rates)
+      expect(body).toEqual({ data: [{ currency: "USD", day: "2026-09-30", rate: 1.0394 }], next_cursor: null })
+      const none = await ask(api, "/v1/exchange-rates?currency=JPY&from=2026-09-29", keys.rates)
+      expect([none.about[3], none.body]).toEqual(["4970", { data: [], next_cursor: null }])
+      const refused = await ask(api, "/v1/exchange-rates", keys.commodities)
+      expect([refused.status, refused.about[2], refused.body.error.message]).toEqual([
+        403,
+        "0",
+        "This key is not scoped to get-exchange-rates"
+      ])
+      const document = await (await fetch(`${api}/openapi.json`)).json()
+      expect(document).toMatchObject({
+        tags: expect.arrayContaining([expect.objectContaining({ name: "Exchange rates" })]),
+        paths: { "/v1/exchange-rates": { get: { tags: ["Exchange rates"], "x-credits": 10 } } }
+      })
+      expect(await (await fetch(`${api}/docs/exchange-rates`)).text()).toContain("GET /v1/exchange-rates")
+      const entries = (await admin("ledger", "export", "--account", account)).trim().split("\n")
+      const charges = entries.map((line) => JSON.parse(line)).filter(({ type }) => type === "charge")
+      expect(charges.map(({ credits, endpoint }) => [endpoint, credits])).toEqual(
+        Array(3).fill(["/v1/exchange-rates", -10])
+      )
+    })
+  })
+
+  it("is left aside once it is removed, with the scope of its keys, and everything else is served", async () => {
+    removeDataSet(copy)
+    await served(async (api, logs) => {
+      expect((await ask(api, "/v1/exchange-rates", keys.rates)).body.error.message).toBe("No such endpoint")
+      expect((await ask(api, "/v1/commodities", keys.rates)).status).toBe(403)
+      const { about, status } = await ask(api, "/v1/commodities", keys.commodities)
+      expect([status, ...about]).toEqual([200, "larder-000001", "sample", "10", "4960"])
+      expect(logs()).toContain("exchange-rates is left aside: this version of Larder does not know this data set")
+      expect(logs()).toContain("has scopes that this version of Larder does not know; they allow nothing")
+      expect(JSON.parse(await admin("keys", "list", "--account", account))).toMatchObject([
+        { scopes: [] },
+        { scopes: ["search-commodities"] }
+      ])
+    })
+    expect((await ingest("exchange-rates")).code).toBe(2)
+    expect((await ingest("rollback", "--only", "exchange-rates")).code).toBe(2)
+    const { stdout } = await ingest("generations")
+    expect(stdout).toContain("exchange-rates: published")
+  })
+})

@@ -1,0 +1,36 @@
+/**
+ * Writes `registration.patch` anew, after one of the files that it changes has changed:
+ *
+ *     node test/fourth-data-set/record.ts
+ *
+ * It applies the patch as far as it fits to a copy of the tree. Where a part does not fit, it names the copy: add the
+ * missing lines there by hand, and run the command again with the folder of the copy.
+ */
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import path from "node:path"
+import { repository } from "../support/repository.ts"
+import { copyOwnFiles, copyTree, documentedFiles, patchFile } from "./added.ts"
+
+const promises = "test/openapi/promised.json"
+
+const patchedCopy = () => {
+  const copy = mkdtempSync(path.join(tmpdir(), "larder-fourth-"))
+  copyTree(copy)
+  copyOwnFiles(copy)
+  const { status } = spawnSync("patch", ["-p1", "--forward", "-i", patchFile], { cwd: copy, stdio: "inherit" })
+  if (status === 0) return copy
+  console.error(`Add what is missing in ${copy}, and run: node test/fourth-data-set/record.ts ${copy}`)
+  process.exit(1)
+}
+
+const copy = process.argv[2] ?? patchedCopy()
+spawnSync(process.execPath, ["test/openapi/record.ts"], { cwd: copy, stdio: "inherit" })
+const changes = documentedFiles().map((file) => {
+  const labels = ["--label", `a/${file}`, "--label", `b/${file}`]
+  return spawnSync("diff", ["-u", ...labels, path.join(repository, file), path.join(copy, file)]).stdout.toString()
+})
+writeFileSync(patchFile, changes.join(""))
+rmSync(copy, { recursive: true })
+console.log(`${patchFile} changes ${changes.filter((change) => change !== "").length} files, ${promises} among them`)
