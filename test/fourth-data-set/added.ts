@@ -50,9 +50,14 @@ export const removeDataSet = (copy: string): void => {
 export const patchedFiles = (): ReadonlyArray<string> =>
   [...readFileSync(patchFile, "utf8").matchAll(/^\+\+\+ b\/(\S+)$/gm)].map(([, file = ""]) => file)
 
-/** Existing files that docs/contributing.md names for a new data set, in its order. */
-export const documentedFiles = (): ReadonlyArray<string> => {
+const documented = (pattern: RegExp): ReadonlyArray<string> => {
   const text = readFileSync(path.join(repository, "docs/contributing.md"), "utf8")
   const [section = ""] = /^## Add a data set\n[\s\S]*?(?=^## )/m.exec(text) ?? []
-  return [...section.matchAll(/^\d+\. `([^`]+)`/gm)].map(([, file = ""]) => file)
+  return [...section.matchAll(pattern)].map(([, name = ""]) => name)
 }
+
+/** Existing files that docs/contributing.md names for a new data set, in its order. */
+export const documentedFiles = () => documented(/^\d+\. `([^`]+)`/gm)
+
+/** Folders that docs/contributing.md names for the files of the data set itself. */
+export const documentedFolders = () => documented(/^- `test\/fourth-data-set\/files\/([^`]+)`/gm)
