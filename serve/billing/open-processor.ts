@@ -20,14 +20,14 @@ export interface Payments {
 
 export class StripeKeyMissing extends Schema.TaggedError<StripeKeyMissing>()("StripeKeyMissing", {}) {
   override get message() {
-    return "This ledger has payments by Stripe, and LARDER_STRIPE_KEY is not set: without it everybody who signs in could add credits with a test card, for nothing. Set the key. Where this is a copy to try things on, LARDER_SIMULATE_PAYMENTS=yes starts it with simulated payments."
+    return "This ledger has payments by Stripe, and LARDER_STRIPE_KEY is not set: without it, anyone who signs in could add credits with a test card, without paying. Set the key. Where this is a copy to try things on, LARDER_SIMULATE_PAYMENTS=yes starts it with simulated payments."
   }
 }
 
 const whyNothing = {
   simulated:
-    "Card payments are simulated: LARDER_STRIPE_KEY is not set, and everybody who signs in can add credits for nothing.",
-  test: "Card payments are tests: LARDER_STRIPE_KEY is a test key, and everybody who signs in can add credits with a test card, for nothing."
+    "Card payments are simulated: LARDER_STRIPE_KEY is not set, and anyone who signs in can add credits without paying.",
+  test: "Card payments are tests: LARDER_STRIPE_KEY is a test key, and anyone who signs in can add credits with a test card, without paying."
 }
 
 /**

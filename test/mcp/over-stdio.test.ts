@@ -162,7 +162,7 @@ describe("larder-serve mcp", () => {
 
   it.each([
     [{}, "LARDER_API_KEY is not set"],
-    [{ LARDER_API_KEY: "svc_data_secret" }, "LARDER_API_KEY is set to something that is no key"]
+    [{ LARDER_API_KEY: "svc_data_secret" }, "LARDER_API_KEY is not an API key"]
   ])("exits with 2 without a valid key: %j", async (environment, problem) => {
     const { code, stderr, stdout } = await run("larder-serve", ["mcp"], environment)
     expect([code, stdout]).toEqual([2, ""])

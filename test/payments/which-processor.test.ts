@@ -51,7 +51,7 @@ describe("the warning that no money is taken", () => {
   it("is loud when the console has a public address", () => {
     for (const mode of ["simulated", "test"] as const) {
       const here = nothingIsTaken(mode, undefined)
-      assert.match(here ?? "", /^Card payments are .* for nothing\.$/)
+      assert.match(here ?? "", /^Card payments are .* without paying\.$/)
       assert.strictEqual(nothingIsTaken(mode, "http://console.lan"), here)
       assert.strictEqual(
         nothingIsTaken(mode, "https://console.example.com"),

@@ -62,7 +62,7 @@ const balanceWarning = (balance: number, { recharge }: BillingSettings, { days_l
     const refused = "The balance is below zero, because money went back. Calls are refused until you add credits."
     return notice("bad", html`<p>${refused} ${add}</p>`)
   }
-  if (balance < 100) return notice("warning", html`<p>The balance covers few calls or none any more. ${add}</p>`)
+  if (balance < 100) return notice("warning", html`<p>The balance covers few calls, or none. ${add}</p>`)
   if (recharge.is_on || days_left === undefined || days_left >= fewDaysLeft) return false
   const lasts = days_left === 0 ? "less than a day" : `about ${counted(days_left, "day")}`
   return notice(

@@ -279,7 +279,7 @@ describe("a customer in the console", () => {
       await page.goto("/keys")
       await press(page, page.getByRole("link", { name: "Revoke price dashboard" }))
       await look(page, "key-revoke")
-      await press(page, button(page, "Revoke for good"))
+      await press(page, button(page, "Revoke permanently"))
       expect(await content(page)).toContain("is revoked")
       expect((await call()).status).toBe(401)
       await press(page, page.getByRole("link", { name: "Revoked keys (1)" }))
