@@ -169,7 +169,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       api: apiFor(event)
     },
     navigation: navigationFor(person.is_operator),
-    samples: page?.tellsOfSamples ? needs.samples() : undefined
+    samples: page?.showsSampleNotice ? needs.samples() : undefined
   })
 
   const serve = (page: Page<R>) => async (event: H3Event) => {

@@ -33,7 +33,7 @@ describe("an administrative command", () => {
   it("creates accounts and keys while no server runs, in a private folder without the secret of a key", async () => {
     assert.deepStrictEqual(await json(["accounts", "list"]), [])
     const nothing = await larder(["accounts", "list"])
-    assert.match(nothing.stdout, /no accounts yet. Open one with: larder-serve accounts create/)
+    assert.match(nothing.stdout, /no accounts yet. Create one with: larder-serve accounts create/)
 
     const { account, key } = await anAccountWithKey()
     assert.match(account.id, /^acct_[A-Za-z0-9]{20}$/)

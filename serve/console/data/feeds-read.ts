@@ -102,12 +102,12 @@ export const feeds = Effect.fnUntraced(function* (
   const ofReports = commodities === undefined ? [] : yield* feedsOfReports(db, commodities)
   const byFeed = new Map(ofReports.map((report) => [report.feed, report]))
   const stopped = new Set(stoppedAmong(ofReports).map(({ feed }) => feed))
-  const told = (row: typeof Feed.Type) => {
+  const stated = (row: typeof Feed.Type) => {
     const report = row.pipeline === "commodities" ? byFeed.get(row.feed) : undefined
     const { frequency, title } = report ?? {}
     return { ...row, frequency, title, hasStopped: report !== undefined && stopped.has(report.feed) }
   }
-  return { hasMore, rows: rows.map(told) }
+  return { hasMore, rows: rows.map(stated) }
 })
 
 export const unknownFields = (db: DuckDb["Service"]) =>

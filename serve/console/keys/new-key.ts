@@ -27,11 +27,11 @@ interface Asking {
   readonly fields: KeyFields
   readonly problems?: Problems
   /** Above the form. */
-  readonly told?: Html
+  readonly notice?: Html
 }
 
 /** A new form focuses its first field. A form with problems focuses their summary instead. */
-const form = ({ fields, problems = {}, told }: Asking) => html`${told}${summary(problems)}
+const form = ({ fields, problems = {}, notice }: Asking) => html`${notice}${summary(problems)}
 <section aria-label="The new key">${postForm({
   body: html`<input type="hidden" name="submission" value="${randomText(24)}">
 ${keyFieldset(fields, problems, fields === newKeyFields ? "name" : undefined)}<div class="row">${button("Create the key")}${linkButton("/keys", "Cancel")}</div>`
@@ -71,7 +71,7 @@ export const newKeyPage: Page<Administration> = {
       Effect.onError(() => Effect.sync(first.takeBack)),
       Effect.map((key) => show("Your new key", shownSecret(key, api))),
       Effect.catchTags({
-        TooManyKeys: () => Effect.succeed(asked({ fields, told: tooMany }, 422)),
+        TooManyKeys: () => Effect.succeed(asked({ fields, notice: tooMany }, 422)),
         ExpiryPassed: () => Effect.succeed(asked({ fields, problems: expiryPassed }, 422))
       })
     )

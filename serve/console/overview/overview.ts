@@ -111,7 +111,7 @@ const noCalls = (hasKeys: boolean, createdOn: string, period: Period): Html => {
 export const overviewPage: Page<Administration | Billing> = {
   path: "/",
   nav: "Overview",
-  tellsOfSamples: true,
+  showsSampleNotice: true,
   get: Effect.fnUntraced(function* ({ account, now }) {
     const today = todayOf(now)
     const month = `${today.slice(0, 8)}01`
