@@ -10,27 +10,8 @@
  * payload shows the real one.
  */
 import { numberToken } from "@larder/schemas/decimals.ts"
+import type { ColumnRule } from "../catalog.ts"
 import { DriftFound, findField, isScalar, normalisedKey, type PayloadRow, textOf } from "../decode/field.ts"
-
-export type ColumnRule = {
-  /** What the catalog shows until a payload has been read. */
-  readonly name: string
-  readonly optional: boolean
-  readonly by:
-    | { readonly names: ReadonlyArray<string> }
-    | { readonly words: ReadonlyArray<string> }
-    | { readonly only: "number" }
-}
-
-export const parseColumn = (text: string): ColumnRule => {
-  const optional = text.endsWith("?")
-  const [names = "", rule] = text.replace(/\?$/, "").split("~")
-  const candidates = names.split("|").map((name) => name.trim())
-  const name = candidates[0] ?? ""
-  if (rule === undefined) return { name, optional, by: { names: candidates } }
-  if (rule.trim() === "only number") return { name, optional, by: { only: "number" } }
-  return { name, optional, by: { words: rule.trim().split(/\s+/) } }
-}
 
 /** Fields that identify rows or date them. A number in them is never a price. */
 const keys =

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { dayOf } from "@larder/schemas/dates.ts"
 import fc from "fast-check"
+import { parsePeriod } from "../catalog.ts"
 import { fieldsOf, type PayloadRow } from "../decode/field.ts"
-import { parseDay, parseMoment, parseMonth, parsePeriod, periodReader } from "./period.ts"
+import { parseDay, parseMoment, parseMonth, periodReader } from "./period.ts"
 
 const read = (period: string, row: PayloadRow) => periodReader(parsePeriod(period), fieldsOf([row]))(row)
 

@@ -1,39 +1,7 @@
-/**
- * Finds the day to which a row's number belongs, as written in `feeds.tsv`:
- *
- * - `report_end_date`: the day in that field. `exactly Week Ending Date`: the field with exactly that spelling.
- * - `report_month, report_year`: the first day of that month, in that year.
- * - `report_month, year of report_end_date`: the same, with the year of that day.
- * - `report_month, report_year, announced ahead`: as `report_month, report_year`; most are announced before they begin.
- */
+/** Dates of a row: the day of its number, as `feeds.tsv` says, and the moment of its publication. */
 import { dayOf } from "@larder/schemas/dates.ts"
+import type { PeriodKey } from "../catalog.ts"
 import { DriftFound, findField, type PayloadRow, quoted, textOf } from "../decode/field.ts"
-
-export type PeriodKey =
-  | { readonly kind: "day"; readonly field: string; readonly exactly: boolean }
-  | {
-      readonly kind: "month"
-      readonly month: string
-      readonly year: string
-      readonly yearOfDay: boolean
-      readonly announcedAhead: boolean
-    }
-
-export const parsePeriod = (text: string): PeriodKey => {
-  const [first = "", second, third] = text.split(",").map((part) => part.trim())
-  if (second === undefined) {
-    const exactly = first.startsWith("exactly ")
-    return { kind: "day", field: first.replace(/^exactly /, ""), exactly }
-  }
-  const yearOfDay = second.startsWith("year of ")
-  return {
-    kind: "month",
-    month: first,
-    year: second.replace(/^year of /, ""),
-    yearOfDay,
-    announcedAhead: third === "announced ahead"
-  }
-}
 
 /** The day of `MM/DD/YYYY` or `YYYY-MM-DD`, with or without a time after it; undefined if the text is not a date. */
 export const parseDay = (text: string): string | undefined => {
