@@ -13,8 +13,8 @@ import type { RawFile } from "../run/archive/raw-file.ts"
 import { type Ask, NotRecorded, Origin, RefusedByUpstream } from "../run/origins/origin.ts"
 import type { RunContext } from "../run/pipeline.ts"
 import type { Feed } from "./catalog.ts"
-import { DriftFound } from "./decode/field.ts"
 import { PayloadUnreadable, rowsOf, textFrom } from "./decode/payload.ts"
+import { DriftFound } from "./normalise/drift.ts"
 import { type Normalised, normalise } from "./normalise/normalise.ts"
 import type { Previous } from "./previous.ts"
 import { asksOf, windowAround } from "./source/requests.ts"
@@ -160,13 +160,17 @@ export const readFeed = Effect.fnUntraced(
     const bytes = yield* fs.readFile(raw.path).pipe(Effect.orDie)
     const { read, remark } = yield* Effect.try({
       try: () => {
-        const { remark, rows } = rowsOf(feed, { ...raw, text: textFrom(raw.url, bytes), recorded: kind !== "live" })
-        if (rows.length === 0 && kind === "live" && window === undefined) {
+        const payload = rowsOf(feed, { ...raw, text: textFrom(raw.url, bytes), recorded: kind !== "live" })
+        if (payload.rows.length === 0 && kind === "live" && window === undefined) {
           throw new PayloadUnreadable({ url: raw.url, problem: "holds no row, where the whole history was asked for" })
         }
         return {
-          read: normalise(feed, rows, { days, asked: raw.exact ? window : undefined, valued: valuedOf(feed, context) }),
-          remark
+          read: normalise(feed, payload, {
+            days,
+            asked: raw.exact ? window : undefined,
+            valued: valuedOf(feed, context)
+          }),
+          remark: payload.remark
         }
       },
       catch: (cause) => cause

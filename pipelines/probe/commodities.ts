@@ -6,8 +6,8 @@
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Clock, DateTime, Effect, FileSystem, type Redacted, Result } from "effect"
 import { type Catalog, catalog, type Feed } from "../commodities/catalog.ts"
-import { DriftFound } from "../commodities/decode/field.ts"
 import { PayloadUnreadable, rowsOf } from "../commodities/decode/payload.ts"
+import { DriftFound } from "../commodities/normalise/drift.ts"
 import { normalise } from "../commodities/normalise/normalise.ts"
 import { marsKey } from "../commodities/source/mars-key.ts"
 import { aboutNoDays, asksOf, knowsNoDays } from "../commodities/source/requests.ts"
@@ -72,8 +72,9 @@ const movedNote = ({ final_url, url }: RawFile) =>
   new URL(final_url).host === new URL(url).host ? [] : [`it redirects to ${final_url}: the source has moved`]
 
 const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefined, recorded: boolean): Found => {
-  const { remark, rows } = rowsOf(feed, { ...raw, text, recorded })
-  const read = normalise(feed, rows, { asked: raw.exact ? window : undefined })
+  const payload = rowsOf(feed, { ...raw, text, recorded })
+  const { remark, rows } = payload
+  const read = normalise(feed, payload, { asked: raw.exact ? window : undefined })
   const notes = [
     ...movedNote(raw),
     ...(recorded ? [] : clockNote(raw)),

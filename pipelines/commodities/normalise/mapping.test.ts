@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { n } from "@larder/test/support/pipelines/commodity-payloads.ts"
 import { parseColumn } from "../catalog.ts"
-import { fieldsOf, type PayloadRow } from "../decode/field.ts"
-import { resolveColumn } from "./column.ts"
+import { fieldsOf, type PayloadRow } from "../decode/payload.ts"
+import { resolveColumn } from "./mapping.ts"
 
 const resolve = (rule: string, rows: ReadonlyArray<PayloadRow>, selected = rows) =>
   resolveColumn(parseColumn(rule), fieldsOf(rows), selected)
