@@ -206,14 +206,26 @@ describe("feeds", () => {
     for (const { feed, lookBackDays } of feeds) if (feed.startsWith("gov-mpr/2993")) assert.isAtLeast(lookBackDays, 35)
   })
 
+  const hashesOf = (textOf: typeof tableText) => parseCatalog(textOf).feeds.map(({ mapping_sha256 }) => mapping_sha256)
+
   it("each have a stable mapping hash of their own", () => {
-    const hashes = feeds.map(({ mapping_sha256 }) => mapping_sha256)
+    const hashes = hashesOf(tableText)
     assert.strictEqual(new Set(hashes).size, feeds.length)
-    const again = parseCatalog(tableText)
     assert.deepStrictEqual(
-      again.feeds.map(({ mapping_sha256 }) => mapping_sha256),
+      feeds.map(({ mapping_sha256 }) => mapping_sha256),
       hashes
     )
+  })
+
+  it("have another mapping hash when one of their lines changes, and the same when only a licence does", () => {
+    const hashes = hashesOf(tableText)
+    const changed = (table: TableName, from: string, to: string) => {
+      const now = hashesOf((name) => (name === table ? tableText(name).replace(from, to) : tableText(name)))
+      return feeds.flatMap(({ feed }, index) => (now[index] === hashes[index] ? [] : [feed]))
+    }
+    assert.deepStrictEqual(changed("metrics", "\tclose_price\t", "\tclosing_price\t"), ["gov-mars/1603"])
+    assert.deepStrictEqual(changed("feeds", "\t6\t90\t", "\t6\t91\t"), ["gov-mars/1602"])
+    assert.deepStrictEqual(changed("metrics", "\tcme_group", "\tpublic_domain"), [])
   })
 })
 

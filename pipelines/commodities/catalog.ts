@@ -7,6 +7,7 @@ import { readFileSync } from "node:fs"
 import { Frequency, Licence } from "@larder/schemas/commodity/records.ts"
 import { Schema } from "effect"
 import { assertUnique, BadLine, type Located, linesOf } from "../run/files/hand-edited.ts"
+import { mappingVersion } from "./mapping-version.ts"
 
 /** One section of a report, as the service returns it. */
 export interface Feed {
@@ -163,10 +164,7 @@ const fileOf = (name: TableName) => `pipelines/commodities/catalog/${name}.tsv`
 const wrong = (name: TableName, line: number, column: string, problem: string) =>
   new BadLine({ file: fileOf(name), line, column, problem })
 
-/** Must increase when the code reads payloads differently, so that known payloads are read again. */
-const readerVersion = 3
-
-/** A change of the licence does not change the numbers. */
+/** What determines the numbers of a metric: not its licence. */
 const withoutLicence = ({ licence: _, ...row }: typeof MetricLine.Type) => row
 
 type LineOf<S extends { readonly Type: unknown }> = Located<S["Type"]>
@@ -178,10 +176,10 @@ const metricOf = ({ row }: LineOf<typeof MetricLine>): Metric => ({
   column: parseColumn(row.column)
 })
 
-/** SHA-256 of everything that determines what is read from a feed. */
+/** SHA-256 of everything that determines what is read from a feed: its lines, and the version of the code. */
 const mappingHash = (feed: LineOf<typeof FeedLine>, metrics: ReadonlyArray<LineOf<typeof MetricLine>>): string =>
   createHash("sha256")
-    .update(JSON.stringify([readerVersion, feed.row, metrics.map(({ row }) => withoutLicence(row))]))
+    .update(JSON.stringify({ mappingVersion, feed: feed.row, metrics: metrics.map(({ row }) => withoutLicence(row)) }))
     .digest("hex")
 
 const feedOf = (feed: LineOf<typeof FeedLine>, lines: ReadonlyArray<LineOf<typeof MetricLine>>): Feed => {
