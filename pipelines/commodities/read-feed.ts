@@ -57,7 +57,10 @@ export const readFeed = Effect.fnUntraced(
       try: () => {
         const payload = rowsOf(feed, { ...raw, text: textFrom(raw.url, bytes), recorded })
         if (payload.rows.length === 0 && !recorded && window === undefined) {
-          throw new PayloadUnreadable({ url: raw.url, problem: "holds no row, where the whole history was asked for" })
+          throw new PayloadUnreadable({
+            url: raw.url,
+            problem: "holds no row, although the whole history was requested"
+          })
         }
         const asked = raw.exact ? window : undefined
         const limits = { days: context.run.days, asked, valued: valuedOf(feed, context) }

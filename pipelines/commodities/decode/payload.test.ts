@@ -64,7 +64,7 @@ describe("an answer", () => {
 })
 
 describe("the bytes of an answer", () => {
-  it("are read as UTF-8, with or without its mark, and fail when they are in another encoding", () => {
+  it("are read as UTF-8, with or without a byte order mark, and fail in another encoding", () => {
     assert.strictEqual(textFrom(url, Buffer.from('\ufeff{"a":"é"}')), '{"a":"é"}')
     assert.throws(() => textFrom(url, Buffer.from('{"a":"é"}', "latin1")), /report is not valid UTF-8/)
   })
@@ -94,11 +94,11 @@ describe("an answer that cannot be trusted", () => {
       /has the content type text\/plain; charset=utf-8, not JSON/
     ],
     ["breaks off", marsBody([aClose()]).slice(0, -20), null, /is not whole JSON/],
-    ["is a text", '"soon"', null, /has not the shape/],
-    ["has rows that are no list", '{"results":{"0":{}}}', null, /has not the shape/],
+    ["is a text", '"soon"', null, /does not have the shape/],
+    ["has rows that are not a list", '{"results":{"0":{}}}', null, /does not have the shape/],
     ["is a bare list of rows", JSON.stringify([aClose()]), null, /has neither results nor a message/],
     ["is an empty object", "{}", null, /has neither results nor a message/],
-    ["has an empty list of rows, and says nothing about it", '{"results":[]}', null, /holds no row, and does not say/],
+    ["has an empty list of rows without a message", '{"results":[]}', null, /holds no row, and does not say/],
     [
       "has an empty list of rows and a message",
       '{"message":"Under maintenance","results":[]}',
@@ -109,7 +109,7 @@ describe("an answer that cannot be trusted", () => {
     ["is an empty list", "[]", null, /holds no section: it is \[\]/],
     ["is a list of nulls", "[null, null]", null, /holds no section: it is \[null, null\]/],
     ["is a number", "7", null, /has neither results nor a message/],
-    ["is true", "true", null, /has not the shape/],
+    ["is true", "true", null, /does not have the shape/],
     ["has two sections, where the report has none", `[${marsBody([])},${marsBody([])}]`, null, /several sections/],
     [
       "is the first section of several, where the report has none",
@@ -202,7 +202,7 @@ describe("a field", () => {
     assert.deepStrictEqual(findField(both, "week_ending_date"), { ambiguous: both })
   })
 
-  it("is listed when any row has it, in order of appearance", () => {
+  it("is listed if any row has it, in order of appearance", () => {
     assert.deepStrictEqual(fieldsOf([{ a: 1 }, { b: 2, a: 1 }, { c: null }]), ["a", "b", "c"])
   })
 })
@@ -223,7 +223,7 @@ describe("a cell", () => {
     [["N/A"], '["N/A"]'],
     [{}, "{}"],
     [false, "false"]
-  ])("states something, and no text or number, when it is %j", (cell, text) => {
+  ])("has its JSON as text when it is %j", (cell, text) => {
     assert.strictEqual(textOf(cell), text)
   })
 

@@ -140,7 +140,9 @@ export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answer
   const value = jsonOf(text, fail)
   const answers = (Array.isArray(value) ? value : [value]).filter((section) => section !== null)
   const [first, ...others] = answers.map((section) =>
-    Result.getOrElse(decodeSection(section), (error) => fail(`has not the shape {stats, results}: ${error.message}`))
+    Result.getOrElse(decodeSection(section), (error) =>
+      fail(`does not have the shape {stats, results}: ${error.message}`)
+    )
   )
   if (first === undefined) return fail(`holds no section: it is ${text.trim().slice(0, 40)}`)
   const section = pick(feed, [first, ...others], fail)

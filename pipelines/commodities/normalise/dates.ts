@@ -71,7 +71,7 @@ const required = (fields: ReadonlyArray<string>, name: string, exactly: boolean)
 export const periodReader = (key: PeriodKey, fields: ReadonlyArray<string>): Reader => {
   const dayIn = (row: PayloadRow, field: string) => parseDay(textOf(row[field]) ?? "")
   const fault = (row: PayloadRow, field: string, wanted: string) => ({
-    fault: `${field} is ${quoted(row[field])}, which is no ${wanted}`,
+    fault: `${field} is ${quoted(row[field])}, which is not a ${wanted}`,
     stated: isStated(row[field])
   })
   if (key.kind === "day") {
@@ -123,7 +123,7 @@ export const publicationReader = (fields: ReadonlyArray<string>, rows: ReadonlyA
     if (stamp === undefined) return { moment: standIn(row, day) }
     const moment = parseMoment(stamp)
     return moment === undefined
-      ? { fault: `${found?.field} is ${quoted(stamp)}, which is no date and time` }
+      ? { fault: `${found?.field} is ${quoted(stamp)}, which is not a date and time` }
       : { moment }
   }
 }

@@ -20,11 +20,11 @@ const { feeds } = catalog()
 const [closes, months] = [feedNamed("gov-mars/1603"), feedNamed("gov-mars/1623")]
 const [west, east] = [feedNamed("gov-mars/1046"), feedNamed("gov-mars/1047")]
 
-describe("a payload that says of itself what it is", () => {
+describe("a payload that states its report", () => {
   it("is refused when it is of another report with the same columns", () => {
     assert.throws(
       () => readRows(east, [aRange(1046)]),
-      /is not of the report that was asked for: row 1 states slug_id 1046, where 1047 was asked for/
+      /is not the requested report: row 1 states slug_id 1046, where 1047 was requested/
     )
     assert.strictEqual(readRows(west, [aRange(1046)]).readings.length, 4)
   })
@@ -37,21 +37,21 @@ describe("a payload that says of itself what it is", () => {
         if (report(asked.feed) === report(came.feed)) continue
         assert.throws(
           () => readBody(asked, bodies[came.feed] ?? ""),
-          /is not of the report|lacks the section|several sections/
+          /is not the requested report|lacks the section|several sections/
         )
       }
     }
   })
 
   it.each<[string, Row, RegExp]>([
-    ["the name of the report", { slug_name: "AMS_1046" }, /slug_name "AMS_1046", where AMS_1047 was asked for/],
+    ["the name of the report", { slug_name: "AMS_1046" }, /slug_name "AMS_1046", where AMS_1047 was requested/],
     [
       "its title",
       { report_title: "Dry Whey - West U.S." },
       /report_title "Dry Whey - West U\.S\.", where Dry Whey - East U\.S\. was/
     ],
-    ["the region", { region: "West" }, /region "West", where East or Eastern was asked for/],
-    ["the commodity", { commodity: "Butter" }, /commodity "Butter", where Dry Whey was asked for/]
+    ["the region", { region: "West" }, /region "West", where East or Eastern was requested/],
+    ["the commodity", { commodity: "Butter" }, /commodity "Butter", where Dry Whey was requested/]
   ])("is refused for one row that differs in %s alone", (_, row, message) => {
     assert.throws(() => readRows(east, [aRange(1047), aRange(1047, row)]), message)
   })
@@ -59,12 +59,12 @@ describe("a payload that says of itself what it is", () => {
   const nameless = { slug_id: null, slug_name: "", report_title: "N/A" }
 
   it.each<[string, Row]>([
-    ["nothing of itself", { ...nameless, region: null, commodity: null }],
+    ["nothing", { ...nameless, region: null, commodity: null }],
     ["its region and commodity alone", nameless]
-  ])("is refused when no row says more than %s, and read when another does", (_, row) => {
+  ])("is refused when every row states %s, and read when one row states more", (_, row) => {
     assert.throws(
       () => readRows(east, [aRange(1047, row)]),
-      /is not of the report that was asked for: no row states the number, the name or the title of its report/
+      /is not the requested report: no row states the number, the name or the title of its report/
     )
     const { slug_id: _id, slug_name: _name, report_title: _title, ...gone } = aRange(1047)
     assert.throws(() => readRows(east, [gone]), /no row states the number/)
@@ -75,19 +75,19 @@ describe("a payload that says of itself what it is", () => {
     ["its number as a text", { slug_id: "1047" }],
     ["its title with a remark", { report_title: "DRY WHEY - EAST US (AMS_1047)" }],
     ["its region in other words", { region: "Eastern United States" }]
-  ])("is read when it says %s", (_, row) => {
+  ])("is read when it states %s", (_, row) => {
     assert.strictEqual(readRows(east, [aRange(1047, row)]).readings.length, 4)
   })
 
-  it("may name two regions in any order and with any sign between", () => {
+  it("may name two regions in any order, with any character between them", () => {
     const powder = feedNamed("gov-mars/1049")
     const row = (region: string) => aRange(1049, { region, lot_Desc: "High Heat" })
     assert.strictEqual(readRows(powder, [row("Central/East US")]).readings.length, 4)
     assert.throws(() => readRows(powder, [row("Central")]), /region "Central"/)
   })
 
-  it("is compared for Datamart, too", () => {
-    assert.throws(() => readRows(blocks, [aBlockRow({ slug_id: "2991" })]), /slug_id "2991", where 2993 was asked for/)
+  it("is compared with the catalog for Datamart, too", () => {
+    assert.throws(() => readRows(blocks, [aBlockRow({ slug_id: "2991" })]), /slug_id "2991", where 2993 was requested/)
     assert.throws(() => readRows(blocks, [aBlockRow({ slug_name: "DYMCLASSPRICES" })]), /slug_name "DYMCLASSPRICES"/)
   })
 
@@ -111,7 +111,7 @@ describe("two rows of one metric, day and publication", () => {
     assert.deepStrictEqual(stated("10", n("10.0")), { readings: 2, rejects: [] })
   })
 
-  it("make the payload untrusted when they differ, because nothing tells which of them is meant", () => {
+  it("make the payload untrusted when their values differ, because nothing tells which is right", () => {
     assert.throws(
       () => stated("1.39", "1.39", "13.9"),
       /row 3 contradicts row 1: butter_exch_spot_close_daily of 2026-09-29 is 1\.39 there and 13\.9 here/
@@ -124,7 +124,7 @@ describe("two rows of one metric, day and publication", () => {
   })
 })
 
-describe("reading a payload that has changed", () => {
+describe("reading a report that has changed", () => {
   const without = (row: Row, field: string) =>
     Object.fromEntries(Object.entries(row).filter(([name]) => name !== field))
 
@@ -145,19 +145,19 @@ describe("reading a payload that has changed", () => {
       "whose column holds texts",
       closes,
       [aClose({ close_price: "see note" }), aClose({ close_price: "unchanged" })],
-      /close_price of butter_exch_spot_close_daily holds no numbers any more, but values like "see note"/
+      /close_price of butter_exch_spot_close_daily no longer holds numbers, but values like "see note"/
     ],
     [
       "whose column holds objects",
       closes,
       [aClose({ close_price: { amount: 1.39 } })],
-      /holds no numbers any more, but values like {"amount":1.39}/
+      /no longer holds numbers, but values like {"amount":1.39}/
     ],
     [
       "whose column holds booleans",
       closes,
       [aClose({ close_price: true })],
-      /holds no numbers any more, but values like true/
+      /no longer holds numbers, but values like true/
     ],
     [
       "whose dates are printed differently",
@@ -180,14 +180,14 @@ describe("reading a payload that has changed", () => {
     ["a selector", "commodity", { name: "Butter" }],
     ["the region", "region", 4],
     ["the number of the report", "slug_id", [1603]]
-  ])("fails when all that a column states is of another type: %s", (_, field, value) => {
+  ])("fails when all values of a column are of another type: %s", (_, field, value) => {
     const rows = [aClose({ [field]: value }), aClose({ [field]: null, report_date: "09/28/2026" })]
     const feed = field === "region" ? feedNamed("gov-mars/1046") : closes
     const read = field === "region" ? [aRange(1046, { region: value })] : rows
     assert.throws(() => readRows(feed, read), new RegExp(`the column ${field} holds only values of another type`))
   })
 
-  it("fails when an optional column is gone that has had values, and not before it had any", () => {
+  it("fails when an optional column that has had values is missing, and not before it had any", () => {
     const feed = feedNamed("gov-mars/1046")
     const { mostly_low_price: _, ...row } = aRange(1046)
     assert.strictEqual(readRows(feed, [row]).rejects.length, 0)
@@ -222,16 +222,16 @@ describe("reading a payload that has changed", () => {
       /report_month no longer means the month that is priced: 3 of 5 months were announced after they began, such as 2026-08 on 2026-08-19/
     )
     assert.strictEqual(readRows(advanced, [...late, ...ours]).rejects.length, 0)
-    assert.strictEqual(readRows(advanced, late.slice(0, 1)).rejects.length, 0, "one alone proves nothing")
+    assert.strictEqual(readRows(advanced, late.slice(0, 1)).rejects.length, 0, "a single late month proves nothing")
   })
 
-  it("fails when no row is of a metric any more that has had values, and not before it had any", () => {
+  it("fails when no row belongs to a metric that has had values, and not before it had any", () => {
     const rows = [aClose({ commodity: "Butter (AA)" })]
     assert.strictEqual(readRows(closes, rows).rows_silent, 1)
     const valued = new Map([["butter_exch_spot_close_daily", new Set(["2026-09-28"])]])
     assert.throws(
       () => readRows(closes, rows, { valued }),
-      /none of its 1 rows has what tells .* such as commodity Butter/
+      /none of its 1 rows has the values .* such as commodity Butter/
     )
     const days = { from: "2026-09-01", to: "2026-09-30" }
     assert.strictEqual(readRows(closes, rows, { valued, days }).rows_silent, 1, "a backfill may find none")

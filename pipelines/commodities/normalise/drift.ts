@@ -98,8 +98,7 @@ const isNamed = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>)
 export const assertReport = (feed: Feed, { url, ...payload }: Payload) => {
   const rows = payload.rows.filter(isRow)
   const fields = fieldsOf(rows)
-  const unlike = (reason: string) =>
-    new PayloadUnreadable({ url, problem: `is not of the report that was asked for: ${reason}` })
+  const unlike = (reason: string) => new PayloadUnreadable({ url, problem: `is not the requested report: ${reason}` })
   if (rows.length > 0 && !isNamed(fields, rows)) {
     throw unlike(`no row states the number, the name or the title of its report (${names.join(", ")})`)
   }
@@ -112,7 +111,7 @@ export const assertReport = (feed: Feed, { url, ...payload }: Payload) => {
       seen.add(text)
       if (accepted.has(wordsOf(text))) continue
       const expected = values.join(" or ")
-      throw unlike(`row ${index + 1} states ${field} ${quoted(row[field])}, where ${expected} was asked for`)
+      throw unlike(`row ${index + 1} states ${field} ${quoted(row[field])}, where ${expected} was requested`)
     }
   }
 }

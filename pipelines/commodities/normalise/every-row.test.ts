@@ -1,4 +1,4 @@
-/** What holds of every row of every payload. */
+/** Rules for every row of every payload. */
 import { assert, describe, it } from "@effect/vitest"
 import {
   aBlockRow,

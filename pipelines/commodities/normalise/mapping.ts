@@ -55,7 +55,7 @@ const selectorOf = (metric: Metric, fields: ReadonlyArray<string>, rows: Readonl
   if (unknown === undefined) return selects
   if (!rows.some(selects)) return () => false
   const fault = unknown.found === undefined ? "missing" : "ambiguous"
-  throw drift(`the field ${unknown.field}, which tells the rows of ${metric.metric_name} apart, is ${fault}`, fields)
+  throw drift(`the field ${unknown.field}, which distinguishes the rows of ${metric.metric_name}, is ${fault}`, fields)
 }
 
 /** The number in a cell as a token, with its digits as printed; undefined if it is not a number. */
@@ -119,7 +119,7 @@ const assertNumbers = (metric: Metric, column: string, rows: ReadonlyArray<Paylo
   const stated = rows.filter((row) => isStated(row[column]))
   if (stated.length === 0 || stated.some((row) => tokenOf(row[column]) !== undefined)) return
   const example = quoted(stated[0]?.[column])
-  throw drift(`the column ${column} of ${metric.metric_name} holds no numbers any more, but values like ${example}`)
+  throw drift(`the column ${column} of ${metric.metric_name} no longer holds numbers, but values like ${example}`)
 }
 
 /** Fields by which the feed's metrics select rows. They hold texts. */

@@ -49,7 +49,7 @@ describe("a number", () => {
     )
     assert.deepStrictEqual(
       rejects.map(({ reason }) => reason),
-      [`"${long(29)}"`, `"${long(57)}…`].map((quote) => `cheese_40_Price is ${quote}, which is no price`)
+      [`"${long(29)}"`, `"${long(57)}…`].map((quote) => `cheese_40_Price is ${quote}, which is not a price`)
     )
   })
 
@@ -60,7 +60,7 @@ describe("a number", () => {
       assert.strictEqual(readings.length, 1)
       assert.deepStrictEqual(
         rejects.map(({ position, reason }) => ({ position, reason })),
-        [{ position: 2, reason: `cheese_40_Price is "${price}", which is no price` }]
+        [{ position: 2, reason: `cheese_40_Price is "${price}", which is not a price` }]
       )
     }
   )
@@ -80,7 +80,7 @@ describe("a row that cannot be read", () => {
     const undated = aBlockRow({ "Week Ending Date": null })
     const { rejects, readings, rows_read } = readRows(blocks, [aBlockRow(), undated])
     assert.deepStrictEqual(rejects, [
-      { position: 2, reason: "Week Ending Date is null, which is no date", payload: JSON.stringify(undated) }
+      { position: 2, reason: "Week Ending Date is null, which is not a date", payload: JSON.stringify(undated) }
     ])
     assert.deepStrictEqual([readings.length, rows_read], [1, 2])
   })
@@ -98,30 +98,30 @@ describe("a row that cannot be read", () => {
     const { rejects } = readRows(closes, [aClose(), 7, null, ["a"]])
     assert.deepStrictEqual(
       rejects.map(({ position, reason }) => `${position} ${reason}`),
-      [2, 3, 4].map((position) => `${position} the row is no JSON object`)
+      [2, 3, 4].map((position) => `${position} the row is not a JSON object`)
     )
   })
 
-  it("is rejected when its publication stamp is not a date and time", () => {
+  it("is rejected when its timestamp is not a date and time", () => {
     const { rejects } = readRows(closes, [aClose(), aClose({ published_date: "soon" })])
-    assert.strictEqual(rejects[0]?.reason, 'published_date is "soon", which is no date and time')
+    assert.strictEqual(rejects[0]?.reason, 'published_date is "soon", which is not a date and time')
   })
 
   it.each([
-    ["a price in a list", "close_price", [1.39], "close_price is [1.39], which is no price"],
-    ["an empty list for a price", "close_price", [], "close_price is [], which is no price"],
-    ["a price that is true", "close_price", true, "close_price is true, which is no price"],
-    ["a day in a list", "report_date", ["09/28/2026"], 'report_date is ["09/28/2026"], which is no date'],
-    ["a day as a number", "report_date", 20260928, "report_date is 20260928, which is no date"],
-    ["a stamp in a list", "published_date", [], 'published_date is "[]", which is no date and time'],
+    ["a price in a list", "close_price", [1.39], "close_price is [1.39], which is not a price"],
+    ["an empty list for a price", "close_price", [], "close_price is [], which is not a price"],
+    ["a price that is true", "close_price", true, "close_price is true, which is not a price"],
+    ["a day in a list", "report_date", ["09/28/2026"], 'report_date is ["09/28/2026"], which is not a date'],
+    ["a day as a number", "report_date", 20260928, "report_date is 20260928, which is not a date"],
+    ["a timestamp in a list", "published_date", [], 'published_date is "[]", which is not a date and time'],
     [
-      "a product that is no text",
+      "a product that is not a text",
       "commodity",
       { name: "Butter" },
       'commodity is {"name":"Butter"}, a value of another type'
     ],
     ["the number of a report in a list", "slug_id", [1603], "slug_id is [1603], a value of another type"]
-  ])("is rejected, and never read as if it stated nothing, for %s", (_, field, value, reason) => {
+  ])("is rejected, and never read like an empty cell, for %s", (_, field, value, reason) => {
     const { readings, rejects } = readRows(closes, [aClose(), aClose({ report_date: "09/28/2026", [field]: value })])
     assert.deepStrictEqual([readings.length, rejects.map((reject) => reject.reason)], [1, [reason]])
   })
@@ -134,7 +134,7 @@ describe("a row that cannot be read", () => {
     assert.throws(() => readRows(closes, [row]), /1 of 1 rows cannot be read/)
   })
 
-  it("is rejected when its day lies more than 31 days after its publication", () => {
+  it("is rejected when its day is more than 31 days after its publication", () => {
     const ahead = (report_date: string) => aClose({ report_date, published_date: "09/29/2026 10:57:04" })
     const { readings, rejects } = readRows(closes, [ahead("10/30/2026"), ahead("10/31/2026"), ahead("11/30/2027")])
     assert.deepStrictEqual(
@@ -201,7 +201,7 @@ describe("a window of days", () => {
   it("fails when the service ignored it and sent a row of another day", () => {
     assert.throws(
       () => readRows(blocks, rows, { asked: august }),
-      /week_ending_date was asked from 2026-08-01 to 2026-08-31, and a row of 2026-09-26 came: the filter was ignored/
+      /week_ending_date was requested from 2026-08-01 to 2026-08-31, and a row of 2026-09-26 came: the service ignored the filter/
     )
     assert.strictEqual(readRows(blocks, rows, { asked: { from: "2026-09-20", to: "2026-09-30" } }).readings.length, 2)
   })

@@ -63,7 +63,7 @@ type Read =
   | { readonly kind: "rejected"; readonly reason: string; readonly undated: boolean }
 
 const rejected = (reason: string, undated = false): Read => ({ kind: "rejected", reason, undated })
-const noObject = rejected("the row is no JSON object")
+const noObject = rejected("the row is not a JSON object")
 
 /** At most twelve digits before the point and 30 characters, and above zero; only a basis may be zero or negative. */
 const isPrice = (metric: Metric, token: string) =>
@@ -101,7 +101,7 @@ const isWithin = (day: string, { from, to }: DayRange) => day >= from && day <= 
 const assertAsked = (feed: Feed, row: PayloadRow, asked: DayRange | undefined) => {
   const day = asked && parseDay(textOf(row[feed.windowField]) ?? "")
   if (asked === undefined || day === undefined || isWithin(day, asked)) return
-  const problem = `${feed.windowField} was asked from ${asked.from} to ${asked.to}, and a row of ${day} came: the filter was ignored`
+  const problem = `${feed.windowField} was requested from ${asked.from} to ${asked.to}, and a row of ${day} came: the service ignored the filter`
   throw drift(problem)
 }
 
@@ -153,7 +153,7 @@ const rowReader = (
     for (const { column, metric } of stated) {
       const value_text = tokenOf(row[column])
       if (value_text === undefined || !isPrice(metric, value_text)) {
-        return rejected(`${column} is ${quoted(row[column])}, which is no price`)
+        return rejected(`${column} is ${quoted(row[column])}, which is not a price`)
       }
       readings.push({
         metric_name: metric.metric_name,
@@ -179,7 +179,7 @@ const assertOurs = (
   const lost = feed.metrics.find(({ metric_name }) => valued?.has(metric_name))
   if (lost === undefined) return
   const wanted = lost.where.map(({ field, values }) => `${field} ${values.join(" or ")}`).join(", ")
-  const problem = `none of its ${rows.length} rows has what tells the prices of before apart, such as ${wanted}`
+  const problem = `none of its ${rows.length} rows has the values that selected earlier prices, such as ${wanted}`
   throw drift(problem)
 }
 
@@ -189,7 +189,7 @@ const assertReadable = (fields: ReadonlyArray<string>, reads: ReadonlyArray<Read
   const isComplete = reads.some(({ kind }) => kind === "readings" || kind === "other days")
   const withoutValue = reads.filter(({ kind }) => kind === "no value").length
   if (isComplete || unreadable.length <= withoutValue) return
-  const problem = `${unreadable.length} of ${reads.length} rows cannot be read, and no other tells anything; the first: ${unreadable[0]}`
+  const problem = `${unreadable.length} of ${reads.length} rows cannot be read, and no other row has a price; the first: ${unreadable[0]}`
   throw drift(problem, fields)
 }
 

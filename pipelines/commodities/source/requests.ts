@@ -40,7 +40,7 @@ export const windowAround = ({ from, to }: DayRange, { windowReachDays }: Feed):
 export const knowsNoDays = (rows: ReadonlyArray<number>) => rows.length >= 3 && rows.every((count) => count === 0)
 
 export const aboutNoDays =
-  "like every other report of this service: it may no longer know the field by which days are asked for"
+  "like every other report of this service: it may no longer know the field by which days are requested"
 
 /** The key of My Market News. Whitespace around it comes from copying; an empty key counts as missing. */
 export const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(
