@@ -6,12 +6,11 @@
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Clock, DateTime, Effect, FileSystem, type Redacted, Result } from "effect"
 import { type Catalog, catalog, type Feed } from "../commodities/catalog.ts"
-import { DriftFound } from "../commodities/decode/field.ts"
 import { PayloadUnreadable, rowsOf } from "../commodities/decode/payload.ts"
+import { DriftFound } from "../commodities/normalise/drift.ts"
 import { normalise } from "../commodities/normalise/normalise.ts"
-import { marsKey } from "../commodities/source/mars-key.ts"
-import { aboutNoDays, asksOf, knowsNoDays } from "../commodities/source/requests.ts"
-import { Archive } from "../run/archive/archive.ts"
+import { daysAhead, fetchFirst } from "../commodities/source/fetch-feed.ts"
+import { aboutNoDays, asksOf, knowsNoDays, marsKey } from "../commodities/source/requests.ts"
 import type { RawFile } from "../run/archive/raw-file.ts"
 import { reading } from "../run/files/hand-edited.ts"
 import {
@@ -38,9 +37,6 @@ const spans: Readonly<Record<Feed["frequency"], number>> = {
 
 /** A week is final after four more reports have restated it. */
 const untilFinal = 35
-
-/** A run asks for the same number of days ahead. */
-const daysAhead = 14
 
 /** `windowReachDays` also covers year-to-date reports, which begin on 1 January. */
 const windowOf = ({ final, frequency, windowReachDays }: Feed, today: string): DayRange => ({
@@ -72,8 +68,9 @@ const movedNote = ({ final_url, url }: RawFile) =>
   new URL(final_url).host === new URL(url).host ? [] : [`it redirects to ${final_url}: the source has moved`]
 
 const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefined, recorded: boolean): Found => {
-  const { remark, rows } = rowsOf(feed, { ...raw, text, recorded })
-  const read = normalise(feed, rows, { asked: raw.exact ? window : undefined })
+  const payload = rowsOf(feed, { ...raw, text, recorded })
+  const { remark, rows } = payload
+  const read = normalise(feed, payload, { asked: raw.exact ? window : undefined })
   const notes = [
     ...movedNote(raw),
     ...(recorded ? [] : clockNote(raw)),
@@ -98,23 +95,6 @@ const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefi
   return { ...found, verdict: "ok", detail: `${feed.title}, ${rows.length} rows, ${newest}` }
 }
 
-const isAbsent = (error: unknown): error is NotRecorded | RefusedByUpstream =>
-  error instanceof NotRecorded || (error instanceof RefusedByUpstream && error.status === 404)
-
-/** Fetches the first address that exists; otherwise fails with the error of the last one. */
-const fetchFirst = Effect.fnUntraced(function* (asks: ReadonlyArray<Ask>) {
-  const archive = yield* Archive
-  let absent: NotRecorded | RefusedByUpstream | undefined
-  for (const ask of asks) {
-    const fetched = yield* Effect.catchIf(archive.fetch({ ...ask, wants: ["date"] }), isAbsent, (error) => {
-      absent = error
-      return Effect.succeed(undefined)
-    })
-    if (fetched !== undefined) return fetched
-  }
-  return yield* absent ?? Effect.die(new Error("a feed of the catalog has no path"))
-})
-
 interface Asked {
   readonly found: Found
   readonly error?: OriginError
@@ -137,7 +117,8 @@ const probeFeed = Effect.fnUntraced(function* (feed: Feed, today: string, key: R
   const fs = yield* FileSystem.FileSystem
   const { kind } = yield* Origin
   const window = kind === "live" ? windowOf(feed, today) : undefined
-  const fetched = yield* Effect.result(fetchFirst(asksOf(feed, window, key)))
+  const asks = asksOf(feed, window, key).map((ask): Ask => ({ ...ask, wants: ["date"] }))
+  const fetched = yield* Effect.result(fetchFirst(asks))
   if (Result.isFailure(fetched)) {
     const error = yield* orFatal(fetched.failure)
     const found = { feed: feed.feed, verdict: "unreachable", detail: whyAway(error) } as const

@@ -3,7 +3,7 @@
  * It finds them as plain text, percent-encoded and inside Base64, wherever a source repeats them.
  */
 import { Effect, Redacted } from "effect"
-import { marsKey } from "../commodities/source/mars-key.ts"
+import { marsKey } from "../commodities/source/requests.ts"
 import { proxies } from "../run/origins/proxies.ts"
 
 export interface Redaction {

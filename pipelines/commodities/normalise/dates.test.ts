@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { dayOf } from "@larder/schemas/dates.ts"
 import fc from "fast-check"
-import { fieldsOf, type PayloadRow } from "../decode/field.ts"
-import { parseDay, parseMoment, parseMonth, parsePeriod, periodReader } from "./period.ts"
+import { parsePeriod } from "../catalog.ts"
+import { fieldsOf, type PayloadRow } from "../decode/payload.ts"
+import { parseDay, parseMoment, parseMonth, periodReader, publicationReader } from "./dates.ts"
 
 const read = (period: string, row: PayloadRow) => periodReader(parsePeriod(period), fieldsOf([row]))(row)
 
@@ -49,7 +50,7 @@ describe("a printed moment", () => {
     (text) => assert.isUndefined(parseMoment(text))
   )
 
-  it("sorts 01/02/2027 after 12/30/2026, unlike their texts", () => {
+  it("sorts 01/02/2027 after 12/30/2026, unlike the printed texts", () => {
     const [january = "", december = ""] = ["01/02/2027 13:04:36", "12/30/2026 13:04:36"].map(parseMoment)
     assert.isAbove(Date.parse(january), Date.parse(december))
     assert.isTrue(january > december)
@@ -105,12 +106,12 @@ describe("the period of a row", () => {
   })
 
   it.each([
-    ["report_date", { report_date: null }, "report_date is null, which is no date", false],
-    ["report_date", { report_date: "N/A" }, 'report_date is "N/A", which is no date', false],
-    ["report_date", { report_date: "tbd" }, 'report_date is "tbd", which is no date', true],
-    ["month, year", { month: "Smarch", year: "2026" }, 'month is "Smarch", which is no month', true],
-    ["month, year", { month: "Jul", year: "26" }, 'year is "26", which is no year', true],
-    ["month, year of end", { month: "Jul", end: null }, "end is null, which is no date", false]
+    ["report_date", { report_date: null }, "report_date is null, which is not a date", false],
+    ["report_date", { report_date: "N/A" }, 'report_date is "N/A", which is not a date', false],
+    ["report_date", { report_date: "tbd" }, 'report_date is "tbd", which is not a date', true],
+    ["month, year", { month: "Smarch", year: "2026" }, 'month is "Smarch", which is not a month', true],
+    ["month, year", { month: "Jul", year: "26" }, 'year is "26", which is not a year', true],
+    ["month, year of end", { month: "Jul", end: null }, "end is null, which is not a date", false]
   ])("is a fault when %s cannot be read: %j", (period, row, fault, stated) => {
     assert.deepStrictEqual(read(period, row), { fault, stated })
   })
@@ -119,6 +120,41 @@ describe("the period of a row", () => {
     assert.throws(
       () => read("report_date", { "Report Date": "1", "report date": "2" }),
       /could be Report Date or report date/
+    )
+  })
+})
+
+const published = (row: PayloadRow) => publicationReader(fieldsOf([row]), [])(row, "2026-08-29")
+
+describe("the publication of a row", () => {
+  it("is the row's own timestamp, in either spelling of the key", () => {
+    assert.deepStrictEqual(published({ published_date: "09/30/2026 13:04:36" }), { moment: "2026-09-30 13:04:36" })
+    assert.deepStrictEqual(published({ published_Date: "09/30/2026 13:04:36" }), { moment: "2026-09-30 13:04:36" })
+  })
+
+  it("is the end of the day when the timestamp has no time", () => {
+    assert.deepStrictEqual(published({ published_date: "09/30/2026" }), { moment: "2026-09-30 23:59:59" })
+  })
+
+  it("is the end of the newest day that the row states about its report, with microseconds, when it has no timestamp", () => {
+    const row = { published_date: null, week_ending_date: "09/26/2026", created_date: "09/30/2026" }
+    assert.deepStrictEqual(published(row), { moment: "2026-09-30 23:59:59.999999" })
+    assert.deepStrictEqual(published({ week_ending_date: "09/26/2026" }), { moment: "2026-09-26 23:59:59.999999" })
+  })
+
+  it("is the end of the day of the reading when the row states no other day", () => {
+    assert.deepStrictEqual(published({ close_price: "1" }), { moment: "2026-08-29 23:59:59.999999" })
+  })
+
+  it("is a fault, not a guess, when the timestamp cannot be read", () => {
+    const fault = 'published_date is "this morning", which is not a date and time'
+    assert.deepStrictEqual(published({ published_date: "this morning" }), { fault })
+  })
+
+  it("fails when two fields could be the timestamp", () => {
+    assert.throws(
+      () => published({ "Published Date": "09/30/2026", published_Date: "09/29/2026" }),
+      /published_date could be Published Date or published_Date/
     )
   })
 })

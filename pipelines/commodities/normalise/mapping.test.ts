@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { n } from "@larder/test/support/pipelines/commodity-payloads.ts"
-import { fieldsOf, type PayloadRow } from "../decode/field.ts"
-import { parseColumn, resolveColumn } from "./column.ts"
+import { parseColumn } from "../catalog.ts"
+import { fieldsOf, type PayloadRow } from "../decode/payload.ts"
+import { resolveColumn } from "./mapping.ts"
 
 const resolve = (rule: string, rows: ReadonlyArray<PayloadRow>, selected = rows) =>
   resolveColumn(parseColumn(rule), fieldsOf(rows), selected)
@@ -72,7 +73,7 @@ describe("a column by the words in its name", () => {
     assert.throws(() => resolve(rule, [{ "weekly Av": "up" }, { "weekly Av": "down" }]), /with numbers .* is missing/)
   })
 
-  it("stays the same with one odd cell, and with no value at all", () => {
+  it("is found despite one odd cell, and without any value", () => {
     const rows = [{ "weekly Av": n("1.39") }, { "weekly Av": "no trading" }, { "weekly Av": n("1.4") }]
     assert.strictEqual(resolve(rule, rows), "weekly Av")
     assert.strictEqual(resolve(rule, [{ "weekly Av": null }]), "weekly Av")
@@ -96,7 +97,7 @@ describe("the only column with numbers", () => {
     office_code: "12"
   }
 
-  it("is found past the keys that identify or date a row", () => {
+  it("is found beside numbers that identify or date a row", () => {
     assert.strictEqual(resolve(rule, [{ ...row, price: n("1.4719") }]), "price")
     assert.strictEqual(resolve(rule, [{ ...row, month_average: n("1.4719") }]), "month_average")
   })
