@@ -10,13 +10,12 @@ import { readFeedFile } from "./source/crawl/feed-file.ts"
 import { type StorePolicy, storePolicy } from "./source/crawl/policy.ts"
 import type { Known } from "./source/crawl/product-list.ts"
 import { readShopify } from "./source/crawl/shopify.ts"
-import { type StoreRead, storeRead, type Take } from "./source/crawl/store-read.ts"
+import { type Done, feedOf, type StoreRead, storeRead, type Take } from "./source/crawl/store-read.ts"
 import { readWooCommerce } from "./source/crawl/woocommerce.ts"
 import type { ListedStore } from "./source/store-list.ts"
 import type { stageRows } from "./stage/stage-rows.ts"
 
 const pipeline = "storefronts"
-export const feedOf = ({ domain }: ListedStore) => `store/${domain}`
 
 interface Target {
   readonly run_id: string
@@ -25,16 +24,6 @@ interface Target {
   readonly staging: Staging
   readonly rows: Effect.Success<ReturnType<typeof stageRows>>
   readonly known: KnownProducts
-}
-
-/** The result of reading one store. */
-export interface Done {
-  readonly store: ListedStore
-  readonly read: StoreRead
-  readonly rows_read: number
-  readonly rows_rejected: number
-  readonly read_at: string
-  readonly seconds: number
 }
 
 const reading = <E, R>(store: ListedStore, take: Take<E, R>, policy: StorePolicy, known: Known<E, R>) => {

@@ -13,14 +13,14 @@ import { Progress } from "../run/progress.ts"
 import { putTogether } from "./normalise/assemble.ts"
 import { dictionary } from "./normalise/category/dictionary.ts"
 import { readPrevious, stageKnownProducts } from "./previous.ts"
-import { type Done, feedOf, readStore } from "./read-store.ts"
+import { readStore } from "./read-store.ts"
 import { isTaken, outcomes } from "./source/crawl/outcome.ts"
+import { type Done, feedOf } from "./source/crawl/store-read.ts"
 import { dueAmong } from "./source/due.ts"
 import { listAddress, listName, withOperatorFiles } from "./source/operator-files.ts"
 import { StoreListUnusable, storesIn } from "./source/store-list.ts"
-import { withProductsRead } from "./stage/check-reads.ts"
+import { withhold, withProductsRead } from "./stage/check-reads.ts"
 import { stageRows } from "./stage/stage-rows.ts"
-import { withhold } from "./stage/withheld.ts"
 
 /** Stores read concurrently. Each holds at most one page of a few MB, and most of them are waiting for their hosts. */
 const atOnce = 128

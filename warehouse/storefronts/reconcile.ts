@@ -8,8 +8,7 @@
  * read, only the store. `storefront.variant_change` is written only here. So is `storefront.sighting`, except for
  * products whose rows could not be used.
  */
-import type { Known, KnownStores } from "./known.ts"
-import { lastSeen } from "./last-seen.ts"
+import { type Known, type KnownStores, lastSeen } from "./last-seen.ts"
 
 /**
  * If runs overlap, the later read of a store counts, whichever run is published first. A failed read never overrides
@@ -191,7 +190,7 @@ const tellWhatIsGone = `
   anti join variant_now n on n.variant_id = l.variant_id
   where l.change <> 'gone'`
 
-export const settleReads = (stores: KnownStores): ReadonlyArray<string> => {
+export const reconcileReads = (stores: KnownStores): ReadonlyArray<string> => {
   const { known, knownReads } = stores
   return [
     createHalfProductTable,

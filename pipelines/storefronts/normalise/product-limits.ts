@@ -1,10 +1,14 @@
 /**
  * Products with more variants or pictures than any shop allows. A million rows of a file may name the same product, and
  * so may hundreds of pages. The first variants and pictures are kept. The others are removed before the products are
- * assembled, since a product becomes a single row.
+ * assembled, because a product becomes a single row.
  */
 import { literal } from "@larder/warehouse/duckdb.ts"
-import { mostPictures, mostVariants } from "./product-lists.ts"
+
+/** Shopify allows this many variants of a product. */
+const mostVariants = 2048
+/** Shopify allows 250 pictures of a product. */
+const mostPictures = 1000
 
 const crowded = (table: string, most: number) =>
   `select domain, product_native_id from feed.${table} group by all having count(*) > ${most}`

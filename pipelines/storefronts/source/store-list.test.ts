@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { storesIn } from "./store-list.ts"
+import { placeOfFault, storesIn } from "./store-list.ts"
 
 const store = { domain: "shop.example.com", name: "Shop", kind: "shopify", location: "https://shop.example.com" }
 const read = (list: unknown) => storesIn("stores.json", typeof list === "string" ? list : JSON.stringify(list))
@@ -76,4 +76,20 @@ describe("the store list", () => {
       ])
     })
   )
+})
+
+describe("the place where a text stops being JSON", () => {
+  it.each([
+    ['[\n  { "domain": }\n]', "line 2 column 15"],
+    ['[{ "a": 1, }]', "line 1 column 12"],
+    ['[{ "a": tru }]', "line 1 column 12"],
+    ["[1, 2", "line 1 column 6"],
+    ['[\n"cut', "line 2 column 5"],
+    ["[-]", "line 1 column 3"],
+    ["no list", "line 1 column 2"],
+    ["[] []", "line 1 column 4"],
+    ["", "line 1 column 1"]
+  ])("of %j is %s", (text, place) => {
+    assert.strictEqual(placeOfFault(text), place)
+  })
 })

@@ -4,7 +4,6 @@
  */
 import { likelyMeant } from "@larder/schemas/nearest.ts"
 import { Effect, Result, Schema, SchemaIssue } from "effect"
-import { placeOfFault } from "./json-fault.ts"
 
 export const kinds = ["shopify", "shopify-csv", "google-merchant", "woocommerce"] as const
 
@@ -79,6 +78,34 @@ const problemsOf = ({ issue }: Schema.SchemaError, number: number) =>
       ? `Store ${number} is no JSON object`
       : `Store ${number}, ${oneLine(field).slice(0, 60)}: ${faultOf(field, oneLine(message))}`
   })
+
+/** Whether the text can be the beginning of valid JSON. */
+const isBeginning = (text: string) => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : ""
+    const [, position] = /at position (\d+)/.exec(message) ?? []
+    return position === undefined ? /end of JSON/.test(message) : Number(position) >= text.length
+  }
+}
+
+/**
+ * Where a text stops being valid JSON, counted from 1: `line 2 column 15`. In a truncated text it is the place after the
+ * last character. The error of `JSON.parse` gives the position for some faults only.
+ */
+export const placeOfFault = (text: string): string => {
+  let sound = 0
+  let faulty = text.length + 1
+  while (faulty - sound > 1) {
+    const middle = (sound + faulty) >> 1
+    if (isBeginning(text.slice(0, middle))) sound = middle
+    else faulty = middle
+  }
+  const before = text.slice(0, sound).split("\n")
+  return `line ${before.length} column ${(before.at(-1)?.length ?? 0) + 1}`
+}
 
 const mostTold = 20
 

@@ -2,6 +2,7 @@
 import type { Effect } from "effect"
 import type { RawFile } from "../../../run/archive/raw-file.ts"
 import type { Batch } from "../../decode/feed.ts"
+import type { ListedStore } from "../store-list.ts"
 import { type Outcome, outcomes, statusOf } from "./outcome.ts"
 import type { Listed } from "./pages.ts"
 
@@ -56,6 +57,19 @@ export interface StoreRead {
   /** Fields of products that occurred, by the names of the feed: `vendor`, `variant sku`. */
   readonly fields_seen: ReadonlySet<string>
 }
+
+/** The result of reading one store. */
+export interface Done {
+  readonly store: ListedStore
+  readonly read: StoreRead
+  readonly rows_read: number
+  readonly rows_rejected: number
+  readonly read_at: string
+  readonly seconds: number
+}
+
+/** The name of a store's feed in `ingest`. */
+export const feedOf = ({ domain }: ListedStore) => `store/${domain}`
 
 const inWords = (sentence: string, detail: string | null) =>
   detail === null ? sentence : `${sentence.replace(/\.$/, "")} (${detail}).`
