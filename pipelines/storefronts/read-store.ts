@@ -4,14 +4,11 @@ import { rawFileTable, rejectTable } from "@larder/warehouse/tables/tables.ts"
 import { Clock, Effect } from "effect"
 import type { RawFile } from "../run/archive/raw-file.ts"
 import { Progress } from "../run/progress.ts"
+import { feedKinds } from "./feed-kinds.ts"
 import { mappingHash } from "./mapping.ts"
 import type { KnownProducts } from "./previous.ts"
-import { readFeedFile } from "./source/crawl/feed-file.ts"
-import { type StorePolicy, storePolicy } from "./source/crawl/policy.ts"
-import type { Known } from "./source/crawl/product-list.ts"
-import { readShopify } from "./source/crawl/shopify.ts"
+import { storePolicy } from "./source/crawl/policy.ts"
 import { type Done, feedOf, type StoreRead, storeRead, type Take } from "./source/crawl/store-read.ts"
-import { readWooCommerce } from "./source/crawl/woocommerce.ts"
 import type { ListedStore } from "./source/store-list.ts"
 import type { stageRows } from "./stage/stage-rows.ts"
 
@@ -24,18 +21,6 @@ interface Target {
   readonly staging: Staging
   readonly rows: Effect.Success<ReturnType<typeof stageRows>>
   readonly known: KnownProducts
-}
-
-const reading = <E, R>(store: ListedStore, take: Take<E, R>, policy: StorePolicy, known: Known<E, R>) => {
-  switch (store.kind) {
-    case "shopify":
-      return readShopify(store, take, policy, known)
-    case "woocommerce":
-      return readWooCommerce(store, take, policy, known)
-    case "shopify-csv":
-    case "google-merchant":
-      return readFeedFile(store, take, policy)
-  }
 }
 
 /** Numbers of rejects that do not identify their product or collection. */
@@ -81,9 +66,9 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     )
     yield* progress.advance({ rows: count })
   })
-  const ended = yield* reading(store, take, storePolicy, { listed: target.known(store) }).pipe(
-    Effect.catchTag("Unread", Effect.die) // each reader turns it into an outcome
-  )
+  const ended = yield* feedKinds[store.kind]
+    .read(store, take, storePolicy, { listed: target.known(store) })
+    .pipe(Effect.catchTag("Unread", Effect.die)) // each reader turns it into an outcome
   const read = orUnclear(ended, nameless)
   const all = [...payloads.values()]
   yield* staging.add(

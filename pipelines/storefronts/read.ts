@@ -10,7 +10,8 @@ import { reading } from "../run/files/hand-edited.ts"
 import { Origin } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
-import { putTogether } from "./normalise/assemble.ts"
+import { feedKinds } from "./feed-kinds.ts"
+import { assemble } from "./normalise/assemble.ts"
 import { dictionary } from "./normalise/category/dictionary.ts"
 import { readPrevious, stageKnownProducts } from "./previous.ts"
 import { readStore } from "./read-store.ts"
@@ -40,11 +41,8 @@ const readList = Effect.fnUntraced(function* (name: string) {
 
 const Id = Schema.Struct({ domain: Schema.String, store_id: Schema.String })
 
-/** In a file, rows with the same product id are variants of one product; in a shop's pages they repeat the product. */
-const merges = (kind: string) => kind === "shopify-csv" || kind === "google-merchant"
-
 const known = ({ read, store }: Done) =>
-  `(${literal(store.domain)}, ${read.currency === null ? "null" : literal(read.currency)}, ${merges(store.kind)})`
+  `(${literal(store.domain)}, ${read.currency === null ? "null" : literal(read.currency)}, ${feedKinds[store.kind].isFile})`
 
 /** Stages a row for each store, and a row for each read. */
 const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext, done: ReadonlyArray<Done>) {
@@ -126,12 +124,12 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       const read = yield* Effect.forEach(due, (store) => readStore(store, { ...run, asked_at, rows, known }), {
         concurrency: atOnce
       })
-      yield* progress.phase("putting products together")
+      yield* progress.phase("assembling products")
       yield* rows.settled
       const judged = yield* withProductsRead(run, read, previous.stores)
       const done = yield* withhold(run.staging.db, run.run_id, judged)
       yield* stageStores(run, done)
-      const { rows_rejected, rows_silent } = yield* putTogether(run.staging.db, run.run_id, folder, rows.surveys)
+      const { rows_rejected, rows_silent } = yield* assemble(run.staging.db, run.run_id, folder, rows.surveys)
       const sum = (count: (one: Done) => number) => done.reduce((total, one) => total + count(one), 0)
       const result = {
         rows_read: sum(({ rows_read }) => rows_read),

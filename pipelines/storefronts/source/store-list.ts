@@ -3,9 +3,8 @@
  * its place, before anything is fetched. It must not contain secrets, because addresses are archived and logged.
  */
 import { likelyMeant } from "@larder/schemas/nearest.ts"
+import { storeKinds } from "@larder/schemas/storefront/tables.ts"
 import { Effect, Result, Schema, SchemaIssue } from "effect"
-
-export const kinds = ["shopify", "shopify-csv", "google-merchant", "woocommerce"] as const
 
 /** Lower case, without scheme, port or path. Ids derive from it, so it identifies the store permanently. */
 const Domain = Schema.String.check(
@@ -25,7 +24,7 @@ const Location = Schema.String.check(
 export const ListedStore = Schema.Struct({
   domain: Domain,
   name: Schema.String.check(Schema.isPattern(/\S/, { expected: "a name" })),
-  kind: Schema.Literals(kinds),
+  kind: Schema.Literals(storeKinds),
   /** Address of the feed, base address of a shop, or a path relative to the list or the folder of store files. */
   location: Location,
   currency: Schema.optionalKey(
