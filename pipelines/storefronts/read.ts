@@ -11,6 +11,7 @@ import { Origin } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { feedKinds } from "./feed-kinds.ts"
+import { mappingHash } from "./mapping-version.ts"
 import { assemble } from "./normalise/assemble.ts"
 import { dictionary } from "./normalise/category/dictionary.ts"
 import { readPrevious, stageKnownProducts } from "./previous.ts"
@@ -113,7 +114,7 @@ export const readStorefronts = Effect.fn("storefronts.read")(
     const name = yield* listName(origin, run.stores)
     const { done, result, stores } = yield* Effect.gen(function* () {
       const { fetched_at: asked_at, stores: all } = yield* readList(name)
-      const due = yield* dueAmong(run, all, asked_at)
+      const due = yield* dueAmong({ ...run, mapping: mappingHash }, all, asked_at)
       const stores = { listed: all.length, not_due: all.length - due.length }
       if (due.length === 0) return { done: [], result: nothing, stores }
       yield* reading(dictionary)

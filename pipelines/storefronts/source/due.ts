@@ -97,11 +97,16 @@ const without = (stores: ReadonlyArray<ListedStore>, waiting: Waiting) => {
   return stores.filter(({ domain }) => !domains.has(domain))
 }
 
-const decided = Effect.fnUntraced(function* (run: RunContext, stores: ReadonlyArray<ListedStore>, asked_at: string) {
+interface Run extends RunContext {
+  /** The hash of the current mapping. */
+  readonly mapping: string
+}
+
+const decided = Effect.fnUntraced(function* (run: Run, stores: ReadonlyArray<ListedStore>, asked_at: string) {
   const archive = yield* Archive
   const bounds = yield* Effect.mapError(boundsSetting, () => new ReadFailed({ faults: [unusableBounds] }))
   const none: ReadonlyMap<string, LastRead> = new Map()
-  const lastReads = yield* fromLive(run.layout, storefront, none, readLastReads)
+  const lastReads = yield* fromLive(run.layout, storefront, none, (db) => readLastReads(db, run.mapping))
   const waiting = yield* waitingAmong(run, stores, lastReads, bounds, Date.parse(asked_at))
   const fetchedBy = without(stores, waiting).flatMap(({ domain }) => lastReads.get(domain)?.fetched_by ?? [])
   yield* archive.revalidate(new Set(fetchedBy))
@@ -110,7 +115,7 @@ const decided = Effect.fnUntraced(function* (run: RunContext, stores: ReadonlyAr
 
 /** The stores that this run reads, in list order. Recordings and samples leave out only those archived as waiting. */
 export const dueAmong = Effect.fn("Storefronts.dueAmong")(function* (
-  run: RunContext,
+  run: Run,
   stores: ReadonlyArray<ListedStore>,
   asked_at: string
 ) {

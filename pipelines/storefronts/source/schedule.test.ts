@@ -85,7 +85,7 @@ describe("what a generation knows of the rhythm of a store", () => {
         )
       }
       const none: ReadonlyMap<string, LastRead> = new Map()
-      const known = yield* fromLive(layout, storefront, none, readLastReads)
+      const known = yield* fromLive(layout, storefront, none, (db) => readLastReads(db, "of this version"))
       const dayOf = (time: number) => new Date(time).getUTCDate()
       const told = [...known.values()].map(({ domain, fetched_by, read_at, run_id, steady_since }) => [
         domain.split(".")[0],

@@ -8,7 +8,6 @@
 import { createHash } from "node:crypto"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Config, Duration, Effect, Schema } from "effect"
-import { mappingHash } from "../mapping.ts"
 
 /** Times are milliseconds since 1970. */
 const LastRead = Schema.Struct({
@@ -70,10 +69,10 @@ const lastReads = `
   left join change using (store_id)
   left join ingest.run run on run.run_id = latest.run_id`
 
-/** The last read of each store that this generation knows, by domain. */
-export const readLastReads = (db: DuckDb["Service"]) =>
+/** The last read of each store that this generation knows, by domain. `mapping` is the hash of the current mapping. */
+export const readLastReads = (db: DuckDb["Service"], mapping: string) =>
   Effect.map(
-    db.all(LastRead, lastReads, { mapping: mappingHash }),
+    db.all(LastRead, lastReads, { mapping }),
     (rows): ReadonlyMap<string, LastRead> => new Map(rows.map((row) => [row.domain, row]))
   )
 

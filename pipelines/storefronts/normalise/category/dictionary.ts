@@ -52,16 +52,18 @@ export const parseList = (language: string, written: string): WordList => {
   return { language, headFirst: headFirstLanguages.has(language), sections }
 }
 
-const readList = (language: string) => parseList(language, readFileSync(new URL(`${language}.txt`, folder), "utf8"))
-
-/** English first: if two lists contain a word, the earlier list wins. */
-export const readWordLists = (): ReadonlyArray<WordList> => {
-  const languages = readdirSync(folder)
+const languages = () =>
+  readdirSync(folder)
     .filter((name) => name.endsWith(".txt"))
     .map((name) => name.slice(0, -".txt".length))
     .sort((a, b) => Number(b === "en") - Number(a === "en") || (a < b ? -1 : 1))
-  return languages.map(readList)
-}
+
+const fileOf = (language: string) => new URL(`${language}.txt`, folder)
+export const wordFiles = () => languages().map(fileOf)
+
+/** English first: if two lists contain a word, the earlier list wins. */
+export const readWordLists = (): ReadonlyArray<WordList> =>
+  languages().map((language) => parseList(language, readFileSync(fileOf(language), "utf8")))
 
 const marks: Readonly<Record<string, Strength>> = { "~": "weak", "!": "domain" }
 
