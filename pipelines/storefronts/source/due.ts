@@ -1,5 +1,5 @@
 /**
- * Decides which stores of the list a live run reads. A store waits as long as its rhythm says. A store never waits if
+ * Decides which stores of the list a live run reads. `schedule.ts` says how long a store waits. It never waits if
  * it is new, if its entry in the list has changed, if an earlier version of the mapping read it, or if its feed is on
  * this machine. The waiting stores are archived with the run, so that a repeated run, with other settings and at
  * another time, leaves out the same stores.
@@ -59,7 +59,7 @@ const waitingAmong = Effect.fnUntraced(function* (
     .map(({ due, store }) => ({ domain: store.domain, due_at: new Date(due).toISOString() }))
 })
 
-/** Answers with the waiting stores in place of the network, so that they are archived like other inputs of the run. */
+/** Answers with the waiting stores instead of the network, so that they are archived like other inputs of the run. */
 const saying = (waiting: Waiting) =>
   Effect.map(Origin, (origin) =>
     Origin.of({

@@ -18,8 +18,8 @@ describe("the store list", () => {
   )
 
   it.effect.each([
-    ["text that is no JSON", "[{", /no JSON/],
-    ["an object", {}, /no JSON array/],
+    ["text that is not JSON", "[{", /not valid JSON/],
+    ["an object", {}, /not a JSON array/],
     ["no store", [], /lists no store/],
     ["a kind that nobody reads", [{ ...store, kind: "etsy" }], /Store 1, kind: expected "shopify"/],
     [
@@ -35,8 +35,8 @@ describe("the store list", () => {
       /Store 1, curency: there is no such field; did you mean currency\?/
     ],
     ["a missing location", [{ domain: "a.example", name: "A", kind: "shopify" }], /Store 1, location: it is missing/],
-    ["a number for a store", [store, 3], /Store 2 is no JSON object/],
-    ["a store twice", [store, store], /shop\.example\.com stands twice/]
+    ["a number for a store", [store, 3], /Store 2 is not a JSON object/],
+    ["a store twice", [store, store], /shop\.example\.com is listed twice/]
   ] as const)("is rejected with %s, and the place is named", ([, list, expected]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read(list))

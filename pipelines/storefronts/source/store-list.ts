@@ -1,6 +1,6 @@
 /**
- * The store list: the operator's JSON file that says which stores are read, and how. Every fault in it is reported with
- * its place, before anything is fetched. It must not contain secrets, because addresses are archived and logged.
+ * The store list: the operator's JSON file of the stores to read. Every fault in it is reported with its place before
+ * anything is fetched. It must not contain secrets, because addresses are archived and logged.
  */
 import { likelyMeant } from "@larder/schemas/nearest.ts"
 import { storeKinds } from "@larder/schemas/storefront/tables.ts"
@@ -13,7 +13,7 @@ const Domain = Schema.String.check(
   })
 )
 
-/** Whether it names a user. URL parsers drop line breaks and tabs, and accept `\\` for `/` and any number of them. */
+/** Whether the address contains a user name. URL parsers ignore line breaks and tabs, and accept any number of `/` or `\\`. */
 const hasUser = (location: string) => /^\s*[a-z][a-z0-9+.-]*:[/\\]*[^/\\?#]*@/i.test(location.replace(/[\t\r\n]/g, ""))
 
 const Location = Schema.String.check(
@@ -52,7 +52,7 @@ export class StoreListUnusable extends Schema.TaggedError<StoreListUnusable>()("
   }
 }
 
-/** A list of this many characters can still be read in one run; a longer one is a mistake. */
+/** In characters. One run can still read that many stores; a longer list is a mistake. */
 export const longestList = 64 << 20
 
 /** Messages name fields and never quote their values. */
@@ -74,7 +74,7 @@ const problemsOf = ({ issue }: Schema.SchemaError, number: number) =>
   faultsOf(issue).issues.map(({ message, path = [] }) => {
     const [field] = path.map(String)
     return field === undefined
-      ? `Store ${number} is no JSON object`
+      ? `Store ${number} is not a JSON object`
       : `Store ${number}, ${oneLine(field).slice(0, 60)}: ${faultOf(field, oneLine(message))}`
   })
 
@@ -106,7 +106,7 @@ export const placeOfFault = (text: string): string => {
   return `line ${before.length} column ${(before.at(-1)?.length ?? 0) + 1}`
 }
 
-const mostTold = 20
+const maxProblems = 20
 
 /** The stores of a list, in its order. All faults are reported together. */
 export const storesIn = Effect.fnUntraced(function* (file: string, text: string) {
@@ -118,10 +118,10 @@ export const storesIn = Effect.fnUntraced(function* (file: string, text: string)
     catch: (cause) => {
       const message = cause instanceof Error ? cause.message : String(cause)
       const place = / \(line \d+ column \d+\)$/.test(message) ? "" : ` (${placeOfFault(json)})`
-      return unusable(`It is no JSON: ${oneLine(message)}${place}`)
+      return unusable(`It is not valid JSON: ${oneLine(message)}${place}`)
     }
   })
-  if (!Array.isArray(list)) return yield* unusable("It is no JSON array of stores")
+  if (!Array.isArray(list)) return yield* unusable("It is not a JSON array of stores")
   const decoded = list.map((entry: unknown) => decode(entry))
   const problems = decoded.flatMap((result, index) =>
     Result.isFailure(result) ? problemsOf(result.failure, index + 1) : []
@@ -131,9 +131,9 @@ export const storesIn = Effect.fnUntraced(function* (file: string, text: string)
   stores.forEach(({ domain }, index) => {
     const first = seen.get(domain)
     if (first === undefined) seen.set(domain, index)
-    else problems.push(`${domain} stands twice: a store has one feed`)
+    else problems.push(`${domain} is listed twice: a store has one feed`)
   })
-  if (problems.length > mostTold) problems.splice(mostTold, Infinity, `and ${problems.length - mostTold} more`)
+  if (problems.length > maxProblems) problems.splice(maxProblems, Infinity, `and ${problems.length - maxProblems} more`)
   if (problems.length > 0) return yield* unusable(...problems)
   if (stores.length === 0) return yield* unusable("It lists no store")
   return stores

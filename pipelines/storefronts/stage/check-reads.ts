@@ -3,6 +3,7 @@
  * several rows for some products, and rows of drafts, so products are counted after all rows are staged. The rows of
  * reads that are not accepted are removed.
  */
+import { readFileSync } from "node:fs"
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { fromLive } from "@larder/warehouse/live/previous.ts"
 import { storefront } from "@larder/warehouse/tables/tables.ts"
@@ -31,24 +32,7 @@ const Found = Schema.Struct({
 })
 type Found = typeof Found.Type
 
-const found = `
-  with stated as (
-    select domain, native_id, arg_min(is_published, seq) as is_published from feed.product group by all
-  ),
-  priced as (
-    select domain, product_native_id as native_id, count(*) as priceable,
-      count(*) filter (where price is null or price = 0) as unpriced
-    from feed.variant group by all
-  ),
-  refused as (
-    select domain, count(distinct native_id) as rejected from feed.rejected anti join stated using (domain, native_id) group by domain
-  )
-  select domain, count(*)::integer as products, coalesce(any_value(rejected), 0)::integer as rejected, count(known.native_id)::integer as known, sum(coalesce(priceable, 1))::integer as priceable,
-    sum(coalesce(unpriced, 1))::integer as unpriced
-  from stated left join priced using (domain, native_id) left join feed.known known using (domain, native_id)
-    left join refused using (domain)
-  where is_published
-  group by domain`
+const found = readFileSync(new URL("./found-products.sql", import.meta.url), "utf8")
 
 /** For messages: how to publish a store that really lost something. */
 const ifReally = "if that is right, run again with --accept-shrinkage"

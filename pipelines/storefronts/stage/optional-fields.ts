@@ -1,7 +1,7 @@
 /**
  * Fields that a feed may leave out. If a field had values at the last read of the store and now occurs in no row, it
  * was more likely renamed than dropped. It would be blanked for the whole store without any notice. A field that is
- * present but empty is no fault. Status columns are not included: nothing is known about drafts that could be missing.
+ * present but empty is not a fault. Status columns are not checked: nothing is known about drafts, so none can be missing.
  */
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { fromLive } from "@larder/warehouse/live/previous.ts"

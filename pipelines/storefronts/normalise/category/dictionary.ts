@@ -46,7 +46,7 @@ export const parseList = (language: string, written: string): WordList => {
       throw wrong(language, line, `"${path}" is not a path of the product taxonomy`)
     }
     if (path !== undefined) sections.push({ path, words: [] })
-    else if (section === undefined) throw wrong(language, line, `"${text}" stands under no path`)
+    else if (section === undefined) throw wrong(language, line, `"${text}" is not below a path`)
     else section.words.push(text)
   }
   return { language, headFirst: headFirstLanguages.has(language), sections }

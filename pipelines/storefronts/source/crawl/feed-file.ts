@@ -116,9 +116,15 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
   const reading = Effect.gen(function* () {
     const asking = yield* makeAsking(policy)
     const url = addressOf(store.location)
-    if (!URL.canParse(url)) return yield* unread("not_found", `${store.location} is no address`)
-    const goesOn = isOfNetwork(url) ? { resumable: true as const } : {}
-    const raw = yield* asking.get({ url, accept: "*/*", longest: policy.longestFile, within: policy.budget, ...goesOn })
+    if (!URL.canParse(url)) return yield* unread("not_found", `${store.location} is not an address`)
+    const resuming = isOfNetwork(url) ? { resumable: true as const } : {}
+    const raw = yield* asking.get({
+      url,
+      accept: "*/*",
+      longest: policy.longestFile,
+      within: policy.budget,
+      ...resuming
+    })
     read.pages_read = 1
     const head = yield* headOf(raw)
     if (isPage(head.toString("utf8"))) return yield* unreadOfPage(head.toString("utf8"), raw.final_url)

@@ -159,7 +159,7 @@ describe("the robots.txt of a redirect's target", () => {
       assert.deepStrictEqual([read.outcome, batches.length], ["forbidden", 0])
       assert.strictEqual(
         read.detail,
-        `The robots.txt of the store forbids to read this (${other.url}/robots.txt forbids /products.json).`
+        `The robots.txt of the store forbids this request (${other.url}/robots.txt forbids /products.json).`
       )
       assert.deepStrictEqual(asked(other), ["/robots.txt"])
     }).pipe(Effect.scoped)

@@ -106,7 +106,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
   const pin = country === undefined || country === null ? "" : `&country=${country}`
   const asking = orWithout(pin, anyCountry)
   const addressOf = (path: string, page: number) => `${base}${path}?limit=${limit}&page=${page}${pin}`
-  const otherwise = store.currency ?? meta?.currency ?? null
+  const fallbackCurrency = store.currency ?? meta?.currency ?? null
 
   let currency: string | null = null
   /**
@@ -139,7 +139,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
     pages_read: products.pages,
     products_read: products.listed,
     has_all_products: products.outcome === "complete",
-    currency: currency ?? otherwise,
+    currency: currency ?? fallbackCurrency,
     facts,
     fields_seen: judged.seen
   }
