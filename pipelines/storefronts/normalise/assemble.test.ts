@@ -81,7 +81,7 @@ describe("assembling products", () => {
     })
   )
 
-  itWorks("tells which products may lack rows: all of a file that was not read to its end", () =>
+  itWorks("marks all products of a file that was not read to its end as possibly incomplete", () =>
     Effect.gen(function* () {
       const Half = Schema.Struct({ product_id: Schema.String })
       const halfOf = (status?: "partial") =>

@@ -107,7 +107,7 @@ describe("a page of products", () => {
     assert.strictEqual(readProducts(text).batch.products[0]?.body_text, "Half/half")
   })
 
-  it("takes tags as one text with commas, too", () => {
+  it("also takes tags as one text with commas", () => {
     assert.deepStrictEqual(firstProduct({ tags: "jam, winter,,jam" })?.tags, ["jam", "winter"])
     assert.deepStrictEqual(firstProduct({ tags: null })?.tags, [])
   })

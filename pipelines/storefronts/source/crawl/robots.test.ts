@@ -190,7 +190,7 @@ describe("the robots.txt of a redirect's target", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is obeyed on the same host, too", () =>
+  it.live("is obeyed on the same host", () =>
     Effect.gen(function* () {
       const away = redirecting(() => "/feed/products.json")
       const robots = rules("User-agent: *", "Disallow: /feed/")
