@@ -4,14 +4,11 @@
  */
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { Archive } from "../run/archive/archive.ts"
-import type { RawFile } from "../run/archive/raw-file.ts"
 import { Origin } from "../run/origins/origin.ts"
 import type { Batch } from "../storefronts/decode/feed.ts"
-import { readFeedFile } from "../storefronts/source/crawl/feed-file.ts"
+import { feedKinds } from "../storefronts/feed-kinds.ts"
 import { type StorePolicy, storePolicy } from "../storefronts/source/crawl/policy.ts"
 import { nothingKnown } from "../storefronts/source/crawl/product-list.ts"
-import { readShopify } from "../storefronts/source/crawl/shopify.ts"
-import { readWooCommerce } from "../storefronts/source/crawl/woocommerce.ts"
 import { listAddress, withOperatorFiles } from "../storefronts/source/operator-files.ts"
 import { type ListedStore, storesIn } from "../storefronts/source/store-list.ts"
 import { type Found, verdictsOf } from "./verdict.ts"
@@ -50,18 +47,6 @@ const onlyTheBeginning = (origin: Origin["Service"]) =>
       })
   })
 
-const reading = (store: ListedStore, take: (batch: Batch, raw: RawFile) => Effect.Effect<void, Enough>) => {
-  switch (store.kind) {
-    case "shopify":
-      return readShopify(store, take, policy, nothingKnown)
-    case "woocommerce":
-      return readWooCommerce(store, take, policy, nothingKnown)
-    case "shopify-csv":
-    case "google-merchant":
-      return readFeedFile(store, take, policy)
-  }
-}
-
 const judge = (feed: string, { products, rejects, variants }: Batch): Found => {
   const priced = variants.filter(({ price }) => price !== null).length
   const notes =
@@ -82,11 +67,12 @@ const differing = new Set<string>(["unreadable", "html", "empty", "headless", "t
 const probeStore = Effect.fnUntraced(function* (store: ListedStore) {
   const feed = `store/${store.domain}`
   const first: Array<Batch> = []
-  const take = (batch: Batch) => {
+  const take = (batch: Batch): Effect.Effect<void, Enough> => {
     first.push(batch)
     return batch.products.length + batch.rejects.length > 0 ? Effect.fail(new Enough()) : Effect.void
   }
-  const ended = yield* Effect.catchTag(reading(store, take), "Enough", () => Effect.succeed(undefined))
+  const read = feedKinds[store.kind].read(store, take, policy, nothingKnown)
+  const ended = yield* Effect.catchTag(read, "Enough", () => Effect.succeed(undefined))
   const batch = first.at(-1)
   if (ended === undefined && batch !== undefined) return judge(feed, batch)
   const detail = ended?.detail ?? "it has no products"

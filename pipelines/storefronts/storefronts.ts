@@ -1,4 +1,4 @@
-/** The storefronts pipeline: reads stores, products and collections from the feeds of a list of shops. */
+/** The storefronts pipeline: reads products and collections from the feeds of the stores of a list. */
 import { storefront } from "@larder/warehouse/tables/tables.ts"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"

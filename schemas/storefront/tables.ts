@@ -31,11 +31,14 @@ const ofTheRun = {
 }
 const fetchedAt = described("When the payload that last stated something new here was fetched, in UTC.")
 
+/** What is read of each, and how, is in `pipelines/storefronts/feed-kinds.ts`. */
+export const storeKinds = ["shopify", "shopify-csv", "google-merchant", "woocommerce"] as const
+
 export const StoreRow = Schema.Struct({
   store_id: Store.fields.id,
   domain: described("Host name of the store, from the store list. Ids derive from it."),
   name: described("Name of the store, from the store list."),
-  kind: Schema.Literals(["shopify", "shopify-csv", "google-merchant", "woocommerce"]).annotate({
+  kind: Schema.Literals(storeKinds).annotate({
     description: "What the store's feed speaks: shopify, shopify-csv, google-merchant or woocommerce."
   }),
   url: Store.fields.url,

@@ -45,9 +45,8 @@ import type { Effect, FileSystem, Path, Schema } from "effect"
 import { completedLabel } from "../branded-foods/completed-label.ts"
 import type { Cell, DuckDb } from "../duckdb.ts"
 import { buildFoods } from "../search/build/build.ts"
-import type { KnownStores } from "../storefronts/known.ts"
-import { lastSeen } from "../storefronts/last-seen.ts"
-import { settleReads } from "../storefronts/reconcile.ts"
+import { type KnownStores, lastSeen } from "../storefronts/last-seen.ts"
+import { reconcileReads } from "../storefronts/reconcile.ts"
 import { type About, aboutBrandedFoods, aboutCommodities, aboutStorefronts } from "./about.ts"
 
 /**
@@ -134,7 +133,7 @@ export interface DataSet {
    * Statements for the staging file before its tables are merged, for a data set whose reads must be reconciled with
    * the live rows. No other run of the pipeline publishes meanwhile.
    */
-  readonly settle?: (stores: KnownStores) => ReadonlyArray<string>
+  readonly reconcile?: (stores: KnownStores) => ReadonlyArray<string>
   /** Counts the payload rows behind the staged rows: all that were stated or, after the reduction, the new ones. */
   readonly countStatedRows: string
 }
@@ -352,7 +351,7 @@ export const storefront: DataSet = {
     view("storefront", "collection_product", CollectionProductRow)
   ],
   viewsOverIngest: [view("storefront", "store_status", StoreStatusRow), lastSeenView],
-  settle: settleReads,
+  reconcile: reconcileReads,
   countStatedRows: `
     select (
       (select coalesce(sum(source_rows), 0) from storefront.product) + (select count(*) from storefront.collection)

@@ -73,7 +73,7 @@ export const parseAnswer = (text: string): unknown => {
     return JSON.parse(body)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new UnexpectedAnswer("not json", `the answer is no JSON, or cut off: ${why.slice(0, 300)}`)
+    throw new UnexpectedAnswer("not json", `the answer is not JSON, or is cut off: ${why.slice(0, 300)}`)
   }
 }
 

@@ -43,7 +43,7 @@ export const columnsOf = <Column extends string>(
     const columns = missing.map((column) => quoted(namesOf(column))).join(", ")
     const beginning = JSON.stringify(header.raw.trim().slice(0, 100))
     throw new PayloadUnreadable(
-      `This is no ${kind}: line ${header.line} should name the columns, and lacks ${columns}. It begins with ${beginning}.`
+      `This is not a ${kind}: line ${header.line} should name the columns, and lacks ${columns}. It begins with ${beginning}.`
     )
   }
   return {

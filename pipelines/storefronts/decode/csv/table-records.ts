@@ -14,7 +14,7 @@ export interface TableRecord {
   /** Where it begins; the first line of the file is 1. */
   readonly line: number
   readonly cells: ReadonlyArray<string>
-  /** As it stands in the file. */
+  /** As in the file. */
   readonly raw: string
   /** Why its cells cannot be trusted, as the end of the sentence "The record was rejected because …". */
   readonly problem: string | null
@@ -81,7 +81,7 @@ class TableText {
   #unclosed() {
     const record = `The record that begins in line ${this.#line}`
     return this.#isTooLong()
-      ? `${record} is longer than ${longest} characters: a quote in it is not closed, or this is no table.`
+      ? `${record} is longer than ${longest} characters: a quote in it is not closed, or this is not a table.`
       : `${record} does not end: a quote in it is not closed, or the file is cut off.`
   }
 
@@ -172,7 +172,7 @@ class TableText {
 
   #problemOf(cells: ReadonlyArray<string>, raw: string, quotes: Quotes, lastLine: number): string | null {
     if (quotes !== "add up") return `its quotes do not add up; it reaches from here to line ${lastLine}`
-    if (raw.includes(notText)) return "it holds bytes that are no text in the file's encoding"
+    if (raw.includes(notText)) return "it has bytes that are not text in the file's encoding"
     if (cells.slice(this.#width).every(isBlank)) return null
     return `it has ${cells.length} cells, and the header ${this.#width}`
   }

@@ -114,11 +114,11 @@ class ItemCutter {
     if (this.#item?.isLost === false)
       return `The feed ends within item ${this.#number}, before its end tag: it is cut off.`
     if (this.#over !== undefined) return `The feed ends before "${this.#over.end}": it is cut off.`
-    if (this.#root === undefined) return "There is no element in it: this is no feed."
+    if (this.#root === undefined) return "There is no element in it: this is not a feed."
     const [outermost] = this.#around
     if (outermost !== undefined) return `The feed ends before </${outermost}>: it is cut off.`
     if (this.#number > 0 || rootsOfEmptyFeeds.test(this.#root)) return null
-    return `It holds no <item>, <entry> or <product> in its <${this.#root}>: this is no product feed.`
+    return `It holds no <item>, <entry> or <product> in its <${this.#root}>: this is not a product feed.`
   }
 
   /** Reads one tag, comment or CDATA. False if more text is needed. */
@@ -199,12 +199,12 @@ class ItemCutter {
 
   #open(name: string, tag: string) {
     this.#root ??= name
-    if (this.#root === "html") throw new PayloadUnreadable("This is an HTML page, and no feed.")
+    if (this.#root === "html") throw new PayloadUnreadable("This is an HTML page, not a feed.")
     if (tag.endsWith("/>")) return
     this.#around.push(name)
     if (this.#around.length > mostLevels) {
       throw new PayloadUnreadable(
-        `More than ${mostLevels} elements are nested, and no item is in them: this is no feed.`
+        `More than ${mostLevels} elements are nested, and no item is in them: this is not a feed.`
       )
     }
   }

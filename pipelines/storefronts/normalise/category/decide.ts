@@ -67,8 +67,8 @@ const statementOf = remembered(readStatement)
 const typeOf = remembered(readType)
 const keyOf = remembered(phraseKey)
 
-/** As folded by `phraseKey`. */
-const saysNothing = new Set(
+/** Types, statements and tags without meaning, as folded by `phraseKey`. */
+const stopWords = new Set(
   (
     ",uncategorized,placeholder,default,other,misc,miscellaneous,none,null,n a,general,product,item,all,new,sale,simple,unknown," +
     "test,mc hidden fee,hidden fee"
@@ -77,7 +77,7 @@ const saysNothing = new Set(
 
 const isUsable = (type: string, { vendor, title }: Described) => {
   const key = keyOf(type)
-  return !saysNothing.has(key) && (vendor === null || keyOf(vendor) !== key) && keyOf(title) !== key
+  return !stopWords.has(key) && (vendor === null || keyOf(vendor) !== key) && keyOf(title) !== key
 }
 
 /** The title without the leading vendor name, unless nothing else is left: `Apple` does not say what Apple sells. */
@@ -90,14 +90,14 @@ const titleOf = ({ title, vendor }: Described) => {
 
 const machineTag = /::|=>|_|^\W|\d{3}/
 
-/** Filter tags of a store may name the kind of product (`SUBDEPT_BOOTS`, `type:dress`), besides colours and sizes. */
+/** Filter tags of a store may name the kind of product (`SUBDEPT_BOOTS`, `type:dress`), as well as colours and sizes. */
 const kindTag = /^(?:sub)?(?:dept|department|cat|category|product[ _-]?type|type)[:_=]+\s*(.+)$/i
 
 const readTags = (texts: ReadonlyArray<string>): Reading | undefined => {
   const votes = new Map<string, { reading: Reading; votes: number }>()
   for (const written of texts) {
     const text = kindTag.exec(written)?.[1] ?? written
-    if (machineTag.test(text) || saysNothing.has(keyOf(text))) continue
+    if (machineTag.test(text) || stopWords.has(keyOf(text))) continue
     const reading = typeOf(text)
     if (reading === undefined) continue
     const before = votes.get(reading.category)
@@ -153,8 +153,8 @@ export interface Clues {
 export const cluesOf = (product: Described, store: StoreView): Clues => {
   const written = product.stated_category?.trim() ?? ""
   const isId = /^\d+$/.test(written)
-  // a number has an empty key, like a text that says nothing
-  const hasStatement = isId || !saysNothing.has(keyOf(written))
+  // the key of a number is empty, and the empty key is a stop word
+  const hasStatement = isId || !stopWords.has(keyOf(written))
   const statement = hasStatement ? statementOf(written) : undefined
   const type = product.product_type?.trim() ?? ""
   // a type that all products of the store share says little about this one

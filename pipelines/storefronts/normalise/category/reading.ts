@@ -31,7 +31,7 @@ interface Hit {
 
 interface Segment {
   readonly words: Array<string>
-  /** Introduced by `for`: says for whom or for what. */
+  /** Introduced by `for`: the user or the purpose. */
   readonly isPurpose: boolean
 }
 
