@@ -4,7 +4,7 @@
  * and the body is inserted into the library's text: as a string and as a value, each with the digits as published.
  */
 import { randomUUID } from "node:crypto"
-import type { Answer } from "../api/pipeline.ts"
+import type { Answer } from "../api/answer.ts"
 
 export const bodiesOf = () => {
   const bodies: Array<string> = []

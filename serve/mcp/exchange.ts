@@ -13,9 +13,9 @@ import {
   readRequestBody
 } from "@modelcontextprotocol/server"
 import { Cause, Option, Schema } from "effect"
-import { errorHeaders } from "../api/errors.ts"
-import type { Turn } from "../api/fairness/turns.ts"
-import { type Answer, callerLeft, type SharedTurn } from "../api/pipeline.ts"
+import { type Answer, errorHeaders } from "../api/answer.ts"
+import type { SharedTurn, Turn } from "../api/fairness/turns.ts"
+import { callerLeft } from "../api/pipeline.ts"
 import type { ApiKeyView } from "../ledger/rules/ledger-state.ts"
 import { askedOf } from "./arguments.ts"
 import type { AssistantNeeds } from "./assistants.ts"

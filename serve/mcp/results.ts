@@ -4,7 +4,7 @@
  * rows are samples.
  */
 import type { CallToolResult } from "@modelcontextprotocol/server"
-import type { Answer } from "../api/pipeline.ts"
+import type { Answer } from "../api/answer.ts"
 import { costOf } from "./guidance.ts"
 
 const adviceOn = (status: number) => {

@@ -1,6 +1,5 @@
 /** The turn of one MCP request with all its calls, and the byte budget that its answers share. */
-import type { Turn } from "../api/fairness/turns.ts"
-import type { SharedTurn } from "../api/pipeline.ts"
+import type { SharedTurn, Turn } from "../api/fairness/turns.ts"
 
 /** Budget in bytes of data; `tooLargeTogether` states it. MCP sends each answer twice, as text and as a value. */
 const mostBytes = 8 * 2 ** 20

@@ -55,7 +55,7 @@ describe("an administrative command", () => {
     const { call, end } = await server()
     assert.strictEqual(statSync(controlFile()).mode & 0o777, 0o600)
     assert.deepStrictEqual([await call(key.key), await call(key.key)], ["charged", "charged"])
-    assert.strictEqual(await call(key.key), "spend_cap_reached")
+    assert.strictEqual(await call(key.key), "monthly_spend_cap_reached")
     await json(["keys", "edit", "--key", key.id, "--budget-usd", "1", "--scopes", "get-store,get-product"])
     assert.strictEqual(await call(key.key), "charged")
 

@@ -126,7 +126,7 @@ describe("ledger migrate", () => {
       const view = yield* Effect.promise(() => ledger.authenticate(key.key, Date.now()))
       if (view === undefined) throw new Error("unknown key")
       const admission = yield* Effect.promise(() => ledger.hold(view, "/v1/stores", 2_600, october))
-      assert.deepStrictEqual(admission, { refused: "spend_cap_reached" })
+      assert.deepStrictEqual(admission, { refused: "monthly_spend_cap_reached" })
       const next = yield* Effect.promise(() => ledger.hold(view, "/v1/stores", 10, october))
       if (!("held" in next)) throw new Error(next.refused)
       yield* Effect.promise(() => next.held.commit("req_next"))
