@@ -7,7 +7,7 @@ import { Clock, Effect, Option, Schedule, Schema } from "effect"
 import type { LedgerUnavailable } from "../errors.ts"
 import { timestampOf } from "../moments.ts"
 import { type Anchor, type AnchorPlace, Anchor as AnchorRecord } from "./anchor.ts"
-import { type Head, isSame } from "./head.ts"
+import { type Head, isSame } from "./chain.ts"
 
 /** The chain of the whole ledger, wherever it is stored. */
 export interface Chain {

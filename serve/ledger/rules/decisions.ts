@@ -114,7 +114,7 @@ const draftOf = (
 })
 
 /** An account to book for: its balance, and the part of it that expires if it is not spent. */
-export interface AccountBalance {
+interface AccountBalance {
   readonly id: string
   readonly balance_credits: number
   readonly expiring: ReadonlyArray<{ readonly credits: number }>
