@@ -231,7 +231,7 @@ describe("an administrative command that fails", () => {
     })
     const noKey = await larder(["keys", "revoke", "--key", `svc_data_${"s".repeat(64)}`]) // a secret is not repeated
     assert.strictEqual(noKey.code, 1)
-    assert.match(noKey.stderr, /^larder-serve: There is no key svc_data_…\. --key wants the id of a key \(key_…\)/)
+    assert.match(noKey.stderr, /^larder-serve: There is no key svc_data_…\. --key takes the id of a key \(key_…\)/)
   })
 
   it("exits with 1 and says so when another process holds the ledger", async () => {

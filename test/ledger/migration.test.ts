@@ -180,7 +180,7 @@ describe("ledger migrate", () => {
       yield* markAs("moving", path.join(folder, "ledger"), placeOf(Redacted.make(url)))
       assert.match(
         (yield* refusal(folder)).message,
-        /nobody has seen the end of it. Repeat: larder-serve ledger migrate/
+        /it is unknown whether the move was completed. Repeat: larder-serve ledger migrate/
       )
       const repeated = yield* migrate(folder, url)
       assert.strictEqual(repeated.code, 0, repeated.stderr)

@@ -193,7 +193,7 @@ describe("the anchor of a ledger in PostgreSQL", () => {
           yield* untilAnchored(place, ({ entries }) => entries === 2)
         })
       ).pipe(Effect.provide(logger))
-      const warnings = messages.filter((message) => message.includes("what comes now is not anchored"))
+      const warnings = messages.filter((message) => message.includes("new entries are not anchored"))
       assert.strictEqual(warnings.length, 1, messages.join("\n"))
     }).pipe(Effect.scoped)
   )

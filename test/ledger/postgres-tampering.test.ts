@@ -294,7 +294,7 @@ describe("another ledger in the place of the one that was anchored", () => {
     Effect.gen(function* () {
       const { older } = yield* originals
       const { message, problems } = yield* refused(yield* copyOf(older))
-      assert.match(message, /does not go through its anchor at .*: its chain ends at entry 39 and record 5/)
+      assert.match(message, /does not pass through its anchor at .*: its chain ends at entry 39 and record 5/)
       assert.match(problems, /was anchored at entry 62 and record 7, and ends at entry 39 and record 5/)
     }).pipe(Effect.scoped)
   )
@@ -312,7 +312,7 @@ describe("another ledger in the place of the one that was anchored", () => {
         )
       }
       const error = yield* Effect.flip(Effect.scoped(keepAnchorOfDatabase(sql, Option.some(place), Effect.void)))
-      assert.match(error.message, /does not go through its anchor at .*: its chain is another one/)
+      assert.match(error.message, /does not pass through its anchor at .*: its chain is another one/)
       assert.deepStrictEqual(Option.getOrThrow(yield* place.read), anchor)
     }).pipe(Effect.scoped)
   )

@@ -285,7 +285,7 @@ describe("a ledger whose end was taken away", () => {
           keepAnchorOfFile(file, Option.some(place), Effect.void)
         )
         const error = yield* Effect.flip(Effect.scoped(start))
-        assert.match(error.message, /does not go through its anchor at .*: its chain (ends before|ends at)/)
+        assert.match(error.message, /does not pass through its anchor at .*: its chain (ends before|ends at)/)
         assert.deepStrictEqual(Option.getOrThrow(yield* place.read), anchor)
         const found = yield* problemsIn(folder, anchor)
         assert.match(found.join("; "), /the chain was anchored at entry 62 and record 7, and ends at/)

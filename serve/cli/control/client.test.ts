@@ -65,7 +65,7 @@ describe("the ledger of a running server", () => {
       yield* there.book(booking)
       const taken = yield* Effect.flip(there.book({ ...booking, account_id: other.id }))
       assert.strictEqual(taken._tag, "ReferenceTaken")
-      assert.match(taken.message, /^top_up pay_1 is in the ledger of another account already/)
+      assert.match(taken.message, /^top_up pay_1 is already booked for another account/)
       assert.strictEqual((yield* Effect.flip(there.account({ account_id: "acct_none" })))._tag, "UnknownAccount")
       const tooMany = { account_id: one.id, before: null, limit: 1_001 }
       assert.strictEqual((yield* Effect.exit(there.entriesBefore(tooMany)))._tag, "Failure")
