@@ -84,7 +84,7 @@ export const notScoped = (scope: string): ApiError => apiError("scope_missing", 
 export const insufficientBalance = apiError("insufficient_balance", "Insufficient balance")
 export const dailySpendCapReached = apiError("daily_spend_cap_reached", "Daily spend cap reached")
 export const weeklySpendCapReached = apiError("weekly_spend_cap_reached", "Weekly spend cap reached")
-export const spendCapReached = apiError("monthly_spend_cap_reached", "Monthly spend cap reached")
+export const monthlySpendCapReached = apiError("monthly_spend_cap_reached", "Monthly spend cap reached")
 
 const unexpected = "An unexpected error occurred"
 export const internal = apiError("internal", unexpected)

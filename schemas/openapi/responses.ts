@@ -12,7 +12,7 @@ import {
   missingAuthorization,
   notScoped,
   overloaded,
-  spendCapReached,
+  monthlySpendCapReached,
   tooManyInFlight,
   unknownKey,
   unknownRecord,
@@ -92,7 +92,7 @@ export const sharedResponses = (error: SchemaObject): Readonly<Record<string, Op
   }),
   InsufficientBalance: failure(error, {
     description: describe(402),
-    examples: [insufficientBalance, dailySpendCapReached, weeklySpendCapReached, spendCapReached]
+    examples: [insufficientBalance, dailySpendCapReached, weeklySpendCapReached, monthlySpendCapReached]
   }),
   Internal: failure(error, { description: describe(500), examples: [internal] }),
   Unavailable: failure(error, {

@@ -1,7 +1,8 @@
 /** The server's read model of the live generation, in memory and in open files. */
 import type { Licence } from "@larder/schemas/commodity/records.ts"
+import type { Endpoint } from "@larder/schemas/endpoint.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import type { DataSetEntry } from "@larder/warehouse/generation/manifest.ts"
+import { type DataSetEntry, generationId } from "@larder/warehouse/generation/manifest.ts"
 import type { Loading } from "@larder/warehouse/live/live.ts"
 import { foodsOf } from "@larder/warehouse/live/sidecar-files.ts"
 import { type CommodityModel, loadCommodities, withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
@@ -14,7 +15,36 @@ import {
 import type { Foods } from "@larder/warehouse/search/open.ts"
 import { brandedFood, commodity, storefront } from "@larder/warehouse/tables/tables.ts"
 import { Effect, type FileSystem, type Path } from "effect"
-import { type Provenances, provenancesOf } from "./provenance.ts"
+
+/** Where the rows of a data set come from. */
+export interface Provenance {
+  /** The generation that changed the data set last. Undefined if the data set is not loaded. */
+  readonly generation: string | undefined
+  /** `sample` if the data set holds rows of the bundled samples, most of which are generated. */
+  readonly origin: "live" | "sample"
+}
+export type Provenances = Readonly<Record<Endpoint["tag"], Provenance>>
+
+const notLoaded: Provenance = { generation: undefined, origin: "live" }
+
+/** Replayed recordings count as live. */
+const provenanceOf = (entry: DataSetEntry | undefined): Provenance =>
+  entry === undefined
+    ? notLoaded
+    : { generation: generationId(entry.changed_in), origin: entry.origins.includes("sample") ? "sample" : "live" }
+
+/** Provenance of the served data sets; `entries` is keyed by pipeline. */
+export const provenancesOf = (entries: Readonly<Record<string, DataSetEntry>>): Provenances => ({
+  Commodities: provenanceOf(entries.commodities),
+  "Branded foods": provenanceOf(entries["branded-foods"]),
+  Storefronts: provenanceOf(entries.storefronts)
+})
+
+/** For answers that belong to no single data set. */
+export const ofAll = (provenances: Provenances): Provenance => ({
+  generation: undefined,
+  origin: Object.values(provenances).some(({ origin }) => origin === "sample") ? "sample" : "live"
+})
 
 export interface ReadModel {
   readonly commodities: CommodityModel

@@ -5,7 +5,7 @@
  */
 import type { Endpoint } from "@larder/schemas/endpoint.ts"
 import { html } from "hono/html"
-import type { Provenances } from "./provenance.ts"
+import type { Provenances } from "./read-model.ts"
 
 const names: ReadonlyArray<readonly [Endpoint["tag"], string]> = [
   ["Commodities", "commodities"],

@@ -2,7 +2,7 @@
 import { version } from "@larder/schemas/version.ts"
 import { Config, Effect, Option, Redacted, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { tokenOf } from "../api/bearer.ts"
+import { tokenOf } from "../ledger/api-key.ts"
 import { apiUrlSetting } from "../settings.ts"
 
 class NoApiKey extends Schema.TaggedError<NoApiKey>()("NoApiKey", { problem: Schema.String }) {

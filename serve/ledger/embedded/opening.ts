@@ -2,15 +2,13 @@
  * What a start reads: accounts, keys, the head of each account and what keys have spent. It also checks the newest
  * entries. However long the ledger is, a start reads no more than that; `larder-serve ledger verify` reads everything.
  */
-import type { Scope } from "@larder/schemas/scopes.ts"
-import { scopes } from "@larder/schemas/scopes.ts"
+import { type Scope, scopes } from "@larder/schemas/scopes.ts"
 import type { Row, Sqlite } from "../../persistence/sqlite.ts"
 import { beginning, type ChainHead } from "../chain/chain.ts"
 import type { Account, ApiKey } from "../chain/records.ts"
 import { dateOfDay, dayOf, mondayOf, monthOf } from "../moments.ts"
 import type { Snapshot } from "../rules/ledger-state.ts"
 import { eachEntryAfter, entryChecks, type Owners } from "./checks/entry-checks.ts"
-import { entryColumns, entryOf, numberIn, textIn } from "./columns.ts"
 import { cutProblem, headIn } from "./head.ts"
 import {
   dayOfEntry,
@@ -21,6 +19,7 @@ import {
   progressIn,
   progressProblem
 } from "./progress.ts"
+import { entryColumns, entryOf, numberIn, textIn } from "./tables.ts"
 
 /** The newest entries that a start checks: a third of a second. */
 const checkedAtStart = 50_000

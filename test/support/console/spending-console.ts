@@ -26,7 +26,7 @@ import { usagePages } from "@larder/serve/console/usage/usage.ts"
 import type { Page } from "@larder/serve/console/web/page.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { embeddedConsole } from "@larder/serve/ledger/embedded/embedded-console.ts"
-import { ledgerIn } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import { ledgerInFile } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import { LedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { Ledger } from "@larder/serve/ledger/ledger.ts"
 import { People } from "@larder/serve/people/people.ts"
@@ -58,7 +58,7 @@ const served = (folder: string, now: () => number) => {
   const stores = Layer.mergeAll(
     Layer.effect(
       Ledger,
-      Effect.flatMap(LedgerFile, (file) => ledgerIn(file))
+      Effect.flatMap(LedgerFile, (file) => ledgerInFile(file))
     ),
     embeddedConsole
   ).pipe(Layer.provide(LedgerFile.layer(folder)))

@@ -3,10 +3,10 @@ import { connect, type Socket } from "node:net"
 import { Effect, Exit, Scope } from "effect"
 import { H3 } from "h3"
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest"
+import { makeSending } from "./answer.ts"
 import { sharedBody } from "./encoding.ts"
 import { makeTurns, type Turn, type Turns } from "./fairness/turns.ts"
 import { listen } from "./listen.ts"
-import { makeSending } from "./sending.ts"
 
 const mebibyte = 2 ** 20
 const script = "s".repeat(4 * mebibyte)

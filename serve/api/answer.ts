@@ -1,14 +1,80 @@
 /**
- * How an answer is sent: compressed as the caller prefers, and in pieces if it is large. A piece is sent when the one
- * before was taken and the caller's account has its turn on the event loop. A reader that stops reading delays no other
- * account.
+ * An answer: its request id, its headers, the shape of errors, and how it is sent. A large answer is sent in pieces. A
+ * piece is sent when the one before was taken and the caller's account has its turn on the event loop. A reader that
+ * stops reading delays no other account.
  */
+import { randomBytes } from "node:crypto"
 import { availableParallelism } from "node:os"
+import type { ApiError } from "@larder/schemas/api-errors.ts"
+import type { ErrorCode } from "@larder/schemas/error-codes.ts"
 import { type H3Event, HTTPResponse } from "h3"
 import { type Bytes, type Coding, codingFor, compress, type SharedBody, smallestCompressed } from "./encoding.ts"
 import { makeSlots } from "./fairness/slots.ts"
 import { chunkBytes, largeBytes, type Turn, type Turns } from "./fairness/turns.ts"
-import type { Answer } from "./pipeline.ts"
+import type { Provenance } from "./read-model.ts"
+
+type Headers = Readonly<Record<string, string>>
+
+export interface Answer {
+  readonly status: number
+  /** JSON text. */
+  readonly body: string
+  readonly headers: Headers
+  /** Ended when the answer is sent; undefined if the answer holds no turn. */
+  readonly turn?: Turn | undefined
+}
+
+const ofThisProcess = randomBytes(9).toString("hex")
+let number = 0
+
+/** Never repeats, and is cheap: a random text of this process and a counter. */
+export const newRequestId = (): string => `req_${ofThisProcess}${(++number).toString(36).padStart(6, "0")}`
+
+const exposed =
+  "X-Request-Id, X-Data-Version, X-Data-Origin, X-Credits-Charged, X-Credits-Remaining, X-Error-Code, Link, Retry-After"
+
+export const answerOf = (requestId: string, status: number, body: string, more: Headers | undefined): Answer => ({
+  status,
+  body,
+  headers: {
+    "content-type": "application/json",
+    "cache-control": "private, no-store",
+    "x-request-id": requestId,
+    "access-control-allow-origin": "*",
+    "access-control-expose-headers": exposed,
+    ...more
+  }
+})
+
+export const errorBody = ({ message, type }: ApiError): string => JSON.stringify({ error: { type, message } })
+
+/**
+ * The error code, and a link to its explanation in the docs. Without a public address, the link is relative to the
+ * address that was called. It is never built from the `Host` header, which the caller controls.
+ */
+export const errorHeaders = (code: ErrorCode, publicUrl: string | undefined): Headers => ({
+  "x-error-code": code,
+  link: `<${publicUrl ?? ""}/docs/errors#${code}>; rel="help"`
+})
+
+export const errorAnswer = (
+  requestId: string,
+  error: ApiError,
+  publicUrl: string | undefined,
+  more: Headers | undefined
+): Answer =>
+  answerOf(requestId, error.status, errorBody(error), {
+    ...errorHeaders(error.code, publicUrl),
+    ...(error.status === 401 && { "www-authenticate": "Bearer" }),
+    ...(error.status === 503 && { "retry-after": "1" }),
+    ...more
+  })
+
+/** `current` is the generation that answers. */
+export const dataHeaders = ({ generation, origin }: Provenance, current: string): Headers => ({
+  "x-data-version": generation ?? current,
+  "x-data-origin": origin
+})
 
 /** Callers without a key share the turns of one account. */
 const visitors = ""
