@@ -1,16 +1,16 @@
 /** Events of the processor: retrieves the payments that they name, and counts the outcome of each event. */
 import { Clock, Duration, Effect } from "effect"
 import type { EventCounts } from "./billing.ts"
+import type { BillingNeeds } from "./book.ts"
 import { findPayment } from "./payment-rows.ts"
 import { ForgedEvent, ProcessorUnavailable } from "./processor.ts"
-import type { Pursue } from "./pursue.ts"
-import type { BillingNeeds } from "./settle.ts"
+import type { Reconcile } from "./reconcile.ts"
 
 /** Anyone can send requests here; this limits how often a rejected one is logged. */
 const refusalsToldEvery = Duration.toMillis("1 minute")
 
-export const makeWebhook = ({ database, processor }: BillingNeeds, { look }: Pick<Pursue, "look">) => {
-  const { name, paymentsOf } = processor
+export const makeWebhook = ({ database, processor }: BillingNeeds, reconcile: Reconcile["reconcile"]) => {
+  const { name, paymentsOfEvent } = processor
   const counts = { taken: 0, refused: 0, failed: 0 }
   const count = (outcome: keyof typeof counts) => Effect.sync(() => counts[outcome]++)
   let toldAt = Number.NEGATIVE_INFINITY
@@ -48,11 +48,11 @@ export const makeWebhook = ({ database, processor }: BillingNeeds, { look }: Pic
   })
 
   const take = Effect.fn("Billing.webhook")(function* (body: string, header: (name: string) => string | null) {
-    for (const { payment_id, reference } of yield* paymentsOf(body, header)) {
+    for (const { payment_id, reference } of yield* paymentsOfEvent(body, header)) {
       const about = yield* findPayment(database, payment_id)
       if (about === undefined) yield* tellUnknown(payment_id)
       else if (about.processor !== name) yield* tellOther(payment_id, about.processor)
-      else if (!(yield* look(about, reference))) yield* notThere(payment_id)
+      else if (!(yield* reconcile(about, reference))) yield* notThere(payment_id)
     }
   })
 

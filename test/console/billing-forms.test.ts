@@ -1,7 +1,7 @@
 /** The forms about money, filled in and sent over HTTP: what is typed wrong, and what is paid. */
 
 import { Billing } from "@larder/serve/billing/billing.ts"
-import { whyCardsAreSaved } from "@larder/serve/billing/card-text.ts"
+import { whyCardsAreSaved } from "@larder/serve/billing/saved-card.ts"
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { beforeAll, describe, expect, it } from "vitest"

@@ -1,9 +1,9 @@
 /** The built-in simulator, played as its pages play it. */
 import { eventBody, newEventId } from "@larder/serve/billing/simulator/events.ts"
-import { cards } from "@larder/serve/billing/simulator/kept.ts"
-import { leftOf, referenceOf } from "@larder/serve/billing/simulator/payments.ts"
+import { leftOf, referenceOf } from "@larder/serve/billing/simulator/payment-state.ts"
 import { sign, signatureHeader } from "@larder/serve/billing/simulator/signature.ts"
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
+import { cards } from "@larder/serve/billing/simulator/state.ts"
 import { testCards } from "@larder/serve/billing/simulator/test-cards.ts"
 import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
 import { Clock, Context, Effect, Layer, Schema } from "effect"

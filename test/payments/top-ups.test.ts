@@ -334,8 +334,11 @@ inEachShop((name, within) => {
           {
             processor: {
               ...stand.processor,
-              look: (sought) =>
-                Effect.map(stand.processor.look(sought), (looked) => looked && { ...looked, cents: looked.cents + 1 })
+              retrieve: (query) =>
+                Effect.map(
+                  stand.processor.retrieve(query),
+                  (retrieved) => retrieved && { ...retrieved, cents: retrieved.cents + 1 }
+                )
             }
           }
         )

@@ -7,8 +7,8 @@ import { randomBytes } from "node:crypto"
 import { Clock, Effect, Option, Schema } from "effect"
 import { randomText } from "../../ledger/random-text.ts"
 import type { ConsoleDatabase } from "../../persistence/console-database.ts"
-import type { Named } from "../processor.ts"
-import { referenceOf } from "./payments.ts"
+import type { EventPayment } from "../processor.ts"
+import { referenceOf } from "./payment-state.ts"
 import { Notice, type Settings } from "./records.ts"
 import { sign, signatureHeader } from "./signature.ts"
 import { type Found, recordsOf } from "./store.ts"
@@ -56,7 +56,7 @@ const Event = Schema.fromJsonString(
 )
 const decodeEvent = Schema.decodeUnknownOption(Event)
 
-export const paymentOfEvent = (body: string): ReadonlyArray<Named> =>
+export const paymentOfEvent = (body: string): ReadonlyArray<EventPayment> =>
   Option.match(decodeEvent(body), {
     onNone: () => [],
     onSome: ({ data }) => [{ payment_id: data.object.metadata.payment_id, reference: data.object.id }]

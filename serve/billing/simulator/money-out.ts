@@ -1,8 +1,8 @@
 /** Refunds and disputes, and their outcomes. */
 import { Effect } from "effect"
-import { type Books, iso, newId, type Refusable, refuses, type Step } from "./kept.ts"
-import { aDispute, leftOf, refundFailsAfterMilliseconds } from "./payments.ts"
+import { aDispute, leftOf, refundFailsAfterMilliseconds } from "./payment-state.ts"
 import type { Payment, Reversal } from "./records.ts"
+import { type Books, iso, newId, type Refusable, refuses, type Step } from "./state.ts"
 import { testCardOf } from "./test-cards.ts"
 
 export interface MoneyOut {

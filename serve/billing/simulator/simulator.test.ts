@@ -16,7 +16,7 @@ describe("the simulator", () => {
           const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
           yield* simulator.pay(reference, good)
           yield* simulator.play({ slow_ms: 5 })
-          return yield* simulator.processor.look({ ...asked("pay_1"), reference, customer: null, card: null })
+          return yield* simulator.processor.retrieve({ ...asked("pay_1"), reference, customer: null, card: null })
         })
       )
       const { mishaps, processor } = yield* simulatorIn(home)
@@ -68,13 +68,13 @@ describe("the simulator", () => {
       const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
       yield* pay(reference, { ...good, number: testCards.refunds_fail.number })
       yield* refund(reference, null)
-      const look = Effect.map(
-        processor.look({ ...asked("pay_1"), reference, customer: null, card: null }),
-        (looked) => looked?.reversed[0]?.state
+      const state = Effect.map(
+        processor.retrieve({ ...asked("pay_1"), reference, customer: null, card: null }),
+        (retrieved) => retrieved?.reversed[0]?.state
       )
-      assert.strictEqual(yield* look, "taken")
-      while ((yield* look) === "taken") yield* Effect.sleep("100 millis")
-      assert.strictEqual(yield* look, "returned")
+      assert.strictEqual(yield* state, "taken")
+      while ((yield* state) === "taken") yield* Effect.sleep("100 millis")
+      assert.strictEqual(yield* state, "returned")
     }).pipe(Effect.scoped)
   )
 
@@ -106,14 +106,14 @@ describe("the simulator", () => {
       const { pay, play, processor } = yield* aSimulator
       const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
       yield* pay(reference, good)
-      const sought = { ...asked("pay_1"), reference, customer: null, card: null }
-      const paid = yield* processor.look(sought)
+      const query = { ...asked("pay_1"), reference, customer: null, card: null }
+      const paid = yield* processor.retrieve(query)
       yield* play({ slow_ms: 20_000 })
       const charge = { ...asked("pay_2"), customer: paid?.customer ?? "", card: paid?.card?.id ?? "" }
       const error = yield* Effect.flip(processor.charge(charge))
       assert.strictEqual(error.message, "simulator did not answer: no answer within 10 seconds")
       yield* play({ slow_ms: 0 })
-      const made = yield* processor.look({ ...charge, reference: null })
+      const made = yield* processor.retrieve({ ...charge, reference: null })
       assert.strictEqual(made?.state, "succeeded")
     }).pipe(Effect.scoped)
   )

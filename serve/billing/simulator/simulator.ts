@@ -5,18 +5,18 @@
  */
 import { Clock, Context, Effect, Layer, Queue } from "effect"
 import type { ConsoleUnavailable } from "../../persistence/console-database.ts"
-import type { CardProcessor, Looked } from "../processor.ts"
+import type { CardProcessor, RetrievedPayment } from "../processor.ts"
+import { type PaymentPage, paymentPageOf } from "./checkout.ts"
 import { sendDue, sent, waiting } from "./events.ts"
-import { iso, openBooks, payments } from "./kept.ts"
 import { type MoneyOut, moneyOutOf } from "./money-out.ts"
-import { type PaymentPage, paymentPageOf } from "./payment-page.ts"
-import { lookedAt } from "./payments.ts"
+import { asRetrieved } from "./payment-state.ts"
 import type { Mishaps, Notice, Payment } from "./records.ts"
 import { simulatedProcessor } from "./simulated-processor.ts"
+import { iso, openBooks, payments } from "./state.ts"
 
 export interface SeenPayment {
   readonly payment: Payment
-  readonly looked: Looked
+  readonly retrieved: RetrievedPayment
 }
 
 interface Simulates extends PaymentPage, MoneyOut {
@@ -34,7 +34,7 @@ interface Simulates extends PaymentPage, MoneyOut {
   readonly sendEvents: Effect.Effect<never>
 }
 
-const seenAt = (payment: Payment, now: number): SeenPayment => ({ payment, looked: lookedAt(payment, iso(now)) })
+const seenAt = (payment: Payment, now: number): SeenPayment => ({ payment, retrieved: asRetrieved(payment, iso(now)) })
 
 const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
   const books = yield* openBooks

@@ -7,11 +7,9 @@ import { Clock, Effect, Redacted, Result, Schema } from "effect"
 import type Stripe from "stripe"
 import { cheapestPayment } from "../amounts.ts"
 import { tolerance } from "../signed-at.ts"
-import { isForbidden, reasonOf } from "./failures.ts"
-import { sessionOf } from "./requests.ts"
+import { apiVersion, asking, CheckoutSession, isForbidden, openStripe, Refused, reasonOf } from "./api.ts"
 import type { StripeSettings } from "./settings.ts"
-import { apiVersion, asking, openStripe, Refused } from "./stripe-client.ts"
-import { CheckoutSession } from "./wire.ts"
+import { sessionOf } from "./stripe-processor.ts"
 
 export interface Finding {
   readonly check: string
@@ -68,8 +66,8 @@ const isNotAllowed = (cause: unknown) => isForbidden(cause) && cause.statusCode 
 const headersOf = (cause: unknown): Readonly<Record<string, string>> => (isForbidden(cause) ? cause.headers : {}) ?? {}
 
 /** Turns a refusal into a finding: payments may work even if the key may not read this. */
-const looking = <R>(check: string, what: string, look: Effect.Effect<Finding, Refused, R>) =>
-  Effect.catchTag(look, "Refused", ({ cause }) =>
+const findingOf = <R>(check: string, what: string, work: Effect.Effect<Finding, Refused, R>) =>
+  Effect.catchTag(work, "Refused", ({ cause }) =>
     Effect.succeed(
       isNotAllowed(cause)
         ? finding(check, "warning", `The key may not read ${what}, so this was not checked.`)
@@ -238,21 +236,21 @@ export const checkStripe = Effect.fn("Stripe.check")(function* (settings: Stripe
   const account = Effect.flatMap(Effect.fromResult(asked), (answer) => asking(() => Promise.resolve(answer), Account))
   return [
     key,
-    yield* looking(
+    yield* findingOf(
       "account",
       "the account",
       Effect.map(account, (it) => checkAccount(settings, it))
     ),
     checkVersion(headers["stripe-version"]),
     checkClock(headers.date, yield* Clock.currentTimeMillis),
-    yield* looking("permissions", "payments", checkPermissions(stripe)),
-    yield* looking(
+    yield* findingOf("permissions", "payments", checkPermissions(stripe)),
+    yield* findingOf(
       "currency",
       "the account",
       Effect.flatMap(account, (it) => checkCurrency(stripe, it))
     ),
     yield* checkCheckout(stripe, console),
     secret,
-    yield* looking("webhook_endpoint", "webhook endpoints", checkEndpoint(stripe, console))
+    yield* findingOf("webhook_endpoint", "webhook endpoints", checkEndpoint(stripe, console))
   ]
 })

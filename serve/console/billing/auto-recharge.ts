@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { creditsOfCents, highestTrigger, isTrigger, lowestTrigger } from "../../billing/amounts.ts"
 import { Billing, type BillingSettings, type RechargeChoice, type SavedCard } from "../../billing/billing.ts"
-import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
+import { cardText, whyCardsAreSaved } from "../../billing/saved-card.ts"
 import { button, creditsTyped, field, type Problems, postForm, summary } from "../web/form.ts"
 import {
   badge,

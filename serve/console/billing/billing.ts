@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { presets } from "../../billing/amounts.ts"
 import { Billing, type BillingSettings } from "../../billing/billing.ts"
-import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
+import { cardText, whyCardsAreSaved } from "../../billing/saved-card.ts"
 import { button, postForm } from "../web/form.ts"
 import {
   badge,

@@ -1,6 +1,6 @@
 /** How all pages write payments and cards. */
 import type { BillingSettings, Payment, SavedCard } from "../../billing/billing.ts"
-import { cardText } from "../../billing/card-text.ts"
+import { cardText } from "../../billing/saved-card.ts"
 import { badge, type Html, html, linkButton, moment, momentText, notice, table, usdOfCents } from "../web/html.ts"
 
 export const paymentsPath = "/billing/payments"

@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { creditsOfCents } from "../../billing/amounts.ts"
 import { Billing, type Payment, type Receipt, type Reversal } from "../../billing/billing.ts"
-import { cardText } from "../../billing/card-text.ts"
+import { cardText } from "../../billing/saved-card.ts"
 import {
   count,
   day,

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { cheapestPayment, creditsOfCents, dearestPayment, isPayable } from "../../billing/amounts.ts"
 import { Billing, type BillingSettings, type Payment, type ShownCard } from "../../billing/billing.ts"
-import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
+import { cardText, whyCardsAreSaved } from "../../billing/saved-card.ts"
 import { randomText } from "../../ledger/random-text.ts"
 import { button, centsTyped, field, postForm } from "../web/form.ts"
 import { count, facts, type Html, html, linkButton, moment, notice, usd, usdOfCents } from "../web/html.ts"

@@ -109,7 +109,7 @@ describe("the simulator's pages for operators", () => {
     Effect.gen(function* () {
       const { reference, simulator, visit } = yield* opened
       const reversed = Effect.map(simulator.seen(reference), (seen) =>
-        seen?.looked.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
+        seen?.retrieved.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
       )
       const back = `goes to /simulator/payments/${reference}`
       const hint = (left: string) => `Leave it empty to refund all that is left: ${left}.`
@@ -121,11 +121,11 @@ describe("the simulator's pages for operators", () => {
         /^422 [\s\S]*A refund takes \$0.01 to \$37.50/
       )
       assert.match(yield* visit(payment, { do: "refund", amount: "x" }), /^422 /)
-      const refund = (yield* simulator.seen(reference))?.looked.reversed[0]?.id ?? ""
+      const refund = (yield* simulator.seen(reference))?.retrieved.reversed[0]?.id ?? ""
       assert.include(yield* visit(payment), "Let it fail")
       yield* visit(payment, { do: "fail", id: refund })
       yield* visit(payment, { do: "dispute" })
-      const dispute = (yield* simulator.seen(reference))?.looked.reversed[1]?.id ?? ""
+      const dispute = (yield* simulator.seen(reference))?.retrieved.reversed[1]?.id ?? ""
       assert.deepStrictEqual(yield* reversed, ["refund 1250 returned", "dispute 5000 taken"])
       assert.strictEqual(yield* visit(payment, { do: "won", id: dispute }), `${back}: The dispute was won.`)
       assert.match(yield* visit(payment, { do: "lost", id: dispute }), /This dispute is closed./)
@@ -150,7 +150,7 @@ describe("the simulator's pages for operators", () => {
         assert.strictEqual(listed, own)
         return own
       })
-      const last = Effect.map(simulator.seen(reference), (seen) => seen?.looked.reversed.at(-1)?.id ?? "")
+      const last = Effect.map(simulator.seen(reference), (seen) => seen?.retrieved.reversed.at(-1)?.id ?? "")
       assert.strictEqual(yield* states, "Paid")
       yield* visit(payment, { do: "refund", amount: "12.50" })
       assert.strictEqual(yield* states, "Partly refunded $12.50")
@@ -166,7 +166,7 @@ describe("the simulator's pages for operators", () => {
   it.live("shows whether a dispute is open or lost, and shows a failed refund in a quiet tone", () =>
     Effect.gen(function* () {
       const { reference, simulator, visit } = yield* opened
-      const last = Effect.map(simulator.seen(reference), (seen) => seen?.looked.reversed.at(-1)?.id ?? "")
+      const last = Effect.map(simulator.seen(reference), (seen) => seen?.retrieved.reversed.at(-1)?.id ?? "")
       const words = Effect.map(visit(payment), (text) =>
         [...text.matchAll(/badge \w+">([^<]*)/g)].map(([, word]) => word)
       )

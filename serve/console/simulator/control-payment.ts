@@ -1,11 +1,11 @@
 /** The console page of one simulated payment, with its refunds and disputes. */
 import { Effect } from "effect"
-import { cardText } from "../../billing/card-text.ts"
-import type { Looked } from "../../billing/processor.ts"
-import type { SimulatorRefuses } from "../../billing/simulator/kept.ts"
-import { leftIn, referenceOf } from "../../billing/simulator/payments.ts"
+import type { RetrievedPayment } from "../../billing/processor.ts"
+import { cardText } from "../../billing/saved-card.ts"
+import { leftIn, referenceOf } from "../../billing/simulator/payment-state.ts"
 import type { Payment } from "../../billing/simulator/records.ts"
 import type { SeenPayment, Simulator } from "../../billing/simulator/simulator.ts"
+import type { SimulatorRefuses } from "../../billing/simulator/state.ts"
 import type { ConsoleUnavailable } from "../../persistence/console-database.ts"
 import { button, centsTyped, field, postForm } from "../web/form.ts"
 import { badge, facts, type Html, html, linkButton, moment, notice, section, table, usdOfCents } from "../web/html.ts"
@@ -26,7 +26,7 @@ const disputeBadges = {
 } as const
 const disputeOutcomes = ["open", "lost", "won"] as const
 
-const refundBadge = ({ cents, reversed }: Looked) => {
+const refundBadge = ({ cents, reversed }: RetrievedPayment) => {
   const refunded = reversed.reduce(
     (sum, one) => (one.kind === "refund" && one.state === "taken" ? sum + one.cents : sum),
     0
@@ -38,12 +38,12 @@ const refundBadge = ({ cents, reversed }: Looked) => {
 }
 
 /** Whether the payment succeeded, and its reversals since; refunds and disputes do not exclude each other. */
-export const stateBadges = ({ looked, payment }: SeenPayment): Html => {
+export const stateBadges = ({ retrieved, payment }: SeenPayment): Html => {
   const disputes = disputeOutcomes.filter((outcome) =>
     payment.reversed.some((reversal) => reversal.kind === "dispute" && reversal.outcome === outcome)
   )
   const isGone = disputes.includes("open") || disputes.includes("lost")
-  const first = refundBadge(looked) ?? (!isGone && badge(stateTexts[looked.state], tones[looked.state]))
+  const first = refundBadge(retrieved) ?? (!isGone && badge(stateTexts[retrieved.state], tones[retrieved.state]))
   return html`${first}${disputes.map((outcome) => html` ${disputeBadges[outcome]}`)}`
 }
 
@@ -59,7 +59,7 @@ const reversalRows = (seen: SeenPayment) =>
         inline: true,
         body: html`<input type="hidden" name="id" value="${id}">${button(text, "plain", { name: "do", value: action })}`
       })
-    const hasFailed = seen.looked.reversed.some((reversal) => reversal.id === id && reversal.state === "returned")
+    const hasFailed = seen.retrieved.reversed.some((reversal) => reversal.id === id && reversal.state === "returned")
     const refund = hasFailed ? badge("Refund failed") : badge("Refunded", "warning")
     return [
       kind === "refund" ? "Refund" : "Dispute",
@@ -72,8 +72,8 @@ const reversalRows = (seen: SeenPayment) =>
   })
 
 const onePayment = (seen: SeenPayment, problem?: string) => {
-  const { looked, payment } = seen
-  const left = leftIn(looked)
+  const { retrieved, payment } = seen
+  const left = leftIn(retrieved)
   const forms: Html | false =
     left > 0 &&
     html`${section(
@@ -90,7 +90,7 @@ const onePayment = (seen: SeenPayment, problem?: string) => {
     )}
 ${section("Dispute", postForm({ body: button("The owner disputes it", "plain", { name: "do", value: "dispute" }) }))}`
   const { payment_id, problem: why } = payment
-  const url = looked.state === "open" ? `/simulator/checkout/${encodeURIComponent(looked.reference)}` : null
+  const url = retrieved.state === "open" ? `/simulator/checkout/${encodeURIComponent(retrieved.reference)}` : null
   const about = facts([
     ["Payment", html`<code class="payment-id">${payment_id}</code>`],
     ["Account", html`<code>${payment.account_id}</code>`],

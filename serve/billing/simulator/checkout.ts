@@ -1,9 +1,9 @@
 /** The customer's actions on the payment page and on the page of the card's bank. */
 import { Effect } from "effect"
 import { declined, problemOf } from "../stripe/declines.ts"
-import { type Books, newId, outcomesOf, type Refusable, type Step } from "./kept.ts"
-import { isExpired, type Read, readCard, succeeded, type Typed } from "./payments.ts"
+import { isExpired, type Read, readCard, succeeded, type Typed } from "./payment-state.ts"
 import type { Payment } from "./records.ts"
+import { type Books, newId, outcomesOf, type Refusable, type Step } from "./state.ts"
 import { type TestCard, testCardOf } from "./test-cards.ts"
 
 /** The result that the page shows next. */

@@ -1,10 +1,28 @@
-/** Saved cards and the settings of auto-recharge, one row per account. */
+/** The saved card of an account: how it is shown, saved, removed, and forgotten at the processor. */
 import { createHash } from "node:crypto"
 import { Effect, Schema } from "effect"
 import type { Statements } from "../persistence/console-database.ts"
-import type { RechargeChoice, SavedCard } from "./billing.ts"
+import type { SavedCard, ShownCard } from "./billing.ts"
+import type { BillingNeeds } from "./book.ts"
 import type { PaymentRow } from "./payment-rows.ts"
 import type { Card } from "./processor.ts"
+
+const brands: Readonly<Record<string, string>> = {
+  amex: "American Express",
+  diners: "Diners Club",
+  discover: "Discover",
+  jcb: "JCB",
+  mastercard: "Mastercard",
+  unionpay: "UnionPay",
+  visa: "Visa"
+}
+
+/** `Visa ending in 4242`, on pages and in the ledger. */
+export const cardText = ({ brand, last4 }: ShownCard): string => `${brands[brand] ?? brand} ending in ${last4}`
+
+/** Shown wherever a person enters a card, or is about to. */
+export const whyCardsAreSaved =
+  "The card is saved for your next payment. Larder charges it automatically only while auto-recharge is on."
 
 const CustomerRow = Schema.Struct({
   customer: Schema.String,
@@ -13,7 +31,7 @@ const CustomerRow = Schema.Struct({
   card_last4: Schema.NullOr(Schema.String),
   card_expires: Schema.NullOr(Schema.String)
 })
-export type CustomerRow = typeof CustomerRow.Type
+type CustomerRow = typeof CustomerRow.Type
 
 /** The account's customer at this processor. A row of another processor counts as missing. */
 export const findCustomer = (db: Statements, processor: string, account_id: string) =>
@@ -118,119 +136,26 @@ export const removeCard = Effect.fnUntraced(function* (
 })
 
 const CardToForget = Schema.Struct({ card: Schema.String, since: Schema.String })
-export type CardToForget = typeof CardToForget.Type
 
 export const cardsToForget = (db: Statements, processor: string) =>
   db.all(CardToForget, "select card, since from console.card_to_forget where processor = $1 order by since, card", [
     processor
   ])
 
-export const forgotten = (db: Statements, card: string) =>
-  db.run("delete from console.card_to_forget where card = $1 returning card", [card])
-
-const RechargeRow = Schema.Struct({
-  account_id: Schema.String,
-  is_on: Schema.Boolean,
-  cents: Schema.Int,
-  trigger_credits: Schema.Int,
-  off_reason: Schema.NullOr(Schema.String),
-  running: Schema.NullOr(Schema.String)
-})
-export type RechargeRow = typeof RechargeRow.Type
-const columns = Object.keys(RechargeRow.fields).join(", ")
-
-export const findRecharge = (db: Statements, account_id: string) =>
-  Effect.map(
-    db.all(RechargeRow, `select ${columns} from console.recharge where account_id = $1`, [account_id]),
-    ([recharge]): RechargeRow | undefined => recharge
-  )
-
-export const accountsThatRecharge = (db: Statements) =>
-  Effect.map(
-    db.all(Schema.Struct({ account_id: Schema.String }), "select account_id from console.recharge where is_on"),
-    (rows) => rows.map(({ account_id }) => account_id)
-  )
-
-/** Those of the given accounts whose auto-recharge is on. */
-export const rechargesThatAreOn = (db: Statements, accounts: ReadonlyArray<string>) =>
-  db.all(
-    RechargeRow,
-    `select ${columns}
-     from console.recharge
-     where is_on and account_id in (${accounts.map((_, index) => `$${index + 1}`).join(", ")})`,
-    accounts
-  )
-
-/** Does not affect a running recharge. Clears the reason why auto-recharge went off. */
-export const saveRecharge = (db: Statements, account_id: string, choice: RechargeChoice, now: string) =>
-  db.run(
-    `insert into console.recharge (account_id, is_on, cents, trigger_credits, changed_at)
-     values ($1, $2, $3, $4, $5)
-     on conflict (account_id) do update
-     set is_on = excluded.is_on, cents = excluded.cents, trigger_credits = excluded.trigger_credits,
-       off_reason = null, changed_at = excluded.changed_at
-     returning account_id`,
-    [account_id, choice.is_on, choice.cents, choice.trigger_credits, now]
-  )
-
 /**
- * Allows one running recharge per account, across all servers. Undefined if auto-recharge is off or a recharge is
- * running.
+ * Tells the processor to forget a card that was replaced or removed here; otherwise the processor keeps the card
+ * forever and could still charge it. The pending request is recorded in the same transaction as the change, so billing
+ * repeats the request until the processor answers.
  */
-export const claimRecharge = (db: Statements, account_id: string, payment_id: string) =>
-  Effect.map(
-    db.all(
-      RechargeRow,
-      `update console.recharge
-       set running = $2
-       where account_id = $1 and is_on and running is null
-       returning ${columns}`,
-      [account_id, payment_id]
-    ),
-    ([claimed]): RechargeRow | undefined => claimed
-  )
+export const forget = Effect.fn("Billing.forget")(function* ({ database, processor }: BillingNeeds, card: string) {
+  yield* processor.forget(card)
+  yield* database.run("delete from console.card_to_forget where card = $1 returning card", [card])
+})
 
-export const endRecharge = (db: Statements, account_id: string, payment_id: string) =>
-  db.run("update console.recharge set running = null where account_id = $1 and running = $2 returning account_id", [
-    account_id,
-    payment_id
-  ])
-
-/** For a failed recharge. Does nothing if the payment is no longer the running recharge. */
-export const endAndSwitchOff = (db: Statements, account_id: string, payment_id: string, reason: string, now: string) =>
-  db.run(
-    `update console.recharge
-     set running = null, is_on = false, off_reason = case when is_on then $3 else off_reason end, changed_at = $4
-     where account_id = $1 and running = $2
-     returning account_id`,
-    [account_id, payment_id, reason, now]
-  )
-
-export const switchOff = (db: Statements, account_id: string, reason: string, now: string) =>
-  db.run(
-    `update console.recharge
-     set is_on = false, off_reason = $2, changed_at = $3
-     where account_id = $1 and is_on
-     returning account_id`,
-    [account_id, reason, now]
-  )
-
-/** A person decided to leave it off, so there is no reason to show. */
-export const leaveOff = (db: Statements, account_id: string, now: string) =>
-  db.run(
-    `update console.recharge
-     set is_on = false, off_reason = null, changed_at = $2
-     where account_id = $1 and (is_on or off_reason is not null)
-     returning account_id`,
-    [account_id, now]
-  )
-
-/** Ends recharges that still run at another processor, so that they do not block recharges at this one. */
-export const endRechargesElsewhere = (db: Statements, processor: string) =>
-  db.run(
-    `update console.recharge
-     set running = null
-     where running in (select id from console.payment where processor <> $1)
-     returning account_id`,
-    [processor]
+/** Makes one attempt; the checks of `in-doubt.ts` repeat a failed one. */
+export const forgetNow = (needs: BillingNeeds, card: string) =>
+  Effect.catch(forget(needs, card), (error) =>
+    Effect.logWarning(
+      `${error.message}. A card that was replaced or removed is still saved there; the request to forget it is repeated.`
+    )
   )

@@ -1,5 +1,5 @@
 /** State changes of a simulated payment. Pure: the caller passes times and ids. */
-import type { Card, Looked, Reversed } from "../processor.ts"
+import type { Card, RetrievedPayment, RetrievedReversal } from "../processor.ts"
 import { problemOf } from "../stripe/declines.ts"
 import type { Payment, Reversal, SavedCard } from "./records.ts"
 import { isCardNumber, type TestCard, testCardNamed, testCardOf } from "./test-cards.ts"
@@ -10,7 +10,7 @@ export const refundFailsAfterMilliseconds = 5000
 
 export const referenceOf = (paymentId: string): string => `sim_${paymentId}`
 
-const stateOf = ({ fails_at, kind, outcome }: Reversal, now: string): Reversed["state"] => {
+const stateOf = ({ fails_at, kind, outcome }: Reversal, now: string): RetrievedReversal["state"] => {
   if (kind === "dispute") return outcome === "won" ? "returned" : "taken"
   return fails_at !== null && fails_at <= now ? "returned" : "taken"
 }
@@ -18,7 +18,7 @@ const stateOf = ({ fails_at, kind, outcome }: Reversal, now: string): Reversed["
 export const isExpired = ({ expires_at, state }: Payment, now: string): boolean =>
   state === "open" && expires_at !== null && expires_at <= now
 
-export const lookedAt = (payment: Payment, now: string): Looked => ({
+export const asRetrieved = (payment: Payment, now: string): RetrievedPayment => ({
   state: isExpired(payment, now) ? "expired" : payment.state,
   reference: referenceOf(payment.payment_id),
   cents: payment.state === "succeeded" ? payment.cents : 0,
@@ -35,9 +35,9 @@ export const lookedAt = (payment: Payment, now: string): Looked => ({
 })
 
 /** Cents of a payment that are neither refunded nor disputed. */
-export const leftIn = ({ cents, reversed }: Looked): number =>
+export const leftIn = ({ cents, reversed }: RetrievedPayment): number =>
   reversed.reduce((left, { cents, state }) => (state === "taken" ? left - cents : left), cents)
-export const leftOf = (payment: Payment, now: string): number => leftIn(lookedAt(payment, now))
+export const leftOf = (payment: Payment, now: string): number => leftIn(asRetrieved(payment, now))
 
 /** The payment has succeeded. Some test cards are then disputed automatically. */
 export const succeeded = (

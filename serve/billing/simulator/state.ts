@@ -7,7 +7,7 @@ import { Clock, Effect, Queue, Schema } from "effect"
 import { randomText } from "../../ledger/random-text.ts"
 import { ConsoleDatabase, type ConsoleUnavailable, type Statements } from "../../persistence/console-database.ts"
 import { newEventId, waiting } from "./events.ts"
-import { referenceOf } from "./payments.ts"
+import { referenceOf } from "./payment-state.ts"
 import { type Mishaps, noMishaps, Payment, SavedCard, Settings } from "./records.ts"
 import { recordsOf } from "./store.ts"
 

@@ -6,8 +6,8 @@ import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import type Stripe from "stripe"
 import { type CardProcessor, ForgedEvent } from "../processor.ts"
 import { wrongTime } from "../signed-at.ts"
-import type { makeLooking } from "./looking.ts"
-import { Event, idOf } from "./wire.ts"
+import { Event, idOf } from "./api.ts"
+import type { makeRetrieve } from "./retrieve.ts"
 
 const decodeEvent = Schema.decodeUnknownOption(Schema.fromJsonString(Event))
 
@@ -26,8 +26,8 @@ export const paymentsOfEvents =
   (
     stripe: Stripe,
     webhookSecret: Redacted.Redacted | undefined,
-    { intentOf }: Pick<ReturnType<typeof makeLooking>, "intentOf">
-  ): CardProcessor["paymentsOf"] =>
+    { intentOf }: Pick<ReturnType<typeof makeRetrieve>, "intentOf">
+  ): CardProcessor["paymentsOfEvent"] =>
   (body, header) =>
     Effect.gen(function* () {
       if (webhookSecret === undefined) return yield* new ForgedEvent({ problem: noSecret })
