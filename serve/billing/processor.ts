@@ -53,6 +53,19 @@ export class ForgedEvent extends Schema.TaggedError<ForgedEvent>()("ForgedEvent"
   }
 }
 
+/** Seconds in the past or the future by which the time of a signature may differ from this server's clock. */
+export const signatureTolerance = 300
+
+/**
+ * The error for a signature made at `seconds` (Unix time); undefined if the time is accepted. `now` is in milliseconds.
+ * A recorded event cannot be replayed later.
+ */
+export const wrongTime = (seconds: number, now: number): string | undefined => {
+  const age = Math.round(now / 1000 - seconds)
+  if (Math.abs(age) <= signatureTolerance) return undefined
+  return `The event was signed ${Math.abs(age)} seconds ${age > 0 ? "ago" : "in the future"}, and at most ${signatureTolerance} are accepted: check the server's clock.`
+}
+
 /** Money that went back, or that is held back. The processor assigns the ids; they never change. */
 export interface RetrievedReversal {
   readonly id: string

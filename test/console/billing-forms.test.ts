@@ -78,9 +78,9 @@ describe("a top-up", () => {
 
   it("leads to the processor with a new card, saves the card and adds the credits once", async () => {
     // nobody but the page that the customer comes back to asks how the payment went
-    await console.run(Simulator.use((simulator) => simulator.play({ events: "none" })))
+    await console.run(Simulator.use((simulator) => simulator.setFaults({ events: "none" })))
     const page = await payByCard(who, "100", "4242424242424242")
-    await console.run(Simulator.use((simulator) => simulator.play({ events: "once" })))
+    await console.run(Simulator.use((simulator) => simulator.setFaults({ events: "once" })))
     expect(page.text).toContain("Paid. 100,000 credits were added to your balance.")
     expect(page.text).toContain("$105.00</a>")
     expect(await balanceOf(who)).toBe(105_000)
@@ -115,9 +115,9 @@ describe("a top-up", () => {
     const before = await balanceOf(who)
     const review = await who.browser.get("/billing/top-up?amount=70")
     const form = { amount: "70", submission: hidden(review.text, "submission"), pay_with: "new_card" }
-    await console.run(Simulator.use((simulator) => simulator.play({ outage: true })))
+    await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: true })))
     const refused = await who.browser.post("/billing/top-up", form)
-    await console.run(Simulator.use((simulator) => simulator.play({ outage: false })))
+    await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: false })))
     expect([refused.status, hidden(refused.text, "submission")]).toEqual([503, form.submission])
     expect(refused.text).toContain("Nothing was charged")
     const sent = await who.browser.post("/billing/top-up", form)
@@ -168,9 +168,9 @@ describe("a saved card", () => {
     const who = await console.signedIn()
     await payByCard(who, "100", "4242424242424242")
     const form = hiddenIn((await who.browser.get("/billing/card")).text)
-    await console.run(Simulator.use((simulator) => simulator.play({ outage: true })))
+    await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: true })))
     const removed = await who.browser.post("/billing/card", form)
-    await console.run(Simulator.use((simulator) => simulator.play({ outage: false })))
+    await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: false })))
     expect([removed.status, removed.headers.get("location")]).toEqual([303, "/billing"])
     expect((await who.browser.get("/billing")).text).toContain("No card saved")
     expect((await settingsOf(who)).card).toBeNull()

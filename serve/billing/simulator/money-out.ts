@@ -1,8 +1,8 @@
 /** Refunds and disputes, and their outcomes. */
 import { Effect } from "effect"
 import { aDispute, leftOf, refundFailsAfterMilliseconds } from "./payment-state.ts"
-import type { Payment, Reversal } from "./records.ts"
-import { type Books, iso, newId, type Refusable, refuses, type Step } from "./state.ts"
+import type { SimulatedPayment, SimulatedReversal } from "./records.ts"
+import { iso, newId, type Refusable, refuses, type SimulatorState, type Step } from "./state.ts"
 import { testCardOf } from "./test-cards.ts"
 
 export interface MoneyOut {
@@ -14,14 +14,17 @@ export interface MoneyOut {
   readonly close: (reference: string, dispute: string, outcome: "won" | "lost") => Refusable<void>
 }
 
-const withMore = (payment: Payment, made: Reversal): Payment => ({ ...payment, reversed: [...payment.reversed, made] })
+const withMore = (payment: SimulatedPayment, made: SimulatedReversal): SimulatedPayment => ({
+  ...payment,
+  reversed: [...payment.reversed, made]
+})
 
-export const moneyOutOf = ({ alter }: Books): MoneyOut => {
+export const moneyOutOf = ({ alter }: SimulatorState): MoneyOut => {
   const reverse = (
     reference: string,
     id: string,
     type: string,
-    how: (is: Reversal, now: string) => Reversal | string
+    how: (is: SimulatedReversal, now: string) => SimulatedReversal | string
   ) =>
     alter<void>(reference, (payment, now) => {
       const found = payment.reversed.find((reversal) => reversal.id === id)
@@ -42,7 +45,14 @@ export const moneyOutOf = ({ alter }: Books): MoneyOut => {
         const fails = testCardOf(payment.plays)?.afterwards === "refunds_fail"
         const fails_at = fails ? iso(Date.parse(now) + refundFailsAfterMilliseconds) : null
         const id = newId("re")
-        const made: Reversal = { id, kind: "refund", cents: amount, outcome: "refunded", fails_at, made_at: now }
+        const made: SimulatedReversal = {
+          id,
+          kind: "refund",
+          cents: amount,
+          outcome: "refunded",
+          fails_at,
+          made_at: now
+        }
         return Effect.succeed({
           payment: withMore(payment, made),
           tell: [

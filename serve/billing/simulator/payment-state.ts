@@ -1,7 +1,7 @@
 /** State changes of a simulated payment. Pure: the caller passes times and ids. */
 import type { Card, RetrievedPayment, RetrievedReversal } from "../processor.ts"
 import { problemOf } from "../stripe/declines.ts"
-import type { Payment, Reversal, SavedCard } from "./records.ts"
+import type { SimulatedCard, SimulatedPayment, SimulatedReversal } from "./records.ts"
 import { isCardNumber, type TestCard, testCardNamed, testCardOf } from "./test-cards.ts"
 
 /** One day, as at Stripe. */
@@ -10,15 +10,15 @@ export const refundFailsAfterMilliseconds = 5000
 
 export const referenceOf = (paymentId: string): string => `sim_${paymentId}`
 
-const stateOf = ({ fails_at, kind, outcome }: Reversal, now: string): RetrievedReversal["state"] => {
+const stateOf = ({ fails_at, kind, outcome }: SimulatedReversal, now: string): RetrievedReversal["state"] => {
   if (kind === "dispute") return outcome === "won" ? "returned" : "taken"
   return fails_at !== null && fails_at <= now ? "returned" : "taken"
 }
 
-export const isExpired = ({ expires_at, state }: Payment, now: string): boolean =>
+export const isExpired = ({ expires_at, state }: SimulatedPayment, now: string): boolean =>
   state === "open" && expires_at !== null && expires_at <= now
 
-export const asRetrieved = (payment: Payment, now: string): RetrievedPayment => ({
+export const asRetrieved = (payment: SimulatedPayment, now: string): RetrievedPayment => ({
   state: isExpired(payment, now) ? "expired" : payment.state,
   reference: referenceOf(payment.payment_id),
   cents: payment.state === "succeeded" ? payment.cents : 0,
@@ -37,15 +37,15 @@ export const asRetrieved = (payment: Payment, now: string): RetrievedPayment => 
 /** Cents of a payment that are neither refunded nor disputed. */
 export const leftIn = ({ cents, reversed }: RetrievedPayment): number =>
   reversed.reduce((left, { cents, state }) => (state === "taken" ? left - cents : left), cents)
-export const leftOf = (payment: Payment, now: string): number => leftIn(asRetrieved(payment, now))
+export const leftOf = (payment: SimulatedPayment, now: string): number => leftIn(asRetrieved(payment, now))
 
 /** The payment has succeeded. Some test cards are then disputed automatically. */
 export const succeeded = (
-  payment: Payment,
+  payment: SimulatedPayment,
   paidWith: { readonly customer: string; readonly card: Card; readonly plays: string },
   dispute: string,
   now: string
-): Payment => ({
+): SimulatedPayment => ({
   ...payment,
   ...paidWith,
   state: "succeeded",
@@ -54,7 +54,7 @@ export const succeeded = (
   reversed: testCardOf(paidWith.plays)?.afterwards === "disputed" ? [aDispute(dispute, payment.cents, now)] : []
 })
 
-export const aDispute = (id: string, cents: number, now: string): Reversal => ({
+export const aDispute = (id: string, cents: number, now: string): SimulatedReversal => ({
   id,
   kind: "dispute",
   cents,
@@ -64,7 +64,12 @@ export const aDispute = (id: string, cents: number, now: string): Reversal => ({
 })
 
 /** The result of charging a saved card off-session; `saved` is undefined if the card is unknown. */
-export const charged = (payment: Payment, saved: SavedCard | undefined, dispute: string, now: string): Payment => {
+export const charged = (
+  payment: SimulatedPayment,
+  saved: SimulatedCard | undefined,
+  dispute: string,
+  now: string
+): SimulatedPayment => {
   if (saved === undefined || saved.customer !== payment.customer) {
     return { ...payment, state: "failed", problem: "The card is not saved any more." }
   }

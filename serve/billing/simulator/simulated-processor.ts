@@ -2,23 +2,22 @@
 import { Clock, Effect } from "effect"
 import { ConsoleUnavailable } from "../../persistence/console-database.ts"
 import { type CardProcessor, ForgedEvent, type PaymentQuery, ProcessorUnavailable } from "../processor.ts"
-import { paymentOfEvent } from "./events.ts"
+import { paymentOfEvent, signatureHeader, wrongSignature } from "./events.ts"
 import { asRetrieved, charged, checkoutMilliseconds, isExpired, referenceOf } from "./payment-state.ts"
-import type { Payment } from "./records.ts"
-import { signatureHeader, wrongSignature } from "./signature.ts"
-import { type Books, cards, iso, newId, payments } from "./state.ts"
+import type { SimulatedPayment } from "./records.ts"
+import { cards, iso, newId, payments, type SimulatorState } from "./state.ts"
 
 /** Milliseconds; the same time-out as for Stripe. */
 const longestAnswer = 10_000
 
 const unavailable = (cause: unknown) => new ProcessorUnavailable({ processor: "simulator", cause })
-const noBooks = <A, E>(work: Effect.Effect<A, E | ConsoleUnavailable>) =>
+const whenReachable = <A, E>(work: Effect.Effect<A, E | ConsoleUnavailable>) =>
   Effect.mapError(work, (error) => (error instanceof ConsoleUnavailable ? unavailable(error) : error))
 
 type ToCheckout = Parameters<CardProcessor["checkout"]>[0]
 type ToCharge = Parameters<CardProcessor["charge"]>[0]
 
-const anOpenPayment = (asked: ToCheckout | ToCharge, now: number): Payment => {
+const anOpenPayment = (asked: ToCheckout | ToCharge, now: number): SimulatedPayment => {
   const page = "email" in asked ? asked : undefined
   return {
     payment_id: asked.payment_id,
@@ -40,10 +39,10 @@ const anOpenPayment = (asked: ToCheckout | ToCharge, now: number): Payment => {
   }
 }
 
-export const simulatedProcessor = (books: Books): CardProcessor => {
-  const { db, settings, takeLostAnswer } = books
-  const once = Effect.fnUntraced(function* (made: Payment) {
-    const payment = yield* books.once(made)
+export const simulatedProcessor = (state: SimulatorState): CardProcessor => {
+  const { db, settings, takeLostAnswer } = state
+  const once = Effect.fnUntraced(function* (made: SimulatedPayment) {
+    const payment = yield* state.once(made)
     return payment.cents === made.cents
       ? payment
       : yield* unavailable(`${made.payment_id} was asked for before, with another amount`)
@@ -66,7 +65,7 @@ export const simulatedProcessor = (books: Books): CardProcessor => {
         duration: longestAnswer,
         orElse: () => Effect.fail(unavailable(`no answer within ${longestAnswer / 1000} seconds`))
       }),
-      noBooks
+      whenReachable
     )
   const paying = <A>(work: Effect.Effect<A, ConsoleUnavailable | ProcessorUnavailable>) =>
     answering(work, takeLostAnswer)
@@ -120,6 +119,6 @@ export const simulatedProcessor = (books: Books): CardProcessor => {
         const { webhook_secret } = yield* settings
         const problem = wrongSignature(webhook_secret, body, header(signatureHeader), yield* Clock.currentTimeMillis)
         return problem === undefined ? paymentOfEvent(body) : yield* new ForgedEvent({ problem })
-      }).pipe(noBooks)
+      }).pipe(whenReachable)
   }
 }

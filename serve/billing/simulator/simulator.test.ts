@@ -7,7 +7,7 @@ import { ConsoleDatabase } from "../../persistence/console-database.ts"
 import { isCardNumber, testCards } from "./test-cards.ts"
 
 describe("the simulator", () => {
-  it.live("remembers payments, cards and mishaps after a restart of the server", () =>
+  it.live("remembers payments, cards and faults after a restart of the server", () =>
     Effect.gen(function* () {
       const home = yield* folder
       const paid = yield* Effect.scoped(
@@ -15,12 +15,12 @@ describe("the simulator", () => {
           const simulator = yield* simulatorIn(home)
           const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
           yield* simulator.pay(reference, good)
-          yield* simulator.play({ slow_ms: 5 })
+          yield* simulator.setFaults({ slow_ms: 5 })
           return yield* simulator.processor.retrieve({ ...asked("pay_1"), reference, customer: null, card: null })
         })
       )
-      const { mishaps, processor } = yield* simulatorIn(home)
-      assert.strictEqual((yield* mishaps).slow_ms, 5)
+      const { faults, processor } = yield* simulatorIn(home)
+      assert.strictEqual((yield* faults).slow_ms, 5)
       const saved = { customer: paid?.customer ?? "", card: paid?.card?.id ?? "" }
       assert.strictEqual((yield* processor.charge({ ...asked("pay_2"), ...saved })).state, "succeeded")
     }).pipe(Effect.scoped)
@@ -103,16 +103,16 @@ describe("the simulator", () => {
 
   it.live("fails after ten seconds of waiting, although the payment was made", () =>
     Effect.gen(function* () {
-      const { pay, play, processor } = yield* aSimulator
+      const { pay, setFaults, processor } = yield* aSimulator
       const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
       yield* pay(reference, good)
       const query = { ...asked("pay_1"), reference, customer: null, card: null }
       const paid = yield* processor.retrieve(query)
-      yield* play({ slow_ms: 20_000 })
+      yield* setFaults({ slow_ms: 20_000 })
       const charge = { ...asked("pay_2"), customer: paid?.customer ?? "", card: paid?.card?.id ?? "" }
       const error = yield* Effect.flip(processor.charge(charge))
       assert.strictEqual(error.message, "simulator did not answer: no answer within 10 seconds")
-      yield* play({ slow_ms: 0 })
+      yield* setFaults({ slow_ms: 0 })
       const made = yield* processor.retrieve({ ...charge, reference: null })
       assert.strictEqual(made?.state, "succeeded")
     }).pipe(Effect.scoped)

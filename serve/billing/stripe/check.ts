@@ -6,7 +6,7 @@
 import { Clock, Effect, Redacted, Result, Schema } from "effect"
 import type Stripe from "stripe"
 import { cheapestPayment } from "../amounts.ts"
-import { tolerance } from "../signed-at.ts"
+import { signatureTolerance } from "../processor.ts"
 import { apiVersion, asking, CheckoutSession, isForbidden, openStripe, Refused, reasonOf } from "./api.ts"
 import type { StripeSettings } from "./settings.ts"
 import { sessionOf } from "./stripe-processor.ts"
@@ -101,9 +101,14 @@ const checkVersion = (answered: string | undefined): Finding =>
 
 const checkClock = (date: string | undefined, now: number): Finding => {
   const ahead = Math.round((now - Date.parse(date ?? "")) / 1000)
-  if (!(Math.abs(ahead) > tolerance)) return finding("clock", "ok", "This machine's clock agrees with Stripe's.")
+  if (!(Math.abs(ahead) > signatureTolerance))
+    return finding("clock", "ok", "This machine's clock agrees with Stripe's.")
   const how = `${Math.abs(ahead)} seconds ${ahead > 0 ? "ahead of" : "behind"} Stripe's`
-  return finding("clock", "warning", `This machine's clock is ${how}: events are refused at more than ${tolerance}.`)
+  return finding(
+    "clock",
+    "warning",
+    `This machine's clock is ${how}: events are refused at more than ${signatureTolerance}.`
+  )
 }
 
 const checkPermissions = Effect.fnUntraced(function* (stripe: Stripe) {

@@ -4,8 +4,7 @@
  */
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import type Stripe from "stripe"
-import { type CardProcessor, ForgedEvent } from "../processor.ts"
-import { wrongTime } from "../signed-at.ts"
+import { type CardProcessor, ForgedEvent, wrongTime } from "../processor.ts"
 import { Event, idOf } from "./api.ts"
 import type { makeRetrieve } from "./retrieve.ts"
 

@@ -7,7 +7,7 @@ import { creditsOfCents } from "../../billing/amounts.ts"
 import { whyCardsAreSaved } from "../../billing/saved-card.ts"
 import type { Paying } from "../../billing/simulator/checkout.ts"
 import type { Typed } from "../../billing/simulator/payment-state.ts"
-import type { Payment } from "../../billing/simulator/records.ts"
+import type { SimulatedPayment } from "../../billing/simulator/records.ts"
 import type { Simulator } from "../../billing/simulator/simulator.ts"
 import type { Refusable } from "../../billing/simulator/state.ts"
 import { testCards } from "../../billing/simulator/test-cards.ts"
@@ -66,19 +66,19 @@ const cardList = section(
   })}`
 )
 
-const back = (payment: Payment | undefined) =>
+const back = (payment: SimulatedPayment | undefined) =>
   payment?.cancel_url ? linkButton(payment.cancel_url, "Back without paying") : null
 
 const notFound = shown(404, "No such payment", html`<p>This address names no payment. Begin again in the console.</p>`)
 
-const over = (payment: Payment) =>
+const over = (payment: SimulatedPayment) =>
   shown(410, "This payment is over", html`<p>Nobody paid in time, and nothing was charged.</p><p>${back(payment)}</p>`)
 
 type Problems = Partial<Record<keyof Typed, string>>
 const empty: Typed = { number: "", expires: "", cvc: "" }
 
 /** The fields do not declare that they take a card; otherwise the browser would offer the person's own card. */
-const toPay = (payment: Payment, status: number, problems: Problems, typed: Typed, refused?: string) => {
+const toPay = (payment: SimulatedPayment, status: number, problems: Problems, typed: Typed, refused?: string) => {
   const first = (["number", "expires", "cvc"] as const).find((name) => problems[name] !== undefined) ?? "number"
   return shown(
     status,
@@ -126,7 +126,7 @@ ${cardList}`
   )
 }
 
-const atBank = (payment: Payment) =>
+const atBank = (payment: SimulatedPayment) =>
   shown(
     200,
     "Confirm with your bank",
@@ -140,7 +140,7 @@ ${postForm({
 })}`
   )
 
-const answerTo = (payment: Payment, paying: Paying, typed: Typed): CheckoutAnswer => {
+const answerTo = (payment: SimulatedPayment, paying: Paying, typed: Typed): CheckoutAnswer => {
   if (paying.kind === "paid") return { kind: "leave", url: paying.url }
   if (paying.kind === "asks_owner") return atBank(payment)
   if (paying.kind === "over") return over(payment)
@@ -151,7 +151,7 @@ const answerTo = (payment: Payment, paying: Paying, typed: Typed): CheckoutAnswe
 
 export const checkoutPageOf = (simulator: Simulator["Service"]): CheckoutPage => {
   /** A missing payment has no page. */
-  const of = (reference: string, answer: (payment: Payment) => Refusable<CheckoutAnswer>) =>
+  const of = (reference: string, answer: (payment: SimulatedPayment) => Refusable<CheckoutAnswer>) =>
     Effect.flatMap(simulator.payment(reference), (payment) =>
       payment?.made_by === "checkout"
         ? Effect.catchTag(answer(payment), "SimulatorRefuses", () => Effect.succeed(notFound))

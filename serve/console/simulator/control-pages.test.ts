@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
 import { Effect, Redacted } from "effect"
-import { noMishaps } from "../../billing/simulator/records.ts"
+import { noFaults } from "../../billing/simulator/records.ts"
 import { formOf } from "../web/form.ts"
 import type { Answer, FormContext } from "../web/page.ts"
 import { simulatorPages } from "./control-pages.ts"
@@ -43,28 +43,28 @@ const opened = Effect.gen(function* () {
   }
   return { simulator, pages, reference, visit }
 })
-/** Shared by the tests of mishaps, because they change no payment. */
-const withMishaps = onceForFile(opened)
+/** Shared by the tests of faults, because they change no payment. */
+const withFaults = onceForFile(opened)
 const payment = "/simulator/payments/:reference"
 
 describe("the simulator's pages for operators", () => {
   it.live("marks every page as for operators only", () =>
     Effect.gen(function* () {
-      const { pages } = yield* withMishaps
+      const { pages } = yield* withFaults
       assert.isTrue(pages.every(({ operatorsOnly }) => operatorsOnly === true))
     }).pipe(Effect.scoped)
   )
 
-  it.live("plays mishaps and says which ones are played now", () =>
+  it.live("plays faults and says which ones are played now", () =>
     Effect.gen(function* () {
-      const { simulator, visit } = yield* withMishaps
+      const { simulator, visit } = yield* withFaults
       const before = yield* visit("/simulator")
       assert.include(before, "pay_1")
       assert.include(before, "All is well: nothing goes wrong now.")
       assert.notInclude(before, "Back to normal")
       const told = yield* visit("/simulator", { on: "outage", slow: "2.5", events: "twice" })
       assert.strictEqual(told, "goes to /simulator: This is played from now on.")
-      assert.deepStrictEqual(yield* simulator.mishaps, {
+      assert.deepStrictEqual(yield* simulator.faults, {
         outage: true,
         lose_next_answer: false,
         slow_ms: 2500,
@@ -79,9 +79,9 @@ describe("the simulator's pages for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends all mishaps with one button, even if the fields are invalid", () =>
+  it.live("ends all faults with one button, even if the fields are invalid", () =>
     Effect.gen(function* () {
-      const { simulator, visit } = yield* withMishaps
+      const { simulator, visit } = yield* withFaults
       yield* visit("/simulator", { on: "lose_next_answer", slow: "1", events: "forged" })
       assert.match(
         yield* visit("/simulator"),
@@ -89,7 +89,7 @@ describe("the simulator's pages for operators", () => {
       )
       const told = yield* visit("/simulator", { normal: "yes", slow: "soon" })
       assert.strictEqual(told, "goes to /simulator: All is back to normal.")
-      assert.deepStrictEqual(yield* simulator.mishaps, noMishaps)
+      assert.deepStrictEqual(yield* simulator.faults, noFaults)
     }).pipe(Effect.scoped)
   )
 
@@ -97,11 +97,11 @@ describe("the simulator's pages for operators", () => {
     "answers 422 to %j and changes nothing",
     (fields) =>
       Effect.gen(function* () {
-        const { simulator, visit } = yield* withMishaps
-        const before = yield* simulator.mishaps
+        const { simulator, visit } = yield* withFaults
+        const before = yield* simulator.faults
         const text = yield* visit("/simulator", { slow: "0", events: "once", ...fields })
         assert.match(text, /^422 Simulator\n/)
-        assert.deepStrictEqual(yield* simulator.mishaps, before)
+        assert.deepStrictEqual(yield* simulator.faults, before)
       }).pipe(Effect.scoped)
   )
 

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { RetrievedPayment } from "../../billing/processor.ts"
 import { cardText } from "../../billing/saved-card.ts"
 import { leftIn, referenceOf } from "../../billing/simulator/payment-state.ts"
-import type { Payment } from "../../billing/simulator/records.ts"
+import type { SimulatedPayment } from "../../billing/simulator/records.ts"
 import type { SeenPayment, Simulator } from "../../billing/simulator/simulator.ts"
 import type { SimulatorRefuses } from "../../billing/simulator/state.ts"
 import type { ConsoleUnavailable } from "../../persistence/console-database.ts"
@@ -50,7 +50,7 @@ export const stateBadges = ({ retrieved, payment }: SeenPayment): Html => {
 export const addressOf = ({ payment }: SeenPayment) =>
   `/simulator/payments/${encodeURIComponent(referenceOf(payment.payment_id))}` as const
 
-export const cardOf = ({ card }: Payment) => (card === null ? "none" : cardText(card))
+export const cardOf = ({ card }: SimulatedPayment) => (card === null ? "none" : cardText(card))
 
 const reversalRows = (seen: SeenPayment) =>
   seen.payment.reversed.map(({ cents, fails_at, id, kind, outcome }) => {
