@@ -96,7 +96,7 @@ export const makeBook = (needs: BillingNeeds) => {
     if (booked) return cents
     const isIt = (entry: Entry) => entry.type === type && entry.request_id === id
     const found = yield* administration.entriesOf(account_id).pipe(Stream.filter(isIt), Stream.runHead)
-    if (Option.isNone(found)) return yield* Effect.die(new Error(`the ledger has booked ${id}, and has no entry of it`))
+    if (Option.isNone(found)) return yield* Effect.die(new Error(`the ledger has booked ${id} but has no entry for it`))
     return centsOfCredits(-found.value.credits)
   })
 
@@ -140,9 +140,9 @@ export const makeBook = (needs: BillingNeeds) => {
     }
     if (retrieved.cents !== payment.cents) {
       const what = retrieved.problem ?? `${usdText(retrieved.cents)} was received instead of ${usdText(payment.cents)}.`
-      const problem = `${what} No credits were added; the operator has been told.`
+      const problem = `${what} No credits were added; the operator has been notified.`
       yield* Effect.logError(
-        `Payment ${payment.id} of account ${payment.account_id}: ${problem} Refund ${retrieved.reference} at ${processor.name}, or credit the account by hand.`
+        `Payment ${payment.id} of account ${payment.account_id}: ${problem} Refund ${retrieved.reference} at ${processor.name}, or credit the account manually.`
       )
       return yield* lost(payment, { state: "failed", problem, card: retrieved.card })
     }

@@ -55,7 +55,7 @@ const validTrigger = (credits: number) =>
     ? Effect.void
     : new InvalidChoice({
         field: "trigger_credits",
-        problem: `A recharge starts below a balance of at least ${usdText(lowestTrigger / creditsPerCent)} and at most ${usdText(highestTrigger / creditsPerCent)}.`
+        problem: `The balance that starts a recharge must be from ${usdText(lowestTrigger / creditsPerCent)} to ${usdText(highestTrigger / creditsPerCent)}.`
       })
 
 /** The saved card and the settings of auto-recharge. */

@@ -1,6 +1,6 @@
 /**
- * The interface to a card processor. The processor is the authority on the state of a payment: Larder retrieves the
- * payment (`retrieve`) and books its state, in whatever order reports arrive. An event from outside only triggers a
+ * The interface to a card processor, which Stripe and the simulator implement. The processor is the authority on the
+ * state of a payment: Larder retrieves the payment and books its state, in whatever order reports arrive. An event from outside only triggers a
  * retrieval; it is never taken as fact.
  *
  * Larder assigns `payment_id` (`pay_…`) and records it before it asks the processor. Every request carries it, so that
@@ -63,7 +63,7 @@ export const signatureTolerance = 300
 export const wrongTime = (seconds: number, now: number): string | undefined => {
   const age = Math.round(now / 1000 - seconds)
   if (Math.abs(age) <= signatureTolerance) return undefined
-  return `The event was signed ${Math.abs(age)} seconds ${age > 0 ? "ago" : "in the future"}, and at most ${signatureTolerance} are accepted: check the server's clock.`
+  return `The event was signed ${Math.abs(age)} seconds ${age > 0 ? "ago" : "in the future"}; at most ${signatureTolerance} are accepted. Check the server's clock.`
 }
 
 /** Money that went back, or that is held back. The processor assigns the ids; they never change. */

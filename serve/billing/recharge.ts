@@ -52,7 +52,7 @@ export const startRecharges = Effect.fnUntraced(function* (
       Effect.gen(function* () {
         const customer = yield* findCustomer(db, processor.name, account_id)
         if (customer === undefined || customer.card === null) {
-          yield* switchOff(db, account_id, "There is no saved card any more.", now)
+          yield* switchOff(db, account_id, "There is no longer a saved card.", now)
           return undefined
         }
         const recharge = yield* claimRecharge(db, account_id, id)

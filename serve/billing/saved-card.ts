@@ -73,8 +73,7 @@ const lockCustomer = (db: Statements, processor: string, account_id: string, cus
        returning processor, card, card_since`,
       [account_id, processor, customer]
     ),
-    ([row]) =>
-      row === undefined ? Effect.die(new Error("the row of a customer was not given back")) : Effect.succeed(row)
+    ([row]) => (row === undefined ? Effect.die(new Error("the insert returned no customer row")) : Effect.succeed(row))
   )
 
 const forgetLater = (db: Statements, processor: string, card: string, now: string) =>

@@ -29,20 +29,20 @@ export const payable = (cents: number) =>
     ? Effect.void
     : new InvalidChoice({
         field: "cents",
-        problem: `An amount is at least ${usdText(cheapestPayment)} and at most ${usdText(dearestPayment)}, in whole cents.`
+        problem: `The amount must be from ${usdText(cheapestPayment)} to ${usdText(dearestPayment)}, in whole cents.`
       })
 
 const sentBefore = new InvalidChoice({
   field: "submission",
-  problem: "This form was sent before, with another amount. Load the page again."
+  problem: "This form was already sent with a different amount. Reload the page."
 })
 const sentElsewhere = new InvalidChoice({
   field: "submission",
-  problem: "This form was sent before, to another card processor. Load the page again."
+  problem: "This form was already sent to another card processor. Reload the page."
 })
 const sentIncomplete = new InvalidChoice({
   field: "submission",
-  problem: "The form did not arrive whole, and nothing was charged. Load the page again."
+  problem: "The form arrived incomplete, and nothing was charged. Reload the page."
 })
 
 /**
@@ -51,7 +51,7 @@ const sentIncomplete = new InvalidChoice({
 const otherCard = (card: SavedCard) =>
   new InvalidChoice({
     field: "card",
-    problem: `Nothing was charged: since this page was opened another card was saved, ${cardText(card)}.`
+    problem: `Nothing was charged: another card was saved since this page was opened, ${cardText(card)}.`
   })
 
 export const makeTopUp = ({ database, processor }: BillingNeeds, charge: Reconcile["charge"], resolve: Resolve) => {
@@ -127,7 +127,7 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, charge: Reconci
           Effect.logWarning(error.message, { payment_id: payment.id }).pipe(
             Effect.andThen(
               new BillingUnavailable({
-                problem: "The card processor does not answer. Nothing was charged; try again in a moment."
+                problem: "The card processor does not answer. Nothing was charged. Try again in a moment."
               })
             )
           )
@@ -140,7 +140,7 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, charge: Reconci
     if (isNew) {
       yield* charge(payment).pipe(
         Effect.catchTag("ProcessorUnavailable", (error) =>
-          Effect.logWarning(`${error.message}. The payment is looked at again.`, { payment_id: payment.id })
+          Effect.logWarning(`${error.message}. The payment is reconciled later.`, { payment_id: payment.id })
         )
       )
     }

@@ -17,19 +17,19 @@ const paymentsOf = ({ account }: SignedIn) =>
   console.run(Billing.use((billing) => billing.payments(account.id, { before: null, limit: 100 })))
 const settingsOf = ({ account }: SignedIn) => console.run(Billing.use((billing) => billing.settings(account.id)))
 
-const notFinished = "The payment was not finished, and nothing was charged."
+const notFinished = "The payment was not completed, and nothing was charged."
 
 const amounts = [
-  ["", "Type an amount in US dollars."],
-  ["ten", "This is no amount in dollars and cents, such as 75 or 75.50."],
-  ["-50", "This is no amount in dollars and cents, such as 75 or 75.50."],
-  ["1e3", "This is no amount in dollars and cents, such as 75 or 75.50."],
-  ["12.345", "This is no amount in dollars and cents, such as 75 or 75.50."],
-  ["0x64", "This is no amount in dollars and cents, such as 75 or 75.50."],
-  ["9.99", "Type at least $10 and at most $50,000."],
-  ["0", "Type at least $10 and at most $50,000."],
-  ["50000.01", "Type at least $10 and at most $50,000."],
-  ['"><script>alert(1)</script>', "This is no amount in dollars and cents, such as 75 or 75.50."]
+  ["", "Enter an amount in US dollars."],
+  ["ten", "This is not an amount in dollars and cents, such as 75 or 75.50."],
+  ["-50", "This is not an amount in dollars and cents, such as 75 or 75.50."],
+  ["1e3", "This is not an amount in dollars and cents, such as 75 or 75.50."],
+  ["12.345", "This is not an amount in dollars and cents, such as 75 or 75.50."],
+  ["0x64", "This is not an amount in dollars and cents, such as 75 or 75.50."],
+  ["9.99", "Enter at least $10 and at most $50,000."],
+  ["0", "Enter at least $10 and at most $50,000."],
+  ["50000.01", "Enter at least $10 and at most $50,000."],
+  ['"><script>alert(1)</script>', "This is not an amount in dollars and cents, such as 75 or 75.50."]
 ] as const
 
 describe("a top-up", () => {
@@ -203,7 +203,7 @@ describe("auto-recharge", () => {
       expect(status).toBe(422)
       expect([errorAt(text, "recharge_amount"), valueAt(text, "recharge_amount")]).toEqual([problem, typed])
       expect([errorAt(text, "trigger"), valueAt(text, "trigger")]).toEqual([
-        "This is no amount in dollars and cents, such as 20 or 20.50.",
+        "This is not an amount in dollars and cents, such as 20 or 20.50.",
         "many"
       ])
       expect((await settingsOf(who)).recharge.is_on).toBe(false)
@@ -211,9 +211,9 @@ describe("auto-recharge", () => {
   )
 
   it.each([
-    ["0.99", "Type a balance from $1.00 to $50,000.00."],
-    ["50000.01", "Type a balance from $1.00 to $50,000.00."],
-    ["", "Type a balance in US dollars."]
+    ["0.99", "Enter a balance from $1.00 to $50,000.00."],
+    ["50000.01", "Enter a balance from $1.00 to $50,000.00."],
+    ["", "Enter a balance in US dollars."]
   ])("rejects the trigger %j at its field, and keeps the valid amount", async (typed, problem) => {
     const { status, text } = await save("75.50", typed)
     expect([status, errorAt(text, "trigger"), valueAt(text, "trigger")]).toEqual([422, problem, typed])
@@ -266,7 +266,7 @@ describe("auto-recharge that charges at once", () => {
     const words = unescaped(text.replace(/<[^>]*>/g, "")).replace(/\s+/g, " ")
     expect(words).toContain("The balance is $15.00, below the $5,000.00 that you chose.")
     expect(words).toContain(
-      "Visa ending in 4242 is charged $10.00 now, and again as calls are made, until the balance is at least $5,000.00: about 499 payments, $4,990.00 in all"
+      "Visa ending in 4242 is charged $10.00 now, and again as calls are made, until the balance is at least $5,000.00: about 499 payments, $4,990.00 in total"
     )
     expect(buttonsOf(text)).toEqual(["Switch on and charge $10.00", "Back"])
     expect(["recharge_amount", "trigger", "payments"].map((name) => hidden(text, name))).toEqual(["10", "5,000", "499"])
@@ -333,7 +333,7 @@ describe("auto-recharge on the pages of the console", () => {
     const { text } = await who.browser.get("/billing")
     expect(sectionOf(text, "auto-recharge")).not.toContain("$")
     expect(linkCalled(text, "Set up")).toBe("/billing/auto-recharge")
-    expect((await who.browser.get("/billing/auto-recharge")).text).toContain("the amounts are a proposal")
+    expect((await who.browser.get("/billing/auto-recharge")).text).toContain("the amounts are a suggestion")
   })
 
   it("says with which card and when it was switched off by itself, with links to go on", async () => {

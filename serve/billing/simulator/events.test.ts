@@ -80,7 +80,7 @@ describe("events of the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends an event twice when that fault is played", () =>
+  it.live("sends an event twice when that fault is simulated", () =>
     Effect.gen(function* () {
       const { arrived, buy, simulator } = yield* opened
       yield* simulator.setFaults({ events: "twice" })
@@ -91,7 +91,7 @@ describe("events of the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends events in reverse order when that fault is played", () =>
+  it.live("sends events in reverse order when that fault is simulated", () =>
     Effect.gen(function* () {
       const { arrived, buy, simulator } = yield* opened
       yield* simulator.setFaults({ events: "reversed" })
@@ -103,7 +103,7 @@ describe("events of the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends a forged event first when that fault is played, and its signature is rejected", () =>
+  it.live("sends a forged event first when that fault is simulated, and its signature is rejected", () =>
     Effect.gen(function* () {
       const { arrived, believed, buy, simulator } = yield* opened
       yield* simulator.setFaults({ events: "forged" })
@@ -114,7 +114,7 @@ describe("events of the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("drops events when that fault is played, and never sends them later", () =>
+  it.live("drops events when that fault is simulated, and never sends them later", () =>
     Effect.gen(function* () {
       const { arrived, buy, simulator } = yield* opened
       yield* simulator.setFaults({ events: "none" })

@@ -69,7 +69,7 @@ export const wrongSignature = (
   now: number
 ): string | undefined => {
   const [, seconds, given] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header ?? "") ?? []
-  if (seconds === undefined || given === undefined) return "The event carries no signature."
+  if (seconds === undefined || given === undefined) return "The event has no signature."
   if (!timingSafeEqual(hmac(secret, seconds, body), Buffer.from(given, "hex"))) return "The event's signature is wrong."
   return wrongTime(Number(seconds), now)
 }

@@ -40,7 +40,7 @@ export const moneyOutOf = ({ alter }: SimulatorState): MoneyOut => {
         const amount = cents ?? left
         if (left <= 0) return refuses("Nothing of this payment can be refunded.")
         if (!Number.isSafeInteger(amount) || amount < 1 || amount > left) {
-          return refuses(`A refund takes $0.01 to $${(left / 100).toFixed(2)} of this payment.`)
+          return refuses(`A refund of this payment must be from $0.01 to $${(left / 100).toFixed(2)}.`)
         }
         const fails = testCardOf(payment.plays)?.afterwards === "refunds_fail"
         const fails_at = fails ? iso(Date.parse(now) + refundFailsAfterMilliseconds) : null
@@ -64,7 +64,9 @@ export const moneyOutOf = ({ alter }: SimulatorState): MoneyOut => {
       }),
     failRefund: (reference, id) =>
       reverse(reference, id, "refund.failed", (is, now) =>
-        is.kind === "refund" && is.fails_at === null ? { ...is, fails_at: now } : "This is no refund that can fail now."
+        is.kind === "refund" && is.fails_at === null
+          ? { ...is, fails_at: now }
+          : "This is not a refund that can fail now."
       ),
     dispute: (reference) =>
       alter(reference, (payment, now) => {
@@ -79,7 +81,7 @@ export const moneyOutOf = ({ alter }: SimulatorState): MoneyOut => {
       }),
     close: (reference, id, outcome) =>
       reverse(reference, id, "charge.dispute.closed", (is) =>
-        is.kind === "dispute" && is.outcome === "open" ? { ...is, outcome } : "This dispute is closed."
+        is.kind === "dispute" && is.outcome === "open" ? { ...is, outcome } : "This dispute is already closed."
       )
   }
 }

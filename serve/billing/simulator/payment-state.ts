@@ -71,7 +71,7 @@ export const charged = (
   now: string
 ): SimulatedPayment => {
   if (saved === undefined || saved.customer !== payment.customer) {
-    return { ...payment, state: "failed", problem: "The card is not saved any more." }
+    return { ...payment, state: "failed", problem: "The card is no longer saved." }
   }
   const later = testCardOf(saved.plays)?.later ?? "pays"
   const { card, customer, plays } = saved
@@ -103,15 +103,15 @@ export const readCard = ({ cvc, expires, number }: Typed, now: string): Read => 
   const expiry = expiryOf(expires)
   const isOver = expiry !== undefined && `${expiry.slice(3)}-${expiry.slice(0, 2)}` < now.slice(0, 7)
   const problems = {
-    ...(isCardNumber(digits) ? {} : { number: "This is no card number." }),
-    ...(expiry === undefined ? { expires: "Write month and year, such as 04/30." } : {}),
+    ...(isCardNumber(digits) ? {} : { number: "This is not a card number." }),
+    ...(expiry === undefined ? { expires: "Enter month and year, such as 04/30." } : {}),
     ...(isOver ? { expires: "The card has expired." } : {}),
-    ...(/^\d{3,4}$/.test(cvc.trim()) ? {} : { cvc: "Write the three or four digits." })
+    ...(/^\d{3,4}$/.test(cvc.trim()) ? {} : { cvc: "Enter the three or four digits." })
   }
   if (expiry === undefined || Object.keys(problems).length > 0) return { problems }
   const name = testCardNamed(digits)
   const card = testCardOf(name ?? null)
   return name === undefined || card === undefined
-    ? { declined: "The card was declined. Only the test cards below are taken here." }
+    ? { declined: "The card was declined. Only the test cards below are accepted here." }
     : { name, card, expires: expiry }
 }

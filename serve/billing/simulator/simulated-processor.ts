@@ -45,7 +45,7 @@ export const simulatedProcessor = (state: SimulatorState): CardProcessor => {
     const payment = yield* state.once(made)
     return payment.cents === made.cents
       ? payment
-      : yield* unavailable(`${made.payment_id} was asked for before, with another amount`)
+      : yield* unavailable(`${made.payment_id} was already requested with a different amount`)
   })
 
   /** If the answer is lost, the payment was made nevertheless. */

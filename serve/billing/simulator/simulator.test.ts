@@ -54,7 +54,7 @@ describe("the simulator", () => {
       const no = yield* ownerSays(reference, false)
       assert.deepStrictEqual(no, {
         kind: "declined",
-        problem: "The card's owner did not confirm the payment with the bank."
+        problem: "The cardholder did not confirm the payment with the bank."
       })
       assert.strictEqual((yield* ownerSays(reference, true)).kind, "declined")
       yield* pay(reference, card)
@@ -86,15 +86,21 @@ describe("the simulator", () => {
         Effect.map(Effect.flip(work), ({ message }) => message)
       assert.strictEqual(yield* refused(refund(reference, null)), "Nothing of this payment can be refunded.")
       yield* pay(reference, good)
-      assert.strictEqual(yield* refused(refund(reference, 5001)), "A refund takes $0.01 to $50.00 of this payment.")
-      assert.strictEqual(yield* refused(refund(reference, 0.5)), "A refund takes $0.01 to $50.00 of this payment.")
+      assert.strictEqual(
+        yield* refused(refund(reference, 5001)),
+        "A refund of this payment must be from $0.01 to $50.00."
+      )
+      assert.strictEqual(
+        yield* refused(refund(reference, 0.5)),
+        "A refund of this payment must be from $0.01 to $50.00."
+      )
       const part = yield* refund(reference, 4000)
       const held = yield* dispute(reference)
       assert.strictEqual(yield* refused(dispute(reference)), "Nothing of this payment can be disputed.")
       yield* close(reference, held, "lost")
-      assert.strictEqual(yield* refused(close(reference, held, "won")), "This dispute is closed.")
+      assert.strictEqual(yield* refused(close(reference, held, "won")), "This dispute is already closed.")
       yield* failRefund(reference, part)
-      assert.strictEqual(yield* refused(failRefund(reference, part)), "This is no refund that can fail now.")
+      assert.strictEqual(yield* refused(failRefund(reference, part)), "This is not a refund that can fail now.")
       assert.strictEqual(yield* refused(refund("sim_pay_9", null)), "There is no such payment.")
       yield* refund(reference, 4000)
       assert.strictEqual(yield* refused(refund(reference, null)), "Nothing of this payment can be refunded.")

@@ -47,7 +47,10 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
     yield* Effect.timeoutOption(Queue.take(awake), wait)
   }).pipe(
     Effect.catchTag("ConsoleUnavailable", (error) =>
-      Effect.andThen(Effect.logWarning("The simulator cannot send its events now", error), Effect.sleep("5 seconds"))
+      Effect.andThen(
+        Effect.logWarning("The simulator cannot send its events at the moment", error),
+        Effect.sleep("5 seconds")
+      )
     )
   )
   return Simulator.of({

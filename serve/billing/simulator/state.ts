@@ -75,7 +75,7 @@ export const openState = Effect.gen(function* () {
   yield* settingsRecord.add(db, settingsId, { ...noFaults, webhook_secret })
 
   const settings = Effect.flatMap(settingsRecord.find(db, settingsId), (found) =>
-    found === undefined ? Effect.die(new Error("The simulator's settings are gone")) : Effect.succeed(found)
+    found === undefined ? Effect.die(new Error("The simulator's settings are missing")) : Effect.succeed(found)
   )
   const setFaults = (faults: Partial<Faults>): Effect.Effect<void, ConsoleUnavailable> =>
     settings.pipe(

@@ -60,7 +60,7 @@ export const sentenceOf = (error: InstanceType<typeof Stripe.errors.StripeError>
   const { code, message, requestId, statusCode, type } = error
   const request = requestId ? `, request ${requestId}` : ""
   if (statusCode === 401) return `the key in LARDER_STRIPE_KEY is refused (401${request})`
-  if (statusCode === 403) return `the key in LARDER_STRIPE_KEY may not do this (403${request})`
+  if (statusCode === 403) return `the key in LARDER_STRIPE_KEY lacks a permission (403${request})`
   if (type === "StripeConnectionError") return `no connection${codeOf(error.detail)}`
   return `${statusCode ?? "no status"} ${code ?? type}: ${message}${request ? ` (${requestId})` : ""}`
 }

@@ -70,14 +70,14 @@ const findingOf = <R>(check: string, what: string, work: Effect.Effect<Finding, 
   Effect.catchTag(work, "Refused", ({ cause }) =>
     Effect.succeed(
       isNotAllowed(cause)
-        ? finding(check, "warning", `The key may not read ${what}, so this was not checked.`)
+        ? finding(check, "warning", `The key does not have permission to read ${what}, so this was not checked.`)
         : finding(check, "failed", reasonOf(cause))
     )
   )
 
 const checkKey = ({ isTest }: StripeSettings): Finding =>
   isTest
-    ? finding("key", "warning", "LARDER_STRIPE_KEY is a test key: only test cards pay, and no money is taken.")
+    ? finding("key", "warning", "LARDER_STRIPE_KEY is a test key: only test cards are accepted, and no money is taken.")
     : finding("key", "ok", "LARDER_STRIPE_KEY is a live key: cards are charged.")
 
 const checkAccount = ({ isTest }: StripeSettings, account: typeof Account.Type): Finding => {
@@ -97,7 +97,7 @@ const checkAccount = ({ isTest }: StripeSettings, account: typeof Account.Type):
 const checkVersion = (answered: string | undefined): Finding =>
   answered === undefined || answered === apiVersion
     ? finding("api_version", "ok", apiVersion)
-    : finding("api_version", "failed", `Stripe answers in version ${answered}; Larder is made for ${apiVersion}.`)
+    : finding("api_version", "failed", `Stripe answers in version ${answered}; Larder expects ${apiVersion}.`)
 
 const checkClock = (date: string | undefined, now: number): Finding => {
   const ahead = Math.round((now - Date.parse(date ?? "")) / 1000)
@@ -107,7 +107,7 @@ const checkClock = (date: string | undefined, now: number): Finding => {
   return finding(
     "clock",
     "warning",
-    `This machine's clock is ${how}: events are refused at more than ${signatureTolerance}.`
+    `This machine's clock is ${how}: events are rejected if it is off by more than ${signatureTolerance}.`
   )
 }
 
@@ -134,11 +134,11 @@ const checkPermissions = Effect.fnUntraced(function* (stripe: Stripe) {
   )
   const names = missing.flat().join(", ")
   return names === ""
-    ? finding("permissions", "ok", "The key may read what payments need.")
+    ? finding("permissions", "ok", "The key has the permissions to read what payments need.")
     : finding(
         "permissions",
         "failed",
-        `The key may not read: ${names}. Give it these permissions in Stripe's dashboard.`
+        `The key lacks permission to read: ${names}. Grant these permissions in Stripe's dashboard.`
       )
 })
 
@@ -176,16 +176,20 @@ const checkCheckout = Effect.fnUntraced(
       Page
     )
     if (currency !== "usd" || amount_total !== page.cents) {
-      return finding("checkout", "failed", `A page for 10 US dollars asks for ${amount_total} in ${currency}.`)
+      return finding("checkout", "failed", `A payment page for 10 US dollars asks for ${amount_total} in ${currency}.`)
     }
     if (!payment_method_types.includes("card")) {
-      return finding("checkout", "failed", "The payment page takes no cards: switch them on in Stripe's dashboard.")
+      return finding("checkout", "failed", "The payment page does not accept cards: enable them in Stripe's dashboard.")
     }
     if (Result.isFailure(expired)) {
-      const left = `${made.id} could not be expired, and ends by itself within a day: ${reasonOf(expired.failure.cause)}`
-      return finding("checkout", "warning", `A payment page was made. ${left}`)
+      const left = `${made.id} could not be expired; it expires automatically within a day: ${reasonOf(expired.failure.cause)}`
+      return finding("checkout", "warning", `A payment page was created. ${left}`)
     }
-    return finding("checkout", "ok", `A payment page for 10 US dollars was made, and expired at once (${made.id}).`)
+    return finding(
+      "checkout",
+      "ok",
+      `A payment page for 10 US dollars was created and expired immediately (${made.id}).`
+    )
   },
   Effect.uninterruptible,
   Effect.catchTag("Refused", ({ cause }) => Effect.succeed(finding("checkout", "failed", reasonOf(cause))))
@@ -193,7 +197,7 @@ const checkCheckout = Effect.fnUntraced(
 
 const checkSecret = (secret: string | undefined): Finding => {
   if (secret === undefined) {
-    const then = "events are refused, and payments, refunds and disputes are found late"
+    const then = "events are rejected, and payments, refunds and disputes are found late"
     return finding("webhook_secret", "warning", `LARDER_STRIPE_WEBHOOK_SECRET is not set: ${then}.`)
   }
   return /^whsec_\S+$/.test(secret)
@@ -201,7 +205,7 @@ const checkSecret = (secret: string | undefined): Finding => {
     : finding(
         "webhook_secret",
         "warning",
-        "LARDER_STRIPE_WEBHOOK_SECRET is no signing secret: those begin with whsec_ and have no blanks."
+        "LARDER_STRIPE_WEBHOOK_SECRET is not a signing secret. Signing secrets begin with whsec_ and contain no spaces."
       )
 }
 

@@ -53,7 +53,7 @@ export const reversalsFrom = (
 }
 
 const inOtherCurrency = (currency: string) =>
-  `The payment was made in ${currency.toUpperCase()}, and only US dollars are taken.`
+  `The payment was made in ${currency.toUpperCase()}, but only US dollars are accepted.`
 
 /** After this many seconds Stripe has either confirmed a payment or never will. */
 const confirmedWithin = 900
@@ -126,8 +126,8 @@ export const retrievedCheckout = (
   reversed: ReadonlyArray<RetrievedReversal>
 ): RetrievedPayment => retrieved(session.id, checkoutState(session, intent), intent, idOf(session.customer), reversed)
 
-export const gone = "The card is not saved at the card processor any more."
-export const refused = "The card processor refuses the payment. Nothing was charged; the operator has been told."
+export const gone = "The card is no longer saved at the card processor."
+export const refused = "The card processor refused the payment. Nothing was charged; the operator has been notified."
 
 /** Stripe has no record of the payment, and a repeated request would get the same answer. */
 export const neverMade = (paymentId: string, customer: string, problem: string): RetrievedPayment => ({

@@ -85,7 +85,7 @@ const Declined = Schema.Struct({ payment_intent: Schema.Struct({ id: Schema.Stri
 
 const tellRefused = ({ account_id, payment_id }: PaymentRequest, cause: Parameters<typeof sentenceOf>[0], then = "") =>
   Effect.logError(
-    `Stripe refuses the payment ${payment_id} of account ${account_id}, and nothing was charged: ${sentenceOf(cause)}.${then}`
+    `Stripe refuses payment ${payment_id} of account ${account_id}; nothing was charged: ${sentenceOf(cause)}.${then}`
   )
 
 export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
@@ -131,7 +131,7 @@ export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
   const declined = Effect.fnUntraced(function* (cause: unknown) {
     const { payment_intent } = yield* ask(() => Promise.resolve(cause), Declined)
     const intent = yield* retrieving.intentOf(payment_intent.id)
-    return intent ?? (yield* unavailable(new Error(`${payment_intent.id} was declined, and is not to be found`)))
+    return intent ?? (yield* unavailable(new Error(`${payment_intent.id} was declined but cannot be found`)))
   })
 
   return {
@@ -154,7 +154,7 @@ export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
         )
       )
       const { customer, id, url } = session
-      if (url === null) return yield* unavailable(new Error(`${id} has no payment page: it is over`))
+      if (url === null) return yield* unavailable(new Error(`${id} has no payment page any more`))
       return { url, reference: id, customer: idOf(customer) }
     }),
     charge: Effect.fn("Stripe.charge")(function* (asked) {
@@ -167,7 +167,11 @@ export const stripeProcessor = (settings: StripeSettings): CardProcessor => {
             if (isDeclined(cause)) return yield* declined(cause)
             if (!isInvalid(cause)) return yield* asUnavailable(cause)
             if (!(yield* isSaved(asked.card, asked.customer))) return gone
-            yield* tellRefused(asked, cause, " Nobody tries it again; where it was a recharge, it is switched off.")
+            yield* tellRefused(
+              asked,
+              cause,
+              " It is not repeated; if it was a recharge, auto-recharge is switched off."
+            )
             return refused
           })
         )

@@ -1,6 +1,6 @@
 /**
- * Events of Stripe, verified on the raw body. Only the payment that an event names and Stripe's id of it are used; the
- * rest of the event is ignored.
+ * The events that Stripe sends to `POST /webhooks/stripe`: their signature, verified on the raw body, and the payments
+ * that they name. Only the payment's id and Stripe's id of it are used; the rest of the event is ignored.
  */
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import type Stripe from "stripe"
@@ -12,7 +12,7 @@ const decodeEvent = Schema.decodeUnknownOption(Schema.fromJsonString(Event))
 
 // Stripe's dashboard shows these messages next to the failed delivery
 const noSecret =
-  "LARDER_STRIPE_WEBHOOK_SECRET is not set on the server, so events are refused: set it to the signing secret (whsec_…) of this webhook endpoint."
+  "LARDER_STRIPE_WEBHOOK_SECRET is not set on the server, so events are rejected: set it to the signing secret (whsec_…) of this webhook endpoint."
 const noSignature = "The request has no Stripe-Signature header: Stripe did not send it, or a proxy removed the header."
 const wrongSecret =
   "The signature does not match: LARDER_STRIPE_WEBHOOK_SECRET on the server is not the signing secret (whsec_…) of this webhook endpoint, or the event is not from Stripe."

@@ -96,9 +96,9 @@ describe("the simulator's payment page", () => {
       const text = yield* post({ number: "4242 4242 4242 4241", expires: "13/40", cvc: "12" })
       assert.match(text, /^422\n/)
       for (const problem of [
-        "This is no card number.",
-        "Write month and year, such as 04/30.",
-        "Write the three or four digits."
+        "This is not a card number.",
+        "Enter month and year, such as 04/30.",
+        "Enter the three or four digits."
       ]) {
         assert.include(text, problem)
       }
@@ -117,7 +117,10 @@ describe("the simulator's payment page", () => {
       assert.include(text, "The card has insufficient funds. Nothing was charged. Try another card.")
       assert.notInclude(text, 'value="4000')
       assert.deepStrictEqual(focused(text), ["number"])
-      assert.include(yield* post({ ...good, number: "4111111111111111" }), "Only the test cards below are taken here.")
+      assert.include(
+        yield* post({ ...good, number: "4111111111111111" }),
+        "Only the test cards below are accepted here."
+      )
       assert.match(yield* post(good), /^leaves/)
     }).pipe(Effect.scoped)
   )

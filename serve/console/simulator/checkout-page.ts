@@ -40,7 +40,7 @@ const framed = (title: string, body: Html): Html => html`<!doctype html>
 <h1>${title}</h1>
 ${body}
 </div></main>
-<footer><div class="container"><p>A simulated card processor. No money moves, and no card number is kept.</p></div></footer>
+<footer><div class="container"><p>A simulated card processor. No money moves, and card numbers are not stored.</p></div></footer>
 </body>
 </html>
 `
@@ -56,7 +56,7 @@ const spaced = (number: string) =>
 
 const cardList = section(
   "Test cards",
-  html`<p>Any later month and any three digits go with them.</p>${table({
+  html`<p>Use any future month and any three digits with them.</p>${table({
     caption: "Test card numbers",
     columns: [{ label: "Number" }, { label: "What it does" }],
     rows: Object.values(testCards).map(({ about, number }) => [
@@ -69,10 +69,18 @@ const cardList = section(
 const back = (payment: SimulatedPayment | undefined) =>
   payment?.cancel_url ? linkButton(payment.cancel_url, "Back without paying") : null
 
-const notFound = shown(404, "No such payment", html`<p>This address names no payment. Begin again in the console.</p>`)
+const notFound = shown(
+  404,
+  "No such payment",
+  html`<p>There is no payment at this address. Start again in the console.</p>`
+)
 
 const over = (payment: SimulatedPayment) =>
-  shown(410, "This payment is over", html`<p>Nobody paid in time, and nothing was charged.</p><p>${back(payment)}</p>`)
+  shown(
+    410,
+    "This payment has expired",
+    html`<p>The payment was not made in time, and nothing was charged.</p><p>${back(payment)}</p>`
+  )
 
 type Problems = Partial<Record<keyof Typed, string>>
 const empty: Typed = { number: "", expires: "", cvc: "" }
@@ -130,7 +138,7 @@ const atBank = (payment: SimulatedPayment) =>
   shown(
     200,
     "Confirm with your bank",
-    html`<p>The bank of this card asks its owner: do you pay <strong>${usdOfCents(payment.cents)}</strong> to Larder?</p>
+    html`<p>The bank that issued this card asks the cardholder: do you want to pay <strong>${usdOfCents(payment.cents)}</strong> to Larder?</p>
 ${postForm({
   body: html`<div class="row">${button("Confirm", "primary", { name: "bank", value: "confirm" })} ${button(
     "Refuse",

@@ -55,15 +55,15 @@ describe("the simulator's pages for operators", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("plays faults and says which ones are played now", () =>
+  it.live("simulates faults and says which ones are simulated now", () =>
     Effect.gen(function* () {
       const { simulator, visit } = yield* withFaults
       const before = yield* visit("/simulator")
       assert.include(before, "pay_1")
-      assert.include(before, "All is well: nothing goes wrong now.")
+      assert.include(before, "No faults are simulated now.")
       assert.notInclude(before, "Back to normal")
       const told = yield* visit("/simulator", { on: "outage", slow: "2.5", events: "twice" })
-      assert.strictEqual(told, "goes to /simulator: This is played from now on.")
+      assert.strictEqual(told, "goes to /simulator: These faults are simulated from now on.")
       assert.deepStrictEqual(yield* simulator.faults, {
         outage: true,
         lose_next_answer: false,
@@ -74,7 +74,7 @@ describe("the simulator's pages for operators", () => {
       assert.match(text, /value="outage" checked/)
       assert.include(
         text,
-        "Played now: nothing is answered, each answer takes 2.5 seconds, webhook events are sent twice."
+        "Simulated now: nothing is answered, each answer takes 2.5 seconds, webhook events are sent twice."
       )
     }).pipe(Effect.scoped)
   )
@@ -85,10 +85,10 @@ describe("the simulator's pages for operators", () => {
       yield* visit("/simulator", { on: "lose_next_answer", slow: "1", events: "forged" })
       assert.match(
         yield* visit("/simulator"),
-        /the answer to the next payment is lost, each answer takes 1 second, forged webhook events come first\.[\s\S]*Back to normal/
+        /the answer to the next payment is lost, each answer takes 1 second, a forged webhook event comes first\.[\s\S]*Back to normal/
       )
       const told = yield* visit("/simulator", { normal: "yes", slow: "soon" })
-      assert.strictEqual(told, "goes to /simulator: All is back to normal.")
+      assert.strictEqual(told, "goes to /simulator: Everything is back to normal.")
       assert.deepStrictEqual(yield* simulator.faults, noFaults)
     }).pipe(Effect.scoped)
   )
@@ -112,7 +112,7 @@ describe("the simulator's pages for operators", () => {
         seen?.retrieved.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
       )
       const back = `goes to /simulator/payments/${reference}`
-      const hint = (left: string) => `Leave it empty to refund all that is left: ${left}.`
+      const hint = (left: string) => `Leave empty to refund the remaining ${left}.`
       assert.include(yield* visit(payment), hint("$50.00"))
       assert.strictEqual(yield* visit(payment, { do: "refund", amount: "12.50" }), `${back}: It was refunded.`)
       assert.include(yield* visit(payment), hint("$37.50"))
@@ -122,13 +122,13 @@ describe("the simulator's pages for operators", () => {
       )
       assert.match(yield* visit(payment, { do: "refund", amount: "x" }), /^422 /)
       const refund = (yield* simulator.seen(reference))?.retrieved.reversed[0]?.id ?? ""
-      assert.include(yield* visit(payment), "Let it fail")
+      assert.include(yield* visit(payment), "Make it fail")
       yield* visit(payment, { do: "fail", id: refund })
       yield* visit(payment, { do: "dispute" })
       const dispute = (yield* simulator.seen(reference))?.retrieved.reversed[1]?.id ?? ""
       assert.deepStrictEqual(yield* reversed, ["refund 1250 returned", "dispute 5000 taken"])
       assert.strictEqual(yield* visit(payment, { do: "won", id: dispute }), `${back}: The dispute was won.`)
-      assert.match(yield* visit(payment, { do: "lost", id: dispute }), /This dispute is closed./)
+      assert.match(yield* visit(payment, { do: "lost", id: dispute }), /This dispute is already closed./)
       yield* visit(payment, { do: "refund", amount: "" })
       assert.deepStrictEqual(yield* reversed, ["refund 1250 returned", "dispute 5000 returned", "refund 5000 taken"])
     }).pipe(Effect.scoped)
@@ -185,7 +185,7 @@ describe("the simulator's pages for operators", () => {
   it.live("offers neither refund nor dispute after a full refund", () =>
     Effect.gen(function* () {
       const { visit } = yield* opened
-      const buttons = ["Refund</button>", "The owner disputes it"]
+      const buttons = ["Refund</button>", "Dispute the payment"]
       for (const button of buttons) assert.include(yield* visit(payment), button)
       yield* visit(payment, { do: "refund", amount: "" })
       for (const button of buttons) assert.notInclude(yield* visit(payment), button)

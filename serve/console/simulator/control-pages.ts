@@ -25,7 +25,7 @@ const faultForm = (faults: Faults) =>
         {
           value: "lose_next_answer",
           label: "Lose the next answer",
-          hint: "The next payment is made, and its answer never arrives."
+          hint: "The next payment is made, but its answer never arrives."
         }
       ],
       chosen: [...(faults.outage ? ["outage"] : []), ...(faults.lose_next_answer ? ["lose_next_answer"] : [])]
@@ -40,13 +40,13 @@ ${field({
 ${select({
   name: "events",
   label: "Webhook events",
-  hint: "How the console is told of payments, refunds and disputes.",
+  hint: "How the processor reports payments, refunds and disputes to the console.",
   value: faults.events,
   options: [
     { value: "once", label: "Sent once" },
     { value: "twice", label: "Sent twice" },
-    { value: "reversed", label: "Sent in reverse" },
-    { value: "forged", label: "Forged ones come first" },
+    { value: "reversed", label: "Sent in reverse order" },
+    { value: "forged", label: "A forged event comes first" },
     { value: "none", label: "Never sent" }
   ]
 })}
@@ -56,9 +56,9 @@ ${select({
 const eventTexts = {
   once: "webhook events are sent once",
   twice: "webhook events are sent twice",
-  reversed: "webhook events are sent in reverse",
-  forged: "forged webhook events come first",
-  none: "no webhook event is sent"
+  reversed: "webhook events are sent in reverse order",
+  forged: "a forged webhook event comes first",
+  none: "no webhook events are sent"
 } as const
 
 /** The faults that are simulated now, in words; empty if there are none. */
@@ -71,9 +71,9 @@ const played = ({ events, lose_next_answer, outage, slow_ms }: Faults): Readonly
 
 const now = (faults: Faults) => {
   const all = played(faults)
-  if (all.length === 0) return html`<p>All is well: nothing goes wrong now.</p>`
+  if (all.length === 0) return html`<p>No faults are simulated now.</p>`
   const normal = postForm({ body: button("Back to normal", "plain", { name: "normal", value: "yes" }) })
-  return notice("warning", html`<p>Played now: ${all.join(", ")}.</p>${normal}`)
+  return notice("warning", html`<p>Simulated now: ${all.join(", ")}.</p>${normal}`)
 }
 
 const decodeEvents = Schema.decodeUnknownOption(Faults.fields.events)
@@ -93,13 +93,13 @@ const faultsIn = (form: Form): Faults | undefined => {
 
 const paymentTable = (payments: ReadonlyArray<SeenPayment>) =>
   payments.length === 0
-    ? empty("No payments yet", "Top up in the console, and the payment is here.")
+    ? empty("No payments yet", "A payment made in the console appears here.")
     : table({
         caption: "Payments, newest first",
         stacks: true,
         columns: [
           { label: "Payment" },
-          { label: "Made" },
+          { label: "Created" },
           { label: "Amount", numeric: true },
           { label: "State" },
           { label: "Card" }
@@ -115,15 +115,15 @@ const paymentTable = (payments: ReadonlyArray<SeenPayment>) =>
 
 const eventTable = (events: ReadonlyArray<SimulatedEvent>) =>
   events.length === 0
-    ? empty("No events yet", "Whatever happens to a payment is told to the console here.")
+    ? empty("No events yet", "The events that the processor sends to the console appear here.")
     : table({
         caption: "Events, newest first",
         stacks: true,
         columns: [
           { label: "Event" },
           { label: "Payment" },
-          { label: "Made" },
-          { label: "Tried", numeric: true },
+          { label: "Created" },
+          { label: "Attempts", numeric: true },
           { label: "Answer" }
         ],
         rows: events.map(({ answer, attempts, made_at, payment_id, type }) => [
@@ -131,7 +131,7 @@ const eventTable = (events: ReadonlyArray<SimulatedEvent>) =>
           html`<code class="payment-id">${payment_id}</code>`,
           moment(made_at),
           attempts,
-          answer ?? "waits"
+          answer ?? "waiting"
         ])
       })
 
@@ -140,7 +140,7 @@ const overview = Effect.fnUntraced(function* (simulator: Simulated, problem?: st
   const payments = yield* simulator.payments(shownPayments)
   const events = yield* simulator.events(shownEvents)
   const body = html`${problem !== undefined && notice("bad", problem)}
-<p class="lead">This card processor is built in and moves no money. What goes wrong with real ones can be played here.</p>
+<p class="lead">This built-in card processor moves no money. It can simulate the faults of real processors.</p>
 ${section("Faults", html`${now(faults)}${faultForm(faults)}`)}
 ${section("Payments", paymentTable(payments))}
 ${section("Webhook events", eventTable(events))}`
@@ -148,7 +148,7 @@ ${section("Webhook events", eventTable(events))}`
 })
 
 const toldOf = (faults: Faults) =>
-  played(faults).length === 0 ? "All is back to normal." : "This is played from now on."
+  played(faults).length === 0 ? "Everything is back to normal." : "These faults are simulated from now on."
 
 /** For operators only. */
 export const simulatorPages = (simulator: Simulated): ReadonlyArray<Page> => [
@@ -160,7 +160,7 @@ export const simulatorPages = (simulator: Simulated): ReadonlyArray<Page> => [
     post: ({ form }) => {
       const faults = form.has("normal") ? noFaults : faultsIn(form)
       return faults === undefined
-        ? overview(simulator, `Seconds go from 0 to ${mostSeconds}.`)
+        ? overview(simulator, `Enter 0 to ${mostSeconds} seconds.`)
         : Effect.as(simulator.setFaults(faults), redirect("/simulator", toldOf(faults)))
     }
   },

@@ -65,7 +65,7 @@ const reversalRows = (seen: SeenPayment) =>
       kind === "refund" ? "Refund" : "Dispute",
       usdOfCents(cents),
       outcome === "refunded" ? refund : disputeBadges[outcome],
-      html`${kind === "refund" && fails_at === null && press("Let it fail", "fail")}${
+      html`${kind === "refund" && fails_at === null && press("Make it fail", "fail")}${
         kind === "dispute" && outcome === "open" && html`${press("Won", "won")} ${press("Lost", "lost")}`
       }`
     ]
@@ -84,11 +84,11 @@ const onePayment = (seen: SeenPayment, problem?: string) => {
           label: "Amount",
           prefix: "$",
           inputmode: "decimal",
-          hint: `Leave it empty to refund all that is left: ${usdOfCents(left)}.`
+          hint: `Leave empty to refund the remaining ${usdOfCents(left)}.`
         })}<p>${button("Refund", "danger", { name: "do", value: "refund" })}</p>`
       })
     )}
-${section("Dispute", postForm({ body: button("The owner disputes it", "plain", { name: "do", value: "dispute" }) }))}`
+${section("Dispute", postForm({ body: button("Dispute the payment", "plain", { name: "do", value: "dispute" }) }))}`
   const { payment_id, problem: why } = payment
   const url = retrieved.state === "open" ? `/simulator/checkout/${encodeURIComponent(retrieved.reference)}` : null
   const about = facts([
@@ -97,7 +97,7 @@ ${section("Dispute", postForm({ body: button("The owner disputes it", "plain", {
     ...(payment.email === null ? [] : [["E-mail", payment.email] as const]),
     ["Amount", usdOfCents(payment.cents)],
     ["State", stateBadges(seen)],
-    ["Made", moment(payment.made_at)],
+    ["Created", moment(payment.made_at)],
     ["Card", cardOf(payment)],
     ...(why === null ? [] : [["Problem", why] as const])
   ])
@@ -108,7 +108,7 @@ ${forms}
 ${
   payment.reversed.length > 0 &&
   section(
-    "Money out",
+    "Refunds and disputes",
     table({
       caption: "Refunds and disputes",
       stacks: true,
@@ -116,7 +116,7 @@ ${
         { label: "Kind" },
         { label: "Amount", numeric: true },
         { label: "State" },
-        { label: "What next", hidden: true }
+        { label: "Actions", hidden: true }
       ],
       rows: reversalRows(seen)
     })
@@ -136,10 +136,10 @@ const act = (
     case "refund":
       return Effect.as(
         simulator.refund(reference, amount === "" ? null : (centsTyped(amount) ?? 0)),
-        "It was refunded."
+        "The refund was made."
       )
     case "dispute":
-      return Effect.as(simulator.dispute(reference), "It is disputed.")
+      return Effect.as(simulator.dispute(reference), "The payment is disputed.")
     case "fail":
       return Effect.as(simulator.failRefund(reference, id), "The refund failed.")
     case "won":
