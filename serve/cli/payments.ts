@@ -31,7 +31,7 @@ const findingsOf = Effect.fnUntraced(function* (stripe: StripeSettings) {
 const examine = Effect.gen(function* () {
   const stripe = yield* stripeSettings
   if (stripe === undefined) return { payments: "simulated", api_version: null, checks: failed("key", simulated) }
-  const { apiVersion } = yield* Effect.promise(() => import("../billing/stripe/stripe-client.ts"))
+  const { apiVersion } = yield* Effect.promise(() => import("../billing/stripe/api.ts"))
   return { payments: stripe.isTest ? "test" : "live", api_version: apiVersion, checks: yield* findingsOf(stripe) }
 }).pipe(
   Effect.catchTag("StripeSettingsIncomplete", ({ problem }) =>

@@ -301,7 +301,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   }
   for (const page of [signInPage, invitationPage]) app.all(page.path, servePublic(page))
   app.all("/sign-out", signOut)
-  app.post(`/webhooks/${needs.processor}`, webhook)
+  app.post(`/webhooks/${needs.processor}`, webhook) // POST /webhooks/stripe, or /webhooks/simulator
   if (needs.checkout !== undefined) app.all("/simulator/checkout/:reference", checkoutAt(needs.checkout))
   for (const page of pages) app.all(page.path, serve(page))
   app.all("/**", missing)

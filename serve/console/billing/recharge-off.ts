@@ -10,5 +10,5 @@ export const rechargeOff = ({ recharge: { off_reason } }: BillingSettings) =>
   notice(
     "warning",
     html`<p>Auto-recharge was switched off. ${off_reason}</p>
-<p>If the card is the problem, <a href="${topUpPath}">add credits with another card</a>: it becomes the saved one. Then <a href="${rechargePath}">switch auto-recharge on again, or leave it off</a>.</p>`
+<p>If the card is the problem, <a href="${topUpPath}">add credits with another card</a>: it replaces the saved card. Then <a href="${rechargePath}">switch auto-recharge on again, or leave it off</a>.</p>`
   )

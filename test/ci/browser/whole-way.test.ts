@@ -233,7 +233,7 @@ describe("a customer in the console", () => {
       await press(page, button(page, "Apply"))
       await look(page, "simulator-played")
       await press(page, button(page, "Back to normal"))
-      expect(await content(page)).toContain("All is well")
+      expect(await content(page)).toContain("No faults are simulated now.")
       await press(page, page.locator("tbody a").last())
       await look(page, "simulator-payment")
       expect(await linesOfPaymentIds(page)).toEqual([1])

@@ -9,8 +9,8 @@ import { scopes } from "@larder/schemas/scopes.ts"
 import { listen } from "@larder/serve/api/listen.ts"
 import { makeMeters } from "@larder/serve/api/meters.ts"
 import { loopback } from "@larder/serve/api/trusted-proxies.ts"
-import type { Billing } from "@larder/serve/billing/billing.ts"
-import { billing } from "@larder/serve/billing/open-billing.ts"
+import { Billing } from "@larder/serve/billing/billing.ts"
+import { openBilling } from "@larder/serve/billing/open-billing.ts"
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
 import { makeConsole } from "@larder/serve/console/app.ts"
 import { ledgerPages } from "@larder/serve/console/billing/account-statement.ts"
@@ -67,7 +67,7 @@ const served = (folder: string, now: () => number) => {
     layerRequestLog,
     Simulator.layer(() => url)
   ).pipe(Layer.provideMerge(Ledger.layerAdministration), Layer.provideMerge(stores))
-  const money = Layer.unwrap(Effect.map(Simulator, ({ processor }) => billing(processor)))
+  const money = Layer.unwrap(Effect.map(Simulator, ({ processor }) => Layer.effect(Billing, openBilling(processor))))
   const listening = Layer.effect(
     Address,
     Effect.gen(function* () {

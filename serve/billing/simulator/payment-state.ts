@@ -1,7 +1,7 @@
 /** State changes of a simulated payment. Pure: the caller passes times and ids. */
-import type { Card, Looked, Reversed } from "../processor.ts"
+import type { Card, RetrievedPayment, RetrievedReversal } from "../processor.ts"
 import { problemOf } from "../stripe/declines.ts"
-import type { Payment, Reversal, SavedCard } from "./records.ts"
+import type { SimulatedCard, SimulatedPayment, SimulatedReversal } from "./records.ts"
 import { isCardNumber, type TestCard, testCardNamed, testCardOf } from "./test-cards.ts"
 
 /** One day, as at Stripe. */
@@ -10,15 +10,15 @@ export const refundFailsAfterMilliseconds = 5000
 
 export const referenceOf = (paymentId: string): string => `sim_${paymentId}`
 
-const stateOf = ({ fails_at, kind, outcome }: Reversal, now: string): Reversed["state"] => {
+const stateOf = ({ fails_at, kind, outcome }: SimulatedReversal, now: string): RetrievedReversal["state"] => {
   if (kind === "dispute") return outcome === "won" ? "returned" : "taken"
   return fails_at !== null && fails_at <= now ? "returned" : "taken"
 }
 
-export const isExpired = ({ expires_at, state }: Payment, now: string): boolean =>
+export const isExpired = ({ expires_at, state }: SimulatedPayment, now: string): boolean =>
   state === "open" && expires_at !== null && expires_at <= now
 
-export const lookedAt = (payment: Payment, now: string): Looked => ({
+export const asRetrieved = (payment: SimulatedPayment, now: string): RetrievedPayment => ({
   state: isExpired(payment, now) ? "expired" : payment.state,
   reference: referenceOf(payment.payment_id),
   cents: payment.state === "succeeded" ? payment.cents : 0,
@@ -35,17 +35,17 @@ export const lookedAt = (payment: Payment, now: string): Looked => ({
 })
 
 /** Cents of a payment that are neither refunded nor disputed. */
-export const leftIn = ({ cents, reversed }: Looked): number =>
+export const leftIn = ({ cents, reversed }: RetrievedPayment): number =>
   reversed.reduce((left, { cents, state }) => (state === "taken" ? left - cents : left), cents)
-export const leftOf = (payment: Payment, now: string): number => leftIn(lookedAt(payment, now))
+export const leftOf = (payment: SimulatedPayment, now: string): number => leftIn(asRetrieved(payment, now))
 
 /** The payment has succeeded. Some test cards are then disputed automatically. */
 export const succeeded = (
-  payment: Payment,
+  payment: SimulatedPayment,
   paidWith: { readonly customer: string; readonly card: Card; readonly plays: string },
   dispute: string,
   now: string
-): Payment => ({
+): SimulatedPayment => ({
   ...payment,
   ...paidWith,
   state: "succeeded",
@@ -54,7 +54,7 @@ export const succeeded = (
   reversed: testCardOf(paidWith.plays)?.afterwards === "disputed" ? [aDispute(dispute, payment.cents, now)] : []
 })
 
-export const aDispute = (id: string, cents: number, now: string): Reversal => ({
+export const aDispute = (id: string, cents: number, now: string): SimulatedReversal => ({
   id,
   kind: "dispute",
   cents,
@@ -64,9 +64,14 @@ export const aDispute = (id: string, cents: number, now: string): Reversal => ({
 })
 
 /** The result of charging a saved card off-session; `saved` is undefined if the card is unknown. */
-export const charged = (payment: Payment, saved: SavedCard | undefined, dispute: string, now: string): Payment => {
+export const charged = (
+  payment: SimulatedPayment,
+  saved: SimulatedCard | undefined,
+  dispute: string,
+  now: string
+): SimulatedPayment => {
   if (saved === undefined || saved.customer !== payment.customer) {
-    return { ...payment, state: "failed", problem: "The card is not saved any more." }
+    return { ...payment, state: "failed", problem: "The card is no longer saved." }
   }
   const later = testCardOf(saved.plays)?.later ?? "pays"
   const { card, customer, plays } = saved
@@ -98,15 +103,15 @@ export const readCard = ({ cvc, expires, number }: Typed, now: string): Read => 
   const expiry = expiryOf(expires)
   const isOver = expiry !== undefined && `${expiry.slice(3)}-${expiry.slice(0, 2)}` < now.slice(0, 7)
   const problems = {
-    ...(isCardNumber(digits) ? {} : { number: "This is no card number." }),
-    ...(expiry === undefined ? { expires: "Write month and year, such as 04/30." } : {}),
+    ...(isCardNumber(digits) ? {} : { number: "This is not a card number." }),
+    ...(expiry === undefined ? { expires: "Enter month and year, such as 04/30." } : {}),
     ...(isOver ? { expires: "The card has expired." } : {}),
-    ...(/^\d{3,4}$/.test(cvc.trim()) ? {} : { cvc: "Write the three or four digits." })
+    ...(/^\d{3,4}$/.test(cvc.trim()) ? {} : { cvc: "Enter the three or four digits." })
   }
   if (expiry === undefined || Object.keys(problems).length > 0) return { problems }
   const name = testCardNamed(digits)
   const card = testCardOf(name ?? null)
   return name === undefined || card === undefined
-    ? { declined: "The card was declined. Only the test cards below are taken here." }
+    ? { declined: "The card was declined. Only the test cards below are accepted here." }
     : { name, card, expires: expiry }
 }

@@ -1,9 +1,9 @@
 /** The customer's actions on the payment page and on the page of the card's bank. */
 import { Effect } from "effect"
 import { declined, problemOf } from "../stripe/declines.ts"
-import { type Books, newId, outcomesOf, type Refusable, type Step } from "./kept.ts"
-import { isExpired, type Read, readCard, succeeded, type Typed } from "./payments.ts"
-import type { Payment } from "./records.ts"
+import { isExpired, type Read, readCard, succeeded, type Typed } from "./payment-state.ts"
+import type { SimulatedPayment } from "./records.ts"
+import { newId, outcomesOf, type Refusable, type SimulatorState, type Step } from "./state.ts"
 import { type TestCard, testCardOf } from "./test-cards.ts"
 
 /** The result that the page shows next. */
@@ -22,15 +22,21 @@ export interface PaymentPage {
   readonly ownerSays: (reference: string, isConfirmed: boolean) => Refusable<Paying>
 }
 
-const paid = (payment: Payment): Paying => ({ kind: "paid", url: payment.success_url ?? "/" })
+const paid = (payment: SimulatedPayment): Paying => ({ kind: "paid", url: payment.success_url ?? "/" })
 
 /** The answer for a payment that can no longer be made. */
-const ended = (payment: Payment, now: string): Step<Paying> | undefined => {
+const ended = (payment: SimulatedPayment, now: string): Step<Paying> | undefined => {
   if (payment.state === "succeeded") return { answer: paid(payment) }
   return payment.state === "failed" || isExpired(payment, now) ? { answer: { kind: "over" } } : undefined
 }
 
-const settle = (payment: Payment, plays: string, testCard: TestCard, expires: string, now: string): Step<Paying> => {
+const pay = (
+  payment: SimulatedPayment,
+  plays: string,
+  testCard: TestCard,
+  expires: string,
+  now: string
+): Step<Paying> => {
   const id = newId("card")
   const customer = payment.customer ?? newId("cus")
   const card = { id, brand: testCard.brand, last4: testCard.number.slice(-4), expires }
@@ -43,12 +49,12 @@ const settle = (payment: Payment, plays: string, testCard: TestCard, expires: st
   }
 }
 
-const payWith = (payment: Payment, read: Read, now: string): Step<Paying> => {
+const payWith = (payment: SimulatedPayment, read: Read, now: string): Step<Paying> => {
   if ("problems" in read) return { answer: { kind: "wrong", problems: read.problems } }
   if ("declined" in read) return { answer: { kind: "declined", problem: read.declined } }
   const { card, expires, name } = read
   const { at_checkout } = card
-  if (at_checkout === "pays") return settle(payment, name, card, expires, now)
+  if (at_checkout === "pays") return pay(payment, name, card, expires, now)
   if (at_checkout === "asks_owner") {
     return { payment: { ...payment, asked_owner: { plays: name, expires } }, answer: { kind: "asks_owner" } }
   }
@@ -58,11 +64,11 @@ const payWith = (payment: Payment, read: Read, now: string): Step<Paying> => {
   }
 }
 
-const atBank = (payment: Payment, isConfirmed: boolean, now: string): Step<Paying> => {
+const atBank = (payment: SimulatedPayment, isConfirmed: boolean, now: string): Step<Paying> => {
   const { asked_owner } = payment
   const card = testCardOf(asked_owner?.plays ?? null)
   if (asked_owner === null || card === undefined) return { answer: { kind: "declined", problem: declined } }
-  if (isConfirmed) return settle(payment, asked_owner.plays, card, asked_owner.expires, now)
+  if (isConfirmed) return pay(payment, asked_owner.plays, card, asked_owner.expires, now)
   return {
     payment: { ...payment, asked_owner: null },
     tell: [{ type: "payment_intent.payment_failed" }],
@@ -70,7 +76,7 @@ const atBank = (payment: Payment, isConfirmed: boolean, now: string): Step<Payin
   }
 }
 
-export const paymentPageOf = ({ alter }: Books): PaymentPage => ({
+export const paymentPageOf = ({ alter }: SimulatorState): PaymentPage => ({
   stage: (reference) =>
     alter<Paying | undefined>(reference, (payment, now) =>
       Effect.sync(

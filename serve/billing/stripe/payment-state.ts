@@ -1,14 +1,7 @@
 /** Maps Stripe's objects to the state of a payment. Pure. */
-import type { Card, Looked, Reversed } from "../processor.ts"
+import type { Card, RetrievedPayment, RetrievedReversal } from "../processor.ts"
+import { type CheckoutSession, type Dispute, idOf, type PaymentIntent, type PaymentMethod, type Refund } from "./api.ts"
 import { needsOwner, problemOf } from "./declines.ts"
-import {
-  type CheckoutSession,
-  type Dispute,
-  idOf,
-  type PaymentIntent,
-  type PaymentMethod,
-  type Refund
-} from "./wire.ts"
 
 const cardOf = (method: string | PaymentMethod | null): Card | null => {
   if (method === null || typeof method === "string" || method.card == null) return null
@@ -17,7 +10,7 @@ const cardOf = (method: string | PaymentMethod | null): Card | null => {
 }
 
 /** A refund counts from its creation: Stripe takes the money immediately and gives it back if the refund fails. */
-const refunded = ({ amount, id, status }: typeof Refund.Type): Reversed => ({
+const refunded = ({ amount, id, status }: typeof Refund.Type): RetrievedReversal => ({
   id,
   kind: "refund",
   cents: amount,
@@ -34,7 +27,7 @@ const takesNothing = (status: string) => status.startsWith("warning_") || status
  * dollars is unknown. If a part was refunded before, Stripe withdraws the whole amount and reinstates that part; this
  * does not count as returned.
  */
-const disputed = (dispute: typeof Dispute.Type, most: number): ReadonlyArray<Reversed> => {
+const disputed = (dispute: typeof Dispute.Type, most: number): ReadonlyArray<RetrievedReversal> => {
   const { amount, currency, id, status } = dispute
   const moved = dispute.balance_transactions ?? (takesNothing(status) ? [] : [{ amount: -amount, currency }])
   const sum = (amounts: ReadonlyArray<number>) => amounts.reduce((all, one) => all + one, 0)
@@ -49,21 +42,21 @@ const disputed = (dispute: typeof Dispute.Type, most: number): ReadonlyArray<Rev
 }
 
 /** Oldest first; Stripe's lists are newest first. */
-export const reversedOf = (
+export const reversalsFrom = (
   { amount_received }: PaymentIntent,
   refunds: ReadonlyArray<typeof Refund.Type>,
   disputes: ReadonlyArray<typeof Dispute.Type>
-): ReadonlyArray<Reversed> => {
+): ReadonlyArray<RetrievedReversal> => {
   const back = refunds.map(refunded).toReversed()
   const left = back.reduce((left, { cents, state }) => (state === "taken" ? left - cents : left), amount_received)
   return [...back, ...disputes.flatMap((dispute) => disputed(dispute, left)).toReversed()]
 }
 
 const inOtherCurrency = (currency: string) =>
-  `The payment was made in ${currency.toUpperCase()}, and only US dollars are taken.`
+  `The payment was made in ${currency.toUpperCase()}, but only US dollars are accepted.`
 
 /** After this many seconds Stripe has either confirmed a payment or never will. */
-const longestConfirming = 900
+const confirmedWithin = 900
 export const abandoned = "abandoned"
 
 /**
@@ -73,7 +66,7 @@ export const abandoned = "abandoned"
 export const isAbandoned = (intent: PaymentIntent, now: number): boolean =>
   (intent.status === "requires_confirmation" ||
     (intent.status === "requires_payment_method" && intent.last_payment_error === null)) &&
-  now / 1000 - intent.created > longestConfirming
+  now / 1000 - intent.created > confirmedWithin
 
 /**
  * State of an off-session charge. A charge that requires authentication has failed, because the cardholder is absent.
@@ -83,7 +76,7 @@ const chargeState = ({
   currency,
   last_payment_error,
   status
-}: PaymentIntent): Pick<Looked, "state" | "problem"> => {
+}: PaymentIntent): Pick<RetrievedPayment, "state" | "problem"> => {
   if (status === "succeeded")
     return { state: "succeeded", problem: currency === "usd" ? null : inOtherCurrency(currency) }
   if (status === "canceled" && cancellation_reason === abandoned) {
@@ -101,20 +94,20 @@ const chargeState = ({
 const checkoutState = (
   session: CheckoutSession,
   intent: PaymentIntent | undefined
-): Pick<Looked, "state" | "problem"> => {
+): Pick<RetrievedPayment, "state" | "problem"> => {
   if (intent?.status === "succeeded") return chargeState(intent)
   if (session.status === "expired") return { state: "expired", problem: null }
   if (session.status === "complete" && intent?.status === "canceled") return chargeState(intent)
   return { state: "open", problem: null }
 }
 
-const looked = (
+const retrieved = (
   reference: string,
-  is: Pick<Looked, "state" | "problem">,
+  is: Pick<RetrievedPayment, "state" | "problem">,
   intent: PaymentIntent | undefined,
   customer: string | null,
-  reversed: ReadonlyArray<Reversed>
-): Looked => ({
+  reversed: ReadonlyArray<RetrievedReversal>
+): RetrievedPayment => ({
   ...is,
   reference,
   // an amount in another currency counts as 0: it is reported but not booked
@@ -124,20 +117,20 @@ const looked = (
   reversed
 })
 
-export const lookedAtCharge = (intent: PaymentIntent, reversed: ReadonlyArray<Reversed>): Looked =>
-  looked(intent.id, chargeState(intent), intent, null, reversed)
+export const retrievedCharge = (intent: PaymentIntent, reversed: ReadonlyArray<RetrievedReversal>): RetrievedPayment =>
+  retrieved(intent.id, chargeState(intent), intent, null, reversed)
 
-export const lookedAtCheckout = (
+export const retrievedCheckout = (
   session: CheckoutSession,
   intent: PaymentIntent | undefined,
-  reversed: ReadonlyArray<Reversed>
-): Looked => looked(session.id, checkoutState(session, intent), intent, idOf(session.customer), reversed)
+  reversed: ReadonlyArray<RetrievedReversal>
+): RetrievedPayment => retrieved(session.id, checkoutState(session, intent), intent, idOf(session.customer), reversed)
 
-export const gone = "The card is not saved at the card processor any more."
-export const refused = "The card processor refuses the payment. Nothing was charged; the operator has been told."
+export const gone = "The card is no longer saved at the card processor."
+export const refused = "The card processor refused the payment. Nothing was charged; the operator has been notified."
 
 /** Stripe has no record of the payment, and a repeated request would get the same answer. */
-export const neverMade = (paymentId: string, customer: string, problem: string): Looked => ({
+export const neverMade = (paymentId: string, customer: string, problem: string): RetrievedPayment => ({
   state: "failed",
   reference: paymentId,
   cents: 0,

@@ -1,19 +1,19 @@
 /**
- * The only code that turns the state of a payment at the processor into credits. It is idempotent: it may receive the
- * same state any number of times, in any order, from several servers at the same time, and may be killed between any
- * two steps. Each booking carries the id of its payment, refund or dispute, and the ledger books each id once. The
- * console's tables follow the ledger, never the reverse.
+ * Books the state of a payment at the processor: credits for a captured payment, and less credits for a refund or a
+ * dispute. No other code turns money into credits. It is idempotent: it may receive the same state any number of times,
+ * in any order, from several servers at the same time, and may be killed between any two steps. Each booking carries the
+ * id of its payment, refund or dispute, and the ledger books each id once. The console's tables follow the ledger, never
+ * the reverse.
  */
 import { Clock, Effect, Option, Stream } from "effect"
 import type { Administration } from "../ledger/administration.ts"
 import type { Entry } from "../ledger/chain/records.ts"
 import type { ConsoleDatabase } from "../persistence/console-database.ts"
 import { centsOfCredits, creditsOfCents, usdText } from "./amounts.ts"
-import { endAndSwitchOff, endRecharge, findCustomer, saveCard, switchOff } from "./card-rows.ts"
-import { cardText } from "./card-text.ts"
-import { forgetNow } from "./forget.ts"
 import { markLost, markSucceeded, type PaymentRow, reversalsOf, saveReversal, setReference } from "./payment-rows.ts"
-import type { Card, CardProcessor, Looked, Reversed } from "./processor.ts"
+import type { Card, CardProcessor, RetrievedPayment, RetrievedReversal } from "./processor.ts"
+import { endAndSwitchOff, endRecharge, switchOff } from "./recharge-rows.ts"
+import { cardText, findCustomer, forgetNow, saveCard } from "./saved-card.ts"
 
 export interface BillingNeeds {
   readonly database: ConsoleDatabase["Service"]
@@ -37,10 +37,10 @@ const withCard = ({ card_brand: brand, card_last4: last4 }: PaymentRow) =>
 /** `22 Nov 2026, 15:47` */
 const minuteFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })
 
-export const makeSettle = (needs: BillingNeeds) => {
+export const makeBook = (needs: BillingNeeds) => {
   const { administration, database, mark, processor } = needs
 
-  const succeeded = Effect.fnUntraced(function* (payment: PaymentRow, { card, customer }: Looked) {
+  const capture = Effect.fnUntraced(function* (payment: PaymentRow, { card, customer }: RetrievedPayment) {
     const { account_id, cents, id, kind } = payment
     const note = `${usdText(cents)} by card${card === null ? "" : `, ${cardText(card)}`}`
     yield* administration.book({ account_id, type: kind, credits: creditsOfCents(cents), reference: id, note })
@@ -85,7 +85,10 @@ export const makeSettle = (needs: BillingNeeds) => {
    * Takes the credits and returns the cents that were taken. If another server, or a server killed before it recorded
    * them, was first, that server may have seen a smaller refunded part of the payment and have taken more.
    */
-  const take = Effect.fnUntraced(function* ({ account_id, id: payment_id }: PaymentRow, { cents, id, kind }: Reversed) {
+  const take = Effect.fnUntraced(function* (
+    { account_id, id: payment_id }: PaymentRow,
+    { cents, id, kind }: RetrievedReversal
+  ) {
     const { type } = bookingOf[kind]
     const note = `${kind}, payment ${payment_id}`
     const credits = -creditsOfCents(cents)
@@ -93,11 +96,11 @@ export const makeSettle = (needs: BillingNeeds) => {
     if (booked) return cents
     const isIt = (entry: Entry) => entry.type === type && entry.request_id === id
     const found = yield* administration.entriesOf(account_id).pipe(Stream.filter(isIt), Stream.runHead)
-    if (Option.isNone(found)) return yield* Effect.die(new Error(`the ledger has booked ${id}, and has no entry of it`))
+    if (Option.isNone(found)) return yield* Effect.die(new Error(`the ledger has booked ${id} but has no entry for it`))
     return centsOfCredits(-found.value.credits)
   })
 
-  const giveBack = ({ account_id, id: payment_id }: PaymentRow, { cents, id, kind }: Reversed) => {
+  const giveBack = ({ account_id, id: payment_id }: PaymentRow, { cents, id, kind }: RetrievedReversal) => {
     const { ended, type, why } = bookingOf[kind]
     const note = `${why}, payment ${payment_id}`
     return administration.book({ account_id, type, credits: creditsOfCents(cents), reference: `${id}:${ended}`, note })
@@ -107,7 +110,7 @@ export const makeSettle = (needs: BillingNeeds) => {
    * Books the credits first and then records the reversal. After a crash between the two steps, the booking is repeated
    * and the ledger ignores it as a duplicate.
    */
-  const reverse = Effect.fnUntraced(function* (payment: PaymentRow, seen: Reversed, isNoted: boolean) {
+  const reverse = Effect.fnUntraced(function* (payment: PaymentRow, seen: RetrievedReversal, isNoted: boolean) {
     const { account_id, id } = payment
     const reversed = { ...seen, cents: isNoted ? seen.cents : yield* take(payment, seen) }
     if (reversed.state === "returned") yield* giveBack(payment, reversed)
@@ -128,24 +131,24 @@ export const makeSettle = (needs: BillingNeeds) => {
     })
   })
 
-  return Effect.fn("Billing.settle")(function* (payment: PaymentRow, looked: Looked) {
-    if (payment.reference !== looked.reference) yield* setReference(database, payment.id, looked.reference)
-    if (looked.state === "open") return
-    if (looked.state !== "succeeded") {
-      const { card, problem, state } = looked
+  return Effect.fn("Billing.book")(function* (payment: PaymentRow, retrieved: RetrievedPayment) {
+    if (payment.reference !== retrieved.reference) yield* setReference(database, payment.id, retrieved.reference)
+    if (retrieved.state === "open") return
+    if (retrieved.state !== "succeeded") {
+      const { card, problem, state } = retrieved
       return yield* lost(payment, { state, problem: problem ?? "The payment was not completed.", card })
     }
-    if (looked.cents !== payment.cents) {
-      const what = looked.problem ?? `${usdText(looked.cents)} was received instead of ${usdText(payment.cents)}.`
-      const problem = `${what} No credits were added; the operator has been told.`
+    if (retrieved.cents !== payment.cents) {
+      const what = retrieved.problem ?? `${usdText(retrieved.cents)} was received instead of ${usdText(payment.cents)}.`
+      const problem = `${what} No credits were added; the operator has been notified.`
       yield* Effect.logError(
-        `Payment ${payment.id} of account ${payment.account_id}: ${problem} Refund ${looked.reference} at ${processor.name}, or credit the account by hand.`
+        `Payment ${payment.id} of account ${payment.account_id}: ${problem} Refund ${retrieved.reference} at ${processor.name}, or credit the account manually.`
       )
-      return yield* lost(payment, { state: "failed", problem, card: looked.card })
+      return yield* lost(payment, { state: "failed", problem, card: retrieved.card })
     }
-    if (payment.state !== "succeeded") yield* succeeded(payment, looked)
+    if (payment.state !== "succeeded") yield* capture(payment, retrieved)
     const known = new Map((yield* reversalsOf(database, [payment])).map((reversal) => [reversal.id, reversal]))
-    for (const reversed of looked.reversed) {
+    for (const reversed of retrieved.reversed) {
       const noted = known.get(reversed.id)
       const cents = noted?.cents ?? reversed.cents // give back the amount that was taken, whatever was refunded since
       const hasChanged = noted?.state !== reversed.state || (reversed.is_lost && !noted?.is_lost)
@@ -156,4 +159,4 @@ export const makeSettle = (needs: BillingNeeds) => {
   })
 }
 
-export type Settle = ReturnType<typeof makeSettle>
+export type Book = ReturnType<typeof makeBook>

@@ -1,19 +1,18 @@
 /**
- * Events of Stripe, verified on the raw body. Only the payment that an event names and Stripe's id of it are used; the
- * rest of the event is ignored.
+ * The events that Stripe sends to `POST /webhooks/stripe`: their signature, verified on the raw body, and the payments
+ * that they name. Only the payment's id and Stripe's id of it are used; the rest of the event is ignored.
  */
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import type Stripe from "stripe"
-import { type CardProcessor, ForgedEvent } from "../processor.ts"
-import { wrongTime } from "../signed-at.ts"
-import type { makeLooking } from "./looking.ts"
-import { Event, idOf } from "./wire.ts"
+import { type CardProcessor, ForgedEvent, wrongTime } from "../processor.ts"
+import { Event, idOf } from "./api.ts"
+import type { makeRetrieve } from "./retrieve.ts"
 
 const decodeEvent = Schema.decodeUnknownOption(Schema.fromJsonString(Event))
 
 // Stripe's dashboard shows these messages next to the failed delivery
 const noSecret =
-  "LARDER_STRIPE_WEBHOOK_SECRET is not set on the server, so events are refused: set it to the signing secret (whsec_…) of this webhook endpoint."
+  "LARDER_STRIPE_WEBHOOK_SECRET is not set on the server, so events are rejected: set it to the signing secret (whsec_…) of this webhook endpoint."
 const noSignature = "The request has no Stripe-Signature header: Stripe did not send it, or a proxy removed the header."
 const wrongSecret =
   "The signature does not match: LARDER_STRIPE_WEBHOOK_SECRET on the server is not the signing secret (whsec_…) of this webhook endpoint, or the event is not from Stripe."
@@ -26,8 +25,8 @@ export const paymentsOfEvents =
   (
     stripe: Stripe,
     webhookSecret: Redacted.Redacted | undefined,
-    { intentOf }: Pick<ReturnType<typeof makeLooking>, "intentOf">
-  ): CardProcessor["paymentsOf"] =>
+    { intentOf }: Pick<ReturnType<typeof makeRetrieve>, "intentOf">
+  ): CardProcessor["paymentsOfEvent"] =>
   (body, header) =>
     Effect.gen(function* () {
       if (webhookSecret === undefined) return yield* new ForgedEvent({ problem: noSecret })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { reversedOf } from "./looked.ts"
-import type { Dispute, PaymentIntent, Refund } from "./wire.ts"
+import type { Dispute, PaymentIntent, Refund } from "./api.ts"
+import { reversalsFrom } from "./payment-state.ts"
 
 /** 100 dollars. */
 const paid: PaymentIntent = {
@@ -28,7 +28,7 @@ const inDollars = (...amounts: ReadonlyArray<number>) => amounts.map((amount) =>
 const inEuros = (...amounts: ReadonlyArray<number>) => amounts.map((amount) => ({ amount, currency: "eur" }))
 
 const disputed = (dispute: Partial<typeof Dispute.Type>, refunds: ReadonlyArray<typeof Refund.Type> = []) =>
-  reversedOf(paid, refunds, [aDispute(dispute)])
+  reversalsFrom(paid, refunds, [aDispute(dispute)])
     .filter(({ kind }) => kind === "dispute")
     .map(({ cents, is_lost, state }) => `${cents} ${is_lost ? "lost" : state}`)
 

@@ -7,9 +7,8 @@ import { Clock, Effect, Queue, Schema } from "effect"
 import { randomText } from "../../ledger/random-text.ts"
 import { ConsoleDatabase, type ConsoleUnavailable, type Statements } from "../../persistence/console-database.ts"
 import { newEventId, waiting } from "./events.ts"
-import { referenceOf } from "./payments.ts"
-import { type Mishaps, noMishaps, Payment, SavedCard, Settings } from "./records.ts"
-import { recordsOf } from "./store.ts"
+import { referenceOf } from "./payment-state.ts"
+import { type Faults, noFaults, recordsOf, SimulatedCard, SimulatedPayment, SimulatorSettings } from "./records.ts"
 
 /** The request is invalid for this payment; the message says why. */
 export class SimulatorRefuses extends Schema.TaggedError<SimulatorRefuses>()("SimulatorRefuses", {
@@ -23,9 +22,9 @@ export const refuses = (problem: string) => new SimulatorRefuses({ problem })
 
 export type Refusable<A> = Effect.Effect<A, SimulatorRefuses | ConsoleUnavailable>
 
-export const payments = recordsOf("payment", Payment)
-export const cards = recordsOf("card", SavedCard)
-const settingsRecord = recordsOf("settings", Settings)
+export const payments = recordsOf("payment", SimulatedPayment)
+export const cards = recordsOf("card", SimulatedCard)
+const settingsRecord = recordsOf("settings", SimulatorSettings)
 const settingsId = "settings"
 
 export const iso = (milliseconds: number): string => new Date(milliseconds).toISOString()
@@ -39,14 +38,14 @@ export interface Tell {
 
 /** The changes of a step, committed together, and its answer. */
 export interface Step<A> {
-  readonly payment?: Payment
+  readonly payment?: SimulatedPayment
   readonly tell?: ReadonlyArray<Tell>
-  readonly saved?: { readonly id: string; readonly value: SavedCard }
+  readonly saved?: { readonly id: string; readonly value: SimulatedCard }
   readonly answer: A
 }
 
 /** The events of a decided payment. */
-export const outcomesOf = ({ made_by, reversed, state }: Payment): ReadonlyArray<Tell> => {
+export const outcomesOf = ({ made_by, reversed, state }: SimulatedPayment): ReadonlyArray<Tell> => {
   const paid = made_by === "checkout" ? "checkout.session.completed" : "payment_intent.succeeded"
   return [
     { type: state === "succeeded" ? paid : "payment_intent.payment_failed" },
@@ -54,7 +53,11 @@ export const outcomesOf = ({ made_by, reversed, state }: Payment): ReadonlyArray
   ]
 }
 
-const inserted = Effect.fnUntraced(function* (tx: Statements, { saved, tell = [] }: Step<unknown>, about: Payment) {
+const inserted = Effect.fnUntraced(function* (
+  tx: Statements,
+  { saved, tell = [] }: Step<unknown>,
+  about: SimulatedPayment
+) {
   const now = yield* Clock.currentTimeMillis
   if (saved !== undefined) yield* cards.add(tx, saved.id, saved.value)
   for (const { due_at = iso(now), type } of tell) {
@@ -64,26 +67,26 @@ const inserted = Effect.fnUntraced(function* (tx: Statements, { saved, tell = []
   }
 })
 
-export const openBooks = Effect.gen(function* () {
+export const openState = Effect.gen(function* () {
   const db = yield* ConsoleDatabase
   /** Signals that there is an event to send. */
   const awake = yield* Queue.sliding<void>(1)
   const webhook_secret = randomBytes(24).toString("hex")
-  yield* settingsRecord.add(db, settingsId, { ...noMishaps, webhook_secret })
+  yield* settingsRecord.add(db, settingsId, { ...noFaults, webhook_secret })
 
   const settings = Effect.flatMap(settingsRecord.find(db, settingsId), (found) =>
-    found === undefined ? Effect.die(new Error("The simulator's settings are gone")) : Effect.succeed(found)
+    found === undefined ? Effect.die(new Error("The simulator's settings are missing")) : Effect.succeed(found)
   )
-  const play = (mishaps: Partial<Mishaps>): Effect.Effect<void, ConsoleUnavailable> =>
+  const setFaults = (faults: Partial<Faults>): Effect.Effect<void, ConsoleUnavailable> =>
     settings.pipe(
-      Effect.flatMap((found) => settingsRecord.change(db, found, { ...found.value, ...mishaps })),
-      Effect.flatMap((isDone) => (isDone ? Effect.void : play(mishaps)))
+      Effect.flatMap((found) => settingsRecord.change(db, found, { ...found.value, ...faults })),
+      Effect.flatMap((isDone) => (isDone ? Effect.void : setFaults(faults)))
     )
 
   /** One step of a payment, in one transaction. Decides again if another request changed the payment first. */
   const alter = <A>(
     reference: string,
-    decide: (payment: Payment, now: string) => Effect.Effect<Step<A>, SimulatorRefuses>
+    decide: (payment: SimulatedPayment, now: string) => Effect.Effect<Step<A>, SimulatorRefuses>
   ): Refusable<A> =>
     db
       .transaction((tx) =>
@@ -103,7 +106,7 @@ export const openBooks = Effect.gen(function* () {
       )
 
   /** Returns the payment as first created, whatever the new request contains: the same id is the same payment. */
-  const once = (made: Payment): Effect.Effect<Payment, ConsoleUnavailable> =>
+  const once = (made: SimulatedPayment): Effect.Effect<SimulatedPayment, ConsoleUnavailable> =>
     db
       .transaction((tx) =>
         Effect.gen(function* () {
@@ -122,6 +125,6 @@ export const openBooks = Effect.gen(function* () {
       : Effect.succeed(false)
   )
 
-  return { db, awake, settings: Effect.map(settings, ({ value }) => value), play, alter, once, takeLostAnswer }
+  return { db, awake, settings: Effect.map(settings, ({ value }) => value), setFaults, alter, once, takeLostAnswer }
 })
-export type Books = Effect.Success<typeof openBooks>
+export type SimulatorState = Effect.Success<typeof openState>
