@@ -9,7 +9,7 @@ import {
 } from "@larder/warehouse/tables/tables.ts"
 import { Effect, FileSystem, type Redacted } from "effect"
 import { Archive } from "../run/archive/archive.ts"
-import type { RawFile } from "../run/archive/raw-file.ts"
+import type { RawFile } from "../run/archive/fetch-list.ts"
 import { type Ask, NotRecorded, Origin, RefusedByUpstream } from "../run/origins/origin.ts"
 import type { RunContext } from "../run/pipeline.ts"
 import type { Feed } from "./catalog.ts"

@@ -1,6 +1,6 @@
 /** A probe reports a source that cannot be read. A fault of this machine ends the probe. */
 import { Effect } from "effect"
-import type { ArchiveUnwritable, RawFileDamaged } from "../run/archive/raw-file.ts"
+import type { ArchiveUnwritable, RawFileDamaged } from "../run/archive/fetch-list.ts"
 import { type OriginError, UpstreamUnavailable } from "../run/origins/origin.ts"
 
 export const orFatal = <E extends OriginError>(error: E | ArchiveUnwritable | RawFileDamaged) =>

@@ -12,6 +12,7 @@ import { version } from "@larder/schemas/version.ts"
 import { Clock, Effect, Path, Schema } from "effect"
 import { ZipFile } from "yazl"
 import { decodeLine, type Fetch, hasPayload } from "../run/archive/fetch-list.ts"
+import { reasonOf } from "../run/files/causes.ts"
 import { refusalTold } from "../run/origins/recorded-refusals.ts"
 import { recordingName, refusedSuffix, toldSuffix } from "../run/origins/replay.ts"
 import { listAddress } from "../storefronts/source/operator-files.ts"
@@ -26,8 +27,7 @@ export class BundleUnwritable extends Schema.TaggedError<BundleUnwritable>()("Bu
   cause: Schema.Defect()
 }) {
   override get message() {
-    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `The bundle ${this.file} cannot be written: ${reason}.`
+    return `The bundle ${this.file} cannot be written: ${reasonOf(this.cause)}.`
   }
 }
 

@@ -12,7 +12,7 @@ import { normalise } from "../commodities/normalise/normalise.ts"
 import { marsKey } from "../commodities/source/mars-key.ts"
 import { aboutNoDays, asksOf, knowsNoDays } from "../commodities/source/requests.ts"
 import { Archive } from "../run/archive/archive.ts"
-import type { RawFile } from "../run/archive/raw-file.ts"
+import type { RawFile } from "../run/archive/fetch-list.ts"
 import { reading } from "../run/files/hand-edited.ts"
 import {
   AccessDenied,

@@ -4,7 +4,7 @@
  */
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { Archive } from "../run/archive/archive.ts"
-import type { RawFile } from "../run/archive/raw-file.ts"
+import type { RawFile } from "../run/archive/fetch-list.ts"
 import { Origin } from "../run/origins/origin.ts"
 import type { Batch } from "../storefronts/decode/feed.ts"
 import { readFeedFile } from "../storefronts/source/crawl/feed-file.ts"

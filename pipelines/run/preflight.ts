@@ -6,7 +6,7 @@ import type { RunRecord } from "@larder/schemas/ingest.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { keptSetting } from "@larder/warehouse/generation/retention.ts"
 import { Config, Effect, type FileSystem, Option, type Path, Runtime, Schema } from "effect"
-import { mixtureIn } from "./mixture.ts"
+import { mixtureIn } from "./bundled.ts"
 import { liveSettings } from "./origins/live.ts"
 import type { Pipeline } from "./pipeline.ts"
 

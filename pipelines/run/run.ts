@@ -14,6 +14,7 @@ import { ownFolder } from "@larder/warehouse/publishing/staging.ts"
 import { Clock, Config, Effect, Exit, FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
 import { Archive } from "./archive/archive.ts"
 import { type ArchivedRun, archiveToRepeat, repeated, unpackingFolder } from "./archive/archived-runs.ts"
+import { reasonOf } from "./files/causes.ts"
 import type { BundleUnusable } from "./origins/bundle-files.ts"
 import { type FileUnusable, fileOrigin } from "./origins/file.ts"
 import { liveOrigin } from "./origins/live.ts"
@@ -21,6 +22,7 @@ import { Origin } from "./origins/origin.ts"
 import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./origins/replay.ts"
 import { LeftOut, type Pipeline, reasonLines } from "./pipeline.ts"
 import { type Given, sourceKind } from "./preflight.ts"
+import { Progress } from "./progress.ts"
 import { outcomeOfFailure, type RunOptions, readAndPublish, timeOf } from "./read-and-publish.ts"
 
 /** Identifies a run. A run that is repeated from the archive keeps its identity. */
@@ -63,8 +65,7 @@ export class ScratchUnwritable extends Schema.TaggedError<ScratchUnwritable>()("
   cause: Schema.Defect()
 }) {
   override get message() {
-    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `The folder for temporary files cannot be written: ${reason}. Set TMPDIR to a folder with as much room as a run needs.`
+    return `The folder for temporary files cannot be written: ${reasonOf(this.cause)}. Set TMPDIR to a folder with as much room as a run needs.`
   }
 }
 
@@ -201,7 +202,8 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
         run_id: identity.run_id,
         pipeline: pipeline.name,
         days: options.days ?? null,
-        goesOn: pipeline.goesOn === true
+        goesOn: pipeline.goesOn === true,
+        onBytes: (bytes) => Progress.use((progress) => progress.advance({ bytes }))
       })
     )
   )

@@ -14,15 +14,13 @@ import type { FileUnwritable } from "../files/write-all.ts"
 import { type Ask, type GivenUp, Origin, type OriginError } from "../origins/origin.ts"
 import { refusalTold } from "../origins/recorded-refusals.ts"
 import { atMost } from "../origins/transport.ts"
-import { Progress } from "../progress.ts"
-import type { Fetch, Line } from "./fetch-list.ts"
-import { clearAbandoned, receive, runFolder } from "./incoming.ts"
+import { ArchiveUnwritable, type Fetch, type Line, type RawFile, type RawFileDamaged } from "./fetch-list.ts"
+import { clearAbandoned, runFolder } from "./incoming.ts"
 import { earlierFetch, interruptedFetches, takenFor } from "./interrupted-runs.ts"
 import { packLoose } from "./pack-loose.ts"
 import { openPackedPayloads } from "./packs/packed-payloads.ts"
-import { ArchiveUnwritable, type RawFile, type RawFileDamaged } from "./raw-file.ts"
-import { clearStale, placeFor, whole } from "./resumable.ts"
-import { looseName, runPayloads } from "./run-payloads.ts"
+import { clearStale, placeFor } from "./resumable.ts"
+import { looseName, receive, runPayloads } from "./run-payloads.ts"
 import { makeHeld } from "./validators.ts"
 
 interface Fetches {
@@ -61,6 +59,8 @@ interface Run {
   readonly days: Fetch["days"]
   /** Whether it resumes an interrupted run of its pipeline, see `interrupted-runs.ts`. */
   readonly goesOn?: boolean
+  /** Called with the length of each piece of a payload that arrives. */
+  readonly onBytes?: (bytes: number) => Effect.Effect<void>
 }
 
 /** Limits fetching to the time that the request allows. */
@@ -75,7 +75,8 @@ type WriteError = PlatformError.PlatformError | FileUnwritable
 
 type Place = Effect.Success<ReturnType<typeof placeFor>>
 
-const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days, goesOn = false }: Run) {
+const make = Effect.fnUntraced(function* (run: Run) {
+  const { days, folder, goesOn = false, into, onBytes = () => Effect.void, pipeline, run_id } = run
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   /** What earlier runs fetched, and their lists. */
@@ -159,16 +160,14 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
 
   const attempt = Effect.fnUntraced(function* (ask: Ask, place: Place | undefined) {
     const origin = yield* Origin
-    const progress = yield* Progress
-    const onBytes = (more: number) => progress.advance({ bytes: more })
     const kept = place && (yield* place.kept)
     const before = kept === undefined && origin.kind === "live" ? yield* held.of(ask) : undefined
     const opened = yield* origin.open(before === undefined ? ask : { ...ask, held: before.held }, kept)
     const fetched_at = new Date(yield* Clock.currentTimeMillis).toISOString()
     if (before !== undefined && opened.status === 304) return held.confirmed(before.line, { run_id, days, fetched_at })
     const answer = atMost(ask, opened)
-    const receiving = place ? place.receive(answer, onBytes) : receive(incoming, answer, onBytes)
-    const { part, sha256, bytes } = yield* whole(ask.url, answer, yield* receiving)
+    const receiving = place ? place.receive(answer, onBytes) : receive(incoming, ask.url, answer, onBytes)
+    const { part, sha256, bytes } = yield* receiving
     const file = yield* keep(part, sha256)
     const { body: _body, file: _file, from: _from, total: _total, ...about } = answer
     return { run_id, pipeline, days, origin: origin.kind, url: ask.url, ...about, fetched_at, sha256, bytes, file }

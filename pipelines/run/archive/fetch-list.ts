@@ -1,5 +1,9 @@
-/** Lines of `fetches/<run_id>.ndjson`: what a run fetched and was refused, in order of the responses, and its end. */
+/**
+ * Lines of `fetches/<run_id>.ndjson`: what a run fetched and was refused, in order of the responses, and its end. Also
+ * a payload as a run reads it, and the errors of the archive.
+ */
 import { type Effect, Schema } from "effect"
+import { reasonOf } from "../files/causes.ts"
 import { Refused } from "../origins/recorded-refusals.ts"
 
 export const Fetch = Schema.Struct({
@@ -32,6 +36,30 @@ export const Fetch = Schema.Struct({
   taken_from: Schema.optionalKey(Schema.String)
 })
 export type Fetch = typeof Fetch.Type
+
+/** A fetch and the local path of its payload. */
+export interface RawFile extends Fetch {
+  readonly path: string
+}
+
+export class ArchiveUnwritable extends Schema.TaggedError<ArchiveUnwritable>()("ArchiveUnwritable", {
+  folder: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    return `The raw archive ${this.folder} cannot be written: ${reasonOf(this.cause)}. Check free space and permissions, then run again.`
+  }
+}
+
+/** A payload in the archive is not the one that was fetched. */
+export class RawFileDamaged extends Schema.TaggedError<RawFileDamaged>()("RawFileDamaged", {
+  file: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `The archived payload ${this.file} ${this.problem}. Restore it from a backup; a run that fetches it again also repairs it.`
+  }
+}
 
 /** Whether the run accepted a large loss, with `--accept-shrinkage`. */
 const shrinkage_accepted = Schema.optionalKey(Schema.Boolean)

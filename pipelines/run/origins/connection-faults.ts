@@ -1,6 +1,6 @@
 /** Explains for people why there was no answer: what happened, and what to do if a retry later does not help. */
 
-import { codeOf } from "../causes.ts"
+import { codeOf, reasonOf } from "../files/causes.ts"
 import { ProxyUnreachable } from "./proxies.ts"
 
 export interface ConnectionFault {
@@ -30,8 +30,6 @@ const words: Readonly<Record<string, ConnectionFault>> = {
   Z_BUF_ERROR: { problem: "the compressed body broke off" },
   Z_DATA_ERROR: { problem: "the compressed body is damaged" }
 }
-
-const textOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
 /** A host that answers in plain text, or with a certificate for another host, is usually not the source. */
 const somethingBetween =
@@ -115,7 +113,7 @@ export const faultOf = (
   }
   const { hostname: host } = new URL(url)
   const code = codeOf(cause)
-  const text = textOf(cause)
+  const text = reasonOf(cause)
   // undici reports the response of a proxy only as text
   const refused = /^Proxy response \((\d{3})\)/.exec(text)?.[1]
   if (refused !== undefined) return proxyFault(host, variable, Number(refused))

@@ -4,6 +4,7 @@
  * *and* reading the body, because a body that breaks off has to be requested again.
  */
 import { Context, type Duration, Effect, type Redacted, Schema, type Scope, type Stream } from "effect"
+import { reasonOf } from "../files/causes.ts"
 import type { Held } from "./conditional.ts"
 
 export interface Ask {
@@ -167,8 +168,7 @@ export class RecordingUnreadable extends Schema.TaggedError<RecordingUnreadable>
   cause: Schema.Defect()
 }) {
   override get message() {
-    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `The recording ${this.file} cannot be read: ${reason}. Record it again or remove it.`
+    return `The recording ${this.file} cannot be read: ${reasonOf(this.cause)}. Record it again or remove it.`
   }
 }
 

@@ -80,6 +80,17 @@ export const atMost = ({ longest, url }: Ask, whole: Answer): Answer => {
   return { ...answer, body }
 }
 
+/** Fails if a payload is not as long as announced. */
+export const requireWhole = <A extends { readonly bytes: number }>(url: string, total: number | null, received: A) =>
+  total === null || received.bytes === total
+    ? Effect.succeed(received)
+    : Effect.fail(
+        new UpstreamUnavailable({
+          url,
+          problem: `the body has ${received.bytes} bytes, and ${total} were announced`
+        })
+      )
+
 /** Limits for reading an error response, in bytes and time. */
 const excerptBytes = 8192
 const excerptPatience = "10 seconds"
