@@ -42,7 +42,7 @@ export interface Source {
   readonly stores: string | undefined
 }
 
-export interface Preflight {
+interface Preflight {
   /** What the run has to do without, and how to change that. */
   readonly lacks?: string
   /** Why there is nothing to read: an error if this pipeline was requested by name. */

@@ -47,7 +47,7 @@ export interface RunOptions {
   readonly onFailed?: (ended: Ended) => void
 }
 
-export interface Reading {
+interface Reading {
   readonly pipeline: Pipeline
   readonly layout: Layout
   /** The run as it begins. */

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
-import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
+import { type Layout, layoutOf, requirePresentForm, writableDirectory } from "@larder/warehouse/generation/layout.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import { recordKilledRuns } from "@larder/warehouse/publishing/killed-runs.ts"
@@ -61,7 +61,7 @@ export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftO
 }
 
 /** A dry run has no folder to work in. */
-export class ScratchUnwritable extends Schema.TaggedError<ScratchUnwritable>()("ScratchUnwritable", {
+class ScratchUnwritable extends Schema.TaggedError<ScratchUnwritable>()("ScratchUnwritable", {
   cause: Schema.Defect()
 }) {
   override get message() {
@@ -74,11 +74,18 @@ const reasonsShown = 50
 
 export const homeSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
 
+/** The warehouse of `LARDER_HOME`. Fails if an earlier version of Larder made it. */
+export const openHome = Effect.gen(function* () {
+  const layout = yield* openLayout(yield* homeSetting)
+  yield* requirePresentForm(layout)
+  return layout
+})
+
 /** Sorts by start time; the random end distinguishes runs of the same millisecond. */
 const newRunId = (pipeline: string, now: number) =>
   `${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}-${pipeline}-${randomBytes(3).toString("hex")}`
 
-type OriginLayer = Layer.Layer<
+export type OriginLayer = Layer.Layer<
   Origin,
   Config.ConfigError | RecordingsMissing | BundleUnusable | FileUnusable,
   FileSystem.FileSystem | Path.Path

@@ -14,7 +14,7 @@ const headlineOf = ({ changes, run }: Pick<IngestResult, "run" | "changes">, dry
 }
 
 /** For a run that did not fail. */
-export const told = (
+export const summaryOf = (
   result: Pick<IngestResult, "run" | "changes"> & Partial<Pick<IngestResult, "stores">>,
   dryRun: boolean
 ): string => {

@@ -32,7 +32,7 @@ export interface ArchivedRun {
   readonly fetches: ReadonlyArray<Fetch | Refused>
 }
 
-export class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("ArchiveUnreadable", {
+class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("ArchiveUnreadable", {
   file: Schema.String,
   cause: Schema.Defect()
 }) {
@@ -111,7 +111,7 @@ const replies = (fetches: ReadonlyArray<Fetch | Refused>) => {
   }
 }
 
-export interface ArchiveToRepeat {
+interface ArchiveToRepeat {
   readonly folder: string
   readonly packed: PackedPayloads
   /** Folder for unpacked payloads while runs are repeated. Nothing is written to the archive. */

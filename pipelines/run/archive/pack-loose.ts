@@ -20,7 +20,7 @@ import { looseName, type RunPayloads, removeIfEmpty } from "./run-payloads.ts"
  */
 const largeFrom = 16 * 1024 * 1024
 
-export class PackingFailed extends Schema.TaggedError<PackingFailed>()("PackingFailed", {
+class PackingFailed extends Schema.TaggedError<PackingFailed>()("PackingFailed", {
   pack: Schema.String,
   cause: Schema.Defect()
 }) {

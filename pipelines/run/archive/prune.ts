@@ -10,7 +10,7 @@ import { whileNobodyRuns } from "@larder/warehouse/publishing/staging.ts"
 import { Clock, Effect, FileSystem, Option, Path } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { FileUnwritable } from "../files/write-all.ts"
-import { ArchiveUnwritable, decodeLine, hasRead } from "./fetch-list.ts"
+import { ArchiveUnwritable, hasRead, lastLineOf } from "./fetch-list.ts"
 import { runFolder } from "./incoming.ts"
 import { takenFor } from "./interrupted-runs.ts"
 import { looseOf, putPack } from "./pack-loose.ts"
@@ -52,8 +52,8 @@ const recentOf = (runs: ReadonlyArray<PastRun>, keep: Keep, now: number) => {
 const isRepeated = Effect.fnUntraced(function* ({ is_undone, outcome }: PastRun, list: string) {
   if (is_undone) return false
   if (["published", "unchanged", "partial"].includes(outcome)) return true
-  const last = yield* Effect.option(decodeLine(list.trimEnd().split("\n").at(-1) ?? "")) // a kill may have cut it
-  return Option.exists(last, hasRead)
+  const last = yield* lastLineOf(list)
+  return last !== undefined && hasRead(last)
 })
 
 const hashesIn = (list: string) => [...list.matchAll(/"sha256":"([0-9a-f]{64})"/g)].map(([, sha256 = ""]) => sha256)

@@ -3,7 +3,7 @@
 import { codeOf, reasonOf } from "../files/causes.ts"
 import { ProxyUnreachable } from "./proxies.ts"
 
-export interface ConnectionFault {
+interface ConnectionFault {
   /** Without a full stop. */
   readonly problem: string
   /** One sentence. Absent if waiting is the only remedy. */

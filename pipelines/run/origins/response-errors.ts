@@ -48,7 +48,7 @@ const messageInJson = (text: string): string | undefined => {
 }
 
 /** The first bytes of an error body for people: the message in JSON, the title of an HTML page, or else the text. */
-export const excerptOf = (body: string): string | undefined => {
+const excerptOf = (body: string): string | undefined => {
   const text = body.trim()
   if (text === "") return undefined
   if (/^(<!doctype html|<html|<head|<body)/i.test(text)) {
