@@ -37,7 +37,7 @@ const judgeFoods = (feed: string, foods: ReturnType<typeof foodsIn>): Finding =>
   const problem = foods.map(shapeProblem).find((found) => found !== undefined)
   const keys = new Set(foods.flatMap((food) => Object.keys(food)))
   const missing = neededKeys.filter((key) => !keys.has(key))
-  if (rows === 0) return { feed, verdict: "differs", detail: "its beginning holds no whole record" }
+  if (rows === 0) return { feed, verdict: "differs", detail: "its beginning has no complete record" }
   if (problem !== undefined) return { feed, verdict: "differs", detail: problem, rows }
   if (missing.length > 0) {
     return { feed, verdict: "differs", detail: `none of its first ${rows} foods has ${missing.join(", ")}`, rows }
@@ -128,7 +128,7 @@ const probeForm = Effect.fnUntraced(function* (form: Form, url: string | undefin
     const error = heads.failure
     if (error._tag === "ZipUnusable") return told("differs", error.message)
     if (error._tag === "NoRanges")
-      return told("ok", name, ["the server sends no parts of it, so what it holds was not read"])
+      return told("ok", name, ["the server sends only the whole file, so its contents were not read"])
     return { ...told("unreachable", whyAway(error)), seen: [{ url, listed: [], members: [], refusal: error }] }
   }
   const { bytes, listed, members } = heads.success

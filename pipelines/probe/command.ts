@@ -40,7 +40,7 @@ const wanted = Effect.fnUntraced(function* ({ pipeline, replay, stores }: Given)
   const asked = pipelines.filter(isAsked)
   if (Option.isSome(stores) && !asked.includes(storefronts)) {
     return yield* new BadUse({
-      problem: "--stores is not for this pipeline: give it to probe or probe storefronts"
+      problem: "--stores does not apply to this pipeline: use it with probe or probe storefronts"
     })
   }
   if (Option.isSome(replay)) {
@@ -80,7 +80,7 @@ const checkBundle = Effect.fnUntraced(function* (file: string) {
   const path = yield* Path.Path
   const folder = path.dirname(path.resolve(file))
   if (yield* Effect.orElseSucceed(fs.exists(file), () => false)) {
-    return yield* new BadUse({ problem: `--bundle: ${file} is there already. Name a new file.` })
+    return yield* new BadUse({ problem: `--bundle: ${file} already exists. Name a new file.` })
   }
   const isFolder = Effect.map(fs.stat(folder), ({ type }) => type === "Directory")
   if (yield* Effect.orElseSucceed(isFolder, () => false)) return
@@ -102,7 +102,7 @@ const flags = {
   ),
   bundle: Flag.Path("bundle").pipe(
     Flag.withMetavar("FILE"),
-    Flag.withDescription("Write what came, without keys, as a zip for a maintainer; --replay reads it"),
+    Flag.withDescription("Write what was received, without keys, as a zip for a maintainer; --replay reads it"),
     Flag.optional
   ),
   json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
@@ -120,7 +120,7 @@ export const probe = Command.make(
       const { writeBundle } = yield* Effect.promise(() => import("./bundle.ts"))
       const recordings = yield* writeBundle(bundle.value, probed, verdicts)
       yield* Console.error(
-        `\n${bundle.value} has ${recordings} recordings. Keys are taken out, and what looks like a secret in the addresses of stores. Look into it before you send it.`
+        `\n${bundle.value} has ${recordings} recordings. Keys were removed, and so was everything in the addresses of stores that looks like a secret. Check it before you send it.`
       )
     }
     return yield* ending(verdicts)

@@ -61,7 +61,7 @@ const clockTolerance = 5
 const clockNote = ({ fetched_at, told }: RawFile) => {
   const minutes = Math.round((Date.parse(fetched_at) - Date.parse(told?.date ?? "")) / 60_000)
   if (Number.isNaN(minutes) || Math.abs(minutes) <= clockTolerance) return []
-  return [`the clock of this machine is ${Math.abs(minutes)} minutes ${minutes > 0 ? "ahead" : "behind"}: set it right`]
+  return [`the clock of this machine is ${Math.abs(minutes)} minutes ${minutes > 0 ? "ahead" : "behind"}: correct it`]
 }
 
 const movedNote = ({ final_url, url }: RawFile) =>
@@ -161,7 +161,7 @@ const isGone = ({ error }: Asked) => error instanceof RefusedByUpstream && [404,
 const orMoved = (asked: ReadonlyArray<Asked>): ReadonlyArray<Finding> => {
   if (asked.length < 3 || !asked.every(isGone)) return asked.map(({ found }) => found)
   const detail =
-    "no report of this service is at its address any more (HTTP 404 or 410): the API has moved; install a newer version of Larder, or report it with --bundle"
+    "no report of this service is at its address anymore (HTTP 404 or 410): the API has moved; install a newer version of Larder, or report it with --bundle"
   return asked.map(({ found }) => ({ ...found, detail }))
 }
 

@@ -88,7 +88,7 @@ export const mixtureIn = Effect.fnUntraced(function* (
     return `This warehouse holds bundled samples, most of them generated; live ${holds} are not mixed with them. Set LARDER_HOME to another folder, or remove the old one, and run again.`
   }
   if (kind === "sample" && has("live")) {
-    return `This warehouse holds live ${holds}; the bundled samples, most of them generated, are not mixed with them. Set LARDER_SOURCES=live to go on, or LARDER_HOME to another folder.`
+    return `This warehouse holds live ${holds}; the bundled samples, most of them generated, are not mixed with them. Set LARDER_SOURCES=live to continue with live data, or LARDER_HOME to another folder.`
   }
   return undefined
 })

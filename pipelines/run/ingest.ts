@@ -11,7 +11,7 @@ import { lakeSetting } from "@larder/warehouse/lake/setting.ts"
 import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
 import { recordedNames } from "./origins/replay.ts"
 import type { DayRange, Pipeline } from "./pipeline.ts"
-import { BadUse, checkSettings, type Given, preflight, type Source, sourceKind } from "./preflight.ts"
+import { BadUse, checkPipeline, checkSettings, type Given, type Source, sourceKind } from "./preflight.ts"
 import { progressOnStderr } from "./progress.ts"
 import type { Ended } from "./read-and-publish.ts"
 import { ingestOnce, openHome } from "./run.ts"
@@ -31,7 +31,7 @@ export interface Asked extends Given {
 const daysOf = ({ from, to }: Asked): Effect.Effect<DayRange | undefined, BadUse> => {
   if (Option.isNone(from) && Option.isNone(to)) return Effect.succeed(undefined)
   if (Option.isNone(from) || Option.isNone(to)) {
-    return Effect.fail(new BadUse({ problem: "--from and --to are given together, or not at all" }))
+    return Effect.fail(new BadUse({ problem: "--from and --to must be given together" }))
   }
   return from.value > to.value
     ? Effect.fail(new BadUse({ problem: `--from ${from.value} is after --to ${to.value}` }))
@@ -45,7 +45,7 @@ const isFor = (all: Pipelines, which: Pipelines, flag: string, reads: (pipeline:
   const readers = all.filter(reads).map(({ name }) => `${programName} ${name}`)
   const others = which.filter((pipeline) => !reads(pipeline))
   const names = others.map(({ name }) => name).join(" and ")
-  return Effect.fail(new BadUse({ problem: `${flag} is not for ${names}: give it to ${readers.join(" or ")}` }))
+  return Effect.fail(new BadUse({ problem: `${flag} does not apply to ${names}: use it with ${readers.join(" or ")}` }))
 }
 
 /**
@@ -157,7 +157,7 @@ const lookAt = Effect.fnUntraced(function* (
   source: Source,
   isAlone: boolean
 ) {
-  const { lacks, nothing } = yield* preflight(pipeline, layout, source)
+  const { lacks, nothing } = yield* checkPipeline(pipeline, layout, source)
   if (nothing !== undefined && isAlone) return yield* new BadUse({ problem: nothing })
   if (nothing !== undefined) {
     yield* Console.error(`${programName}: ${pipeline.name} is left out. ${nothing}`)

@@ -104,7 +104,7 @@ export interface Pipeline {
   /** Where requests to its hosts differ from `livePolicy`. */
   readonly requests?: Partial<LivePolicy>
   /** Whether a run takes over what an interrupted run fetched within the last hours, instead of requesting it again. */
-  readonly goesOn?: true
+  readonly resumesRuns?: true
   /**
    * Whether a rebuild also repeats runs without new rows, because later runs are judged by their reads. Branded foods
    * do not need this: such a run knows its release by name and fetches nothing of it.

@@ -59,7 +59,7 @@ export const checkSettings = (kind: RunRecord["origin"]) =>
   Effect.andThen(keptSetting, kind === "live" ? Effect.asVoid(liveSettings) : Effect.void)
 
 /** Checks what one pipeline needs. Fetches nothing, and leaves nothing on disk. */
-export const preflight = Effect.fn("Pipeline.preflight")(function* (
+export const checkPipeline = Effect.fn("Pipeline.preflight")(function* (
   pipeline: Pipeline,
   layout: Layout,
   source: Source

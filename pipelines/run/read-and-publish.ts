@@ -88,7 +88,7 @@ const tellFailure = Effect.fnUntraced(function* (
   if (recorded !== undefined) {
     options.onFailed?.({ run: recorded, left_out })
     return yield* Effect.logWarning(
-      `too late: ${recorded.run_id} had been recorded, and what it brought is live. npx larder-ingest generations shows it.`
+      `the failure came too late: ${recorded.run_id} was already recorded, and its data is live. npx larder-ingest generations shows it.`
     )
   }
   const finished_at = timeOf(yield* Clock.currentTimeMillis)

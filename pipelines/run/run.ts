@@ -165,7 +165,7 @@ const noteEnd = (how: string | undefined, shrinkageAccepted?: boolean) =>
   how === undefined
     ? Effect.void
     : Archive.use((archive) => archive.ended(how, shrinkageAccepted)).pipe(
-        Effect.catch((error) => Effect.logWarning(`how this run ended is not noted: ${error.message}`))
+        Effect.catch((error) => Effect.logWarning(`the archive has no record of how this run ended: ${error.message}`))
       )
 
 /** Where a dry run writes everything, until it ends. It needs as much room as a run. */
@@ -195,7 +195,7 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
         : Archive.use((archive) => archive.published(run.generation ?? "", options.acceptShrinkage)).pipe(
             // the run is live, and a rebuild also learns this from the warehouse
             Effect.catch((error) =>
-              Effect.logWarning(`the run is live, and the archive does not note it: ${error.message}`)
+              Effect.logWarning(`the run is live, but the archive has no record of it: ${error.message}`)
             )
           )
     ),
@@ -209,7 +209,7 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
         run_id: identity.run_id,
         pipeline: pipeline.name,
         days: options.days ?? null,
-        goesOn: pipeline.goesOn === true,
+        resumesRuns: pipeline.resumesRuns === true,
         onBytes: (bytes) => Progress.use((progress) => progress.advance({ bytes }))
       })
     )

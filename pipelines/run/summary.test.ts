@@ -35,7 +35,7 @@ describe("the summary of a run", () => {
 
   it.each([
     [true, "dry run: nothing was published; a run would publish a new generation"],
-    [false, "dry run: nothing was published; a run would publish nothing, as nothing is new"]
+    [false, "dry run: nothing was published; a run would publish nothing, because nothing is new"]
   ])("says that a dry run published nothing (changes: %s)", (changes, line) => {
     assert.include(summaryOf(result({ changes }), true), `storefronts: ${line}\n`)
   })
@@ -64,9 +64,14 @@ describe("the summary of a run", () => {
       "all stores, which failed",
       { feeds: 2, left_out: [left("a"), left("b")], all_failed: true },
       false,
-      "not one could be read"
+      "none could be read"
     ],
-    ["one store, which was read in part", { left_out: [left("a", "partial")] }, false, "what came was published"],
+    [
+      "one store, which was read in part",
+      { left_out: [left("a", "partial")] },
+      false,
+      "what was received was published"
+    ],
     ["one of two", { feeds: 2, left_out: [left("a")] }, false, "the other was published"],
     ["one of three", { feeds: 3, left_out: [left("a")] }, false, "the others were published"],
     ["one of three in a dry run", { feeds: 3, left_out: [left("a")] }, true, "the others would be published"],

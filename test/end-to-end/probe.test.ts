@@ -124,7 +124,7 @@ describe("what stands in the way of all feeds", () => {
     [
       "an API that has moved",
       { status: 404, body: "" },
-      /unreachable {2}\d+ feeds, .*: no report of this service is at its address any more .*: the API has moved; install a newer version/
+      /unreachable {2}\d+ feeds, .*: no report of this service is at its address anymore .*: the API has moved; install a newer version/
     ],
     [
       "a proxy that answers with a page",

@@ -58,7 +58,7 @@ interface Run {
   readonly pipeline: string
   readonly days: Fetch["days"]
   /** Whether it resumes an interrupted run of its pipeline, see `interrupted-runs.ts`. */
-  readonly goesOn?: boolean
+  readonly resumesRuns?: boolean
   /** Called with the length of each piece of a payload that arrives. */
   readonly onBytes?: (bytes: number) => Effect.Effect<void>
 }
@@ -76,9 +76,10 @@ type WriteError = PlatformError.PlatformError | FileUnwritable
 type Place = Effect.Success<ReturnType<typeof placeFor>>
 
 const make = Effect.fnUntraced(function* (run: Run) {
-  const { days, folder, goesOn = false, into, onBytes = () => Effect.void, pipeline, run_id } = run
+  const { days, folder, resumesRuns = false, into, onBytes = () => Effect.void, pipeline, run_id } = run
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
+  const provided = Effect.provideContext(yield* Effect.context<FileSystem.FileSystem | Path.Path>())
   /** What earlier runs fetched, and their lists. */
   const known = path.resolve(folder)
   const knownFetches = path.join(known, "fetches")
@@ -108,7 +109,7 @@ const make = Effect.fnUntraced(function* (run: Run) {
     return { packed, payloads: yield* runPayloads({ root: known, own: yield* runFolder(incoming), packed }) }
   })
   const { packed, payloads } = yield* Effect.catchTag(prepare, "PlatformError", unwritable)
-  const provided = (sha256: string) => Effect.map(payloads.provide(sha256), (found) => "path" in found)
+  const isWhole = (sha256: string) => Effect.map(payloads.provide(sha256), (found) => "path" in found)
 
   /** A payload that already existed is flushed, too: a killed run may have left it before it reached the disk. */
   const keep = Effect.fnUntraced(function* (part: string, sha256: string) {
@@ -154,9 +155,9 @@ const make = Effect.fnUntraced(function* (run: Run) {
     if (!(yield* fs.exists(list))) return // nothing was fetched
     yield* syncFile(list)
     yield* syncFolder(fetches)
-  }).pipe(Effect.provideService(FileSystem.FileSystem, fs))
+  }).pipe(provided)
 
-  const held = makeHeld(({ sha256 }) => provided(sha256).pipe(Effect.provideService(FileSystem.FileSystem, fs)))
+  const held = makeHeld(({ sha256 }) => provided(isWhole(sha256)))
 
   const attempt = Effect.fnUntraced(function* (ask: Ask, place: Place | undefined) {
     const origin = yield* Origin
@@ -189,7 +190,7 @@ const make = Effect.fnUntraced(function* (run: Run) {
     const line = kind === "live" ? interrupted.get(url)?.shift() : undefined
     if (line === undefined) return undefined
     const isYoung = Date.parse(line.fetched_at) > (yield* Clock.currentTimeMillis) - takenFor
-    if (!isYoung || !(yield* provided(line.sha256))) {
+    if (!isYoung || !(yield* isWhole(line.sha256))) {
       interrupted.delete(url) // later payloads are no answer to an earlier request
       return undefined
     }
@@ -205,26 +206,17 @@ const make = Effect.fnUntraced(function* (run: Run) {
       return { ...fetched, path: payloads.fileOf(fetched.sha256) }
     },
     Effect.catchTag(["PlatformError", "FileUnwritable"], unwritable),
-    Effect.provideService(FileSystem.FileSystem, fs),
-    Effect.provideService(Path.Path, path)
+    provided
   )
 
   const revalidate = (runs: Iterable<string>) =>
-    held
-      .learn(knownFetches, runs)
-      .pipe(
-        Effect.catchTag("PlatformError", unwritable),
-        Effect.provideService(FileSystem.FileSystem, fs),
-        Effect.provideService(Path.Path, path)
-      )
+    held.learn(knownFetches, runs).pipe(Effect.catchTag("PlatformError", unwritable), provided)
 
-  const earlier = (run: string, url: string) =>
-    earlierFetch(knownFetches, run, url, payloads.provide).pipe(
-      Effect.provideService(FileSystem.FileSystem, fs),
-      Effect.provideService(Path.Path, path)
-    )
+  const earlier = (run: string, url: string) => provided(earlierFetch(knownFetches, run, url, payloads.provide))
 
-  const reading = goesOn ? interruptedFetches(knownFetches, pipeline) : Effect.succeed(new Map<string, Array<Fetch>>())
+  const reading = resumesRuns
+    ? interruptedFetches(knownFetches, pipeline)
+    : Effect.succeed(new Map<string, Array<Fetch>>())
   const interrupted = yield* Effect.catchTag(reading, "PlatformError", unwritable)
   const noting = (effect: Effect.Effect<void, PlatformError.PlatformError>) =>
     oneLine.withPermit(effect).pipe(Effect.catchTag("PlatformError", unwritable))
@@ -238,8 +230,7 @@ const make = Effect.fnUntraced(function* (run: Run) {
   }
   const pack = packLoose({ root: known, run_id, payloads, packed }).pipe(
     Effect.catch((error) => Effect.logWarning(error.message)),
-    Effect.provideService(FileSystem.FileSystem, fs),
-    Effect.provideService(Path.Path, path)
+    provided
   )
   return Archive.of({
     fetch,

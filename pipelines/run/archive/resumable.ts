@@ -108,7 +108,7 @@ export const placeFor = Effect.fnUntraced(function* (incoming: string, url: stri
     function* (isDone: boolean) {
       const there = isDone ? undefined : yield* kept
       if (there === undefined) yield* fs.remove(folder, { recursive: true, force: true })
-      else yield* Effect.logInfo("the next run goes on with this download", { url, bytes: there.from })
+      else yield* Effect.logInfo("the next run resumes this download", { url, bytes: there.from })
     },
     Effect.catch((error) => Effect.logWarning(`${folder} is left: ${error.message}`))
   )

@@ -21,7 +21,7 @@ export class RecordingsMissing extends Schema.TaggedError<RecordingsMissing>()("
   override get message() {
     return this.kind === "sample"
       ? `The bundled samples are not at ${this.folder}. Install the package again.`
-      : `There is no folder ${this.folder}. Recordings lie in it as <host>/<path as in the URL>[?query].`
+      : `There is no folder ${this.folder}. A folder of recordings has files named <host>/<path as in the URL>[?query].`
   }
 }
 

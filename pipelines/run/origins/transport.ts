@@ -66,7 +66,7 @@ export const bodyOf = (url: string, response: HttpClientResponse.HttpClientRespo
       })
     )
   }
-  const problem = `the body is encoded as ${encoding}, which was not asked for`
+  const problem = `the body is encoded as ${encoding}, which was not requested`
   return Stream.fail(new UpstreamUnavailable({ url, problem, status: response.status, may_pass: false }))
 }
 

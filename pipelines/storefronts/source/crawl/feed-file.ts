@@ -7,7 +7,7 @@ import { Effect, Stream } from "effect"
 import { type RawFile, RawFileDamaged } from "../../../run/archive/fetch-list.ts"
 import { codeOf } from "../../../run/files/causes.ts"
 import { readShopifyCsv } from "../../decode/csv/shopify-csv.ts"
-import { PayloadUnreadable, type ReadFile } from "../../decode/feed.ts"
+import { FeedUnreadable, type ReadFile } from "../../decode/feed.ts"
 import { readGoogleMerchant } from "../../decode/google/google-merchant.ts"
 import { Judged } from "../../decode/stated.ts"
 import { addressOfFile, isOfNetwork } from "../operator-files.ts"
@@ -90,7 +90,7 @@ const isBroke = (error: unknown): error is Broke => error instanceof Broke
 
 /** Why the file could not be read to its end. Any other cause is a bug of ours. */
 const failWith = (raw: RawFile, cause: unknown): Effect.Effect<never, Unread | RawFileDamaged> => {
-  if (cause instanceof PayloadUnreadable) return Effect.fail(unread("unreadable", cause.problem))
+  if (cause instanceof FeedUnreadable) return Effect.fail(unread("unreadable", cause.problem))
   if (cause instanceof TooLong) return Effect.fail(unread("too_large", cause.message))
   if (codeOf(cause).startsWith("Z_")) return Effect.fail(unread("unreadable", "the compressed file is damaged"))
   return cause instanceof Error && "syscall" in cause ? Effect.fail(damaged(raw, cause)) : Effect.die(cause)
