@@ -1,7 +1,7 @@
 /** What both release forms share while they are loaded into the staging file. */
 import { literal } from "@larder/warehouse/duckdb.ts"
 import type { Effect } from "effect"
-import type { RawFile } from "../run/archive/raw-file.ts"
+import type { RawFile } from "../run/archive/fetch-list.ts"
 
 export interface Load {
   readonly run_id: string

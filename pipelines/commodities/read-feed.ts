@@ -1,6 +1,6 @@
 /** Reads one feed: fetches it, decodes and normalises its payload unless that is known, and stages it. */
 import { Effect, FileSystem } from "effect"
-import type { RawFile } from "../run/archive/raw-file.ts"
+import type { RawFile } from "../run/archive/fetch-list.ts"
 import type { Feed } from "./catalog.ts"
 import { PayloadUnreadable, rowsOf, textFrom } from "./decode/payload.ts"
 import { DriftFound } from "./normalise/drift.ts"

@@ -11,7 +11,7 @@ import { DriftFound } from "../commodities/normalise/drift.ts"
 import { normalise } from "../commodities/normalise/normalise.ts"
 import { daysAhead, fetchFirst } from "../commodities/source/fetch-feed.ts"
 import { aboutNoDays, asksOf, knowsNoDays, marsKey } from "../commodities/source/requests.ts"
-import type { RawFile } from "../run/archive/raw-file.ts"
+import type { RawFile } from "../run/archive/fetch-list.ts"
 import { reading } from "../run/files/hand-edited.ts"
 import {
   AccessDenied,
@@ -23,8 +23,7 @@ import {
   UpstreamUnavailable
 } from "../run/origins/origin.ts"
 import type { DayRange } from "../run/pipeline.ts"
-import { orFatal, whyAway } from "./away.ts"
-import { type FeedVerdict, type Found, verdictsOf } from "./verdict.ts"
+import { type FeedVerdict, type Finding, orFatal, tooManyRejects, verdictsOf, whyAway } from "./verdict.ts"
 
 /** Number of days in which a report of this frequency appears at least once, even if one is late. */
 const spans: Readonly<Record<Feed["frequency"], number>> = {
@@ -49,9 +48,6 @@ const services = {
   "gov-mpr": "Datamart (mpr.datamart.ams.usda.gov)"
 }
 
-/** Up to this share, rejected rows count as odd rows. Above it, the feed differs. */
-const mostRejected = 0.1
-
 const few = (names: ReadonlyArray<string>) =>
   names.length > 4 ? `${names.slice(0, 4).join(", ")} and ${names.length - 4} more` : names.join(", ")
 
@@ -61,13 +57,13 @@ const clockTolerance = 5
 const clockNote = ({ fetched_at, told }: RawFile) => {
   const minutes = Math.round((Date.parse(fetched_at) - Date.parse(told?.date ?? "")) / 60_000)
   if (Number.isNaN(minutes) || Math.abs(minutes) <= clockTolerance) return []
-  return [`the clock of this machine is ${Math.abs(minutes)} minutes ${minutes > 0 ? "ahead" : "behind"}: set it right`]
+  return [`the clock of this machine is ${Math.abs(minutes)} minutes ${minutes > 0 ? "ahead" : "behind"}: correct it`]
 }
 
 const movedNote = ({ final_url, url }: RawFile) =>
   new URL(final_url).host === new URL(url).host ? [] : [`it redirects to ${final_url}: the source has moved`]
 
-const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefined, recorded: boolean): Found => {
+const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefined, recorded: boolean): Finding => {
   const payload = rowsOf(feed, { ...raw, text, recorded })
   const { remark, rows } = payload
   const read = normalise(feed, payload, { asked: raw.exact ? window : undefined })
@@ -82,11 +78,8 @@ const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefi
   ]
   const newest_day = read.readings.reduce((day, { observed_on }) => (observed_on > day ? observed_on : day), "")
   const found = { feed: feed.feed, notes, rows: rows.length, newest_day: newest_day === "" ? null : newest_day }
-  const [reject] = read.rejects
-  if (reject !== undefined && read.rejects.length > rows.length * mostRejected) {
-    const detail = `${read.rejects.length} of ${rows.length} rows cannot be read; row ${reject.position}: ${reject.reason}`
-    return { ...found, verdict: "differs", detail }
-  }
+  const rejected = tooManyRejects(read.rejects, rows.length, "rows")
+  if (rejected !== undefined) return { ...found, verdict: "differs", detail: rejected }
   if (rows.length === 0) {
     const days = window === undefined ? "" : ` of ${window.from} to ${window.to}`
     return { ...found, verdict: "ok", detail: `${feed.title} has no row${days}` }
@@ -96,12 +89,12 @@ const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefi
 }
 
 interface Asked {
-  readonly found: Found
+  readonly found: Finding
   readonly error?: OriginError
 }
 
 /** Reading finds what is wrong with a payload. Any other exception is a bug. */
-const judged = (feed: Feed, ...rest: [RawFile, string, DayRange | undefined, boolean]): Found => {
+const judged = (feed: Feed, ...rest: [RawFile, string, DayRange | undefined, boolean]): Finding => {
   try {
     return judge(feed, ...rest)
   } catch (cause) {
@@ -146,15 +139,15 @@ const hopeless = (asked: ReadonlyArray<Asked>): string | undefined => {
 const isGone = ({ error }: Asked) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
 
 /** A single report may end. If no report exists any more, the whole service has moved. */
-const orMoved = (asked: ReadonlyArray<Asked>): ReadonlyArray<Found> => {
+const orMoved = (asked: ReadonlyArray<Asked>): ReadonlyArray<Finding> => {
   if (asked.length < 3 || !asked.every(isGone)) return asked.map(({ found }) => found)
   const detail =
-    "no report of this service is at its address any more (HTTP 404 or 410): the API has moved; install a newer version of Larder, or report it with --bundle"
+    "no report of this service is at its address anymore (HTTP 404 or 410): the API has moved; install a newer version of Larder, or report it with --bundle"
   return asked.map(({ found }) => ({ ...found, detail }))
 }
 
 /** Every feed of a service is asked for days that have rows, so feeds that are all empty differ. */
-const orNoDays = (found: ReadonlyArray<Found>): ReadonlyArray<Found> => {
+const orNoDays = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
   if (!knowsNoDays(found.flatMap(({ rows, verdict }) => (verdict === "ok" ? [rows ?? 0] : [])))) return found
   return found.map((one) =>
     one.verdict === "ok" ? { ...one, verdict: "differs", detail: `${one.detail}, ${aboutNoDays}` } : one
@@ -174,7 +167,7 @@ const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Fe
   }
   const asked: Array<Asked> = []
   let stop: string | undefined
-  const rest: Array<Found> = []
+  const rest: Array<Finding> = []
   for (const feed of own) {
     if (stop !== undefined) {
       rest.push({ feed: feed.feed, verdict: "not_asked", detail: stop })

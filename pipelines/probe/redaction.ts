@@ -29,7 +29,7 @@ const formsOf = (secret: string): ReadonlyArray<string> => {
 }
 
 /** Longer forms are replaced first, because one form may contain another. */
-export const redactionOf = (secrets: ReadonlyArray<string>): Redaction => {
+const redactionOf = (secrets: ReadonlyArray<string>): Redaction => {
   const known = [...new Set(secrets)].filter((secret) => secret !== "")
   const forms = known
     .flatMap((secret, index) => formsOf(secret).map((form) => ({ form, instead: `redacted-${index + 1}` })))

@@ -11,7 +11,7 @@ import { type StorePolicy, storePolicy } from "../storefronts/source/crawl/polic
 import { nothingKnown } from "../storefronts/source/crawl/product-list.ts"
 import { listAddress, withOperatorFiles } from "../storefronts/source/operator-files.ts"
 import { type ListedStore, storesIn } from "../storefronts/source/store-list.ts"
-import { type Found, verdictsOf } from "./verdict.ts"
+import { type Finding, tooManyRejects, verdictsOf } from "./verdict.ts"
 
 /** Enough for some hundred products of any feed. */
 const mostBytesOfFile = 4 << 20
@@ -19,9 +19,6 @@ const mostBytesOfFile = 4 << 20
 const policy: StorePolicy = { ...storePolicy, budget: "3 minutes" }
 
 const storesAtOnce = 32
-
-/** Up to this share, rejected rows count as odd rows. Above it, the feed differs. */
-const mostRejected = 0.1
 
 /** The first rows have arrived: no more requests are needed. */
 class Enough extends Schema.TaggedError<Enough>()("Enough", {}) {}
@@ -47,16 +44,13 @@ const onlyTheBeginning = (origin: Origin["Service"]) =>
       })
   })
 
-const judge = (feed: string, { products, rejects, variants }: Batch): Found => {
+const judge = (feed: string, { products, rejects, variants }: Batch): Finding => {
   const priced = variants.filter(({ price }) => price !== null).length
   const notes =
     priced === variants.length ? [] : [`${variants.length - priced} of ${variants.length} variants have no price`]
   const rows = products.length + rejects.length
-  const [reject] = rejects
-  if (reject !== undefined && rejects.length > rows * mostRejected) {
-    const detail = `${rejects.length} of ${rows} products cannot be read; at ${reject.position}: ${reject.reason}`
-    return { feed, verdict: "differs", detail, notes, rows }
-  }
+  const rejected = tooManyRejects(rejects, rows, "products")
+  if (rejected !== undefined) return { feed, verdict: "differs", detail: rejected, notes, rows }
   if (variants.length > 0 && priced === 0) return { feed, verdict: "differs", detail: "no product has a price", rows }
   return { feed, verdict: "ok", detail: `the first ${products.length} products can be read`, notes, rows }
 }
@@ -77,7 +71,7 @@ const probeStore = Effect.fnUntraced(function* (store: ListedStore) {
   if (ended === undefined && batch !== undefined) return judge(feed, batch)
   const detail = ended?.detail ?? "it has no products"
   const verdict = differing.has(ended?.outcome ?? "empty") ? "differs" : "unreachable"
-  return { feed, verdict, detail } satisfies Found as Found
+  return { feed, verdict, detail } satisfies Finding as Finding
 })
 
 /** `given` is the file of `--stores`. */

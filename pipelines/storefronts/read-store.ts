@@ -2,7 +2,7 @@
 import type { Staging } from "@larder/warehouse/publishing/staging.ts"
 import { rawFileTable, rejectTable } from "@larder/warehouse/tables/tables.ts"
 import { Clock, Effect } from "effect"
-import type { RawFile } from "../run/archive/raw-file.ts"
+import type { RawFile } from "../run/archive/fetch-list.ts"
 import { Progress } from "../run/progress.ts"
 import { feedKinds } from "./feed-kinds.ts"
 import { mappingHash } from "./mapping-version.ts"

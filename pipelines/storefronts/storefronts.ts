@@ -15,7 +15,7 @@ export const storefronts: Pipeline = {
   hosts: ["stores.json"], // only the store list knows the hosts of a recording, so the list represents them
   requests: storeRequests,
   lists: true,
-  goesOn: true,
+  resumesRuns: true,
   preflight: (source) =>
     Effect.flatMap(
       Effect.promise(() => import("./source/preflight.ts")),

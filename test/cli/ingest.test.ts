@@ -189,11 +189,11 @@ describe("what is refused before anything is fetched", () => {
   })
 
   it.each<readonly [ReadonlyArray<string>, RegExp]>([
-    [["storefronts", "--from", "2026-01-01"], /--from is not for storefronts: give it to larder-ingest commodities$/m],
-    [["branded-foods", "--to", "2026-01-01"], /--to is not for branded-foods: give it to larder-ingest commodities$/m],
+    [["storefronts", "--from", "2026-01-01"], /--from does not apply to storefronts: use it with larder-ingest commodities$/m],
+    [["branded-foods", "--to", "2026-01-01"], /--to does not apply to branded-foods: use it with larder-ingest commodities$/m],
     [
       ["commodities", "--file", "no-such.zip"],
-      /--file is not for commodities: give it to larder-ingest branded-foods$/m
+      /--file does not apply to commodities: use it with larder-ingest branded-foods$/m
     ],
     [["rollback", "--to", "x"], /--to cannot be "x": expected a generation, such as 41 or larder-000041$/m]
   ])("is a flag with another meaning than %j", async (args, message) => {

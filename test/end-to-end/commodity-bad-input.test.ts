@@ -251,9 +251,9 @@ describe("a command with wrong options", () => {
     [
       "such a file that does not exist either",
       ["--file", "no-such.zip"],
-      /--file is not for commodities: give it to larder-ingest branded-foods/
+      /--file does not apply to commodities: use it with larder-ingest branded-foods/
     ],
-    ["half a window", ["--from", "2026-09-01"], /--from and --to are given together/]
+    ["half a window", ["--from", "2026-09-01"], /--from and --to must be given together/]
   ])("exits with 2 and names the fault: %s", async (_, args, message) => {
     const copy = folderOfTest()
     const folder = folderOfTest()

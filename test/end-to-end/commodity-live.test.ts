@@ -7,7 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { commodities } from "@larder/pipelines/commodities/commodities.ts"
 import { NothingRead, ReadFailed, reasonLines } from "@larder/pipelines/run/pipeline.ts"
-import { BadUse, preflight } from "@larder/pipelines/run/preflight.ts"
+import { BadUse, checkPipeline } from "@larder/pipelines/run/preflight.ts"
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { ConfigProvider, Effect } from "effect"
@@ -136,7 +136,7 @@ describe("a live run of commodities", () => {
       const upstream = yield* startUpstream(serving(() => only(closes.feed)))
       const layout = yield* layoutOf(home)
       const look = (environment: Readonly<Record<string, string>>) =>
-        preflight(commodities, layout, { kind: "live", stores: undefined }).pipe(
+        checkPipeline(commodities, layout, { kind: "live", stores: undefined }).pipe(
           Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment)))
         )
       assert.deepStrictEqual(yield* look({ MARS_API_KEY: "a-key" }), {})

@@ -92,7 +92,7 @@ describe("a live run of stores", () => {
     assert.strictEqual(code, 1)
     assert.match(
       stderr,
-      /2 feeds of storefronts left out; not one could be read\.\nstore\/bakery\.example, store\/other\.example: .*LARDER_STORE_FILES/
+      /2 feeds of storefronts left out; none could be read\.\nstore\/bakery\.example, store\/other\.example: .*LARDER_STORE_FILES/
     )
     assert.deepStrictEqual(
       (await failedReads(home)).map(({ domain, outcome }) => [domain, outcome]),

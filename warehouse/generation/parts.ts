@@ -3,12 +3,12 @@
  * it, so that a modified part is neither served nor built on. Files that were verified before are recognised by size,
  * inode and modification time, which is quick. The change time is not used, because every new hard link sets it.
  */
-import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Schema } from "effect"
 import type { ObjectId } from "../depot/depot.ts"
+import { makeDigest } from "../disk.ts"
 import type { Layout } from "./layout.ts"
 import type { DataSetEntry, Part } from "./manifest.ts"
 
@@ -32,15 +32,11 @@ export class PartDamaged extends Schema.TaggedError<PartDamaged>()("PartDamaged"
 /** SHA-256 and size of a file, in constant memory. */
 export const objectIdOf = (file: string) =>
   Effect.tryPromise(async (): Promise<ObjectId> => {
-    const hash = createHash("sha256")
-    let bytes = 0
+    const digest = makeDigest()
     const { size } = await stat(file)
     const highWaterMark = Math.min(Math.max(size, 1), 1 << 20) // the whole buffer is allocated, also for a small file
-    for await (const chunk of createReadStream(file, { highWaterMark })) {
-      hash.update(chunk)
-      bytes += chunk.length
-    }
-    return { sha256: hash.digest("hex"), bytes }
+    for await (const chunk of createReadStream(file, { highWaterMark })) digest.add(chunk)
+    return digest.end()
   })
 
 /** A stamp that changes when a file is written to. */

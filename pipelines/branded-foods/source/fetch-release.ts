@@ -5,7 +5,7 @@
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import { Effect } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
-import type { RawFile } from "../../run/archive/raw-file.ts"
+import type { RawFile } from "../../run/archive/fetch-list.ts"
 import { Origin } from "../../run/origins/origin.ts"
 import { Progress } from "../../run/progress.ts"
 import { mappingHash } from "../mapping.ts"

@@ -8,7 +8,7 @@ import { pipeline } from "node:stream"
 import { crc32, createInflateRaw } from "node:zlib"
 import { Effect } from "effect"
 import { type Entry, openPromise, type ZipFile } from "yauzl"
-import { reasonOf } from "../../run/causes.ts"
+import { reasonOf } from "../../run/files/causes.ts"
 import { pieceBytes } from "../../run/files/chunk-size.ts"
 import { FileUnwritable, writeAll } from "../../run/files/write-all.ts"
 import {

@@ -1,7 +1,7 @@
 /** Loads one form of a release from its archived payloads into the staging file. */
 import type { Staging } from "@larder/warehouse/publishing/staging.ts"
 import { Effect, Path } from "effect"
-import type { RawFile } from "../../run/archive/raw-file.ts"
+import type { RawFile } from "../../run/archive/fetch-list.ts"
 import { memberNames, members } from "../decode/csv/members.ts"
 import { countsFile } from "../decode/csv/stated-counts.ts"
 import { constantsOf, type Load } from "../load.ts"

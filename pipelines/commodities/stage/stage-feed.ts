@@ -7,7 +7,7 @@ import {
   unknownFieldTable
 } from "@larder/warehouse/tables/tables.ts"
 import { Effect } from "effect"
-import type { RawFile } from "../../run/archive/raw-file.ts"
+import type { RawFile } from "../../run/archive/fetch-list.ts"
 import type { RunContext } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
 import type { Normalised } from "../normalise/normalise.ts"

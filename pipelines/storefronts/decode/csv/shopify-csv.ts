@@ -7,7 +7,7 @@
  */
 
 import { preferredStatement } from "../../normalise/category/taxonomy.ts"
-import { type ImageRow, PayloadUnreadable, type ProductRow, type ReadFile, type VariantRow } from "../feed.ts"
+import { FeedUnreadable, type ImageRow, type ProductRow, type ReadFile, type VariantRow } from "../feed.ts"
 import { htmlToText } from "../html-text.ts"
 import { Unusable } from "../page.ts"
 import { payloadText } from "../payload-text.ts"
@@ -208,7 +208,7 @@ async function* readInto(batching: Batching, pieces: AsyncGenerator<string>, jud
       if (batching.isFull) yield
     }
   }
-  if (columns === undefined) throw new PayloadUnreadable("The file is empty.")
+  if (columns === undefined) throw new FeedUnreadable("The file is empty.")
 }
 
 export const readShopifyCsv: ReadFile = (bytes, { content_type, judged = new Judged() }) =>

@@ -6,7 +6,7 @@
  * rest of a file into one cell; here it is reported with its line.
  */
 import Papa from "papaparse"
-import { PayloadUnreadable } from "../feed.ts"
+import { FeedUnreadable } from "../feed.ts"
 import { notText } from "../payload-text.ts"
 import { tabRecordAt } from "./tab-records.ts"
 
@@ -178,13 +178,13 @@ class TableText {
   }
 }
 
-/** Yields groups of records, the first of which is the header. Skips blank lines. Fails with `PayloadUnreadable`. */
+/** Yields groups of records, the first of which is the header. Skips blank lines. Fails with `FeedUnreadable`. */
 export async function* tableRecords(pieces: AsyncIterable<string>): AsyncGenerator<ReadonlyArray<TableRecord>> {
   const text = new TableText()
   const readOn = function* (piece: string, isLast: boolean) {
     const { problem, records } = text.read(piece, isLast)
     if (records.length > 0) yield records
-    if (problem !== null) throw new PayloadUnreadable(problem)
+    if (problem !== null) throw new FeedUnreadable(problem)
   }
   for await (const piece of pieces) yield* readOn(piece, false)
   yield* readOn("", true)

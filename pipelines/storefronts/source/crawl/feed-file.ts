@@ -4,9 +4,9 @@ import { open } from "node:fs/promises"
 import { pipeline } from "node:stream"
 import { createGunzip } from "node:zlib"
 import { Effect, Stream } from "effect"
-import { type RawFile, RawFileDamaged } from "../../../run/archive/raw-file.ts"
-import { codeOf } from "../../../run/causes.ts"
-import { PayloadUnreadable, type ReadFile } from "../../decode/feed.ts"
+import { type RawFile, RawFileDamaged } from "../../../run/archive/fetch-list.ts"
+import { codeOf } from "../../../run/files/causes.ts"
+import { FeedUnreadable, type ReadFile } from "../../decode/feed.ts"
 import { Judged } from "../../decode/stated.ts"
 import { addressOfFile, isOfNetwork } from "../operator-files.ts"
 import type { ListedStore } from "../store-list.ts"
@@ -89,7 +89,7 @@ const isBroke = (error: unknown): error is Broke => error instanceof Broke
 
 /** Why the file could not be read to its end. Any other cause is a bug of ours. */
 const failWith = (raw: RawFile, cause: unknown): Effect.Effect<never, Unread | RawFileDamaged> => {
-  if (cause instanceof PayloadUnreadable) return Effect.fail(unread("unreadable", cause.problem))
+  if (cause instanceof FeedUnreadable) return Effect.fail(unread("unreadable", cause.problem))
   if (cause instanceof TooLong) return Effect.fail(unread("too_large", cause.message))
   if (codeOf(cause).startsWith("Z_")) return Effect.fail(unread("unreadable", "the compressed file is damaged"))
   return cause instanceof Error && "syscall" in cause ? Effect.fail(damaged(raw, cause)) : Effect.die(cause)

@@ -6,7 +6,7 @@ import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import { Effect, Schema } from "effect"
 import type { OriginError, UpstreamUnavailable } from "../../../run/origins/origin.ts"
 import { UnexpectedAnswer } from "../../decode/answers.ts"
-import { PayloadUnreadable } from "../../decode/feed.ts"
+import { FeedUnreadable } from "../../decode/feed.ts"
 
 interface Meaning {
   readonly fetch_status: "complete" | "partial" | "failed"
@@ -152,7 +152,7 @@ export const unreadOfPage = (text: string, final_url: string): Unread => {
 
 /** The outcome for an unusable answer with status 200. Undefined if `cause` is not about the answer. */
 export const unreadOfAnswer = (cause: unknown, text: string, final_url: string): Unread | undefined => {
-  if (!(cause instanceof PayloadUnreadable)) return undefined
+  if (!(cause instanceof FeedUnreadable)) return undefined
   const kind = cause instanceof UnexpectedAnswer ? cause.kind : undefined
   if (kind === "html") return unreadOfPage(text, final_url)
   return unread(kind === "window" ? "window" : "unreadable", `${final_url}: ${cause.problem}`)

@@ -5,7 +5,7 @@
  * entries were found than the shop reports, or a previously listed entry was not found.
  */
 import { Effect } from "effect"
-import type { RawFile } from "../../../run/archive/raw-file.ts"
+import type { RawFile } from "../../../run/archive/fetch-list.ts"
 import type { Page } from "../../decode/page.ts"
 import { isUnread, type Outcome, type Unread } from "./outcome.ts"
 import type { Fatal, Needs } from "./requests.ts"

@@ -4,7 +4,7 @@
  * default are never requested.
  */
 import { Effect } from "effect"
-import type { RawFile } from "../../../run/archive/raw-file.ts"
+import type { RawFile } from "../../../run/archive/fetch-list.ts"
 import { UnexpectedAnswer } from "../../decode/answers.ts"
 import { readMeta, readProducts, type StoreMeta } from "../../decode/json/shopify-json.ts"
 import type { Page } from "../../decode/page.ts"

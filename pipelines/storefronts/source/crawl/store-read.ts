@@ -1,6 +1,6 @@
 /** What every kind of read provides: rows as they arrive, and the result at the end. */
 import type { Effect } from "effect"
-import type { RawFile } from "../../../run/archive/raw-file.ts"
+import type { RawFile } from "../../../run/archive/fetch-list.ts"
 import type { Batch } from "../../decode/feed.ts"
 import type { ListedStore } from "../store-list.ts"
 import { type Outcome, outcomes, statusOf } from "./outcome.ts"

@@ -1,6 +1,6 @@
 /** Reads a WooCommerce store: the pages of products of its Store API, which has no collections. */
 import { Effect } from "effect"
-import type { RawFile } from "../../../run/archive/raw-file.ts"
+import type { RawFile } from "../../../run/archive/fetch-list.ts"
 import { readProducts } from "../../decode/json/woocommerce.ts"
 import { Judged } from "../../decode/stated.ts"
 import type { ListedStore } from "../store-list.ts"
