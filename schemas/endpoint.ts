@@ -76,10 +76,10 @@ export const fromAfterTo = invalid("from_after_to", "from must not be after to")
 export const fromNotAfterTo = (values: { readonly from: string | undefined; readonly to: string | undefined }) =>
   values.from !== undefined && values.to !== undefined && values.from > values.to ? fromAfterTo : undefined
 
-export const Single = <S extends Schema.Constraint>(record: S) => Schema.Struct({ data: record })
-export const List = <S extends Schema.Constraint>(record: S) =>
+export const SingleBody = <S extends Schema.Constraint>(record: S) => Schema.Struct({ data: record })
+export const ListBody = <S extends Schema.Constraint>(record: S) =>
   Schema.Struct({ data: Schema.Array(record).annotate({ description: "All records, in one answer." }) })
-export const Page = <S extends Schema.Constraint>(record: S) =>
+export const PageBody = <S extends Schema.Constraint>(record: S) =>
   Schema.Struct({
     data: Schema.Array(record).annotate({ description: "The records of this page, in the order of the endpoint." }),
     next_cursor: Schema.NullOr(Schema.String).annotate({

@@ -1,6 +1,6 @@
 /** The three branded-food endpoints. */
 import { invalid } from "../api-errors.ts"
-import { endpoint, List, Page, Single } from "../endpoint.ts"
+import { endpoint, ListBody, PageBody, SingleBody } from "../endpoint.ts"
 import { cursor, limit, text } from "../parameters.ts"
 import { getBrandedFoodCategoriesExamples, getBrandedFoodExamples, searchBrandedFoodsExamples } from "./examples.ts"
 import { BrandedFood, FoodCategory } from "./records.ts"
@@ -37,7 +37,7 @@ export const searchBrandedFoods = endpoint({
     }),
     cursor
   },
-  response: Page(BrandedFood),
+  response: PageBody(BrandedFood),
   examples: searchBrandedFoodsExamples,
   refusals: [aboveMaximum],
   order: ["fdc_id"]
@@ -53,7 +53,7 @@ export const getBrandedFoodCategories = endpoint({
   description:
     "Every category that a current label carries, with the number of its products, in the order of their names. Not paged. The names are the source's own: several of them mean nearly the same.",
   parameters: {},
-  response: List(FoodCategory),
+  response: ListBody(FoodCategory),
   examples: getBrandedFoodCategoriesExamples,
   refusals: []
 })
@@ -68,7 +68,7 @@ export const getBrandedFood = endpoint({
   description:
     "One label version by its id; also versions that a later one has replaced. An id never changes what it names, so it can be kept.",
   parameters: {},
-  response: Single(BrandedFood),
+  response: SingleBody(BrandedFood),
   examples: getBrandedFoodExamples,
   refusals: [],
   record: "branded food"

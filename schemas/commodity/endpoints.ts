@@ -1,7 +1,7 @@
 /** The three commodity endpoints. */
 import { Schema } from "effect"
 import { invalid } from "../api-errors.ts"
-import { endpoint, fromAfterTo, fromNotAfterTo, List, Page } from "../endpoint.ts"
+import { endpoint, fromAfterTo, fromNotAfterTo, ListBody, PageBody } from "../endpoint.ts"
 import { cursor, day, limit, list, text } from "../parameters.ts"
 import { getCommodityMetricValuesExamples, getCommodityPricesExamples, searchCommoditiesExamples } from "./examples.ts"
 import { CatalogEntry, CommodityProduct, MetricValues, PriceResult, SeriesGroup } from "./records.ts"
@@ -47,10 +47,10 @@ export const searchCommodities = endpoint({
   },
   rule: (_values, given) =>
     given.has("commodity") && pagedParameters.some((name) => given.has(name)) ? bothShapes : undefined,
-  response: Schema.Union([List(SeriesGroup), Page(CommodityProduct)]),
+  response: Schema.Union([ListBody(SeriesGroup), PageBody(CommodityProduct)]),
   documented: Schema.Struct({
-    data: List(CatalogEntry).fields.data,
-    next_cursor: Schema.optionalKey(Page(CommodityProduct).fields.next_cursor)
+    data: ListBody(CatalogEntry).fields.data,
+    next_cursor: Schema.optionalKey(PageBody(CommodityProduct).fields.next_cursor)
   }),
   examples: searchCommoditiesExamples,
   refusals: [aboveMaximum, bothShapes],
@@ -75,7 +75,7 @@ export const getCommodityPrices = endpoint({
     to
   },
   rule: fromNotAfterTo,
-  response: List(PriceResult),
+  response: ListBody(PriceResult),
   examples: getCommodityPricesExamples,
   refusals: [unknownSeries("<slug>"), fromAfterTo]
 })
@@ -95,7 +95,7 @@ export const getCommodityMetricValues = endpoint({
     to
   },
   rule: fromNotAfterTo,
-  response: List(MetricValues),
+  response: ListBody(MetricValues),
   examples: getCommodityMetricValuesExamples,
   refusals: [unknownMetrics(["<names>"]), fromAfterTo]
 })

@@ -4,7 +4,7 @@ import { CommodityProduct, Licence, Metric, Series } from "./records.ts"
 
 const { metrics: _, ...product } = CommodityProduct.fields
 
-export const ProductRow = Schema.Struct(product).annotate({
+export const CommodityProductRow = Schema.Struct(product).annotate({
   identifier: "commodity.product",
   description: "Products of the paged catalog."
 })

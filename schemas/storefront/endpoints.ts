@@ -1,5 +1,5 @@
 /** The five storefront endpoints. */
-import { endpoint, Page, Single } from "../endpoint.ts"
+import { endpoint, PageBody, SingleBody } from "../endpoint.ts"
 import { country, cursor, limit, text } from "../parameters.ts"
 import {
   getProductExamples,
@@ -35,7 +35,7 @@ export const searchStores = endpoint({
     limit: pageOf("Stores"),
     cursor
   },
-  response: Page(Store),
+  response: PageBody(Store),
   examples: searchStoresExamples,
   refusals: [],
   order: ["name", "id"]
@@ -50,7 +50,7 @@ export const getStore = endpoint({
   summary: "One store",
   description: "One store by its id: what it says about itself, how much of it is here, and how fresh that is.",
   parameters: {},
-  response: Single(Store),
+  response: SingleBody(Store),
   examples: getStoreExamples,
   refusals: [],
   record: "store"
@@ -66,7 +66,7 @@ export const getStoreProducts = endpoint({
   description:
     "The products that the store lists, the newest publication first, those without a publication time last, as summaries: the product endpoint adds texts, gallery and variants.",
   parameters: { limit: pageOf("Products"), cursor },
-  response: Page(ProductSummary),
+  response: PageBody(ProductSummary),
   examples: getStoreProductsExamples,
   refusals: [],
   record: "store",
@@ -83,7 +83,7 @@ export const getStoreCollections = endpoint({
   description:
     "The groups in which the store shows its products, the newest publication first, those without a publication time last. Only some kinds of feed have them: elsewhere the list is empty.",
   parameters: { limit: pageOf("Collections"), cursor },
-  response: Page(Collection),
+  response: PageBody(Collection),
   examples: getStoreCollectionsExamples,
   refusals: [],
   record: "store",
@@ -99,7 +99,7 @@ export const getProduct = endpoint({
   summary: "One product",
   description: "One product by its id, with its text, its gallery and its variants; prices are in `price.currency`.",
   parameters: {},
-  response: Single(ProductDetail),
+  response: SingleBody(ProductDetail),
   examples: getProductExamples,
   refusals: [],
   record: "product"

@@ -73,7 +73,7 @@ export const StoreStatusRow = Schema.Struct({
   description: "How the last read of each store ended, one row per store. All reads are in `ingest.store_read`."
 })
 
-export const ProductRow = Schema.Struct({
+export const StoreProductRow = Schema.Struct({
   product_id: ProductDetail.fields.id,
   store_id: storeId,
   native_id: described(
@@ -209,7 +209,7 @@ export const ListingRow = Schema.Struct({
   price_max: PriceRange.fields.max,
   currency: PriceRange.fields.currency,
   variant_count: ProductSummary.fields.variant_count,
-  published_at: ProductRow.fields.published_at
+  published_at: StoreProductRow.fields.published_at
 }).annotate({
   identifier: "storefront.listing",
   description: "The products that each store lists now, in the order in which the API answers them."
@@ -263,11 +263,11 @@ export const VariantRow = Schema.Struct({
 
 export const ProductCategoryRow = Schema.Struct({
   product_id: productId,
-  category: ProductRow.fields.category,
-  sub_category: ProductRow.fields.sub_category,
-  method: ProductRow.fields.category_method,
-  confidence: ProductRow.fields.category_confidence,
-  evidence: ProductRow.fields.category_evidence
+  category: StoreProductRow.fields.category,
+  sub_category: StoreProductRow.fields.sub_category,
+  method: StoreProductRow.fields.category_method,
+  confidence: StoreProductRow.fields.category_confidence,
+  evidence: StoreProductRow.fields.category_evidence
 }).annotate({
   identifier: "storefront.product_category",
   description: "How the category of each product was decided."

@@ -3,7 +3,7 @@ import type { Licence } from "@larder/schemas/commodity/records.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import type { DataSetEntry } from "@larder/warehouse/generation/manifest.ts"
 import type { Loading } from "@larder/warehouse/live/live.ts"
-import { foodsOf } from "@larder/warehouse/live/sidecar-files.ts"
+import { openServedFoods } from "@larder/warehouse/live/sidecar-files.ts"
 import { type CommodityModel, loadCommodities, withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
 import {
   loadStorefronts,
@@ -55,7 +55,7 @@ export const readModelOf = (
 ): Loading<Loaded, ReadModel, FileSystem.FileSystem | Path.Path> => ({
   dataSets: {
     commodities: { of: commodity, load: ({ db }) => loadCommodities(db, withheldLicences) },
-    "branded-foods": { of: brandedFood, load: ({ db, entry }) => foodsOf(layout, entry, db) },
+    "branded-foods": { of: brandedFood, load: ({ db, entry }) => openServedFoods(layout, entry, db) },
     storefronts: { of: storefront, load: ({ db }) => loadStorefronts(db) }
   },
   assemble: ({ storefronts, ...loaded }, entries, ingest) =>

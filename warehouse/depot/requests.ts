@@ -133,7 +133,7 @@ const restOf = (response: HttpClientResponse, from: number) => {
   return isRest ? bytes : Stream.fail(refuse(`the bytes from ${from} on were asked for, and others came (${range})`))
 }
 
-export type Asked = Effect.Effect<HttpClientRequest.HttpClientRequest>
+type RequestEffect = Effect.Effect<HttpClientRequest.HttpClientRequest>
 
 /**
  * Sends requests. An answer of any status is returned. A failure is a connection that breaks or stalls, or a body that
@@ -155,7 +155,7 @@ export const makeRequests = Effect.map(HttpClient.HttpClient, (given) => {
       Effect.map((bytes) => Buffer.from(bytes).toString("utf8"))
     )
 
-  const ask = (asked: Asked, upload?: Upload): Effect.Effect<Answer, RequestFailed> =>
+  const ask = (asked: RequestEffect, upload?: Upload): Effect.Effect<Answer, RequestFailed> =>
     whileMoving((moved) =>
       Effect.gen(function* () {
         const request = yield* asked
@@ -168,7 +168,7 @@ export const makeRequests = Effect.map(HttpClient.HttpClient, (given) => {
 
   /** The bytes from `from` on. If the connection breaks, the next one resumes from there. */
   const bytes = (
-    asked: (range: Readonly<Record<string, string>>) => Asked,
+    asked: (range: Readonly<Record<string, string>>) => RequestEffect,
     from: number,
     refusal: (answer: Answer) => Effect.Effect<never, RequestFailed>
   ): Stream.Stream<Uint8Array, RequestFailed> =>

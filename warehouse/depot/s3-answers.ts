@@ -42,14 +42,14 @@ const decoded = (key: string, encoding: string | undefined) => {
   }
 }
 
-export interface Page {
+export interface ListingPage {
   readonly entries: ReadonlyArray<{ readonly key: string; readonly modified: number }>
   /** Token for the next page; undefined on the last one. */
   readonly next: string | undefined
 }
 
 /** A page of ListObjectsV2; none if the answer is something else, or incomplete. */
-export const pageOf = ({ text }: Answer): Option.Option<Page> => {
+export const pageOf = ({ text }: Answer): Option.Option<ListingPage> => {
   const listing = Option.map(decodeListing(parsed(text)), ({ ListBucketResult }) => ListBucketResult)
   if (Option.isNone(listing)) return Option.none()
   const { Contents = [], EncodingType, IsTruncated, NextContinuationToken: next } = listing.value

@@ -148,7 +148,7 @@ export const bringParts = (layout: Layout, generation: string, parts: ReadonlyAr
       )
 
 /** The text of a manifest, as it was published. Fails if the manifest was pruned meanwhile. */
-export const textOf = Effect.fnUntraced(function* ({ depot }: Layout, number: number) {
+export const manifestText = Effect.fnUntraced(function* ({ depot }: Layout, number: number) {
   const text = yield* depot.text(manifestName(number))
   if (Option.isSome(text)) return text.value
   return yield* new NotInDepot({ location: depot.location, what: generationId(number), kept: [] })
@@ -158,7 +158,7 @@ export const textOf = Effect.fnUntraced(function* ({ depot }: Layout, number: nu
 export const bring = Effect.fn("Generation.bring")(function* (layout: Layout, manifest: Manifest) {
   const name = manifestName(manifest.number)
   const came = yield* bringParts(layout, generationId(manifest.number), objectsOf(manifest))
-  yield* layout.local.putText(name, yield* textOf(layout, manifest.number))
+  yield* layout.local.putText(name, yield* manifestText(layout, manifest.number))
   return came
 })
 

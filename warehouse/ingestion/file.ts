@@ -16,7 +16,7 @@ import { faultOf, type PartDamaged, stampOf } from "../generation/parts.ts"
 import { define, definitionHash } from "../tables/dictionary.ts"
 import { cellsOf, dataSetTable, ingestTables, ingestViews } from "../tables/tables.ts"
 import { type DataSetFacts, dataSetRows } from "./data-set-rows.ts"
-import type { PartFile } from "./part.ts"
+import type { IngestPartFile } from "./part.ts"
 import { addRecords, areOfAnotherRebuild, markRolledBack, showUndone } from "./rows.ts"
 
 const defined = { tables: ingestTables, views: ingestViews }
@@ -125,7 +125,7 @@ export const isPresent = ({ ingestion }: Layout, inode: bigint) =>
 
 /** The parts that are intact. Damaged ones are logged. */
 const whole = Effect.fnUntraced(function* (layout: Layout, parts: Manifest["ingest"]["parts"]) {
-  const files: Array<PartFile> = []
+  const files: Array<IngestPartFile> = []
   for (const { bytes, first, last, sha256 } of parts) {
     const fault = yield* faultOf(layout, { sha256, bytes })
     const file = layout.objectFile(sha256)

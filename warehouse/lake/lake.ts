@@ -25,7 +25,7 @@ import {
 import { objectIdOf, verifiedDatabase } from "../generation/parts.ts"
 import { bringParts } from "../generation/pull.ts"
 import { recordsUpTo, refreshIngestion } from "../ingestion/file.ts"
-import { partFileOf } from "../opened/parts.ts"
+import { dataSetFileOf } from "../opened/parts.ts"
 import { readableOf } from "../opened/readable.ts"
 import { ownFolder } from "../publishing/staging.ts"
 import { newerIn } from "../tables/newer-versions.ts"
@@ -146,7 +146,7 @@ const partsOf = Effect.fnUntraced(function* (
   const untouched = dataSets.filter(({ about: { pipeline } }) => pipeline in loaded && !(pipeline in readable))
   return {
     manifest,
-    parts: parts.map(({ dataSet, entry, sha256 }) => partFileOf(dataSet, layout.objectFile(sha256), entry)),
+    parts: parts.map(({ dataSet, entry, sha256 }) => dataSetFileOf(dataSet, layout.objectFile(sha256), entry)),
     ingestion: yield* ingestionOf(layout, manifest, path.join(folder, String(manifest.number))),
     databases: Object.fromEntries(parts.map(({ dataSet, sha256 }) => [dataSet.schema, sha256])),
     untouched: new Set(untouched.map(({ schema }) => schema))

@@ -20,7 +20,7 @@ import { requireKnown } from "../tables/newer-versions.ts"
 import type { DataSet } from "../tables/tables.ts"
 import { hasMoreRecords, type OpenRecords, openRecords } from "./open-records.ts"
 import { leave, type Shared } from "./shared.ts"
-import { type Fault, makeUnserved, textOf } from "./unserved.ts"
+import { type Fault, faultText, makeUnserved } from "./unserved.ts"
 
 type Db = DuckDb["Service"]
 
@@ -253,7 +253,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     current: () => current,
     swaps: () => swaps,
     fault: () => {
-      const all = [...(isUnreadable ? [unreadable] : []), ...faults.map(textOf)]
+      const all = [...(isUnreadable ? [unreadable] : []), ...faults.map(faultText)]
       return all.length === 0 ? undefined : all.join("; ")
     },
     unserved: () => new Set(faults.map(({ pipeline }) => pipeline)),

@@ -14,7 +14,7 @@ import { attachLiveData, liveData, showLive } from "./live-tables.ts"
  * The live state of a data set, verified against what was published. Fails if a newer version published it, or wrote
  * records.
  */
-export const liveOf = Effect.fnUntraced(function* (layout: Layout, dataSet: DataSet) {
+export const liveDataSetOf = Effect.fnUntraced(function* (layout: Layout, dataSet: DataSet) {
   const { pipeline } = dataSet.about
   const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
   const entry = manifest?.data_sets[pipeline]
@@ -24,7 +24,7 @@ export const liveOf = Effect.fnUntraced(function* (layout: Layout, dataSet: Data
   return { entry, file }
 })
 
-export type Live = Effect.Success<ReturnType<typeof liveOf>>
+export type LiveDataSet = Effect.Success<ReturnType<typeof liveDataSetOf>>
 
 /**
  * Reads from the live state of a data set, and from the records in `ingest` of the runs from which it descends. Returns
@@ -36,7 +36,7 @@ export const fromLive = Effect.fnUntraced(function* <A, E, R>(
   otherwise: A,
   read: (db: DuckDb["Service"]) => Effect.Effect<A, E, R>
 ) {
-  const { entry, file } = yield* liveOf(layout, dataSet)
+  const { entry, file } = yield* liveDataSetOf(layout, dataSet)
   if (entry === undefined || file === undefined) return otherwise
   return yield* Effect.scoped(
     Effect.gen(function* () {

@@ -16,7 +16,7 @@ export interface Fault {
   readonly why: Cause.Cause<unknown> | undefined
 }
 
-export const textOf = ({ of, pipeline }: Pick<Fault, "of" | "pipeline">) =>
+export const faultText = ({ of, pipeline }: Pick<Fault, "of" | "pipeline">) =>
   `${pipeline} of ${generationId(of)} cannot be served`
 
 const tryAgainAfter = 60_000_000_000n
@@ -40,7 +40,9 @@ export const makeUnserved = () => {
   const reportDataSet = (fault: Fault) => {
     const { of, pipeline, stays, why } = fault
     const instead = stays === undefined ? "nothing of it is served" : `${generationId(stays)} stays`
-    return why === undefined ? Effect.void : report(pipeline, of, Effect.logError(`${textOf(fault)}; ${instead}`, why))
+    return why === undefined
+      ? Effect.void
+      : report(pipeline, of, Effect.logError(`${faultText(fault)}; ${instead}`, why))
   }
   return { isRecent, report, reportDataSet }
 }

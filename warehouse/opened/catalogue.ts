@@ -23,11 +23,11 @@ import { dataSets, ingestTables, ingestViews, viewsOf } from "../tables/tables.t
 import {
   attachParts,
   createSchemas,
+  dataSetFileOf,
   definedOtherwise,
   describing,
   detachParts,
   type Parts,
-  partFileOf,
   rowsOf,
   type Source,
   sourcesOf
@@ -74,7 +74,7 @@ const shownBy = (layout: Layout, data_sets: DataSets): Parts => ({
     .filter(({ about: { pipeline } }) => isLoaded(data_sets[pipeline]))
     .map((dataSet) => {
       const { pipeline } = dataSet.about
-      return partFileOf(dataSet, layout.dataSetFile(pipeline), data_sets[pipeline])
+      return dataSetFileOf(dataSet, layout.dataSetFile(pipeline), data_sets[pipeline])
     }),
   ingestion: layout.ingestion
 })

@@ -96,14 +96,14 @@ const sweep = (layout: Layout) =>
  * Links the sidecar files of a database under their names, so that a server need not write anything. If that fails, the
  * server reports it.
  */
-const showBeside = (layout: Layout, [database, ...beside]: DataSetEntry["parts"]) =>
+const linkSidecars = (layout: Layout, [database, ...sidecars]: DataSetEntry["parts"]) =>
   Effect.promise(async () => {
-    const folder = join(layout.beside, database?.sha256 ?? "")
-    if (beside.length === 0 || existsSync(folder)) return
+    const folder = join(layout.sidecars, database?.sha256 ?? "")
+    if (sidecars.length === 0 || existsSync(folder)) return
     const building = `${folder}.building-${randomUUID()}`
     try {
       await mkdir(building, { recursive: true })
-      for (const { name, sha256 } of beside) await link(layout.objectFile(sha256), join(building, name))
+      for (const { name, sha256 } of sidecars) await link(layout.objectFile(sha256), join(building, name))
       await rename(building, folder)
     } catch {
       await rm(building, { recursive: true, force: true })
@@ -134,7 +134,7 @@ const refresh = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
     yield* database === undefined
       ? attempt(file, () => rm(file, { force: true }))
       : showAs(layout.objectFile(database.sha256), file)
-    yield* showBeside(layout, parts)
+    yield* linkSidecars(layout, parts)
   }
   if (!isKeptByNewerVersion(layout, manifest)) yield* refreshIngestion(layout, manifest, dataSets)
   const { others, readable } = yield* readableOf(layout, data_sets)

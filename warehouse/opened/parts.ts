@@ -19,7 +19,7 @@ import { type DataSet, ingestTables, ingestViews, type Table, viewsOf } from "..
 
 type Db = DuckDb["Service"]
 
-export interface PartFile {
+export interface DataSetFile {
   readonly dataSet: DataSet
   readonly file: string
   /** Hash of the tables, views and comments in it, if known. */
@@ -27,7 +27,7 @@ export interface PartFile {
 }
 
 /** A file of a data set, with the hash of its definition from the manifest. */
-export const partFileOf = (dataSet: DataSet, file: string, entry: DataSetEntry | undefined): PartFile => ({
+export const dataSetFileOf = (dataSet: DataSet, file: string, entry: DataSetEntry | undefined): DataSetFile => ({
   dataSet,
   file,
   ...(entry?.definition === undefined ? {} : { definition: entry.definition })
@@ -35,7 +35,7 @@ export const partFileOf = (dataSet: DataSet, file: string, entry: DataSetEntry |
 
 export interface Parts {
   /** The data sets that have been published. */
-  readonly parts: ReadonlyArray<PartFile>
+  readonly parts: ReadonlyArray<DataSetFile>
   /** The file with the schema `ingest`. */
   readonly ingestion: string
 }

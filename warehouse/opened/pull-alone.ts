@@ -16,7 +16,7 @@ import {
   manifestName,
   newestManifest
 } from "../generation/manifest.ts"
-import { bringOrNewer, bringParts, findWanted, NotInDepot, textOf } from "../generation/pull.ts"
+import { bringOrNewer, bringParts, findWanted, manifestText, NotInDepot } from "../generation/pull.ts"
 import { showAlone } from "./opened-files.ts"
 
 /** This machine has whole generations, in which one data set cannot be newer than the others. */
@@ -51,7 +51,7 @@ const bringDataSet = Effect.fnUntraced(function* (layout: Layout, pipeline: stri
   }
   const alone = yield* aloneLayout(layout, pipeline)
   const bytes = yield* bringParts(alone, generationId(number), [database])
-  yield* alone.local.putText(manifestName(number), yield* textOf(layout, number))
+  yield* alone.local.putText(manifestName(number), yield* manifestText(layout, number))
   yield* showAlone(layout, alone.objectFile(database.sha256), layout.dataSetFile(pipeline))
   yield* keepOnly(alone, number, database.sha256)
   return bytes

@@ -15,7 +15,7 @@ const storageVersion = "v1.1.0"
 /** Rows are streamed: 2.7 million labels took no longer than with 2 GiB. */
 const memory = "512MiB"
 
-export interface Snapshot extends Parts {
+export interface SnapshotOptions extends Parts {
   readonly to: string
 }
 
@@ -65,7 +65,7 @@ const fill = Effect.fnUntraced(function* (part: string, parts: Parts) {
 }, Effect.scoped)
 
 /** Writes everything in these files into a new file. */
-export const snapshot = Effect.fn("snapshot")(function* ({ to, ...parts }: Snapshot) {
+export const snapshot = Effect.fn("snapshot")(function* ({ to, ...parts }: SnapshotOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const file = path.resolve(to)

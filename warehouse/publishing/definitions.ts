@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { attachLiveData, liveData } from "../live/live-tables.ts"
-import { liveOf } from "../live/previous.ts"
+import { liveDataSetOf } from "../live/previous.ts"
 import { createTables } from "../tables/dictionary.ts"
 import { columnsToAdd, isDefinedOtherwise } from "../tables/earlier-versions.ts"
 import type { DataSet } from "../tables/tables.ts"
@@ -15,7 +15,7 @@ export const requirePublishable = Effect.fn("Definitions.requirePublishable")(fu
   layout: Layout,
   dataSet: DataSet
 ) {
-  const { entry, file } = yield* liveOf(layout, dataSet)
+  const { entry, file } = yield* liveDataSetOf(layout, dataSet)
   if (entry === undefined || file === undefined || !isDefinedOtherwise(dataSet, entry)) return
   const db = yield* DuckDb.memory
   yield* createTables(db, dataSet.tables)

@@ -6,7 +6,7 @@ import { Effect, Schema } from "effect"
 import { type DuckDb, identifier } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { attachLiveData, liveData, showLive } from "../live/live-tables.ts"
-import type { Live } from "../live/previous.ts"
+import type { LiveDataSet } from "../live/previous.ts"
 import { type AddedColumn, columnsToAdd, isDefinedOtherwise, nameOf } from "../tables/earlier-versions.ts"
 import { type DataSet, type Merge, type Owned, stagedIngestTables, type Table } from "../tables/tables.ts"
 import { completeFromLive } from "./complete.ts"
@@ -123,7 +123,7 @@ export const reduceToNew = Effect.fnUntraced(function* (
   db: Db,
   layout: Layout,
   dataSet: DataSet,
-  { entry, file }: Live
+  { entry, file }: LiveDataSet
 ) {
   const stated_rows = yield* count(db, dataSet.countStatedRows)
   let inLive: ReadonlySet<string> = new Set()

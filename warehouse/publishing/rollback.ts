@@ -48,7 +48,7 @@ export class NothingToGoBackTo extends Schema.TaggedError<NothingToGoBackTo>()("
   }
 }
 
-export interface Asked {
+export interface RollbackOptions {
   /** The number of a generation; without it, the one that the newest data was built from. */
   readonly to: Option.Option<number>
   /** The pipeline of the only data set to roll back. */
@@ -170,7 +170,10 @@ export interface WentBack {
 }
 
 /** Returns all data sets, or one, to an earlier generation, and records that in a new generation. */
-export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layout, { note, only, to }: Asked) {
+export const rollback = Effect.fn("Generation.rollback")(function* (
+  layout: Layout,
+  { note, only, to }: RollbackOptions
+) {
   const path = yield* Path.Path
   const pipeline = Option.getOrUndefined(only)
   const planFor = Effect.fnUntraced(function* (base: Manifest) {

@@ -14,7 +14,14 @@ import {
   QualityFlagRow,
   VersionRow
 } from "@larder/schemas/branded-food/tables.ts"
-import { Coverage, MetricRow, Price, PriceVersion, ProductRow, SeriesRow } from "@larder/schemas/commodity/tables.ts"
+import {
+  CommodityProductRow,
+  Coverage,
+  MetricRow,
+  Price,
+  PriceVersion,
+  SeriesRow
+} from "@larder/schemas/commodity/tables.ts"
 import {
   CheckResult,
   Cursor,
@@ -35,7 +42,7 @@ import {
   ListingRow,
   ProductCategoryRow,
   SightingRow,
-  ProductRow as StoreProductRow,
+  StoreProductRow,
   StoreRow,
   StoreStatusRow,
   VariantChangeRow,
@@ -108,7 +115,7 @@ export interface View {
 }
 
 /** Sidecar files of a data set's database: published with it, and never changed. */
-export interface FilesBeside {
+export interface SidecarFiles {
   /** Writes them into a folder that does not exist yet. Nothing else uses the database meanwhile. */
   readonly build: (
     db: DuckDb["Service"],
@@ -129,7 +136,7 @@ export interface DataSet {
    */
   readonly viewsOverIngest?: ReadonlyArray<View>
   /** Sidecar files, made only from its database. */
-  readonly files?: FilesBeside
+  readonly files?: SidecarFiles
   /**
    * Statements for the staging file before its tables are merged, for a data set whose reads must be reconciled with
    * the live rows. No other run of the pipeline publishes meanwhile.
@@ -238,7 +245,7 @@ export const ingestViews: ReadonlyArray<View> = [
   view("ingest", "live_store_read", StoreReadRow)
 ]
 
-export const productTable = table("commodity", "product", ProductRow, { by: "replacing all" })
+export const productTable = table("commodity", "product", CommodityProductRow, { by: "replacing all" })
 export const metricTable = table("commodity", "metric", MetricRow, { by: "replacing all" })
 export const seriesTable = table("commodity", "series", SeriesRow, { by: "replacing all" })
 export const priceVersionTable = table(
