@@ -1,12 +1,7 @@
 /** Reads one feed: fetches it into the archive, normalises it unless it is known, and stages it. */
 import { daysBefore } from "@larder/schemas/dates.ts"
-import {
-  cursorTable,
-  priceVersionTable,
-  rawFileTable,
-  rejectTable,
-  unknownFieldTable
-} from "@larder/warehouse/tables/tables.ts"
+import { cursorTable, rawFileTable, rejectTable, unknownFieldTable } from "@larder/warehouse/tables/ingest-tables.ts"
+import { priceVersionTable } from "@larder/warehouse/tables/tables.ts"
 import { Effect, FileSystem, type Redacted } from "effect"
 import { Archive } from "../run/archive/archive.ts"
 import type { RawFile } from "../run/archive/raw-file.ts"

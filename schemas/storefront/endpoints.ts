@@ -21,14 +21,14 @@ export const searchStores = endpoint({
   tag: "Storefronts",
   summary: "Search stores",
   description:
-    "Stores that pass every given filter, ordered by name. Without filters, all of them, also those that no read has reached yet.",
+    "Stores that match every given filter, ordered by name; without filters, all of them, including stores that have not been read successfully yet.",
   parameters: {
     query: text({
       description: "The name or the domain contains the text, literally and ignoring case.",
       example: "bakery"
     }),
     category: text({
-      description: "Any of the store's categories is this token.",
+      description: "One of the store's categories equals this token.",
       example: "food_beverages_and_tobacco"
     }),
     country: country({ description: "The store's country.", example: "GB" }),
@@ -48,7 +48,7 @@ export const getStore = endpoint({
   credits: 100,
   tag: "Storefronts",
   summary: "One store",
-  description: "One store by its id: what it says about itself, how much of it is here, and how fresh that is.",
+  description: "One store by its id: what it says about itself, how many of its products and collections are available, and how recent they are.",
   parameters: {},
   response: SingleBody(Store),
   examples: getStoreExamples,
@@ -64,7 +64,7 @@ export const getStoreProducts = endpoint({
   tag: "Storefronts",
   summary: "Products of a store",
   description:
-    "The products that the store lists, the newest publication first, those without a publication time last, as summaries: the product endpoint adds texts, gallery and variants.",
+    "The products that the store lists, the newest publication first, those without a publication time last, as summaries. The product endpoint adds texts, gallery and variants.",
   parameters: { limit: pageOf("Products"), cursor },
   response: PageBody(ProductSummary),
   examples: getStoreProductsExamples,
@@ -81,7 +81,7 @@ export const getStoreCollections = endpoint({
   tag: "Storefronts",
   summary: "Collections of a store",
   description:
-    "The groups in which the store shows its products, the newest publication first, those without a publication time last. Only some kinds of feed have them: elsewhere the list is empty.",
+    "The groups in which the store shows its products, the newest publication first, those without a publication time last. Only some kinds of feed have them; for others, the list is empty.",
   parameters: { limit: pageOf("Collections"), cursor },
   response: PageBody(Collection),
   examples: getStoreCollectionsExamples,

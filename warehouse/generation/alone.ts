@@ -12,7 +12,7 @@ import { HomeUnwritable, type Layout, layoutOf } from "./layout.ts"
 import { generationId, type Manifest, ManifestUnusable, newestManifest } from "./manifest.ts"
 
 /** A data set was pulled alone to a machine that publishes for itself: publishing would create a second history. */
-export class DataSetAlone extends Schema.TaggedError<DataSetAlone>()("DataSetAlone", {
+class DataSetAlone extends Schema.TaggedError<DataSetAlone>()("DataSetAlone", {
   dir: Schema.String,
   generation: Schema.String
 }) {

@@ -106,7 +106,7 @@ export const ifMissing =
     )
 
 /** The warehouse was made by a version of Larder that kept each generation in one file. */
-export class EarlierForm extends Schema.TaggedError<EarlierForm>()("EarlierForm", {
+class EarlierForm extends Schema.TaggedError<EarlierForm>()("EarlierForm", {
   dir: Schema.String,
   file: Schema.String
 }) {

@@ -13,7 +13,7 @@ import { type DuckDb, literal } from "../duckdb.ts"
 import type { Records, Table } from "../tables/tables.ts"
 
 /** A part could not be written, usually because the disk is full. */
-export class IngestPartNotWritten extends Schema.TaggedError<IngestPartNotWritten>()("IngestPartNotWritten", {
+class IngestPartNotWritten extends Schema.TaggedError<IngestPartNotWritten>()("IngestPartNotWritten", {
   cause: Schema.Defect()
 }) {
   override get message() {

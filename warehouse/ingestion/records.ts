@@ -13,7 +13,7 @@ import {
   rejectTable,
   runTable,
   stagedIngestTables
-} from "../tables/tables.ts"
+} from "../tables/ingest-tables.ts"
 import { type QueriedRecords, type TableRecords, writeIngestPart } from "./part.ts"
 
 export interface RecordsOfRun {
@@ -96,7 +96,7 @@ const lackedRuns = (made: string, known: string | undefined) => {
  * Attached databases of `ingest`: that of the repeated runs, and that of the known runs, which is undefined if there
  * are none.
  */
-export interface Rebuilt {
+interface Rebuilt {
   readonly db: DuckDb["Service"]
   readonly made: string
   readonly known: string | undefined

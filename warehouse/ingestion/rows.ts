@@ -6,7 +6,8 @@
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
 import { generationId, type Manifest } from "../generation/manifest.ts"
-import { generationTable, recordTables, runTable, stagedIngestTables, type Table } from "../tables/tables.ts"
+import { generationTable, recordTables, runTable, stagedIngestTables } from "../tables/ingest-tables.ts"
+import type { Table } from "../tables/tables.ts"
 import type { IngestPartFile } from "./part.ts"
 import { rebuiltRun } from "./records.ts"
 

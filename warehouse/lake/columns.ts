@@ -1,8 +1,7 @@
 /** The columns of a table in the catalogue, from one snapshot to the next. */
 import { Schema } from "effect"
-import { type Changes, ending } from "./changes.ts"
 import type { ColumnDefinition, TableDefinition } from "./definitions.ts"
-import { type Column, catalogue, inserting, type LakeTable, type Value } from "./ducklake.ts"
+import { type Changes, type Column, catalogue, ending, inserting, type LakeTable, type Value } from "./ducklake.ts"
 import { isSameShape, type Node, type Shape } from "./types.ts"
 
 /** Rows of `ducklake_column` for a column and its nested fields. Ids of a table are never reused. */

@@ -15,11 +15,11 @@ import { prune } from "../generation/retention.ts"
 import { recordEnd } from "../publishing/record.ts"
 import { rollback } from "../publishing/rollback.ts"
 import { followWithLake } from "./follow.ts"
-import { bringLakeUp } from "./lake.ts"
+import { updateLake } from "./lake.ts"
 
 const settings = (given: Readonly<Record<string, string>>) =>
   Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({ LARDER_LAKE: "yes", ...given }))
-const up = (layout: Layout, given: Readonly<Record<string, string>> = {}) => bringLakeUp(layout).pipe(settings(given))
+const up = (layout: Layout, given: Readonly<Record<string, string>> = {}) => updateLake(layout).pipe(settings(given))
 
 const goBack = (layout: Layout, to: number) =>
   rollback(layout, { to: Option.some(to), only: Option.some("commodities"), note: Option.some("a wrong unit") })
@@ -48,7 +48,7 @@ describe("the lake", () => {
   itWorks("is not there unless it is asked for", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
-      yield* bringLakeUp(layout)
+      yield* updateLake(layout)
       yield* up(layout, { LARDER_LAKE: "no" })
       assert.isFalse(existsSync(lakeOf(layout)))
     })

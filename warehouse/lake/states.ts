@@ -24,7 +24,7 @@ export class ForeignLake extends Schema.TaggedError<ForeignLake>()("ForeignLake"
 }
 
 /** A file for the lake cannot be read or written on this machine. */
-export class LakeUnwritable extends Schema.TaggedError<LakeUnwritable>()("LakeUnwritable", {
+class LakeUnwritable extends Schema.TaggedError<LakeUnwritable>()("LakeUnwritable", {
   file: Schema.String,
   cause: Schema.Defect()
 }) {

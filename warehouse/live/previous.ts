@@ -1,4 +1,7 @@
-/** What a run asks about the live state when it starts: how far feeds were read, and which payloads are known. */
+/**
+ * What a run reads from the live state when it starts: how far feeds were read, which payloads are known, and whether
+ * this version can publish to it.
+ */
 import { Effect, Option } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -50,3 +53,19 @@ export const fromLive = Effect.fnUntraced(function* <A, E, R>(
     })
   )
 })
+
+/**
+ * Fails before a run fetches anything, if the live data set is damaged, was published by a newer version, or has tables
+ * to which this version cannot publish.
+ */
+export const requirePublishable = Effect.fn("Definitions.requirePublishable")(function* (
+  layout: Layout,
+  dataSet: DataSet
+) {
+  const { entry, file } = yield* liveDataSetOf(layout, dataSet)
+  if (entry === undefined || file === undefined || !isDefinedOtherwise(dataSet, entry)) return
+  const db = yield* DuckDb.memory
+  yield* createTables(db, dataSet.tables)
+  yield* attachLiveData(db, file)
+  yield* columnsToAdd(db, dataSet, liveData)
+}, Effect.scoped)

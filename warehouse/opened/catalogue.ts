@@ -18,8 +18,9 @@ import { isLoaded, type Manifest } from "../generation/manifest.ts"
 import { stampOf } from "../generation/parts.ts"
 import { definitionHash } from "../tables/dictionary.ts"
 import { nameOf } from "../tables/earlier-versions.ts"
+import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
 import { markAllSamples } from "../tables/sample-marks.ts"
-import { dataSets, ingestTables, ingestViews, viewsOf } from "../tables/tables.ts"
+import { dataSets, viewsOf } from "../tables/tables.ts"
 import {
   attachParts,
   createSchemas,

@@ -13,13 +13,14 @@ import { patience, withLock } from "../generation/lock.ts"
 import { type DataSetEntry, isLoaded, type Manifest, newestManifest } from "../generation/manifest.ts"
 import { verifiedDatabase } from "../generation/parts.ts"
 import { isUpTo, refreshIngestion } from "../ingestion/file.ts"
+import { ingestVersion } from "../tables/ingest-tables.ts"
 import { newerIn } from "../tables/newer-versions.ts"
-import { dataSets, ingestVersion } from "../tables/tables.ts"
+import { dataSets } from "../tables/tables.ts"
 import { isCatalogueOf, isCatalogueOfAnyVersion, refreshCatalogue } from "./catalogue.ts"
-import { readableOf } from "./readable.ts"
+import { readableOf } from "./parts.ts"
 
 /** A file that users open could not be brought up to what is live. */
-export class OpenedFileUnwritable extends Schema.TaggedError<OpenedFileUnwritable>()("OpenedFileUnwritable", {
+class OpenedFileUnwritable extends Schema.TaggedError<OpenedFileUnwritable>()("OpenedFileUnwritable", {
   file: Schema.String,
   cause: Schema.Defect()
 }) {

@@ -15,11 +15,11 @@ const storageVersion = "v1.1.0"
 /** Rows are streamed: 2.7 million labels took no longer than with 2 GiB. */
 const memory = "512MiB"
 
-export interface SnapshotOptions extends Parts {
+interface SnapshotOptions extends Parts {
   readonly to: string
 }
 
-export class SnapshotExists extends Schema.TaggedError<SnapshotExists>()("SnapshotExists", { file: Schema.String }) {
+class SnapshotExists extends Schema.TaggedError<SnapshotExists>()("SnapshotExists", { file: Schema.String }) {
   override get message() {
     return `${this.file} is there already, and a snapshot replaces no file. Remove it, or name another one.`
   }

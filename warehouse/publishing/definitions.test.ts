@@ -12,9 +12,8 @@ import {
   publishStaged
 } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Schema } from "effect"
-import { fromLive } from "../live/previous.ts"
+import { fromLive, requirePublishable } from "../live/previous.ts"
 import type { DataSet, Table } from "../tables/tables.ts"
-import { requirePublishable } from "./definitions.ts"
 import { stage } from "./staging.ts"
 
 const withApples = copied(

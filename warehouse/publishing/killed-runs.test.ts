@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { aLayout, apples, aRun, ask, files, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem } from "effect"
-import { recordKilledRuns } from "./killed-runs.ts"
+import { recordKilledRuns } from "./record.ts"
 
 describe("a killed run", () => {
   itWorks("that cannot be recorded loses its rows at once, and is recorded by a later run, once", (logs) =>

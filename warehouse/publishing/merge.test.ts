@@ -17,7 +17,8 @@ import {
 import { Effect, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { keptManifestsOf } from "../generation/manifest.ts"
-import { type DataSet, rawFileTable, rejectTable } from "../tables/tables.ts"
+import { rawFileTable, rejectTable } from "../tables/ingest-tables.ts"
+import type { DataSet } from "../tables/tables.ts"
 import { stage } from "./staging.ts"
 
 /** A first run, a second one with new rows for each table, and a third that differs only in ignored columns. */

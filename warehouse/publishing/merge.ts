@@ -8,7 +8,8 @@ import type { Layout } from "../generation/layout.ts"
 import { attachLiveData, liveData, showLive } from "../live/live-tables.ts"
 import type { LiveDataSet } from "../live/previous.ts"
 import { type AddedColumn, columnsToAdd, isDefinedOtherwise, nameOf } from "../tables/earlier-versions.ts"
-import { type DataSet, type Merge, type Owned, stagedIngestTables, type Table } from "../tables/tables.ts"
+import { stagedIngestTables } from "../tables/ingest-tables.ts"
+import type { DataSet, Merge, Owned, Table } from "../tables/tables.ts"
 import { completeFromLive } from "./complete.ts"
 
 type Db = DuckDb["Service"]

@@ -10,7 +10,7 @@ import { ChecksFailed } from "./check.ts"
 import { PublishedMeanwhile, RolledBackMeanwhile } from "./record.ts"
 
 /** Publishing failed at a step. The live data is unchanged. */
-export class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishFailed", {
+class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishFailed", {
   step: Schema.String,
   cause: Schema.Defect()
 }) {

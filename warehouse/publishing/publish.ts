@@ -21,7 +21,7 @@ import { during } from "./publish-failed.ts"
 import { putFile, recordRun, requireStillKnown } from "./record.ts"
 import type { Staged } from "./staging.ts"
 
-export interface Publication {
+interface Publication {
   readonly layout: Layout
   readonly dataSet: DataSet
   readonly staged: Staged

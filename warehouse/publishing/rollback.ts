@@ -22,15 +22,14 @@ import {
   readManifest
 } from "../generation/manifest.ts"
 import { verifiedPart } from "../generation/parts.ts"
-import { bringParts } from "../generation/pull.ts"
+import { pullParts } from "../generation/pull-parts.ts"
 import { writeRecordsOfEvent } from "../ingestion/records.ts"
 import { requireKnown, requireKnownIngest } from "../tables/newer-versions.ts"
 import { dataSets } from "../tables/tables.ts"
-import { makeLive } from "./make-live.ts"
-import { addPart, putFile } from "./record.ts"
+import { addPart, promoteChange, putFile } from "./record.ts"
 import { ownFolder } from "./staging.ts"
 
-export class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("NoSuchGeneration", {
+class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("NoSuchGeneration", {
   wanted: Schema.String,
   kept: Schema.Array(Schema.String)
 }) {
@@ -40,7 +39,7 @@ export class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("No
 }
 
 /** The rollback would change nothing, or is impossible. */
-export class NothingToGoBackTo extends Schema.TaggedError<NothingToGoBackTo>()("NothingToGoBackTo", {
+class NothingToGoBackTo extends Schema.TaggedError<NothingToGoBackTo>()("NothingToGoBackTo", {
   problem: Schema.String
 }) {
   override get message() {
@@ -48,7 +47,7 @@ export class NothingToGoBackTo extends Schema.TaggedError<NothingToGoBackTo>()("
   }
 }
 
-export interface RollbackOptions {
+interface RollbackOptions {
   /** The number of a generation; without it, the one that the newest data was built from. */
   readonly to: Option.Option<number>
   /** The pipeline of the only data set to roll back. */
@@ -162,7 +161,7 @@ const whileNobodyPublishes = <A, E, R>(
   return locked
 }
 
-export interface WentBack {
+interface WentBack {
   /** The generation that is live now. */
   readonly generation: string
   /** By pipeline: the generation that published the data that is live now; null if the data set is no longer loaded. */
@@ -204,7 +203,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (
       if (database === undefined) continue
       const isKept = yield* Effect.map(datedObjects(layout.depot), (objects) => objects.has(database.sha256))
       if (!isKept) return yield* noLongerKept(name, wanted)
-      yield* bringParts(layout, generationId(wanted?.published_in ?? 0), wanted?.parts ?? [])
+      yield* pullParts(layout, generationId(wanted?.published_in ?? 0), wanted?.parts ?? [])
       yield* verifiedPart(layout, name, database)
     }
     changed = [...plan.entries.keys()]
@@ -224,7 +223,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (
   const manifest = yield* whileNobodyPublishes(
     layout,
     pipeline === undefined ? Object.keys(newest.data_sets) : [pipeline],
-    makeLive(layout, "the rollback is done", change)
+    promoteChange(layout, "the rollback is done", change)
   )
   const data_sets = Object.fromEntries(
     changed.map((name) => {

@@ -11,7 +11,8 @@ import { DuckDb, type DuckDbError } from "../duckdb.ts"
 import { type Layout, writableDirectory } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { createTables } from "../tables/dictionary.ts"
-import { cellsOf, type DataSet, type Records, stagedIngestTables, type Table } from "../tables/tables.ts"
+import { stagedIngestTables } from "../tables/ingest-tables.ts"
+import { cellsOf, type DataSet, type Records, type Table } from "../tables/tables.ts"
 
 export interface Staging {
   readonly file: string
@@ -157,7 +158,7 @@ export const ownFolder = Effect.fnUntraced(function* (layout: Layout, name: stri
 })
 
 /** A run is active, in this process or another one. */
-export class RunAlive extends Schema.TaggedError<RunAlive>()("RunAlive", { folder: Schema.String }) {
+class RunAlive extends Schema.TaggedError<RunAlive>()("RunAlive", { folder: Schema.String }) {
   override get message() {
     return `A run is alive: it holds ${this.folder}. Nothing was changed; try again when it has ended.`
   }

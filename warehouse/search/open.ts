@@ -9,7 +9,7 @@ import { type FoodFilters, search } from "./search.ts"
 import { TextColumn } from "./text-column.ts"
 import { inSlices } from "./time-slices.ts"
 
-export interface FoodPage {
+interface FoodPage {
   /** JSON of each record. */
   readonly records: ReadonlyArray<string>
   /** The last fdc_id of the page, if another page follows. */
