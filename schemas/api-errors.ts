@@ -38,7 +38,11 @@ export const errorTypes = [
     description:
       "The balance does not cover the call, or the key has reached its daily, weekly or monthly budget. This is decided before any data is read."
   },
-  { status: 404, type: "not_found", description: "No record has the id in the path, or no endpoint exists at the path." },
+  {
+    status: 404,
+    type: "not_found",
+    description: "No record has the id in the path, or no endpoint exists at the path."
+  },
   {
     status: 500,
     type: "internal",

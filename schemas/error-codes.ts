@@ -95,7 +95,10 @@ const codes = {
     "The value of a parameter does not have the required form.",
     "Correct the value; the message states the required form."
   ),
-  limit_too_large: invalid("`limit` is above the maximum of this endpoint.", "Request smaller pages, and follow `next_cursor`."),
+  limit_too_large: invalid(
+    "`limit` is above the maximum of this endpoint.",
+    "Request smaller pages, and follow `next_cursor`."
+  ),
   too_many_names: invalid("More than 100 names were given in one call.", "Split the names among several calls."),
   from_after_to: invalid("`from` is a later day than `to`.", "Swap them, or leave one out."),
   parameters_conflict: invalid(
@@ -181,8 +184,7 @@ const codes = {
   ledger_unavailable: {
     status: 503,
     type: "internal",
-    meaning:
-      "The server cannot read or write the ledger at the moment, so it can neither check keys nor charge calls.",
+    meaning: "The server cannot read or write the ledger at the moment, so it can neither check keys nor charge calls.",
     advice: "Wait for the seconds in `Retry-After`, then try again with exponential back-off."
   }
 } satisfies Readonly<Record<string, CodeEntry>>

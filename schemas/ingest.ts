@@ -28,7 +28,9 @@ export const RunRecord = Schema.Struct({
   generation: Schema.NullOr(Schema.String).annotate({
     description: "Generation in which the run changed its data set; null if it changed nothing."
   }),
-  window_from: Schema.NullOr(Schema.String).annotate({ description: "First day requested with `--from`; null without it." }),
+  window_from: Schema.NullOr(Schema.String).annotate({
+    description: "First day requested with `--from`; null without it."
+  }),
   window_to: Schema.NullOr(Schema.String).annotate({ description: "Last day requested with `--to`; null without it." }),
   rows_read: Schema.NullOr(Schema.Int).annotate({
     description:
@@ -220,7 +222,8 @@ export const UnknownField = Schema.Struct({
   example: described("A value of the field, shortened.")
 }).annotate({
   identifier: "ingest.unknown_field",
-  description: "Fields of payloads that no mapping knows, such as newly added ones. They are worth a look, and are not an error."
+  description:
+    "Fields of payloads that no mapping knows, such as newly added ones. They are worth a look, and are not an error."
 })
 
 const flag = (description: string) => Schema.Boolean.annotate({ description })
@@ -235,11 +238,11 @@ export const StoreReadRow = Schema.Struct({
     description:
       "complete; partial: some of the store could not be read, so nothing was withdrawn, except products if `has_all_products` is true; failed: nothing was taken from the store."
   }),
-  outcome: described("How the read ended, in more detail than `fetch_status`: for example throttled, blocked or window."),
-  outcome_detail: text("What stopped the read, in words; null if nothing did."),
-  pages_read: whole(
-    "Responses of the store that were read, including empty last ones; 1 for a feed that is one file."
+  outcome: described(
+    "How the read ended, in more detail than `fetch_status`: for example throttled, blocked or window."
   ),
+  outcome_detail: text("What stopped the read, in words; null if nothing did."),
+  pages_read: whole("Responses of the store that were read, including empty last ones; 1 for a feed that is one file."),
   products_read: whole("Published products that were found."),
   has_all_products: flag(
     "Whether the whole list of products was read, so that missing products were withdrawn. The collections do not matter for this."

@@ -81,7 +81,8 @@ export const BrandedFood = Schema.Struct({
     description: "GS1 Global Product Classification class. Stated only by manufacturers that publish through GDSN."
   }),
   upc: Schema.NullOr(Schema.String).annotate({
-    description: "Barcode (GTIN or UPC) with its digits as published, including leading zeros; the check digit is not verified.",
+    description:
+      "Barcode (GTIN or UPC) with its digits as published, including leading zeros; the check digit is not verified.",
     examples: ["059642932491"]
   }),
   package_weight: Schema.NullOr(Schema.String).annotate({
@@ -130,9 +131,7 @@ export const BrandedFood = Schema.Struct({
     "Day of availability as published. Do not rely on it: CSV releases state the day of publication here, and JSON releases the day of the last change."
   ),
   modified_on: dayOrNull("Day on which the supplier last changed the label."),
-  discontinued_on: dayOrNull(
-    "Day on which the product was discontinued; null if the source does not state one."
-  ),
+  discontinued_on: dayOrNull("Day on which the product was discontinued; null if the source does not state one."),
   source: Schema.Literal("gov-fdc").annotate({
     description: "Where the record comes from: USDA FoodData Central, branded foods (gov-fdc)."
   }),

@@ -13,13 +13,17 @@ const list = (description: string) => Schema.NullOr(Schema.Array(Schema.Unknown)
 
 /** If stated, `branded_food.nutrition` uses such a value instead of its own calculation, except for vitamin D. */
 const ofTheLabel = (what: string) =>
-  amount(`${what} per serving, as stated by the release itself; null if it states none. Only the JSON release states it.`)
+  amount(
+    `${what} per serving, as stated by the release itself; null if it states none. Only the JSON release states it.`
+  )
 
 const { id: _id, nutrition: _nutrition, source: _source, fetched_at, ...stated } = BrandedFood.fields
 
 export const FoodRow = Schema.Struct({
   ...stated,
-  gtin_14: text("The barcode, padded with zeros to 14 digits; null if it is not a barcode. Check digits are not repaired."),
+  gtin_14: text(
+    "The barcode, padded with zeros to 14 digits; null if it is not a barcode. Check digits are not repaired."
+  ),
   trade_channels: list("Channels through which the product is sold, each once, in alphabetical order."),
   nutrients: list(
     "Published nutrients per 100 g, or per 100 ml if the serving is measured in ml; also as rows in `branded_food.nutrient_amount`."
@@ -89,7 +93,9 @@ export const VersionRow = Schema.Struct({
   fdc_id: FoodRow.fields.fdc_id,
   data_source: FoodRow.fields.data_source,
   gtin_14: FoodRow.fields.gtin_14,
-  version: whole("Position of the version in the history of its product (data source and barcode), from 1 for the oldest."),
+  version: whole(
+    "Position of the version in the history of its product (data source and barcode), from 1 for the oldest."
+  ),
   versions: whole("How many versions of the product are known."),
   is_current: Schema.Boolean.annotate({
     description:
@@ -104,7 +110,7 @@ export const VersionRow = Schema.Struct({
   })
 }).annotate({
   identifier: "branded_food.version",
-  description: "Every known version of every product. A label without a barcode is a product of its own."
+  description: "Every known version of every product. A label without a barcode is a separate product."
 })
 
 export const CategoryRow = Schema.Struct({
@@ -156,5 +162,6 @@ export const QualityFlagRow = Schema.Struct({
   )
 }).annotate({
   identifier: "branded_food.quality_flag",
-  description: "What looks wrong in a label, with one row for each label and finding. Flagged values are neither repaired nor left out."
+  description:
+    "What looks wrong in a label, with one row for each label and finding. Flagged values are neither repaired nor left out."
 })

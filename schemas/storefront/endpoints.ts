@@ -48,7 +48,8 @@ export const getStore = endpoint({
   credits: 100,
   tag: "Storefronts",
   summary: "One store",
-  description: "One store by its id: what it says about itself, how many of its products and collections are available, and how recent they are.",
+  description:
+    "One store by its id: what it says about itself, how many of its products and collections are available, and how recent they are.",
   parameters: {},
   response: SingleBody(Store),
   examples: getStoreExamples,

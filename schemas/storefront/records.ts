@@ -86,7 +86,9 @@ export const Collection = Schema.Struct({
   handle: textOrNull("The collection's part of its address in the store. May change."),
   description: textOrNull("Description of the collection."),
   image: Schema.NullOr(Image).annotate({ description: "Picture of the collection; null if it has none." }),
-  product_count: count("Number of the store's products that were found in the collection; not the number that the store states."),
+  product_count: count(
+    "Number of the store's products that were found in the collection; not the number that the store states."
+  ),
   published_at: momentOrNull("When the store published the collection, in UTC."),
   updated_at: momentOrNull(
     "When the store last changed the collection, in UTC; null if the feed states the time of its response instead."

@@ -40,7 +40,9 @@ export const StoreRow = Schema.Struct({
   }),
   url: Store.fields.url,
   description: Store.fields.description,
-  country: text("Country as an ISO 3166-1 alpha-2 code: from the store list, otherwise the country in which the store is registered."),
+  country: text(
+    "Country as an ISO 3166-1 alpha-2 code: from the store list, otherwise the country in which the store is registered."
+  ),
   currency: text(
     "ISO 4217 currency in which the prices were served; if no response stated it, the currency from the store list, otherwise null."
   ),
@@ -50,7 +52,8 @@ export const StoreRow = Schema.Struct({
   platform_shop_id: text("Id of the shop on its platform."),
   myshopify_domain: text("Host name of the shop on Shopify."),
   reported_product_count: Schema.NullOr(Schema.Int).annotate({
-    description: "Number of published products as the store itself states it; the products that were found are in `storefront.listing`."
+    description:
+      "Number of published products as the store itself states it; the products that were found are in `storefront.listing`."
   }),
   first_seen_at: described("When the store was first read, in UTC."),
   run_id: ofTheRun.run_id
@@ -70,7 +73,8 @@ export const StoreStatusRow = Schema.Struct({
   run_id: described("Run of the last read: `ingest.run.run_id`.")
 }).annotate({
   identifier: "storefront.store_status",
-  description: "How the last read of each store ended, with one row for each store. All reads are in `ingest.store_read`."
+  description:
+    "How the last read of each store ended, with one row for each store. All reads are in `ingest.store_read`."
 })
 
 export const StoreProductRow = Schema.Struct({
@@ -175,7 +179,9 @@ export const VariantChangeRow = Schema.Struct({
   variant_id: described("Variant: `storefront.variant.variant_id`."),
   product_id: productId,
   store_id: storeId,
-  seen_at: described("When the read that found the change took place, in UTC: the change happened after the previous read."),
+  seen_at: described(
+    "When the read that found the change took place, in UTC: the change happened after the previous read."
+  ),
   change: Schema.Literals(changes).annotate({
     description:
       "first_seen; changed: price, price before reduction, currency or availability; gone: no longer among the product's variants, or the product no longer listed; back: there again."
@@ -258,7 +264,8 @@ export const VariantRow = Schema.Struct({
   })
 }).annotate({
   identifier: "storefront.variant",
-  description: "One row for each variant of `storefront.product`, including variants of products that are no longer listed."
+  description:
+    "One row for each variant of `storefront.product`, including variants of products that are no longer listed."
 })
 
 export const ProductCategoryRow = Schema.Struct({

@@ -19,18 +19,18 @@ class PullFailed extends Schema.TaggedError<PullFailed>()("PullFailed", {
   override get message() {
     const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
     const hint = isDiskFull(reason) ? " The disk is full: make room, and try again." : ""
-    return `${this.file} cannot be written: ${reason}.${hint} What is live on this machine stays.`
+    return `${this.file} cannot be written: ${reason}.${hint} The live data on this machine stays.`
   }
 }
 
-/** The depot delivered something else than was published. */
+/** The depot delivered a file that differs from the published one. */
 class ObjectDamaged extends Schema.TaggedError<ObjectDamaged>()("ObjectDamaged", {
   location: Schema.String,
   sha256: Schema.String,
   generation: Schema.String
 }) {
   override get message() {
-    return `${objectName(this.sha256)} of ${this.generation} in ${this.location} is damaged: what came has another size or SHA-256. What is live on this machine stays. Put the object there again from a machine that has it, or publish again.`
+    return `${objectName(this.sha256)} of ${this.generation} in ${this.location} is damaged: the received file has another size or SHA-256. The live data on this machine stays. Put the object there again from a machine that has it, or publish again.`
   }
 }
 
@@ -73,11 +73,11 @@ const stampOfWhole = (file: string, { bytes, sha256 }: ObjectId) =>
 const pullObject = Effect.fnUntraced(function* (layout: Layout, generation: string, object: ObjectId) {
   if ((yield* faultOf(layout, object)) === undefined) return 0
   const { sha256 } = object
-  let came = 0
+  let received = 0
   const file = path.join(layout.incoming, sha256)
   yield* attempt(file, () => mkdir(layout.incoming, { recursive: true }))
   for (let attempts = 0; attempts < 2; attempts++) {
-    came += yield* receive(layout, object, file)
+    received += yield* receive(layout, object, file)
     const stamp = yield* stampOfWhole(file, object)
     if (stamp !== undefined) {
       yield* layout.local.remove([objectName(sha256)]) // removes a damaged copy
@@ -85,7 +85,7 @@ const pullObject = Effect.fnUntraced(function* (layout: Layout, generation: stri
       yield* noteSeen(layout, sha256, stamp) // the file is a hard link to the object
     }
     yield* attempt(file, () => rm(file))
-    if (stamp !== undefined) return came
+    if (stamp !== undefined) return received
   }
   return yield* new ObjectDamaged({ location: layout.depot.location, sha256, generation })
 })
@@ -109,5 +109,5 @@ export const pullParts = (layout: Layout, generation: string, parts: ReadonlyArr
     ? Effect.succeed(0)
     : Effect.map(
         Effect.forEach(eachOnce(parts), (object) => pullObject(layout, generation, object), concurrent),
-        (came) => came.reduce((sum, bytes) => sum + bytes, 0)
+        (received) => received.reduce((sum, bytes) => sum + bytes, 0)
       )

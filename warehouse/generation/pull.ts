@@ -1,6 +1,6 @@
 /**
- * Pulls generations from a shared depot to this machine. A generation is present only when all its parts are. What this
- * machine pulls has the history of what it has, and is never older.
+ * Pulls generations from a shared depot to this machine. A generation is present only when all its parts are. A
+ * machine never pulls another history than its own, nor an older generation than it has.
  */
 import { Effect, Option, Result, Schema } from "effect"
 import { datedObjects, putObject } from "../depot/depot.ts"
@@ -18,7 +18,7 @@ class AnotherHistory extends Schema.TaggedError<AnotherHistory>()("AnotherHistor
   fault: Schema.String
 }) {
   override get message() {
-    return `${this.location} is not the depot of ${this.dir}: ${this.generation}, which this machine has, ${this.fault}. Nothing was changed. Check LARDER_DEPOT, or set LARDER_HOME to another folder.`
+    return `${this.location} is not the depot of ${this.dir}: ${this.generation} of this machine ${this.fault}. Nothing was changed. Check LARDER_DEPOT, or set LARDER_HOME to another folder.`
   }
 }
 
@@ -40,7 +40,7 @@ class OlderThanHere extends Schema.TaggedError<OlderThanHere>()("OlderThanHere",
   here: Schema.String
 }) {
   override get message() {
-    return `${this.dir} has ${this.here} already, and never goes back. Pull ${this.generation} into another folder, with LARDER_HOME.`
+    return `${this.dir} already has ${this.here}, and pulling never returns to an older generation. Pull ${this.generation} into another folder, with LARDER_HOME.`
   }
 }
 
@@ -54,9 +54,9 @@ export const manifestText = Effect.fnUntraced(function* ({ depot }: Layout, numb
 /** Pulls a generation from the depot, its parts first. Returns the number of bytes received. */
 export const pullGeneration = Effect.fn("Generation.pullOne")(function* (layout: Layout, manifest: Manifest) {
   const name = manifestName(manifest.number)
-  const came = yield* pullParts(layout, generationId(manifest.number), objectsOf(manifest))
+  const received = yield* pullParts(layout, generationId(manifest.number), objectsOf(manifest))
   yield* layout.local.putText(name, yield* manifestText(layout, manifest.number))
-  return came
+  return received
 })
 
 /** Copies the generations of this machine, in their order, into a depot that has none yet. */
@@ -87,7 +87,7 @@ const requireSameHistory = Effect.fnUntraced(function* (layout: Layout, newest: 
       : yield* readManifest(depot, here.number).pipe(Effect.catchTag("DepotUnusable", () => Effect.succeedNone))
   const isOther = Option.isSome(there) && there.value.id !== here.id
   if (newest.number >= here.number && !isOther) return // one that is missing there was pruned
-  const fault = isOther ? "is another one there" : `is newer than ${generationId(newest.number)}, the newest there`
+  const fault = isOther ? "is a different one there" : `is newer than ${generationId(newest.number)}, the newest there`
   return yield* anotherHistory(layout, here, fault)
 })
 
@@ -171,7 +171,7 @@ const pullWanted = Effect.fnUntraced(function* (layout: Layout, { mends = true, 
   const alone = here === undefined ? yield* newestAlone(layout) : undefined
   const found = yield* findWanted(layout, here ?? alone, to)
   if (found === undefined && alone !== undefined) {
-    return yield* anotherHistory(layout, alone, "is not there, nor any other one")
+    return yield* anotherHistory(layout, alone, "is not there, and neither is any other")
   }
   if (found === undefined) return here === undefined ? undefined : yield* copyAll(layout)
   const pulled =

@@ -16,7 +16,7 @@ export const followWithLake = Effect.fnUntraced(function* (layout: Layout) {
     Effect.catchCause((cause) =>
       Cause.hasInterruptsOnly(cause)
         ? Effect.failCause(cause)
-        : Effect.logWarning(`the lake is not up to what is live, and the next run tries again: ${textOf(cause)}`)
+        : Effect.logWarning(`the lake is not up to date, and the next run tries again: ${textOf(cause)}`)
     )
   )
 })

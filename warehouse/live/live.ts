@@ -73,7 +73,7 @@ export interface Live<Model> {
   readonly unserved: () => ReadonlySet<string>
 }
 
-const lookEvery = "250 millis"
+const pollInterval = "250 millis"
 const unreadable = "the newest generation cannot be read"
 
 const isSame = (a: DataSetEntry, b: DataSetEntry) =>
@@ -239,7 +239,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     return unserved.report(what, of, Effect.logError(`${unreadable}; ${current.id} stays`, why))
   }
 
-  const look = Effect.gen(function* () {
+  const poll = Effect.gen(function* () {
     const newest = (yield* listNumbers(layout.local)).at(-1)
     if (newest === seen) isUnreadable = false // the unreadable one may be gone
     if (newest === undefined || newest === seen) return
@@ -247,7 +247,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     if (manifest === undefined || (yield* unserved.isRecent("generation", manifest.number))) return
     yield* Effect.catchCause(take(manifest), leaveUnread("generation", manifest.number))
   }).pipe(Effect.catchCause(leaveUnread("manifest", 0)))
-  yield* Effect.forkScoped(Effect.repeat(Effect.uninterruptible(look), Schedule.spaced(lookEvery)))
+  yield* Effect.forkScoped(Effect.repeat(Effect.uninterruptible(poll), Schedule.spaced(pollInterval)))
   const live: Live<Model> = {
     current: () => current,
     swaps: () => swaps,

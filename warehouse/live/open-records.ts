@@ -63,7 +63,7 @@ export const openRecords = Effect.fnUntraced(function* (
       unserved.report(
         writing,
         number,
-        Effect.logWarning(`what people open may be of an earlier generation: ${message}`)
+        Effect.logWarning(`the files that people open may be of an earlier generation: ${message}`)
       )
     )
   )

@@ -66,7 +66,7 @@ describe("the files of branded foods", () => {
         assert.deepStrictEqual([...new Set(modes)], [0o444])
       })
   )
-  itWorks("are made again where any byte of a large one was changed, and once", (logs) =>
+  itWorks("are written again, once, if any byte of a large one was changed", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const long = { ingredients: "repeat('WATER' || fdc_id, 200)" }
@@ -85,7 +85,7 @@ describe("the files of branded foods", () => {
       }
     })
   )
-  itWorks("are made again where one of them is damaged", (logs) =>
+  itWorks("are written again if one of them is damaged", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* published

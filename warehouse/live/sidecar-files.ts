@@ -62,7 +62,7 @@ const emptied = Effect.fnUntraced(function* (building: string) {
 })
 
 /**
- * Runs in the process that wants to serve the files. It takes as long as this step of a publication: minutes at 2 M
+ * Runs in the process that serves the files. It takes as long as this step of a publication: minutes at 2 M
  * label versions, with all cores busy. DuckDB and two more threads do the work. Only the checksums and the opening at
  * its end block the event loop, for about as long as any opening does.
  */
@@ -107,7 +107,7 @@ const openOwn = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: stri
   const foods = yield* Scope.provide(openFoods(folder), own)
   if (foods.run_id === (yield* runOf(db))) return foods
   yield* Scope.close(own, Exit.void)
-  return yield* new FoodFilesDamaged({ file: "manifest.json", reason: "is that of other foods" })
+  return yield* new FoodFilesDamaged({ file: "manifest.json", reason: "belongs to other foods" })
 })
 
 /** Opens the branded foods until the scope ends. `db` is the database of the data set. */
@@ -124,7 +124,7 @@ export const openServedFoods = Effect.fn("Foods.openServed")(function* (
   const opened = Effect.andThen(requireUnchanged(layout, entry, folder), own)
   const linked = Effect.andThen(linkParts(layout, entry, folder), opened)
   const built = (damage: FoodFilesDamaged) =>
-    Effect.logWarning(`${damage.message} They are made again from ${file}.`).pipe(
+    Effect.logWarning(`${damage.message} They are written again from ${file}.`).pipe(
       Effect.andThen(buildAgain(file, folder, entry)),
       Effect.andThen(opened)
     )

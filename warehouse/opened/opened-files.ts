@@ -26,7 +26,7 @@ class OpenedFileUnwritable extends Schema.TaggedError<OpenedFileUnwritable>()("O
 }) {
   override get message() {
     const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `${this.file} could not be brought up to what is live: ${reason}. It shows what it showed until the next run makes it again; nothing is lost.`
+    return `${this.file} could not be updated to the live data: ${reason}. It keeps its present state until the next run updates it; nothing is lost.`
   }
 }
 
@@ -121,7 +121,7 @@ const withoutDamaged = Effect.fnUntraced(function* (layout: Layout, { data_sets 
   for (const [pipeline, entry] of Object.entries(data_sets)) {
     const found = yield* Effect.result(isLoaded(entry) ? verifiedDatabase(layout, pipeline, entry) : Effect.void)
     if (found._tag === "Success") whole[pipeline] = entry
-    else yield* Effect.logWarning(`larder.duckdb is made without ${pipeline}: ${found.failure.message}`)
+    else yield* Effect.logWarning(`larder.duckdb is written without ${pipeline}: ${found.failure.message}`)
   }
   return whole
 })
@@ -141,7 +141,7 @@ const refresh = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
   const { others, readable } = yield* readableOf(layout, data_sets)
   // a version that can read all of them may have written it
   if (others.length > 0 && (yield* isCatalogueOfAnyVersion(layout, data_sets))) return
-  for (const { message } of others) yield* Effect.logWarning(`larder.duckdb is made without a data set: ${message}`)
+  for (const { message } of others) yield* Effect.logWarning(`larder.duckdb is written without a data set: ${message}`)
   yield* refreshCatalogue(layout, data_sets, readable)
 })
 

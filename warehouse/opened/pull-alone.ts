@@ -26,7 +26,7 @@ class WholeHere extends Schema.TaggedError<WholeHere>()("WholeHere", {
   generation: Schema.String
 }) {
   override get message() {
-    return `${this.dir} has whole generations, the newest being ${this.generation}. Pull without --only, or into another folder, with LARDER_HOME.`
+    return `${this.dir} has whole generations, of which ${this.generation} is the newest. Pull without --only, or into another folder with LARDER_HOME.`
   }
 }
 

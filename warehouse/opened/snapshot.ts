@@ -21,7 +21,7 @@ interface SnapshotOptions extends Parts {
 
 class SnapshotExists extends Schema.TaggedError<SnapshotExists>()("SnapshotExists", { file: Schema.String }) {
   override get message() {
-    return `${this.file} is there already, and a snapshot replaces no file. Remove it, or name another one.`
+    return `${this.file} already exists, and a snapshot does not replace a file. Remove it, or name another file.`
   }
 }
 
@@ -32,9 +32,9 @@ export class SnapshotFailed extends Schema.TaggedError<SnapshotFailed>()("Snapsh
   override get message() {
     const [cause = ""] = (this.cause instanceof Error ? this.cause.message : String(this.cause)).split("\n")
     const advice = isDiskFull(cause)
-      ? "The disk is full: a snapshot needs as much room as all data sets together."
-      : "Name a file in a folder that is there and that this user can write."
-    return `No snapshot was written to ${this.file}: ${cause}. ${advice} Nothing is left of it.`
+      ? "The disk is full: a snapshot needs as much space as all data sets together."
+      : "Name a file in an existing folder that this user can write to."
+    return `No snapshot was written to ${this.file}: ${cause}. ${advice} No partial file is left.`
   }
 }
 

@@ -84,7 +84,7 @@ describe("merging by completing", () => {
   const replaced = label({ label_calories: "110", label_fat: "5" }, { label_sodium: "7", ...later })
   const cleared = label({ label_calories: "110" }, later)
   const kept = label({ label_calories: "110" }, { brand_name: "'New'", form: "'csv'", ...later })
-  itWorks("takes all of the label's own amounts from one release, also where it is not known which is later", () =>
+  itWorks("takes all of the label's own amounts from one release, even if it is unknown which is later", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* mixed(ownAmounts), amounts("110.000000", "5.000000", null))
       assert.deepStrictEqual(yield* found(ownAmounts), amounts(null, "3.000000", null))

@@ -139,8 +139,8 @@ export const reduceToNew = Effect.fnUntraced(function* (
   }
   const known = (schema: string) => (name: string) =>
     inLive.has(`${schema}.${name}`) ? `live.${schema}.${name}` : `(select * from ${schema}.${name} where false)`
-  const settling = dataSet.settle?.({ known: known(dataSet.schema), knownReads: known("ingest") }) ?? []
-  yield* Effect.forEach(settling, (sql) => db.run(sql), { discard: true })
+  const reconciling = dataSet.reconcile?.({ known: known(dataSet.schema), knownReads: known("ingest") }) ?? []
+  yield* Effect.forEach(reconciling, (sql) => db.run(sql), { discard: true })
   const changed: Array<Table> = []
   const tables = [...stagedIngestTables, ...dataSet.tables]
   const filled = yield* filledTables(db, tables)

@@ -1,5 +1,4 @@
 /** Errors of a publication, with the step at which it stopped. */
-
 import { Effect, PlatformError, Schema } from "effect"
 import { isDiskFull } from "../disk.ts"
 import { ManifestUnusable } from "../generation/manifest.ts"
@@ -17,8 +16,8 @@ class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishFailed",
   override get message() {
     const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
     const full = isDiskFull(cause)
-    const hint = full ? " The disk is full: a publication needs room for a second copy of its data set." : ""
-    return `Publishing failed while ${this.step}: ${cause.replace(/\.$/, "")}.${hint} Nothing was published; what was live stays live.`
+    const hint = full ? " The disk is full: a publication needs space for a second copy of its data set." : ""
+    return `Publishing failed while ${this.step}: ${cause.replace(/\.$/, "")}.${hint} Nothing was published; the live data stays.`
   }
 }
 

@@ -28,7 +28,7 @@ import { ownFolder } from "./staging.ts"
 /** None of the repeated runs brought a row, but the live data set has rows. */
 class NothingMade extends Schema.TaggedError<NothingMade>()("NothingMade", { pipeline: Schema.String }) {
   override get message() {
-    return `The runs in the raw archive give no row of ${this.pipeline}. What is live stays live; restore the folder raw from a backup, and run again.`
+    return `The runs in the raw archive produce no row of ${this.pipeline}. The live data stays. Restore the folder raw from a backup, and run again.`
   }
 }
 

@@ -39,7 +39,7 @@ export class PublishedMeanwhile extends Schema.TaggedError<PublishedMeanwhile>()
   pipeline: Schema.String
 }) {
   override get message() {
-    return `What is live of ${this.pipeline} was changed by another machine meanwhile. Nothing was published; run again.`
+    return `Another machine has changed the live data of ${this.pipeline} in the meantime. Nothing was published; run again.`
   }
 }
 
@@ -51,7 +51,7 @@ export class RolledBackMeanwhile extends Schema.TaggedError<RolledBackMeanwhile>
   by: Schema.String
 }) {
   override get message() {
-    return `${this.pipeline} was rolled back (${this.by}) while this run was reading or publishing: what it took as read already is not live any more. Nothing was published; run again.`
+    return `${this.pipeline} was rolled back (${this.by}) while this run was reading or publishing: data that the run skipped as already known is no longer live. Nothing was published; run again.`
   }
 }
 
@@ -205,7 +205,10 @@ export const recordEnd = Effect.fnUntraced(function* (
     ? without
     : writeRecordsOfFailed(file, records, staging).pipe(
         Effect.catch((error) =>
-          Effect.andThen(Effect.logWarning(`what this run staged is not in ingest.reject: ${error.message}`), without)
+          Effect.andThen(
+            Effect.logWarning(`rows that this run staged are not in ingest.reject: ${error.message}`),
+            without
+          )
         )
       )
   yield* recordRun(layout, records.run, file, folder)
@@ -233,13 +236,13 @@ export const promoteChange = <E, R>(
       Effect.onInterrupt(() =>
         made === undefined
           ? Effect.void
-          : Effect.logWarning(`interrupted too late: ${done}, and ${generationId(made.number)} is live`)
+          : Effect.logWarning(`the interrupt came too late: ${done}, and ${generationId(made.number)} is live`)
       )
     )
   })
 
 /** Killed runs leave no record: the next run records them. */
-const killedMessage = "The program was killed, or its machine stopped, before the run ended. When is not known."
+const killedMessage = "The program was killed, or its machine stopped, before the run ended. The time is not known."
 
 /**
  * Records killed runs that have no record yet, and removes their files. A run that was killed after it put its manifest

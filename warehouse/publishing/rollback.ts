@@ -1,9 +1,8 @@
 /**
- * Rollback: a new generation that names parts of an earlier one. Nothing is lost: the data of the undone generations is
- * kept like all other data, and the records of their runs stay in `ingest`. The next run builds on the earlier parts,
- * and reads again what the undone runs had read.
+ * Rollback: a new generation that names the parts of an earlier one. Nothing is lost: the data of the undone generations
+ * is kept like all other data, and the records of their runs stay in `ingest`. The next run builds on the earlier parts,
+ * and reads the payloads of the undone runs again.
  */
-
 import { randomUUID } from "node:crypto"
 import { Effect, Option, Path, Schema } from "effect"
 import { datedObjects } from "../depot/depot.ts"
@@ -34,7 +33,7 @@ class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("NoSuchGen
   kept: Schema.Array(Schema.String)
 }) {
   override get message() {
-    return `There is no generation ${this.wanted}. Kept are: ${this.kept.join(", ") || "none"}.`
+    return `There is no generation ${this.wanted}. These are kept: ${this.kept.join(", ") || "none"}.`
   }
 }
 
@@ -67,7 +66,7 @@ interface Plan {
 
 const unknownDataSet = (only: string, base: Manifest) =>
   new NothingToGoBackTo({
-    problem: `There is no data set ${only}: there are ${Object.keys(base.data_sets).join(", ") || "none"}.`
+    problem: `There is no data set ${only}. The data sets are: ${Object.keys(base.data_sets).join(", ") || "none"}.`
   })
 
 /** Plans to return a data set, by default the one published last, to its state before that publication. */
@@ -83,7 +82,7 @@ const planBefore = Effect.fnUntraced(function* (layout: Layout, base: Manifest, 
   const { built_on, published_in } = entry
   if (built_on === null && Object.values(base.data_sets).filter(isLoaded).length === 1) {
     return yield* new NothingToGoBackTo({
-      problem: `${generationId(published_in)} is the first of ${pipeline}, and there is no other data set: there is nothing to go back to.`
+      problem: `${generationId(published_in)} is the first generation of ${pipeline}, and there is no other data set, so there is nothing to go back to.`
     })
   }
   const before = built_on === null ? Option.none<Manifest>() : yield* readManifest(layout.depot, built_on)
@@ -147,7 +146,7 @@ const entriesOf = ({ entries }: Plan, base: Manifest, number: number) => {
 /** Manifests are kept longer than the parts that they name. */
 const noLongerKept = (pipeline: string, wanted: DataSetEntry | undefined) =>
   new NothingToGoBackTo({
-    problem: `The data of ${pipeline} in ${generationId(wanted?.published_in ?? 0)} is no longer kept. What is kept has its size in the list of: npx larder-ingest generations`
+    problem: `The data of ${pipeline} in ${generationId(wanted?.published_in ?? 0)} is no longer kept. Kept data is listed with its size by: npx larder-ingest generations`
   })
 
 /** Runs an effect while no run publishes these data sets. Several locks are always taken in the same order. */
@@ -195,7 +194,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (
     const plan = yield* planFor(base)
     if (plan.entries.size === 0) {
       return yield* new NothingToGoBackTo({
-        problem: `What is live${pipeline === undefined ? "" : ` of ${pipeline}`} is that of ${plan.went_back_to === null ? "before" : generationId(plan.went_back_to)} already.`
+        problem: `The live data${pipeline === undefined ? "" : ` of ${pipeline}`} is already that of ${plan.went_back_to === null ? "before the first run" : generationId(plan.went_back_to)}.`
       })
     }
     for (const [name, { wanted }] of plan.entries) {

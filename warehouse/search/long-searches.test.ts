@@ -80,7 +80,7 @@ describe("a search with much to read", () => {
       }
     })
   )
-  itWorks("leaves the event loop to others, also when 32 searches run at once", () =>
+  itWorks("leaves the event loop to others, even if 32 searches run at once", () =>
     Effect.gen(function* () {
       const foods = yield* openFoods(yield* built)
       let turns = 0

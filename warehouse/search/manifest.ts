@@ -110,7 +110,7 @@ export const readSearchManifest = (folder: string): typeof SearchManifest.Type =
   const damaged = (reason: string) => new FoodFilesDamaged({ file: manifestFile, reason })
   const text = whole(folder, manifestFile).bytes.toString()
   const sealed = decodeSealed(text)
-  if (sealed._tag === "None") throw damaged("is cut or no manifest")
+  if (sealed._tag === "None") throw damaged("is truncated, or is not a manifest")
   const { manifest } = sealed.value
   if (crc32(manifest) !== sealed.value.crc32) throw damaged("was changed")
   const written = decodeFormat(manifest)
@@ -118,7 +118,7 @@ export const readSearchManifest = (folder: string): typeof SearchManifest.Type =
     throw damaged(`was written in format ${written.value.format}, and this version reads format ${format}`)
   }
   const decoded = decodeManifest(manifest)
-  if (decoded._tag === "None") throw damaged("does not say what it should")
+  if (decoded._tag === "None") throw damaged("has unexpected contents")
   return decoded.value
 }
 

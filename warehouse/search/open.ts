@@ -50,7 +50,7 @@ const open = (folder: string) => {
     const columns = { names: column("names"), brands: column("brands"), ingredients: column("ingredients") }
     const counted = [labels.ids.length, ...Object.values(columns).map((texts) => texts.documents)]
     if (records.size !== manifest.foods || counted.some((count) => count !== manifest.current)) {
-      throw new FoodFilesDamaged({ file: "manifest.json", reason: "counts other foods than the files hold" })
+      throw new FoodFilesDamaged({ file: "manifest.json", reason: "has other counts of foods than the files" })
     }
     return { manifest, records, labels, columns, close }
   } catch (error) {

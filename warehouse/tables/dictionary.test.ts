@@ -42,7 +42,7 @@ describe("a published warehouse", () => {
       )
     })
   )
-  itWorks("describes every column in a comment, also those of views", () =>
+  itWorks("describes every column in a comment, including columns of views", () =>
     Effect.gen(function* () {
       const columns = yield* ask(
         yield* published,

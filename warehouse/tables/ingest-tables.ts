@@ -66,7 +66,7 @@ export const storeReadTable = table(
   "read_at"
 )
 
-/** Tables of `ingest` that a run stages besides its data. */
+/** Tables of `ingest` that a run stages with its data. */
 export const stagedIngestTables = [rawFileTable, rejectTable, cursorTable, unknownFieldTable, storeReadTable] as const
 
 /** Tables to which each generation adds its records. */

@@ -119,9 +119,7 @@ export interface DataSet {
   readonly tables: ReadonlyArray<Table>
   /** Defined after the tables, in this order. */
   readonly views: ReadonlyArray<View>
-  /**
-   * Views that need `ingest` besides the tables, because they depend on runs. Defined after the other views, in order.
-   */
+  /** Views that also read `ingest`, because they depend on runs. Defined after the other views, in this order. */
   readonly viewsOverIngest?: ReadonlyArray<View>
   /** Sidecar files, made only from its database. */
   readonly files?: SidecarFiles
@@ -129,7 +127,7 @@ export interface DataSet {
    * Statements for the staging file before its tables are merged, for a data set whose reads must be reconciled with
    * the live rows. No other run of the pipeline publishes meanwhile.
    */
-  readonly settle?: (stores: KnownStores) => ReadonlyArray<string>
+  readonly reconcile?: (stores: KnownStores) => ReadonlyArray<string>
   /** Counts the payload rows behind the staged rows: all that were stated or, after the reduction, the new ones. */
   readonly countStatedRows: string
 }
@@ -272,7 +270,7 @@ export const storefront: DataSet = {
     view("storefront", "collection_product", CollectionProductRow)
   ],
   viewsOverIngest: [view("storefront", "store_status", StoreStatusRow), lastSeenView],
-  settle: settleReads,
+  reconcile: settleReads,
   countStatedRows: `
     select (
       (select coalesce(sum(source_rows), 0) from storefront.product) + (select count(*) from storefront.collection)
