@@ -192,7 +192,10 @@ describe("machines that share a depot", () => {
         service.kept.set(key, { ...object, bytes: Buffer.from(object.bytes).fill(1, 5_000, 5_001) })
         const refused = await pull(laptop)
         assert.strictEqual(refused.code, 1)
-        assert.match(refused.stderr, /is damaged: the received file has another size or SHA-256\..* Put the object there again/)
+        assert.match(
+          refused.stderr,
+          /is damaged: the received file has another size or SHA-256\..* Put the object there again/
+        )
         assert.strictEqual(await live(laptop), "2026-09-29")
         service.kept.set(key, object)
         assert.strictEqual((await pull(laptop)).code, 0)
