@@ -3,7 +3,7 @@
  * accounts for every row. A form that cannot be fetched or trusted is left out. The run fails if no form remains.
  */
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
-import { rawFileTable, unknownFieldTable } from "@larder/warehouse/tables/tables.ts"
+import { rawFileTable, unknownFieldTable } from "@larder/warehouse/tables/ingest-tables.ts"
 import { Effect, Schema } from "effect"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"

@@ -4,8 +4,7 @@ import { generationId, isLoaded, listNumbers, newestManifest } from "@larder/war
 import { verifiedDatabase } from "@larder/warehouse/generation/parts.ts"
 import { pull } from "@larder/warehouse/generation/pull.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
-import { type Parts, partFileOf } from "@larder/warehouse/opened/parts.ts"
-import { readableOf } from "@larder/warehouse/opened/readable.ts"
+import { dataSetFileOf, type Parts, readableOf } from "@larder/warehouse/opened/parts.ts"
 import { snapshot as writeSnapshot } from "@larder/warehouse/opened/snapshot.ts"
 import { dataSets } from "@larder/warehouse/tables/tables.ts"
 import { Console, Effect, FileSystem, Option, Path, Schema } from "effect"
@@ -57,7 +56,7 @@ const take = Effect.fnUntraced(function* (to: string) {
   const parts = dataSets.flatMap((dataSet): Parts["parts"] => {
     const entry = readable[dataSet.about.pipeline]
     const [database] = entry?.parts ?? []
-    return database === undefined ? [] : [partFileOf(dataSet, layout.objectFile(database.sha256), entry)]
+    return database === undefined ? [] : [dataSetFileOf(dataSet, layout.objectFile(database.sha256), entry)]
   })
   const [first] = others
   if (first !== undefined && parts.length === 0) return yield* first

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { fromLive, liveOf } from "@larder/warehouse/live/previous.ts"
+import { fromLive, liveDataSetOf } from "@larder/warehouse/live/previous.ts"
 import { storefront } from "@larder/warehouse/tables/tables.ts"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
@@ -60,7 +60,7 @@ export const stageKnownProducts = Effect.fnUntraced(function* (
   { stores }: Previous
 ) {
   yield* db.run("create table feed.known (domain varchar, native_id varchar)")
-  const { file: live } = yield* liveOf(layout, storefront)
+  const { file: live } = yield* liveDataSetOf(layout, storefront)
   if (stores.size > 0 && live !== undefined) yield* db.run(makeKnown(live))
   return ({ domain, kind }: ListedStore) => {
     if (stores.get(domain)?.kind !== kind) return Effect.succeed<ReadonlySet<string>>(new Set())

@@ -3,7 +3,8 @@
  * such and never prevents the others from being published.
  */
 import { literal } from "@larder/warehouse/duckdb.ts"
-import { storefront, storeReadTable, storeTable } from "@larder/warehouse/tables/tables.ts"
+import { storeReadTable } from "@larder/warehouse/tables/ingest-tables.ts"
+import { storefront, storeTable } from "@larder/warehouse/tables/tables.ts"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { Archive } from "../run/archive/archive.ts"
 import { reading } from "../run/files/hand-edited.ts"

@@ -1,5 +1,5 @@
 /** The five storefront endpoints. */
-import { endpoint, Page, Single } from "../endpoint.ts"
+import { endpoint, PageBody, SingleBody } from "../endpoint.ts"
 import { country, cursor, limit, text } from "../parameters.ts"
 import {
   getProductExamples,
@@ -21,21 +21,21 @@ export const searchStores = endpoint({
   tag: "Storefronts",
   summary: "Search stores",
   description:
-    "Stores that pass every given filter, ordered by name. Without filters, all of them, also those that no read has reached yet.",
+    "Stores that match every given filter, ordered by name; without filters, all of them, including stores that have not been read successfully yet.",
   parameters: {
     query: text({
       description: "The name or the domain contains the text, literally and ignoring case.",
       example: "bakery"
     }),
     category: text({
-      description: "Any of the store's categories is this token.",
+      description: "One of the store's categories equals this token.",
       example: "food_beverages_and_tobacco"
     }),
     country: country({ description: "The store's country.", example: "GB" }),
     limit: pageOf("Stores"),
     cursor
   },
-  response: Page(Store),
+  response: PageBody(Store),
   examples: searchStoresExamples,
   refusals: [],
   order: ["name", "id"]
@@ -48,9 +48,10 @@ export const getStore = endpoint({
   credits: 100,
   tag: "Storefronts",
   summary: "One store",
-  description: "One store by its id: what it says about itself, how much of it is here, and how fresh that is.",
+  description:
+    "One store by its id: what it says about itself, how many of its products and collections are available, and how recent they are.",
   parameters: {},
-  response: Single(Store),
+  response: SingleBody(Store),
   examples: getStoreExamples,
   refusals: [],
   record: "store"
@@ -64,9 +65,9 @@ export const getStoreProducts = endpoint({
   tag: "Storefronts",
   summary: "Products of a store",
   description:
-    "The products that the store lists, the newest publication first, those without a publication time last, as summaries: the product endpoint adds texts, gallery and variants.",
+    "The products that the store lists, the newest publication first, those without a publication time last, as summaries. The product endpoint adds texts, gallery and variants.",
   parameters: { limit: pageOf("Products"), cursor },
-  response: Page(ProductSummary),
+  response: PageBody(ProductSummary),
   examples: getStoreProductsExamples,
   refusals: [],
   record: "store",
@@ -81,9 +82,9 @@ export const getStoreCollections = endpoint({
   tag: "Storefronts",
   summary: "Collections of a store",
   description:
-    "The groups in which the store shows its products, the newest publication first, those without a publication time last. Only some kinds of feed have them: elsewhere the list is empty.",
+    "The groups in which the store shows its products, the newest publication first, those without a publication time last. Only some kinds of feed have them; for others, the list is empty.",
   parameters: { limit: pageOf("Collections"), cursor },
-  response: Page(Collection),
+  response: PageBody(Collection),
   examples: getStoreCollectionsExamples,
   refusals: [],
   record: "store",
@@ -99,7 +100,7 @@ export const getProduct = endpoint({
   summary: "One product",
   description: "One product by its id, with its text, its gallery and its variants; prices are in `price.currency`.",
   parameters: {},
-  response: Single(ProductDetail),
+  response: SingleBody(ProductDetail),
   examples: getProductExamples,
   refusals: [],
   record: "product"

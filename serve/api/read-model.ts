@@ -4,7 +4,7 @@ import type { Endpoint } from "@larder/schemas/endpoint.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { type DataSetEntry, generationId } from "@larder/warehouse/generation/manifest.ts"
 import type { Loading } from "@larder/warehouse/live/live.ts"
-import { foodsOf } from "@larder/warehouse/live/sidecar-files.ts"
+import { openServedFoods } from "@larder/warehouse/live/sidecar-files.ts"
 import { type CommodityModel, loadCommodities, withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
 import {
   loadStorefronts,
@@ -85,7 +85,7 @@ export const readModelOf = (
 ): Loading<Loaded, ReadModel, FileSystem.FileSystem | Path.Path> => ({
   dataSets: {
     commodities: { of: commodity, load: ({ db }) => loadCommodities(db, withheldLicences) },
-    "branded-foods": { of: brandedFood, load: ({ db, entry }) => foodsOf(layout, entry, db) },
+    "branded-foods": { of: brandedFood, load: ({ db, entry }) => openServedFoods(layout, entry, db) },
     storefronts: { of: storefront, load: ({ db }) => loadStorefronts(db) }
   },
   assemble: ({ storefronts, ...loaded }, entries, ingest) =>

@@ -24,12 +24,12 @@ const adviceFor = (cause: unknown, setting: Setting) => {
       return "The disk is full: make room, and run again."
     case "EACCES":
     case "EROFS":
-      return `The folder cannot be written: give this user the right to, or set ${setting} to another folder.`
+      return `The folder cannot be written: give this user write access, or set ${setting} to another folder.`
     case "EPERM":
     case "ENOSYS":
     case "ENOTSUP":
     case "EOPNOTSUPP":
-      return `The folder must lie on a file system with hard links: set ${setting} to a folder on one.`
+      return `The folder must be on a file system with hard links: set ${setting} to such a folder.`
     default:
       return "Check the folder, and run again."
   }

@@ -10,7 +10,7 @@ import type { Merge } from "../tables/tables.ts"
 type Completing = Extract<Merge, { readonly by: "completing" }>
 
 /** Rows per range: 250,000 labels of about 1.5 kB on each side of the join. */
-const mostRows = 250_000
+const maxRows = 250_000
 
 const Range = Schema.Struct({ first: Schema.BigInt, last: Schema.BigInt })
 
@@ -26,7 +26,7 @@ export const completeFromLive = Effect.fnUntraced(function* (
   staged: string,
   columns: ReadonlyArray<string>,
   { completed, ignoring, key: keyName }: Completing,
-  rowsOfRange = mostRows
+  rowsOfRange = maxRows
 ) {
   const key = identifier(keyName)
   const asLive = columns

@@ -6,9 +6,10 @@ import { Effect, Schema } from "effect"
 import { type DuckDb, identifier } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { attachLiveData, liveData, showLive } from "../live/live-tables.ts"
-import type { Live } from "../live/previous.ts"
+import type { LiveDataSet } from "../live/previous.ts"
 import { type AddedColumn, columnsToAdd, isDefinedOtherwise, nameOf } from "../tables/earlier-versions.ts"
-import { type DataSet, type Merge, type Owned, stagedIngestTables, type Table } from "../tables/tables.ts"
+import { stagedIngestTables } from "../tables/ingest-tables.ts"
+import type { DataSet, Merge, Owned, Table } from "../tables/tables.ts"
 import { completeFromLive } from "./complete.ts"
 
 type Db = DuckDb["Service"]
@@ -123,7 +124,7 @@ export const reduceToNew = Effect.fnUntraced(function* (
   db: Db,
   layout: Layout,
   dataSet: DataSet,
-  { entry, file }: Live
+  { entry, file }: LiveDataSet
 ) {
   const stated_rows = yield* count(db, dataSet.countStatedRows)
   let inLive: ReadonlySet<string> = new Set()

@@ -5,7 +5,8 @@ import { everyDataSet } from "@larder/test/support/warehouse/every-data-set.ts"
 import { ask } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Option, Schema } from "effect"
 import { DuckDb } from "../duckdb.ts"
-import { dataSets, ingestTables, ingestViews, viewsOf } from "./tables.ts"
+import { ingestTables, ingestViews } from "./ingest-tables.ts"
+import { dataSets, viewsOf } from "./tables.ts"
 
 /** Every table and view of a warehouse. */
 const allTables = [...ingestTables, ...dataSets.flatMap(({ tables }) => tables)]
@@ -41,7 +42,7 @@ describe("a published warehouse", () => {
       )
     })
   )
-  itWorks("describes every column in a comment, also those of views", () =>
+  itWorks("describes every column in a comment, including columns of views", () =>
     Effect.gen(function* () {
       const columns = yield* ask(
         yield* published,

@@ -4,7 +4,8 @@
  */
 import { Effect, Schema } from "effect"
 import { type DataSetEntry, isLoaded, type Manifest } from "../generation/manifest.ts"
-import { type DataSet, dataSets, ingestVersion } from "./tables.ts"
+import { ingestVersion } from "./ingest-tables.ts"
+import { type DataSet, dataSets } from "./tables.ts"
 
 /** Tables were published by a newer version than this one. */
 export class NewerDataSet extends Schema.TaggedError<NewerDataSet>()("NewerDataSet", {
