@@ -7,8 +7,7 @@ import { rawFileTable, unknownFieldTable } from "@larder/warehouse/tables/tables
 import { Effect, Schema } from "effect"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
-import { rowsReadOf } from "./load.ts"
-import { mappingHash } from "./mapping.ts"
+import { mappingHash } from "./mapping-version.ts"
 import { soundDictionaries } from "./normalise/dictionaries.ts"
 import { readPrevious } from "./previous.ts"
 import { type Form, feedOf, fetchRelease, type Recognised } from "./source/fetch-release.ts"
@@ -32,6 +31,9 @@ const forms: ReadonlyArray<Form> = ["json", "csv"]
 /** There is no release to read, so both forms are left out. */
 const noneFound = ({ message: reason }: Error) =>
   Effect.fail(nothingRead(forms.map((form) => ({ feed: feedOf(form), kind: "unreachable" as const, reason }))))
+
+/** The rows of all payloads of a form. */
+const rowsReadOf = ({ rows_read }: StagedForm) => [...rows_read.values()].reduce((sum, rows) => sum + rows, 0)
 
 /** Rejected payload rows of each file. A record of a CSV file may span several lines; the header is record 1. */
 const RejectedOf = Schema.Struct({
@@ -112,7 +114,7 @@ export const readBrandedFoods = Effect.fn("brandedFoods.read")(
     const previous = yield* readPrevious(run)
     const release = yield* newestRelease()
     yield* progress.expect([release.json, release.csv, release.zip].filter((form) => form !== undefined).length)
-    const fetched = yield* fetchRelease(release, previous)
+    const fetched = yield* fetchRelease(release, previous.payloads)
     const { known, recognised } = fetched
     yield* noteAddresses(run, recognised)
     const { left_out: faulty, staged } = yield* loadForms(run, fetched.forms, previous.nutrientNumbers)

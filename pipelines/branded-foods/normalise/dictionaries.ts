@@ -5,9 +5,6 @@
  * an invalid line, which fails only the runs of this pipeline.
  */
 import { readFileSync } from "node:fs"
-import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import type { Staging } from "@larder/warehouse/publishing/staging.ts"
-import { derivationTable, nutrientTable } from "@larder/warehouse/tables/tables.ts"
 import { Effect, Exit, Schema } from "effect"
 import { assertUnique, linesOf, reading } from "../../run/files/hand-edited.ts"
 
@@ -107,11 +104,6 @@ const isNoCountry = new Set(
   "AC AN BU CP CQ CS DD DG DY EA EU EZ FX HV IC NH NT QO QU RH SU TA TP UK UN VD XA XB XK YD YU ZR ZZ".split(" ")
 )
 
-const values = (rows: ReadonlyArray<ReadonlyArray<string | number | null>>) =>
-  rows
-    .map((row) => `(${row.map((cell) => (typeof cell === "string" ? literal(cell) : String(cell))).join(", ")})`)
-    .join(", ")
-
 /** Derivation codes, the most reliable first. Of several amounts of one nutrient, the most reliable counts. */
 const founded = ["LCGE", "LCGP", "LCGA", "LCGL", "LCSE", "LCCS", "LCCD", "LCSA", "LCSL", "LCSG"]
 
@@ -126,57 +118,3 @@ export const ranks = Array.from(
   { length: Math.max(0, ...rankOfId.keys()) },
   (_, index) => rankOfId.get(index + 1) ?? unfounded
 )
-
-/** Numbers of nutrients, by id. */
-export type NutrientNumbers = ReadonlyMap<number, string>
-
-/**
- * Fills the dictionaries of the staging file and the lookup tables for normalising. Some of our nutrients have no
- * number: they get the number that an earlier release stated.
- */
-export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging, known: NutrientNumbers) {
-  const db: DuckDb["Service"] = staging.db
-  yield* staging.add(
-    nutrientTable,
-    nutrients.map((nutrient) => ({ ...nutrient, number: nutrient.number ?? known.get(nutrient.nutrient_id) ?? null }))
-  )
-  yield* staging.add(derivationTable, derivations)
-  yield* db.run(`create table release.founded as select [${ranks.join(", ")}]::tinyint[] as founded`)
-  yield* db.run(`
-    create table release.nutrient (nutrient_id integer, number varchar, name varchar, unit varchar);
-    create table release.derivation (derivation_id smallint, derivation varchar, description varchar)`)
-  yield* db.run(`create temp table country as from (values ${values(countries())}) as known(name, code)`)
-})
-
-const NewNutrient = Schema.Struct({
-  nutrient_id: Schema.Int,
-  number: Schema.NullOr(Schema.String),
-  name: Schema.NullOr(Schema.String),
-  unit: Schema.NullOr(Schema.String)
-})
-
-const newNutrients = `
-  select nutrient_id, min(number) as number, min(name) as name, arg_min(unit, name) as unit
-  from release.nutrient
-  where nutrient_id not in (select nutrient_id from branded_food.nutrient)
-  group by nutrient_id
-  order by nutrient_id`
-
-const numbersStated = `
-  update branded_food.nutrient known set number = stated.number
-  from (select nutrient_id, min(number) as number from release.nutrient where number <> '' group by nutrient_id) stated
-  where stated.nutrient_id = known.nutrient_id and known.number is null`
-
-/** Adds the entries and the nutrient numbers that a form states and the dictionaries lack. */
-export const completeDictionaries = Effect.fnUntraced(function* ({ add, db }: Staging) {
-  const found = yield* db.all(NewNutrient, newNutrients)
-  yield* db.run(numbersStated)
-  yield* add(
-    nutrientTable,
-    found.map((nutrient) => ({ ...nutrient, unit: nutrient.unit === null ? null : unitOf(nutrient.unit) }))
-  )
-  yield* db.run(`
-    insert into branded_food.derivation from release.derivation;
-    delete from release.nutrient;
-    delete from release.derivation`)
-})

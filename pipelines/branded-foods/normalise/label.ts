@@ -31,13 +31,6 @@ const problems = (names: FieldNames) => {
   ), '')`
 }
 
-/**
- * The sort key of an amount within its food, as one number: nutrient (18 bits), reliability of its derivation (4 bits,
- * 0 is best), and the id in the source, highest first (40 bits).
- */
-export const placeOf = (nutrientId: string, founded: string, id: string) =>
-  `(${nutrientId}::bigint << 44) + (coalesce(${founded}, 15)::bigint << 40) + 1099511627775 - least(greatest(coalesce(${id}, 0), 0), 1099511627775)`
-
 const texts = [
   "description",
   "short_description",

@@ -31,6 +31,24 @@ create or replace temp macro whole(raw, number) as if(
 -- Nutrient ids of the source have four digits. What does not fit into 18 bits has no place among the amounts of a food.
 create or replace temp macro nutrient_id_of(number) as if(number < 262144, number, null)
 ;
+-- The sort key of an amount within its food, as one number: nutrient (18 bits), reliability of its derivation (4 bits,
+-- 0 is best), and the id in the source, highest first (40 bits).
+create or replace temp macro place_of(nutrient_id, rank, id) as
+  (nutrient_id::bigint << 44) + (coalesce(rank, 15)::bigint << 40)
+  + 1099511627775 - least(greatest(coalesce(id, 0), 0), 1099511627775)
+;
+-- The problem with one of the label's own amounts in a JSON file.
+create or replace temp macro unreadable_amount(key, raw) as case
+  when raw <> '' and try_cast(raw as decimal(18, 6)) is null
+  then 'labelNutrients.' || key || ' is "' || left(raw, 60) || '", which is no number'
+end
+;
+-- Nearly every release uses the first spelling, and the column may be empty or missing.
+create or replace temp macro is_branded(data_type) as coalesce(
+  data_type = 'branded_food' or lower(trim(data_type)) in ('branded_food', 'branded', ''),
+  true
+)
+;
 
 create or replace temp macro branded(raw) as if(upper(raw) = 'NOT A BRANDED ITEM', null, raw)
 ;

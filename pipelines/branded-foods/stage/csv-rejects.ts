@@ -6,7 +6,7 @@ import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
 import { lineOf, takeOut } from "../decode/csv/line-numbers.ts"
 import type { LabelMember } from "../decode/csv/members.ts"
-import type { Load } from "../load.ts"
+import type { Load } from "./load.ts"
 
 type Db = DuckDb["Service"]
 

@@ -3,18 +3,19 @@
  * form is staged, the table of labels holds only that form, so that all of it can be removed.
  */
 
+import { readFileSync } from "node:fs"
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
+import { completedLabel } from "@larder/warehouse/branded-foods/completed-label.ts"
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { foodTable } from "@larder/warehouse/tables/tables.ts"
 import { Effect, Path } from "effect"
 import type { RunContext } from "../../run/pipeline.ts"
 import { Progress } from "../../run/progress.ts"
-import type { Loaded } from "../load.ts"
-import { normalising } from "../mapping.ts"
-import { completeDictionaries, type NutrientNumbers, stageDictionaries } from "../normalise/dictionaries.ts"
 import { type Form, type FormToLoad, feedOf } from "../source/fetch-release.ts"
 import { judgeForm } from "./check-form.ts"
+import type { Loaded } from "./load.ts"
 import { loadForm } from "./load-form.ts"
-import { completeWithJson, setJsonAside } from "./merge-forms.ts"
+import { completeDictionaries, stageDictionaries } from "./stage-dictionaries.ts"
 
 export type StagedForm = Loaded & Omit<FormToLoad, "form"> & { readonly form: Form }
 
@@ -46,10 +47,26 @@ const takeBack = (db: DuckDb["Service"], feed: string) =>
     delete from release.derivation;
     checkpoint`)
 
+const macros = readFileSync(new URL("../normalise/macros.sql", import.meta.url), "utf8")
+
+const completed = Object.keys(foodTable.record.fields).flatMap((column) => {
+  const value = completedLabel(column)
+  return value === undefined ? [] : [`${column} = ${value}`]
+})
+
+/** Sets the staged JSON form aside, so that the CSV form is staged into an empty table. */
+const setJsonAside = "create table release.json as from branded_food.food; delete from branded_food.food; checkpoint"
+
+/** Completes the staged CSV form, which is larger, with the JSON form, by the same rule as between runs. */
+const completeWithJson = `
+  update branded_food.food l set ${completed.join(", ")}, source_rows = s.source_rows + l.source_rows
+  from release.json s where s.fdc_id = l.fdc_id;
+  insert into branded_food.food from release.json json anti join branded_food.food food using (fdc_id)`
+
 export const loadForms = Effect.fnUntraced(function* (
   { acceptShrinkage, run_id, staging }: RunContext,
   forms: ReadonlyArray<FormToLoad>,
-  numbers: NutrientNumbers
+  numbers: ReadonlyMap<number, string>
 ) {
   const path = yield* Path.Path
   const progress = yield* Progress
@@ -59,14 +76,14 @@ export const loadForms = Effect.fnUntraced(function* (
   if (forms.length === 0) return { staged, left_out }
   const folder = path.dirname(staging.file)
   yield* attachRelease(db, path.join(folder, "release.duckdb"))
-  yield* db.run(normalising)
+  yield* db.run(macros)
   yield* stageDictionaries(staging, numbers)
   const advance = (rows: number) => progress.advance({ rows })
   let hasJsonAside = false
   for (const form of forms) {
     // if both forms are present, JSON comes first
     if (staged.length > 0 && !hasJsonAside) {
-      yield* setJsonAside(db)
+      yield* db.run(setJsonAside)
       hasJsonAside = true
     }
     const feed = feedOf(form.form)
@@ -86,6 +103,6 @@ export const loadForms = Effect.fnUntraced(function* (
   }
   if (!hasJsonAside) return { staged, left_out }
   yield* progress.phase("merging the release forms")
-  yield* completeWithJson(db)
+  yield* db.run(completeWithJson)
   return { staged, left_out }
 })

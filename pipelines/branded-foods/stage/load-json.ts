@@ -4,7 +4,7 @@
  */
 import { open } from "node:fs/promises"
 import { basename } from "node:path"
-import type { DuckDb, DuckDbError } from "@larder/warehouse/duckdb.ts"
+import { type DuckDb, type DuckDbError, literal } from "@larder/warehouse/duckdb.ts"
 import type { Staging } from "@larder/warehouse/publishing/staging.ts"
 import { rejectTable } from "@larder/warehouse/tables/tables.ts"
 import { Effect, Schema } from "effect"
@@ -12,21 +12,12 @@ import { FileUnwritable } from "../../run/files/write-all.ts"
 import { checkLines } from "../decode/json/check-lines.ts"
 import { type Chunk, cutFoods, type FoodList } from "../decode/json/food-lines.ts"
 import type { FoodReject } from "../decode/json/food-list.ts"
-import { knownKeys } from "../decode/json/keys.ts"
+import { knownKeys, mostBytesOfFood, readChunk } from "../decode/json/keys.ts"
 import { nestedAfter } from "../decode/json/nested-texts.ts"
 import { blamesRecord, takeRefused } from "../decode/json/refused-lines.ts"
-import type { Load, Loaded } from "../load.ts"
-import {
-  endOfLabels,
-  loadChunk,
-  loadedAfter,
-  loadJudged,
-  nameNutrients,
-  newNutrients,
-  readChunk,
-  takeBack
-} from "../normalise/json-labels.ts"
+import { chunkLabels, jsonLabels } from "../normalise/json-labels.ts"
 import { shown } from "../source/zip-members.ts"
+import { insertLabels, type Load, type Loaded } from "./load.ts"
 
 /**
  * Bytes at the start of each chunk in which unknown keys are looked for: about one record in a thousand. A new key
@@ -63,6 +54,69 @@ const unknownKeysIn = (file: string, unknown: Map<string, string>) =>
     catch: (cause) => new FileUnwritable({ file: basename(file), cause })
   })
 
+/** The last row of the table before the labels of a chunk. */
+const endOfLabels = "select coalesce(max(rowid), -1)::integer as row from branded_food.food"
+const removeAfter = (after: number) => `delete from branded_food.food where rowid > ${after}`
+
+/** How many labels a chunk gave, and how many labels of the whole table are duplicates. */
+const loadedAfter = (row: number) => `
+  select
+    count(*) filter (where rowid > ${row})::integer as labels,
+    (count(*) - count(distinct fdc_id))::integer as repeated
+  from branded_food.food`
+
+const again = `
+  select try_cast(fdcId as integer) as fdc_id, min(line) as first_line
+  from chunk
+  group by all
+  having count(*) > 1`
+
+/** Labels of the table `chunk`, each with its problem. Of several foods with one fdc_id, the first counts. */
+const judged = `
+  select
+    * exclude (first_line) replace (coalesce(problem, if(
+      first_line < line or fdc_id in (select fdc_id from branded_food.food),
+      'duplicate fdcId ' || fdc_id || ': an earlier line has it',
+      null
+    )) as problem)
+  from (${chunkLabels})
+  left join (${again}) using (fdc_id)`
+
+/** Rejects the records of `chunk` that become no label, then inserts the others. */
+const loadJudged = (load: Load) => [
+  `insert into ingest.reject
+   select 'branded-foods', ${literal(load.feed)}, ${literal(load.run_id)}, ${literal(load.raw_sha256)}, line, problem,
+     left(to_json(chunk)::varchar, 100000)
+   from (${judged}) join chunk using (line) where problem is not null`,
+  insertLabels(load, judged)
+]
+
+const namedNutrients = "struct(nutrient struct(id varchar, number varchar, name varchar, unitName varchar))[]"
+
+/** Counts nutrients of a chunk's labels that no dictionary knows yet, or that ours has without a number. */
+const newNutrients = (row: number) => `
+  select count(*)::integer as rows
+  from (select distinct unnest(nutrients).nutrient_id as nutrient_id from branded_food.food where rowid > ${row})
+  where nutrient_id not in (
+    select nutrient_id from branded_food.nutrient where number is not null
+    union all
+    select nutrient_id from release.nutrient
+  )`
+
+/**
+ * Reads the names of these nutrients from the chunk itself: reading them with every chunk would take longer than all
+ * other steps. Only names are read here, so a record that cannot be read loses no data.
+ */
+const nameNutrients = (path: string) => `
+  insert into release.nutrient
+  select distinct try_cast(stated.nutrient.id as integer) as nutrient_id, stated.nutrient.number, stated.nutrient.name, stated.nutrient.unitName
+  from (
+    select unnest(foodNutrients) as stated
+    from read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
+      ignore_errors = true, maximum_object_size = ${mostBytesOfFood}, columns = {'foodNutrients': ${literal(namedNutrients)}})
+  )
+  where nutrient_id not in (select nutrient_id from branded_food.nutrient where number is not null)`
+
 const Row = Schema.Struct({ row: Schema.Int })
 const AtOnce = Schema.Struct({ labels: Schema.Int, repeated: Schema.Int })
 const Count = Schema.Struct({ rows: Schema.Int })
@@ -72,7 +126,7 @@ const Count = Schema.Struct({ rows: Schema.Int })
  * this was the case; if not, the labels are removed again.
  */
 const loadAtOnce = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, chunk: Chunk, before: number) {
-  const isRead = yield* db.run(loadChunk(load, chunk.file)).pipe(
+  const isRead = yield* db.run(insertLabels(load, jsonLabels(chunk.file))).pipe(
     Effect.as(true),
     Effect.catchTag("DuckDbError", () => Effect.succeed(false)) // the check of each line finds the one that DuckDB refuses
   )
@@ -82,7 +136,7 @@ const loadAtOnce = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Loa
     const [nested] = yield* db.all(Count, nestedAfter(before))
     if (nested?.rows === 0) return true
   }
-  yield* db.run(takeBack(before))
+  yield* db.run(removeAfter(before))
   return false
 })
 

@@ -11,7 +11,7 @@ import { FileUnwritable, writeAll } from "../../../run/files/write-all.ts"
 import { linesOf, rejectOf } from "./chunk-lines.ts"
 import { duplicateKey } from "./duplicate-keys.ts"
 import type { FoodReject } from "./food-list.ts"
-import { shapeProblem } from "./shape.ts"
+import { shapeProblem } from "./keys.ts"
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { shapeProblem } from "./shape.ts"
+import { shapeProblem } from "./keys.ts"
 
 describe("a food of the expected shape", () => {
   it.each([
