@@ -113,7 +113,7 @@ select
     ),
     case when trim(trade_channel) <> '' then if(
       channels_in(trade_channel) is null,
-      'trade_channel in branded_food.csv is "' || left(trade_channel, 60) || '", which is no JSON array of texts',
+      'trade_channel in branded_food.csv is "' || left(trade_channel, 60) || '", which is not a JSON array of texts',
       null
     ) end
   ), '') as other_problem

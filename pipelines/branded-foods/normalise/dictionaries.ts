@@ -1,7 +1,7 @@
 /**
  * Built-in reference data: nutrients and derivations of FoodData Central, and names of countries. Names and units have
  * one spelling here, because those of the releases drift. A release may come without any dictionary. The dictionaries
- * are part of the SQL that normalises labels, so they are read when this module is loaded. `soundDictionaries` reports
+ * are part of the SQL that normalises labels, so they are read when this module is loaded. `checkDictionaries` reports
  * an invalid line, which fails only the runs of this pipeline.
  */
 import { readFileSync } from "node:fs"
@@ -54,7 +54,7 @@ const read = Effect.runSyncExit(
 )
 
 /** Fails with the first invalid line. */
-export const soundDictionaries = Effect.asVoid(read)
+export const checkDictionaries = Effect.asVoid(read)
 
 export const { derivations, nutrients } = Exit.isSuccess(read) ? read.value : { derivations: [], nutrients: [] }
 
@@ -78,7 +78,7 @@ const unitSpellings: Readonly<Record<string, string>> = {
   SP_GR: "sp gr"
 }
 
-const spokenCountries: Readonly<Record<string, string>> = {
+const countryAliases: Readonly<Record<string, string>> = {
   usa: "US",
   "u.s.": "US",
   "u.s.a.": "US",
@@ -93,28 +93,28 @@ export const countries = (): ReadonlyArray<readonly [string, string]> => {
   const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
   const codes = letters.flatMap((first) => letters.map((second) => first + second))
   const named = codes.flatMap((code) => {
-    const name = isNoCountry.has(code) ? undefined : names.of(code)
+    const name = notCountries.has(code) ? undefined : names.of(code)
     return name === undefined ? [] : [[name.toLowerCase(), code] as const, [code.toLowerCase(), code] as const]
   })
-  return [...new Map([...named, ...Object.entries(spokenCountries)])]
+  return [...new Map([...named, ...Object.entries(countryAliases)])]
 }
 
 /** Codes that the Unicode data contains and that are not countries in ISO 3166-1. */
-const isNoCountry = new Set(
+const notCountries = new Set(
   "AC AN BU CP CQ CS DD DG DY EA EU EZ FX HV IC NH NT QO QU RH SU TA TP UK UN VD XA XB XK YD YU ZR ZZ".split(" ")
 )
 
 /** Derivation codes, the most reliable first. Of several amounts of one nutrient, the most reliable counts. */
-const founded = ["LCGE", "LCGP", "LCGA", "LCGL", "LCSE", "LCCS", "LCCD", "LCSA", "LCSL", "LCSG"]
+const byReliability = ["LCGE", "LCGP", "LCGA", "LCGL", "LCSE", "LCCS", "LCCD", "LCSA", "LCSL", "LCSG"]
 
-const unfounded = founded.length
+const leastReliable = byReliability.length
 
-const rankOf = (code: string) => (founded.includes(code) ? founded.indexOf(code) : unfounded)
+const rankOf = (code: string) => (byReliability.includes(code) ? byReliability.indexOf(code) : leastReliable)
 
 const rankOfId = new Map(derivations.map(({ derivation, derivation_id }) => [derivation_id, rankOf(derivation)]))
 
 /** Rank of each derivation by reliability, 0 is best, in the order of derivation ids from 1. */
 export const ranks = Array.from(
   { length: Math.max(0, ...rankOfId.keys()) },
-  (_, index) => rankOfId.get(index + 1) ?? unfounded
+  (_, index) => rankOfId.get(index + 1) ?? leastReliable
 )

@@ -88,17 +88,17 @@ select
   nullif(concat_ws('; ',
     if(
       whole(fdcId, try_cast(fdcId as integer)) is null,
-      'fdcId is ' || coalesce('"' || left(fdcId, 60) || '", which is no whole number', 'missing'),
+      'fdcId is ' || coalesce('"' || left(fdcId, 60) || '", which is not a whole number', 'missing'),
       null
     ),
     if(
       list_count(list_transform(foodNutrients, lambda stated: stated.nutrient_id)) < len(foodNutrients),
-      'one of foodNutrients has no nutrient id, or one that is no whole number',
+      'one of foodNutrients has no nutrient id, or one that is not a whole number',
       null
     ),
     if(
       list_count(list_transform(foodNutrients, lambda stated: stated.unreadable)) > 0,
-      'one of foodNutrients has an amount that is no number',
+      'one of foodNutrients has an amount that is not a number',
       null
     ),
     -- the first of them that is unreadable: most labels have none, or fifteen that are numbers

@@ -2,8 +2,9 @@
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
 import { readHeader } from "../decode/csv/header.ts"
+import { countRows } from "../decode/csv/line-numbers.ts"
 import { dictionaries, readDictionaryHeader, stageDictionary } from "../decode/csv/load-dictionaries.ts"
-import { stageExactly } from "../decode/csv/load-member.ts"
+import { loadMember } from "../decode/csv/load-member.ts"
 import { labelMembers, type MemberName } from "../decode/csv/members.ts"
 import { missingRecords, readStatedCounts } from "../decode/csv/stated-counts.ts"
 import { createCsvLabels, csvLabels } from "../normalise/csv-labels.ts"
@@ -33,13 +34,13 @@ const headersOf = <Name extends MemberName, A, E>(
   }).pipe(Effect.map((headers) => headers.filter((header) => header !== undefined)))
 
 /** Labels per range: about 500 MB of memory while they are assembled. */
-const labelsOfRange = 400_000
+const labelsPerRange = 400_000
 
 const Range = Schema.Struct({ first: Schema.Int, last: Schema.Int, labels: Schema.Int })
 const ranges = `
   select min(fdc_id) as first, max(fdc_id) as last, count(*)::integer as labels
   from (
-    select fdc_id, (row_number() over (order by fdc_id) - 1) // ${labelsOfRange} as range
+    select fdc_id, (row_number() over (order by fdc_id) - 1) // ${labelsPerRange} as range
     from (
       select fdc_id from release.food where is_branded(data_type)
       union
@@ -48,8 +49,6 @@ const ranges = `
   )
   group by range
   order by first`
-
-const Count = Schema.Struct({ rows: Schema.Int })
 
 /**
  * Fills `branded_food.food`. Labels that do not decode go to `release.refused`, and foods that are not branded to
@@ -64,9 +63,8 @@ const stageLabels = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Lo
     const { first, labels, last } = range
     const stated = csvLabels(range, hasAttributes)
     yield* db.run(insertLabels(load, stated))
-    const loaded = `select count(*)::integer as rows from branded_food.food where fdc_id between ${first} and ${last}`
-    const [found] = yield* db.all(Count, loaded)
-    if (found?.rows !== labels) {
+    const loaded = yield* countRows(db, `from branded_food.food where fdc_id between ${first} and ${last}`)
+    if (loaded !== labels) {
       yield* db.run(`insert into release.refused select fdc_id, problem from (${stated}) where problem is not null`)
     }
   }
@@ -84,7 +82,7 @@ export const loadCsv = Effect.fnUntraced(function* (
   const stated = counts === undefined ? new Map<string, number>() : yield* readStatedCounts(counts)
   yield* db.run("set force_compression = 'uncompressed'") // read at most twice, and dropped within a minute
   for (const header of present) {
-    yield* stageExactly(db, header, folder)
+    yield* loadMember(db, header, folder)
     yield* rejectRows(db, load, header.member)
     const rows = yield* rowsOf(db, header.member)
     const missing = missingRecords(stated, header.member, rows)

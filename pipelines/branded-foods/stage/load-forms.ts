@@ -7,12 +7,13 @@ import { readFileSync } from "node:fs"
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import { completedLabel } from "@larder/warehouse/branded-foods/completed-label.ts"
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { assignments } from "@larder/warehouse/publishing/complete.ts"
 import { foodTable } from "@larder/warehouse/tables/tables.ts"
 import { Effect, Path } from "effect"
 import type { RunContext } from "../../run/pipeline.ts"
 import { Progress } from "../../run/progress.ts"
 import { type Form, type FormToLoad, feedOf } from "../source/fetch-release.ts"
-import { judgeForm } from "./check-form.ts"
+import { checkForm } from "./check-form.ts"
 import type { Loaded } from "./load.ts"
 import { loadForm } from "./load-form.ts"
 import { completeDictionaries, stageDictionaries } from "./stage-dictionaries.ts"
@@ -38,7 +39,7 @@ const attachRelease = (db: DuckDb["Service"], file: string) =>
   )
 
 /** Removes everything that a form has staged. */
-const takeBack = (db: DuckDb["Service"], feed: string) =>
+const removeForm = (db: DuckDb["Service"], feed: string) =>
   db.run(`
     reset force_compression;
     delete from branded_food.food;
@@ -49,17 +50,14 @@ const takeBack = (db: DuckDb["Service"], feed: string) =>
 
 const macros = readFileSync(new URL("../normalise/macros.sql", import.meta.url), "utf8")
 
-const completed = Object.keys(foodTable.record.fields).flatMap((column) => {
-  const value = completedLabel(column)
-  return value === undefined ? [] : [`${column} = ${value}`]
-})
+const merged = assignments(Object.keys(foodTable.record.fields), completedLabel)
 
 /** Sets the staged JSON form aside, so that the CSV form is staged into an empty table. */
 const setJsonAside = "create table release.json as from branded_food.food; delete from branded_food.food; checkpoint"
 
 /** Completes the staged CSV form, which is larger, with the JSON form, by the same rule as between runs. */
 const completeWithJson = `
-  update branded_food.food l set ${completed.join(", ")}, source_rows = s.source_rows + l.source_rows
+  update branded_food.food l set ${merged}, source_rows = s.source_rows + l.source_rows
   from release.json s where s.fdc_id = l.fdc_id;
   insert into branded_food.food from release.json json anti join branded_food.food food using (fdc_id)`
 
@@ -89,12 +87,12 @@ export const loadForms = Effect.fnUntraced(function* (
     const feed = feedOf(form.form)
     yield* progress.advance({ reading: feed })
     const loaded = yield* loadForm(form, { staging, run_id, folder, advance, acceptShrinkage }).pipe(
-      Effect.tap((loaded) => judgeForm(db, { form: loaded.form, feed: feedOf(loaded.form) }, form.released_on)),
+      Effect.tap((loaded) => checkForm(db, { form: loaded.form, feed: feedOf(loaded.form) }, form.released_on)),
       Effect.catchTag(untrusted, ({ message: reason }) => Effect.succeed({ feed, kind: "untrusted" as const, reason }))
     )
     if ("kind" in loaded) {
       left_out.push(loaded)
-      yield* takeBack(db, feed)
+      yield* removeForm(db, feed)
     } else {
       staged.push({ ...form, ...loaded })
       yield* completeDictionaries(staging)

@@ -32,6 +32,9 @@ export interface Loaded {
   readonly unknown_fields: ReadonlyArray<{ readonly field: string; readonly example: string }>
 }
 
+/** Characters of a row in `ingest.reject`. A longer row is truncated there; the raw archive keeps it whole. */
+export const maxPayload = 100_000
+
 /** Inserts the labels that have no problem. `labels` is a query of `labelsFrom`. */
 export const insertLabels = ({ fetched_at, form, raw_sha256, released_on, run_id }: Load, labels: string) => {
   const columns = foodColumns.join(", ")

@@ -13,17 +13,17 @@ describe("a food of the expected shape", () => {
 
 describe("a food of an unexpected shape", () => {
   it.each([
-    ["the record is no object", [1]],
-    ["description is no text", { description: {} }],
-    ["brandOwner is no text", { brandOwner: ["A"] }],
-    ["tradeChannels is no list", { tradeChannels: "GROCERY" }],
-    ["tradeChannels[1] is no text", { tradeChannels: ["GROCERY", { a: 1 }] }],
-    ["foodAttributes[0].value is no text", { foodAttributes: [{ name: "A", value: [] }] }],
-    ["foodNutrients[1] is no object", { foodNutrients: [{}, 5] }],
-    ["foodNutrients[0].id is no number", { foodNutrients: [{ id: "abc" }] }],
-    ["foodNutrients[0].nutrient is no object", { foodNutrients: [{ nutrient: "protein" }] }],
-    ["foodNutrients[0].nutrient.id is no number", { foodNutrients: [{ nutrient: { id: {} } }] }],
-    ["labelNutrients is no object", { labelNutrients: [] }],
-    ["labelNutrients.calories is no object", { labelNutrients: { calories: 5 } }]
+    ["the record is not an object", [1]],
+    ["description is not a text", { description: {} }],
+    ["brandOwner is not a text", { brandOwner: ["A"] }],
+    ["tradeChannels is not a list", { tradeChannels: "GROCERY" }],
+    ["tradeChannels[1] is not a text", { tradeChannels: ["GROCERY", { a: 1 }] }],
+    ["foodAttributes[0].value is not a text", { foodAttributes: [{ name: "A", value: [] }] }],
+    ["foodNutrients[1] is not an object", { foodNutrients: [{}, 5] }],
+    ["foodNutrients[0].id is not a number", { foodNutrients: [{ id: "abc" }] }],
+    ["foodNutrients[0].nutrient is not an object", { foodNutrients: [{ nutrient: "protein" }] }],
+    ["foodNutrients[0].nutrient.id is not a number", { foodNutrients: [{ nutrient: { id: {} } }] }],
+    ["labelNutrients is not an object", { labelNutrients: [] }],
+    ["labelNutrients.calories is not an object", { labelNutrients: { calories: 5 } }]
   ])("reports what is wrong, and its place: %s", (problem, food) => assert.strictEqual(shapeProblem(food), problem))
 })

@@ -68,7 +68,7 @@ const leftOut = ["foodClass", "dataType", "microbes"]
 export const knownKeys: ReadonlySet<string> = new Set(["line", ...Object.keys(food), ...leftOut])
 
 /** The longest food so far has 60 kB; the cutter rejects foods longer than 16 MB. */
-export const mostBytesOfFood = 33_554_432
+export const maxFoodBytes = 33_554_432
 
 export const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
 
@@ -85,7 +85,7 @@ const typeOf = (shape: Shape): string => {
 export const relationOf = (path: string) => {
   const columns = Object.entries(food).map(([key, shape]) => `${literal(key)}: ${literal(typeOf(shape))}`)
   return `read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
-    maximum_object_size = ${mostBytesOfFood}, columns = {'line': 'bigint', ${columns.join(", ")}})`
+    maximum_object_size = ${maxFoodBytes}, columns = {'line': 'bigint', ${columns.join(", ")}})`
 }
 
 /** Reads a chunk into the temporary table `chunk`. */
@@ -97,9 +97,9 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const isNumber = (value: unknown) =>
   typeof value === "string" ? /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) : typeof value !== "object"
 
-const firstOf = <A>(items: Iterable<A>, look: (item: A) => string | undefined) => {
+const firstOf = <A>(items: Iterable<A>, problemIn: (item: A) => string | undefined) => {
   for (const item of items) {
-    const problem = look(item)
+    const problem = problemIn(item)
     if (problem !== undefined) return problem
   }
   return undefined
@@ -107,13 +107,13 @@ const firstOf = <A>(items: Iterable<A>, look: (item: A) => string | undefined) =
 
 const problemAt = (path: string, value: unknown, shape: Shape): string | undefined => {
   if (value === undefined || value === null || shape === "value") return undefined
-  if (shape === "text") return typeof value === "object" ? `${path} is no text` : undefined
-  if (shape === "number") return isNumber(value) ? undefined : `${path} is no number`
+  if (shape === "text") return typeof value === "object" ? `${path} is not a text` : undefined
+  if (shape === "number") return isNumber(value) ? undefined : `${path} is not a number`
   if (isList(shape)) {
-    if (!Array.isArray(value)) return `${path} is no list`
+    if (!Array.isArray(value)) return `${path} is not a list`
     return firstOf(value.entries(), ([index, item]) => problemAt(`${path}[${index}]`, item, shape[0]))
   }
-  if (!isObject(value)) return `${path} is no object`
+  if (!isObject(value)) return `${path} is not an object`
   return problemOf(value, shape, `${path}.`)
 }
 
@@ -129,4 +129,4 @@ const problemOf = (
  * record invalid. The content of texts and numbers is validated later.
  */
 export const shapeProblem = (value: unknown): string | undefined =>
-  isObject(value) ? problemOf(value, food, "") : "the record is no object"
+  isObject(value) ? problemOf(value, food, "") : "the record is not an object"
