@@ -20,6 +20,15 @@ const ranges = (staged: string, key: string, rowsOfRange: number) => `
   group by range
   order by first`
 
+/** The merged values of a row, as the `set` of an update. */
+export const assignments = (columns: ReadonlyArray<string>, completed: Completing["completed"]) =>
+  columns
+    .flatMap((column) => {
+      const value = completed(column)
+      return value === undefined ? [] : [`${identifier(column)} = ${value}`]
+    })
+    .join(", ")
+
 /** Reduces the staged table to rows that are new or differ from the live ones, and completes these. */
 export const completeFromLive = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
@@ -32,13 +41,10 @@ export const completeFromLive = Effect.fnUntraced(function* (
   const asLive = columns
     .filter((column) => column !== keyName && !ignoring.includes(column))
     .map((column) => `${completed(column) ?? `s.${identifier(column)}`} is not distinct from l.${identifier(column)}`)
-  const set = columns.flatMap((column) => {
-    const value = completed(column)
-    return value === undefined ? [] : [`${identifier(column)} = ${value}`]
-  })
+  const set = assignments(columns, completed)
   for (const { first, last } of yield* db.all(Range, ranges(staged, key, rowsOfRange))) {
     const both = `s.${key} = l.${key} and s.${key} between ${first} and ${last} and l.${key} between ${first} and ${last}`
     yield* db.run(`delete from ${staged} s using live.${staged} l where ${both} and ${asLive.join(" and ")}`)
-    yield* db.run(`update ${staged} s set ${set.join(", ")} from live.${staged} l where ${both}`)
+    yield* db.run(`update ${staged} s set ${set} from live.${staged} l where ${both}`)
   }
 })
