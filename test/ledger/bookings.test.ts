@@ -40,7 +40,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
       ]
       for (const refused of refusals) {
         assert.strictEqual(refused._tag, "BalanceOutOfBounds")
-        assert.match(refused.message, /is 9000000000000000 credits, and 1 more would leave .+ Nothing was booked\./)
+        assert.match(refused.message, /is 9000000000000000 credits, and 1 more would exceed .+ Nothing was booked\./)
       }
       const out = (credits: number, reference: string) =>
         administration.book(aTopUp(account_id, { type: "refund", credits, reference }))
