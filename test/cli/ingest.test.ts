@@ -189,8 +189,14 @@ describe("what is refused before anything is fetched", () => {
   })
 
   it.each<readonly [ReadonlyArray<string>, RegExp]>([
-    [["storefronts", "--from", "2026-01-01"], /--from does not apply to storefronts: use it with larder-ingest commodities$/m],
-    [["branded-foods", "--to", "2026-01-01"], /--to does not apply to branded-foods: use it with larder-ingest commodities$/m],
+    [
+      ["storefronts", "--from", "2026-01-01"],
+      /--from does not apply to storefronts: use it with larder-ingest commodities$/m
+    ],
+    [
+      ["branded-foods", "--to", "2026-01-01"],
+      /--to does not apply to branded-foods: use it with larder-ingest commodities$/m
+    ],
     [
       ["commodities", "--file", "no-such.zip"],
       /--file does not apply to commodities: use it with larder-ingest branded-foods$/m

@@ -79,7 +79,7 @@ const make = Effect.fnUntraced(function* (run: Run) {
   const { days, folder, resumesRuns = false, into, onBytes = () => Effect.void, pipeline, run_id } = run
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const provided = Effect.provideContext(yield* Effect.context<FileSystem.FileSystem | Path.Path>())
+  const provided = Effect.provideContext(Context.make(FileSystem.FileSystem, fs).pipe(Context.add(Path.Path, path)))
   /** What earlier runs fetched, and their lists. */
   const known = path.resolve(folder)
   const knownFetches = path.join(known, "fetches")
