@@ -145,7 +145,7 @@ describe("machines that share a depot", () => {
         assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
         assert.match(
           refused.stderr,
-          /It is impossible to trust generations\/000000003\.json in http.*: it has no signature\. Nothing of it was taken\./
+          /It is impossible to trust generations\/000000003\.json in http.*: it has no signature\. It was not used\./
         )
         const live =
           "select max(observed_on)::varchar as newest from commodity.price where metric_name = 'butter_exch_spot_close_daily'"

@@ -38,7 +38,7 @@ describe("a depot with signatures", () => {
       const faults = yield* Effect.forEach(names, (one) => Effect.flip(trusted.text(one)))
       assert.match(
         faults[0]?.message ?? "",
-        /^It is impossible to trust generations\/000000001\.json in .*: it has no signature\. Nothing of it was taken\./
+        /^It is impossible to trust generations\/000000001\.json in .*: it has no signature\. It was not used\./
       )
       for (const fault of faults.slice(1)) {
         assert.match(

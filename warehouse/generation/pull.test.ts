@@ -277,7 +277,7 @@ describe("a pull", () => {
       const refused = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))
       assert.match(
         refused.message,
-        /: larder-000002, which this machine has, is newer than larder-000001, the newest there\. /
+        /: larder-000002 of this machine is newer than larder-000001, the newest there\. /
       )
       yield* publishOn(yield* aMachine(behind.depot), { prices: [pears] })
       const other = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))

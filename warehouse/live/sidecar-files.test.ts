@@ -61,7 +61,7 @@ describe("the files of branded foods", () => {
           const page = yield* foods.search({}, undefined, 10)
           assert.strictEqual(page.records.length, 2)
         }
-        assert.strictEqual(logs.filter((log) => log.includes("They are made again")).length, 1)
+        assert.strictEqual(logs.filter((log) => log.includes("They are written again")).length, 1)
         const modes = readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777)
         assert.deepStrictEqual([...new Set(modes)], [0o444])
       })
@@ -81,7 +81,7 @@ describe("the files of branded foods", () => {
       for (let opened = 0; opened < 2; opened++) {
         yield* open
         assert.isTrue(readFileSync(file).equals(published))
-        assert.strictEqual(logs.filter((log) => log.includes("They are made again")).length, 1)
+        assert.strictEqual(logs.filter((log) => log.includes("They are written again")).length, 1)
       }
     })
   )
@@ -97,7 +97,7 @@ describe("the files of branded foods", () => {
       yield* fs.truncate(file, 10)
       const foods = yield* open
       for (const id of ids) assert.strictEqual(JSON.parse(foods.record(id) ?? "").fdc_id, id)
-      assert.strictEqual(logs.filter((log) => log.includes("They are made again")).length, 1)
+      assert.strictEqual(logs.filter((log) => log.includes("They are written again")).length, 1)
     })
   )
 })

@@ -107,9 +107,9 @@ describe("a data set that is pulled alone", () => {
       yield* publishIn(other, { prices: [apples] })
       assert.include(
         yield* message(pullAlone(stranger, "pantry")),
-        "larder-000002, which this machine has, is another one"
+        "larder-000002 of this machine is a different one"
       )
-      assert.include(yield* message(pull(stranger)), "larder-000002, which this machine has, is another one")
+      assert.include(yield* message(pull(stranger)), "larder-000002 of this machine is a different one")
       const emptied = yield* layoutOf(laptop.home, folderDepot(yield* aFolder))
       assert.include(
         yield* message(pull(emptied)),
@@ -152,7 +152,7 @@ describe("a data set that is pulled alone", () => {
         })
       )
       for (const refused of waiting) {
-        assert.include(yield* Fiber.join(refused), "has larder-000003 already, and never goes back")
+        assert.include(yield* Fiber.join(refused), "already has larder-000003, and pulling never returns")
       }
       assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple", "pear"])
     })
@@ -190,7 +190,7 @@ describe("a data set that is pulled alone", () => {
       const { folder, laptop } = yield* published
       const { publicKey } = newKey()
       const trusting = yield* layoutOf(laptop.home, trustedDepot(folderDepot(folder), publicKeyFrom(publicKey)))
-      assert.include(yield* message(pullAlone(trusting, "pantry")), "it has no signature. Nothing of it was taken.")
+      assert.include(yield* message(pullAlone(trusting, "pantry")), "it has no signature. It was not used.")
       assert.isFalse(existsSync(laptop.dataSetFile("pantry")))
     })
   )
