@@ -58,18 +58,8 @@ export const startRecharges = Effect.fnUntraced(function* (
         const recharge = yield* claimRecharge(db, account_id, id)
         if (recharge === undefined) return undefined
         const { cents, trigger_credits } = recharge
-        const payment = newPayment(
-          {
-            id,
-            account_id,
-            kind: "auto_recharge",
-            cents,
-            processor: processor.name,
-            created_by: null,
-            created_at: now
-          },
-          customer
-        )
+        const given = { id, account_id, cents, processor: processor.name, created_by: null, created_at: now }
+        const payment = newPayment({ ...given, kind: "auto_recharge" }, customer)
         yield* insertPayment(db, payment)
         return { payment, trigger_credits }
       })

@@ -67,20 +67,10 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, charge: Reconci
       if (saved === null) return yield* new NoSavedCard()
       if (saved.mark !== shown) return yield* otherCard(saved)
     }
-    const payment = newPayment(
-      {
-        id,
-        account_id,
-        kind: "top_up",
-        cents,
-        processor: processor.name,
-        created_by: person_id,
-        created_at: now
-      },
-      shown !== null || customer === undefined
-        ? customer
-        : { customer: customer.customer, card: null, card_brand: null, card_last4: null }
-    )
+    const given = { id, account_id, cents, processor: processor.name, created_by: person_id, created_at: now }
+    const noCard = { card: null, card_brand: null, card_last4: null }
+    const paidWith = customer && (shown === null ? { ...customer, ...noCard } : customer)
+    const payment = newPayment({ ...given, kind: "top_up" }, paidWith)
     if (yield* insertPayment(database, payment)) return { payment, isNew: true }
     // the same form was sent concurrently and inserted first
     return { payment: (yield* findPayment(database, id)) ?? payment, isNew: false }

@@ -19,9 +19,8 @@ import {
   usdOfCents
 } from "../web/html.ts"
 import { type Page, type PageContext, redirect, show } from "../web/page.ts"
-import { rechargePath } from "./auto-recharge.ts"
+import { rechargeOff, rechargePath } from "./auto-recharge.ts"
 import { paymentsPath, paymentsTable, savedCardText, shownCard, simulationNotice } from "./payment-pieces.ts"
-import { rechargeOff } from "./recharge-off.ts"
 import { amountForm, topUpPath, wholeDollars } from "./top-up.ts"
 
 const shownPayments = 5

@@ -114,11 +114,11 @@ describe("the simulator's pages for operators", () => {
       const back = `goes to /simulator/payments/${reference}`
       const hint = (left: string) => `Leave empty to refund the remaining ${left}.`
       assert.include(yield* visit(payment), hint("$50.00"))
-      assert.strictEqual(yield* visit(payment, { do: "refund", amount: "12.50" }), `${back}: It was refunded.`)
+      assert.strictEqual(yield* visit(payment, { do: "refund", amount: "12.50" }), `${back}: The refund was made.`)
       assert.include(yield* visit(payment), hint("$37.50"))
       assert.match(
         yield* visit(payment, { do: "refund", amount: "100" }),
-        /^422 [\s\S]*A refund takes \$0.01 to \$37.50/
+        /^422 [\s\S]*A refund of this payment must be from \$0.01 to \$37.50/
       )
       assert.match(yield* visit(payment, { do: "refund", amount: "x" }), /^422 /)
       const refund = (yield* simulator.seen(reference))?.retrieved.reversed[0]?.id ?? ""
