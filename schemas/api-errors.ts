@@ -25,7 +25,7 @@ export const errorTypes = [
   {
     status: 403,
     type: "forbidden",
-    description: "The key is valid and lacks the endpoint's scope."
+    description: "The key is valid, but lacks the endpoint's scope."
   },
   {
     status: 400,
@@ -36,14 +36,18 @@ export const errorTypes = [
     status: 402,
     type: "insufficient_balance",
     description:
-      "The balance cannot cover the call, or a budget of the key is reached, per day, week or month. Decided before any data is read."
+      "The balance does not cover the call, or the key has reached its daily, weekly or monthly budget. This is decided before any data is read."
   },
-  { status: 404, type: "not_found", description: "No record has the id in the path, or no endpoint has the path." },
+  {
+    status: 404,
+    type: "not_found",
+    description: "No record has the id in the path, or no endpoint exists at the path."
+  },
   {
     status: 500,
     type: "internal",
     description:
-      "A fault of the server. The only answer worth retrying, with exponential back-off; 503 with `Retry-After` when the server is overloaded or its ledger is away."
+      "A fault of the server. Only these errors are worth retrying, with exponential back-off. The status is 503, with `Retry-After`, if the server is overloaded or its ledger is unavailable."
   }
 ] as const
 
@@ -52,8 +56,8 @@ export const ErrorBody = Schema.Struct({
   error: Schema.Struct({
     type: Schema.Literals(errorTypes.map((e) => e.type)).annotate({ description: "Stable, for machines." }),
     message: Schema.String.annotate({ description: "For people; not to be parsed." })
-  }).annotate({ description: "What kept the call from being answered." })
-}).annotate({ identifier: "Error", description: "Every error of every endpoint. Costs nothing." })
+  }).annotate({ description: "Why the call failed." })
+}).annotate({ identifier: "Error", description: "The body of every error of every endpoint. Errors cost nothing." })
 
 const apiError = (code: ErrorCode, message: string): ApiError => {
   const { status, type } = errorCodes[code]
@@ -84,7 +88,7 @@ export const notScoped = (scope: string): ApiError => apiError("scope_missing", 
 export const insufficientBalance = apiError("insufficient_balance", "Insufficient balance")
 export const dailySpendCapReached = apiError("daily_spend_cap_reached", "Daily spend cap reached")
 export const weeklySpendCapReached = apiError("weekly_spend_cap_reached", "Weekly spend cap reached")
-export const spendCapReached = apiError("monthly_spend_cap_reached", "Monthly spend cap reached")
+export const monthlySpendCapReached = apiError("monthly_spend_cap_reached", "Monthly spend cap reached")
 
 const unexpected = "An unexpected error occurred"
 export const internal = apiError("internal", unexpected)

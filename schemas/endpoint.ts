@@ -20,7 +20,7 @@ export interface Example {
 export type Examples = Readonly<Record<string, Example>>
 
 /** The declaration of an endpoint. */
-export interface Declaration<P extends Parameters, R extends Schema.Constraint = Schema.Constraint> {
+interface Declaration<P extends Parameters, R extends Schema.Constraint = Schema.Constraint> {
   /** Name of the operation, also in OpenAPI. */
   readonly id: string
   /** `/v1/stores/:id/products`. Matched exactly: a trailing slash makes another path. */
@@ -79,13 +79,13 @@ export const fromAfterTo = invalid("from_after_to", "from must not be after to")
 export const fromNotAfterTo = (values: { readonly from: string | undefined; readonly to: string | undefined }) =>
   values.from !== undefined && values.to !== undefined && values.from > values.to ? fromAfterTo : undefined
 
-export const Single = <S extends Schema.Constraint>(record: S) => Schema.Struct({ data: record })
-export const List = <S extends Schema.Constraint>(record: S) =>
-  Schema.Struct({ data: Schema.Array(record).annotate({ description: "All records, in one answer." }) })
-export const Page = <S extends Schema.Constraint>(record: S) =>
+export const SingleBody = <S extends Schema.Constraint>(record: S) => Schema.Struct({ data: record })
+export const ListBody = <S extends Schema.Constraint>(record: S) =>
+  Schema.Struct({ data: Schema.Array(record).annotate({ description: "All records, in one response." }) })
+export const PageBody = <S extends Schema.Constraint>(record: S) =>
   Schema.Struct({
-    data: Schema.Array(record).annotate({ description: "The records of this page, in the order of the endpoint." }),
+    data: Schema.Array(record).annotate({ description: "The records of this page, in the endpoint's order." }),
     next_cursor: Schema.NullOr(Schema.String).annotate({
-      description: "Pass it back as `cursor` for the next page; null means that this was the last."
+      description: "Pass it as `cursor` to get the next page; null means that this is the last page."
     })
   })

@@ -21,33 +21,33 @@ const unknown = (meaning: string, advice: string) => ({ status: 404, type: "not_
 
 const codes = {
   unreadable_request: invalid(
-    "What arrived is not readable HTTP.",
-    "Send it with an HTTP client; percent-encode blanks and letters beyond ASCII in the address."
+    "The request is not readable HTTP.",
+    "Send it with an HTTP client; percent-encode spaces and non-ASCII characters in the address."
   ),
   unclear_host: invalid(
     "The request names no host, more than one, or one that cannot be parsed.",
-    "Send one `Host` header with a name or an address, as HTTP clients do by themselves."
+    "Send one `Host` header with a name or an address, as HTTP clients do by default."
   ),
   headers_too_large: {
     status: 431,
     type: "invalid_request",
-    meaning: "Request line and headers are above 16 KiB.",
+    meaning: "The request line and headers are larger than 16 KiB.",
     advice: "Ask for fewer names at once, and leave out headers that the API does not need."
   },
   request_timeout: {
     status: 408,
     type: "invalid_request",
     meaning: "The request did not arrive in time.",
-    advice: "Send it again; look at the network on the way."
+    advice: "Send it again, and check the network."
   },
   no_such_endpoint: unknown(
-    "Nothing is at this path. A trailing slash makes it another path.",
-    "Take the path from the reference, letter by letter."
+    "No endpoint exists at this path. A path with a trailing slash is a different path.",
+    "Use a path exactly as the reference has it."
   ),
   method_not_allowed: {
     status: 405,
     type: "invalid_request",
-    meaning: "The path takes another method: GET, or POST at `/mcp`. `Allow` lists what it takes.",
+    meaning: "The path accepts another method: GET, or POST at `/mcp`. `Allow` lists the accepted methods.",
     advice: "Use a method that `Allow` lists. HEAD is not served."
   },
   origin_not_allowed: {
@@ -67,14 +67,14 @@ const codes = {
     status: 401,
     type: "unauthorized",
     meaning:
-      "The `Authorization` header was sent more than once, or is not `Bearer` and something of the form of an API key.",
+      "The `Authorization` header was sent more than once, or is not `Bearer` followed by text in the form of an API key.",
     advice: "Send it once, as `Authorization: Bearer <key>`. A key is `svc_data_` and 64 letters and digits."
   },
   unknown_key: {
     status: 401,
     type: "unauthorized",
     meaning: "The key has the right form, but no such key exists, or it was revoked.",
-    advice: "Look for a character that was changed in copying, or use another key."
+    advice: "Check whether the key was copied completely, or use another key."
   },
   scope_missing: {
     status: 403,
@@ -83,8 +83,8 @@ const codes = {
     advice: "Add the scope to the key in the console, or use a key that has it."
   },
   unknown_parameter: invalid(
-    "The endpoint has no parameter of this name. Names are case-sensitive.",
-    "Correct the name; the message suggests the nearest one. Leave out what the endpoint does not take."
+    "The endpoint has no parameter with this name. Names are case-sensitive.",
+    "Correct the name; the message suggests the nearest one. Leave out parameters that the endpoint does not have."
   ),
   repeated_parameter: invalid(
     "A parameter was given more than once.",
@@ -92,19 +92,22 @@ const codes = {
   ),
   missing_parameter: invalid("A required parameter is absent or empty.", "Add the parameter that the message names."),
   invalid_parameter: invalid(
-    "The value of a parameter does not have the form that the parameter needs.",
-    "Correct the value; the message says which form it needs."
+    "The value of a parameter does not have the required form.",
+    "Correct the value; the message states the required form."
   ),
-  limit_too_large: invalid("`limit` is above the maximum of this endpoint.", "Ask for smaller pages, and follow them."),
+  limit_too_large: invalid(
+    "`limit` is above the maximum of this endpoint.",
+    "Request smaller pages, and follow `next_cursor`."
+  ),
   too_many_names: invalid("More than 100 names were given in one call.", "Split the names among several calls."),
   from_after_to: invalid("`from` is a later day than `to`.", "Swap them, or leave one out."),
   parameters_conflict: invalid(
     "Two parameters were given that select different answers.",
-    "Leave one of them out, also where it is empty; the message names both."
+    "Leave one of them out, even if it is empty; the message names both."
   ),
   cursor_damaged: invalid(
-    "The cursor was changed or cut, or belongs to another endpoint, id or set of filters.",
-    "Pass `next_cursor` on unchanged, with the filters of the page that it came from; or begin again without a cursor."
+    "The cursor was changed or truncated, or belongs to another endpoint, id or set of filters.",
+    "Pass `next_cursor` unchanged, with the filters of the page from which it came, or start again without a cursor."
   ),
   unknown_series: invalid(
     "No series has this slug.",
@@ -116,17 +119,17 @@ const codes = {
   ),
   answers_too_large: invalid(
     "At `/mcp`: the answers to one request would be larger together than the server sends at once.",
-    "Ask for fewer names or days, or make the call in a request of its own."
+    "Request fewer names or days, or make the call in a separate request."
   ),
   protocol_error: invalid(
-    "At `/mcp`: the request is no message of the Model Context Protocol that the server takes. The status may be another one below 500; the body is an error of JSON-RPC and says more.",
-    "Use a client of the protocol, and look at the message of the error."
+    "At `/mcp`: the request is not a message of the Model Context Protocol that the server accepts. The status may be another one below 500; the body is a JSON-RPC error with the details.",
+    "Use a client of the protocol, and read the message of the error."
   ),
   insufficient_balance: {
     status: 402,
     type: "insufficient_balance",
     meaning: "The balance of the account does not cover the call.",
-    advice: "Add credits in the console, or switch on auto-recharge."
+    advice: "Add credits in the console, or turn on auto-recharge."
   },
   daily_spend_cap_reached: {
     status: 402,
@@ -161,28 +164,27 @@ const codes = {
   internal: {
     status: 500,
     type: "internal",
-    meaning: "A fault of the server. Its operator is told.",
-    advice: "Try again with exponential back-off. If it stays, report it with the `X-Request-Id`."
+    meaning: "A fault of the server. The operator is notified.",
+    advice: "Try again with exponential back-off. If the error persists, report it with the `X-Request-Id`."
   },
   overloaded: {
     status: 503,
     type: "internal",
-    meaning: "More calls are under way than the server answers at once.",
+    meaning: "More calls are in progress than the server can answer at the same time.",
     advice: "Wait for the seconds in `Retry-After`, then try again with exponential back-off."
   },
   too_many_in_flight: {
     status: 503,
     type: "internal",
     meaning:
-      "The call waited for its turn for five seconds: too many calls, or too many bytes of answers, of the same key or account are on their way; less often, of all callers together.",
+      "The call waited five seconds for its turn: too many calls, or too many bytes of responses, of the same key or account are in progress; less often, of all callers together.",
     advice:
-      "Make fewer calls at once and read their answers faster. Wait for the seconds in `Retry-After`, then try again."
+      "Make fewer concurrent calls, and read their responses faster. Wait for the seconds in `Retry-After`, then try again."
   },
   ledger_unavailable: {
     status: 503,
     type: "internal",
-    meaning:
-      "The server cannot read or write the ledger at the moment, so that it can neither check keys nor charge calls.",
+    meaning: "The server cannot read or write the ledger at the moment, so it can neither check keys nor charge calls.",
     advice: "Wait for the seconds in `Retry-After`, then try again with exponential back-off."
   }
 } satisfies Readonly<Record<string, CodeEntry>>

@@ -30,24 +30,26 @@ export const RunRecord = Schema.Struct({
   generation: Schema.NullOr(Schema.String).annotate({
     description: "Generation in which the run changed its data set; null if it changed nothing."
   }),
-  window_from: Schema.NullOr(Schema.String).annotate({ description: "First day asked for with --from; null if none." }),
-  window_to: Schema.NullOr(Schema.String).annotate({ description: "Last day asked for with --to; null if none." }),
+  window_from: Schema.NullOr(Schema.String).annotate({
+    description: "First day requested with `--from`; null without it."
+  }),
+  window_to: Schema.NullOr(Schema.String).annotate({ description: "Last day requested with `--to`; null without it." }),
   rows_read: Schema.NullOr(Schema.Int).annotate({
     description:
-      "Payload rows read: always loaded + unchanged + rejected. Null where the run failed or was interrupted before all was read."
+      "Payload rows that were read: the sum of loaded, unchanged and rejected. Null if the run failed or was interrupted before everything was read."
   }),
   rows_loaded: Schema.NullOr(Schema.Int).annotate({
-    description: "Payload rows that stated something new. Null where the run failed or was interrupted."
+    description: "Payload rows with something new. Null if the run failed or was interrupted."
   }),
   rows_unchanged: Schema.NullOr(Schema.Int).annotate({
     description:
-      "Payload rows that stated nothing new: known already, without a value, or of no metric in the catalog. Null where the run failed or was interrupted."
+      "Payload rows with nothing new: already known, without a value, or of a metric that is not in the catalog. Null if the run failed or was interrupted."
   }),
   rows_rejected: Schema.NullOr(Schema.Int).annotate({
     description:
-      "Payload rows that could not be read; each is in `ingest.reject`. Null where the run failed or was interrupted before all was read."
+      "Payload rows that could not be read; each is in `ingest.reject`. Null if the run failed or was interrupted before everything was read."
   }),
-  message: Schema.NullOr(Schema.String).annotate({ description: "What went wrong, for people; null if nothing did." })
+  message: Schema.NullOr(Schema.String).annotate({ description: "What went wrong, in words; null if nothing did." })
 })
 
 export type RunRecord = typeof RunRecord.Type
@@ -55,70 +57,70 @@ export type RunRecord = typeof RunRecord.Type
 export const Run = Schema.Struct({
   ...RunRecord.fields,
   recorded_in: described(
-    "Generation that has the record of the run: later ones come later in text order, up to larder-999999."
+    "Generation that recorded the run. Later generations sort later as text, up to larder-999999."
   ),
   rebuilt_in: Schema.NullOr(Schema.String).annotate({
     description:
-      "Generation of the last rebuild that read the payloads of the run again: what `ingest` says of them is from there. Null where none did, and where that rebuild was rolled back."
+      "Generation of the last rebuild that read the run's payloads again: the records of these payloads in `ingest` come from it. Null if there was none, or if that rebuild was rolled back."
   }),
   rolled_back_by: Schema.NullOr(Schema.String).annotate({
     description:
-      "Generation of the rollback that went back behind this run: what is live does not descend from it. Null where it counts."
+      "Generation of the rollback that undid this run: the live data does not descend from the run. Null if it was not rolled back."
   })
 }).annotate({
   identifier: "ingest.run",
-  description: "One row per run of a pipeline, also of runs that published nothing."
+  description: "One row for each run of a pipeline, including runs that published nothing."
 })
 
 export const GenerationRow = Schema.Struct({
-  generation: described("Id of the generation; sorts by its number up to larder-999999."),
+  generation: described("Id of the generation. Ids sort by number, up to larder-999999."),
   made_at: described("When it was made, by the clock of the machine that made it; in UTC."),
-  made_by: described("Person, machine and version of Larder."),
+  made_by: described("User, machine and version of Larder that made it."),
   kind: Schema.Literals(["run", "rollback", "rebuild"]).annotate({
-    description: "Why there is this generation: a run, a rollback, or a rebuild of a data set from the raw archive."
+    description: "What made the generation: a run, a rollback, or a rebuild of a data set from the raw archive."
   }),
   pipeline: Schema.NullOr(Schema.String).annotate({
-    description: "Pipeline of the run, or of the only data set that a rollback or a rebuild was for; null for all."
+    description: "Pipeline of the run, rollback or rebuild; null for a rollback of all data sets."
   }),
   run_id: Schema.NullOr(Schema.String).annotate({ description: "The run; null for rollbacks and rebuilds." }),
   went_back_to: Schema.NullOr(Schema.String).annotate({
     description:
-      "Generation that a rollback went back to; null for others, and where a data set went back to before its first run."
+      "Generation to which a rollback returned; null for other kinds, and if a data set was rolled back to before its first run."
   }),
   note: Schema.NullOr(Schema.String).annotate({
-    description: "The reason that was given for a rollback; null if none."
+    description: "Reason given for a rollback; null if none."
   }),
   rolled_back_by: Schema.NullOr(Schema.String).annotate({
     description:
-      "Generation of the rollback that went back behind this one: what is live of the data set does not descend from it. Null where it counts."
+      "Generation of the rollback that undid this one: the live data set does not descend from it. Null if it was not rolled back."
   })
 }).annotate({
   identifier: "ingest.generation",
-  description: "One row per generation: every run, every rollback and every rebuild makes one."
+  description: "One row for each generation. Every run, every rollback and every rebuild makes one."
 })
 
 export const RawFile = Schema.Struct({
   raw_sha256: described("SHA-256 of the payload, its name in the raw archive."),
-  url: described("Address that was asked, without secrets."),
+  url: described("Address of the request, without secrets."),
   pipeline,
   feed,
   run_id: described("Run that first fetched this payload from this address."),
   fetched_at: described("When it was fetched, in UTC."),
   bytes: Schema.Int.annotate({ description: "Size of the payload in bytes." }),
   content_type: Schema.NullOr(Schema.String).annotate({
-    description: "Content-Type of the answer; null in recordings."
+    description: "Content type of the response; null in recordings."
   }),
   rows_read: Schema.Int.annotate({ description: "Rows in the payload." }),
   rows_rejected: Schema.Int.annotate({ description: "Rows in the payload that could not be read." }),
-  mapping_sha256: described("SHA-256 of the mapping that the payload was last read with."),
+  mapping_sha256: described("SHA-256 of the mapping with which the payload was last read."),
   origin: Origin.annotate({
     description:
-      "Where that run had the payload from: the network, a recorded folder, or the bundled samples, which are mostly generated."
+      "Where that run got the payload from: the network, a recorded folder, or the bundled samples, which are mostly generated."
   })
 }).annotate({
   identifier: "ingest.raw_file",
   description:
-    "Payloads that runs read; each is in the raw archive. What is live was built from those in `ingest.live_raw_file`."
+    "Payloads that runs have read; each is in the raw archive. The live data was built from those in `ingest.live_raw_file`."
 })
 
 export const Reject = Schema.Struct({
@@ -128,14 +130,14 @@ export const Reject = Schema.Struct({
   raw_sha256: rawFile,
   position: Schema.Int.annotate({
     description:
-      "Row in the payload, counted from 1. In CSV files of branded foods the header is 1 and a record that holds line breaks counts once; in their JSON files it is the line."
+      "Row in the payload, counted from 1. In CSV files of branded foods, the header is row 1, and a record with line breaks counts as one row. In their JSON files, it is the line."
   }),
   reason: described("Why the row could not be read; names the field."),
-  payload: described("The row as it stands in the payload.")
+  payload: described("The row as it is in the payload.")
 }).annotate({
   identifier: "ingest.reject",
   description:
-    "Payload rows that could not be read. Nothing is dropped silently; of a run that failed, the first 10,000 are here. Those that count for what is live are in `ingest.live_reject`."
+    "Payload rows that could not be read. No row is dropped silently. For a failed run, the first 10,000 are recorded. Those of the live data are in `ingest.live_reject`."
 })
 
 export const CheckResult = Schema.Struct({
@@ -143,11 +145,11 @@ export const CheckResult = Schema.Struct({
   pipeline,
   name: described("Name of the check."),
   severity: Schema.Literals(["error", "warning"]).annotate({
-    description: "A failed check of severity `error` keeps the whole run from being published."
+    description: "A failed check of severity `error` prevents the whole run from being published."
   }),
   bad_rows: Schema.Int.annotate({ description: "Rows that the check found; 0 means passed." }),
   examples: described("Up to five of the bad rows, as a JSON array."),
-  description: described("What the check holds.")
+  description: described("What is true if the check passes.")
 }).annotate({
   identifier: "ingest.check_result",
   description: "Results of the checks that ran before a generation went live."
@@ -162,12 +164,12 @@ export const LeftOut = Schema.Struct({
   feed,
   kind: Schema.Literals(["untrusted", "unreachable", "partial"]).annotate({
     description:
-      "`untrusted`: what came is not what was asked for, or not whole; `unreachable`: nothing came; `partial`: a store that was read in part."
+      "`untrusted`: the response is not what was requested, or is incomplete; `unreachable`: there was no response; `partial`: a store was read in part."
   }),
-  reason: described("Why, for people.")
+  reason: described("Why, in words.")
 }).annotate({
   identifier: "ingest.left_out",
-  description: "Feeds and stores that a run could not read or did not trust. Their last values stay."
+  description: "Feeds and stores that a run could not read or did not trust. Their earlier values stay."
 })
 
 /** A feed that a run left out, without the run and pipeline that it belongs to. */
@@ -175,54 +177,55 @@ export type FeedLeftOut = Pick<typeof LeftOut.Type, "feed" | "kind" | "reason">
 
 export const DataSetRow = Schema.Struct({
   pipeline: described("Pipeline that publishes the data set."),
-  schema_name: described("Schema of this warehouse that holds it."),
+  schema_name: described("Schema of the warehouse that contains it."),
   title: described("Name of the data set."),
-  description: described("What the data set holds, and whether it is made of bundled samples."),
+  description: described("What the data set contains, and whether it consists of bundled samples."),
   origin: Origin.annotate({
     description:
-      "`sample` where it holds any row of the bundled samples, else `live` where it holds any row from the network, else `replay`: recordings alone."
+      "`sample` if any row is a bundled sample; otherwise `live` if any row is from the network; otherwise `replay`, for recordings only."
   }),
   is_sample: Schema.Boolean.annotate({
-    description: "Whether it holds rows of the bundled samples. Most of their values are generated: not market data."
+    description: "Whether it contains bundled samples. Most of their values are generated, and are not market data."
   }),
   licence: described("Terms of the rows."),
-  attribution: described("Who is to be named beside the rows."),
+  attribution: described("The source to credit when the rows are shown."),
   source_url: Schema.NullOr(Schema.String).annotate({
     description:
-      "Where the source is; null where each row has its own. Samples have the format of that source, not its content."
+      "Address of the source; null if each row has its own. Samples have the format of that source, not its content."
   }),
   newest_on: Schema.NullOr(Schema.String).annotate({
     description:
-      "Newest day that the data set states: of an observation, a release or a read of a store. Prices that are announced before their month begins are of a later day than today."
+      "Newest day in the data set: of an observation, a release or a read of a store. It can be in the future, because some prices are announced before their month begins."
   }),
-  generation: described("Generation that changed the data set last.")
+  generation: described("Generation that last changed the data set.")
 }).annotate({
   identifier: "ingest.data_set",
-  description: "One row per data set: what it is, where its rows came from, and whether they are samples."
+  description: "One row for each data set: what it is, where its rows came from, and whether they are samples."
 })
 
 export const Cursor = Schema.Struct({
   pipeline,
   feed,
   run_id: runId,
-  read_to: described("Newest day that the feed has been read to; the next run looks back from here."),
+  read_to: described("Newest day up to which the feed was read; the next run looks back from it."),
   mapping_sha256: described(
     "SHA-256 of the feed's mapping; when it changes, the next run reads the whole history again."
   )
 }).annotate({
   identifier: "ingest.cursor",
-  description: "How far each feed was read. The next run goes on from `ingest.live_cursor`."
+  description: "How far each feed was read. The next run continues from `ingest.live_cursor`."
 })
 
 export const UnknownField = Schema.Struct({
   pipeline,
   feed,
-  field: described("Name of the field as it stands in the payload."),
-  run_id: described("Run that first met the field."),
+  field: described("Name of the field in the payload."),
+  run_id: described("Run that first found the field."),
   example: described("A value of the field, shortened.")
 }).annotate({
   identifier: "ingest.unknown_field",
-  description: "Fields that upstream added and no mapping knows: worth a look, never an error."
+  description:
+    "Fields of payloads that no mapping knows, such as newly added ones. They are worth a look, and are not an error."
 })
 
 const flag = (description: string) => Schema.Boolean.annotate({ description })
@@ -232,27 +235,27 @@ const text = (description: string) => Schema.NullOr(Schema.String).annotate({ de
 export const StoreReadRow = Schema.Struct({
   run_id: described("Run that read the store: `ingest.run.run_id`."),
   store_id: described("Store: `storefront.store.store_id`."),
-  read_at: described("When the store was asked, in UTC."),
+  read_at: described("When the store was read, in UTC."),
   fetch_status: FetchStatus.annotate({
     description:
-      "complete; partial: some of it could not be read, so that nothing was withdrawn, but for products where `has_all_products`; failed: nothing was taken from it."
+      "complete; partial: some of the store could not be read, so nothing was withdrawn, except products if `has_all_products` is true; failed: nothing was taken from the store."
   }),
-  outcome: described("How the read ended, in finer classes than `fetch_status`, such as throttled, blocked or window."),
-  outcome_detail: text("What was met where the read stopped, for people; null where nothing was."),
-  pages_read: whole(
-    "Answers of the store that were read, the last empty ones included; 1 for a feed that is one file."
+  outcome: described(
+    "How the read ended, in more detail than `fetch_status`: for example throttled, blocked or window."
   ),
+  outcome_detail: text("What stopped the read, in words; null if nothing did."),
+  pages_read: whole("Responses of the store that were read, including empty last ones; 1 for a feed that is one file."),
   products_read: whole("Published products that were found."),
   has_all_products: flag(
-    "Whether the list of products was read whole, so that those not found were withdrawn, whatever became of the collections."
+    "Whether the whole list of products was read, so that missing products were withdrawn. The collections do not matter for this."
   ),
   is_taken: flag(
-    "Whether what was found went into the warehouse. False where the read failed, where what it found was not trusted, and where a later read of the store had been published before it."
+    "Whether what was found went into the warehouse. False if the read failed, if its result was not trusted, or if a later read of the store was published first."
   ),
   collections_read: whole("Collections that were found."),
-  currency: text("ISO 4217 currency that the prices were served in; null where it is not known."),
+  currency: text("ISO 4217 currency in which the prices were served; null if unknown."),
   seconds: Schema.Finite.annotate({ description: "How long the read took, in seconds." })
 }).annotate({
   identifier: "ingest.store_read",
-  description: "Every read of every store, one row each, also those that failed or found nothing new."
+  description: "One row for each read of a store, including reads that failed or found nothing new."
 })

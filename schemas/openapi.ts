@@ -72,7 +72,7 @@ const spelledOut = <A>(schemas: A): A =>
   })
 
 const terms = ({ scope, credits }: Endpoint) =>
-  `Needs the scope \`${scope}\`. Costs ${credits} credits (${(credits / 1000).toFixed(2)} USD).`
+  `Requires the scope \`${scope}\`. Costs ${credits} credits (${(credits / 1000).toFixed(2)} USD).`
 
 const parametersOf = (endpoint: Endpoint): ReadonlyArray<OpenApiParameter> => [
   ...(endpoint.record === undefined ? [] : [pathId(endpoint.record, exampleId(endpoint))]),
@@ -89,7 +89,7 @@ const pathId = (record: keyof typeof idSources, example: string): OpenApiParamet
   name: "id",
   in: "path",
   required: true,
-  description: `Id of a ${record}, ${idSources[record]}, percent-encoded where it must be. An id that names none is 404, whatever its form. The example is of the bundled samples.`,
+  description: `Id of a ${record}, ${idSources[record]}, percent-encoded if necessary. An unknown id is answered with 404, whatever its form. The example is from the bundled samples.`,
   schema: { type: "string", minLength: 1 },
   example
 })

@@ -52,8 +52,8 @@ describe("a limit", () => {
       assert.deepStrictEqual(read({ limit: clamping }, `limit=${given}`), { value: { limit: 200 } })
     }
   )
-  it("says in its description that more than 200 is served as 200", () => {
-    assert.include(clamping.description, "Above 200 is served as 200.")
+  it("says in its description that values above 200 count as 200", () => {
+    assert.include(clamping.description, "Values above 200 count as 200.")
   })
 })
 

@@ -52,7 +52,7 @@ export const day = (options: Documented): Parameter<string | undefined> => ({
   required: false,
   schema: Schema.String.annotate({ format: "date" }),
   ...options,
-  description: `${options.description} A day that the calendar has, \`YYYY-MM-DD\`, years 0001 to 9999.`,
+  description: `${options.description} A real calendar day, \`YYYY-MM-DD\`, in the years 0001 to 9999.`,
   read: (name, text) =>
     text === undefined || isDay(text)
       ? { value: text }
@@ -78,7 +78,7 @@ export const limit = (options: LimitOptions): Parameter<number> => ({
   required: false,
   description:
     options.above === "served as the maximum"
-      ? `${options.description} Above ${options.maximum} is served as ${options.maximum}.`
+      ? `${options.description} Values above ${options.maximum} count as ${options.maximum}.`
       : options.description,
   ...(!options.selects && { example: options.default }),
   schema: Schema.Int.check(
@@ -101,7 +101,7 @@ export const cursor: Parameter<string | undefined> = {
   kind: "cursor",
   required: false,
   description:
-    "The `next_cursor` of the page before, unchanged. It belongs to this endpoint and these filters, survives restarts and new data, and may be used with another `limit`. Absent starts at the first row.",
+    "The `next_cursor` of the previous page, unchanged. It belongs to this endpoint and these filters, stays valid after restarts and new data, and may be used with another `limit`. Without it, the first page is returned.",
   schema: Schema.String,
   read: (_name, text) => ({ value: text === "" ? undefined : text })
 }
@@ -121,7 +121,7 @@ export const list = (options: Documented): Parameter<ReadonlyArray<string>> => (
   required: true,
   schema: Schema.String.check(Schema.isPattern(/^[^,]+(,[^,]+){0,99}$/u)),
   ...options,
-  description: `${options.description} Case-sensitive, without blanks; a name that is given twice is answered twice, and counts twice.`,
+  description: `${options.description} Case-sensitive, without spaces. A name that is given twice is answered twice, and counts twice.`,
   read: (name, text) => {
     if (text === undefined || text === "")
       return invalid("missing_parameter", `${name} is required: 1 to 100 names, separated by commas`)

@@ -2,12 +2,12 @@
 import { Effect, Layer, Option, type Redacted } from "effect"
 import { anchorPlace } from "./ledger/chain/anchor.ts"
 import { embeddedConsole } from "./ledger/embedded/embedded-console.ts"
-import { ledgerIn } from "./ledger/embedded/embedded-ledger.ts"
-import { keepAnchor } from "./ledger/embedded/keep-anchor.ts"
+import { ledgerInFile } from "./ledger/embedded/embedded-ledger.ts"
+import { keepAnchorOfFile } from "./ledger/embedded/keep-anchor.ts"
 import { LedgerFile } from "./ledger/embedded/ledger-file.ts"
 import { Ledger } from "./ledger/ledger.ts"
-import { keepAnchor as keepAnchorOfDatabase } from "./ledger/postgres/chain/keep-anchor.ts"
-import { ledgerIn as ledgerInPostgres } from "./ledger/postgres/postgres-ledger.ts"
+import { keepAnchorOfDatabase } from "./ledger/postgres/chain/keep-anchor.ts"
+import { ledgerInPostgres } from "./ledger/postgres/postgres-ledger.ts"
 import { connect, placeOf } from "./ledger/postgres/sql/database.ts"
 import { postgresConsole } from "./ledger/postgres/sql/postgres-console.ts"
 
@@ -17,7 +17,7 @@ type Anchor = Option.Option<Redacted.Redacted>
 export const storesInFile = (directory: string, anchor: Anchor) => {
   const ledger = Effect.gen(function* () {
     const file = yield* LedgerFile
-    return yield* keepAnchor(file, Option.map(anchor, anchorPlace), ledgerIn(file))
+    return yield* keepAnchorOfFile(file, Option.map(anchor, anchorPlace), ledgerInFile(file))
   })
   return Layer.mergeAll(Layer.effect(Ledger, ledger), embeddedConsole).pipe(Layer.provide(LedgerFile.layer(directory)))
 }

@@ -1,8 +1,8 @@
 /**
  * Files on the disk. Written data survives a power cut only after it was flushed: the bytes of a file, and the names in
- * a folder. A file that others read appears in its place whole, or not at all.
+ * a folder. A file that others read appears in its place whole, or not at all. Files are compared by SHA-256 and length.
  */
-import { randomUUID } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import { Effect, FileSystem, Path } from "effect"
 
 /** On Windows a flush requires write access. Elsewhere it does not, and the owner may have removed write access. */
@@ -17,6 +17,21 @@ export const syncFile = flush
 
 /** Windows cannot flush a folder. */
 export const syncFolder = (at: string) => (process.platform === "win32" ? Effect.void : flush(at))
+
+/** SHA-256 and length of bytes that arrive in pieces. */
+export const makeDigest = () => {
+  const hash = createHash("sha256")
+  let bytes = 0
+  return {
+    /** Returns the length so far. */
+    add: (piece: Uint8Array) => {
+      hash.update(piece)
+      bytes += piece.length
+      return bytes
+    },
+    end: () => ({ sha256: hash.digest("hex"), bytes })
+  }
+}
 
 /** Whether the reason of a failure, as DuckDB or the system words it, is a full disk. */
 export const isDiskFull = (reason: string): boolean => /No space left|ENOSPC|File too large|EFBIG|quota/i.test(reason)

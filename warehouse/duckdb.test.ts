@@ -22,7 +22,7 @@ const readOnlyFile = Effect.gen(function* () {
 })
 
 describe("parameters", () => {
-  itWorks("are bound by name, also when a statement is used again", () =>
+  itWorks("are bound by name, even if a statement is used again", () =>
     Effect.gen(function* () {
       const db = yield* readOnlyFile
       const sql = "select ($a::integer + $b::integer)::integer as answer"
@@ -66,7 +66,7 @@ describe("rows", () => {
       assert.isTrue(Exit.isFailure(exit) && Cause.hasDies(exit.cause))
     })
   )
-  itWorks("are up to date when the same statement is asked again", () =>
+  itWorks("are up to date when the same statement runs again", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.readWrite(yield* aFile())
       yield* db.run("create table t (i integer)")
@@ -130,7 +130,7 @@ describe("append", () => {
   }
   const changed = (column: number, cell: Cell) => good.map((was, index) => (index === column ? cell : was))
 
-  itWorks("takes texts, numbers, booleans and nulls for every type of column", () =>
+  itWorks("accepts texts, numbers, booleans and nulls for every type of column", () =>
     Effect.gen(function* () {
       const db = yield* DuckDb.memory
       yield* db.run(table)
@@ -146,7 +146,7 @@ describe("append", () => {
     ["a day that does not exist", changed(5, "2026-02-30"), /2026-02-30/],
     ["a text that is no number", changed(3, "N/A"), /"N\/A"/],
     ["a number that is too large for its column", changed(1, 3_000_000_000), /out of range/],
-    ["a fraction for a column of whole numbers", changed(1, 3.7), /column 2 takes whole numbers, and 3.7 is none/],
+    ["a fraction for a column of whole numbers", changed(1, 3.7), /column 2 takes whole numbers, but 3.7 is not one/],
     ["a cell too few", good.slice(0, -1), /before all columns/],
     ["a cell too many", [...good, 1], /Too many/]
   ] as const) {
@@ -251,7 +251,7 @@ describe("a read-only database", () => {
 })
 
 describe("a database file", () => {
-  itWorks("is free for others as soon as it is closed, in use while one holds it, and free when that is killed", () =>
+  itWorks("is in use while a process holds it, and free as soon as that closes it or is killed", () =>
     Effect.gen(function* () {
       const file = yield* aFile()
       yield* Effect.scoped(

@@ -96,9 +96,9 @@ export const openError = (file: string) => (error: DuckDbError) => {
  */
 const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY)
 /** More memory brings no gain: larger work is done in parts, or goes through a temporary file. */
-const mostMemory = 2 * 2 ** 30
+const maxMemory = 2 * 2 ** 30
 const ownSettings = {
-  memory_limit: `${Math.floor(Math.min(memory * 0.4, mostMemory) / 2 ** 20)}MiB`,
+  memory_limit: `${Math.floor(Math.min(memory * 0.4, maxMemory) / 2 ** 20)}MiB`,
   autoload_known_extensions: "false", // by default a query can make the process download an extension
   autoinstall_known_extensions: "false"
 }
@@ -146,7 +146,7 @@ const create = (file: string) =>
       await attachNew(part)
       await link(part, file)
     } catch (error) {
-      if (!existsSync(file)) throw error // otherwise another process created it first, which is as good
+      if (!existsSync(file)) throw error // otherwise another process created it first, which is just as good
     } finally {
       await rm(part, { force: true })
     }
@@ -240,7 +240,7 @@ const appendCell = (appender: DuckDBAppender, cell: Cell, column: number) => {
   else if (typeof cell === "boolean") appender.appendBoolean(cell)
   else if (Number.isSafeInteger(cell)) appender.appendBigInt(BigInt(cell))
   else if (wholeNumbers.has(appender.columnType(column).typeId)) {
-    throw new Error(`column ${column + 1} takes whole numbers, and ${cell} is none`) // DuckDB would round it
+    throw new Error(`column ${column + 1} takes whole numbers, but ${cell} is not one`) // DuckDB would round it
   } else appender.appendDouble(cell)
 }
 

@@ -97,7 +97,7 @@ export const checks: ReadonlyArray<Check> = [
   ),
   error(
     "versions_cover_labels",
-    "every label stands in the list of versions",
+    "every label is in the list of versions",
     "select fdc_id from branded_food.food anti join branded_food.version using (fdc_id)"
   ),
   warning(

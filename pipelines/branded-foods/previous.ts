@@ -3,29 +3,22 @@ import { fromLive } from "@larder/warehouse/live/previous.ts"
 import { brandedFood } from "@larder/warehouse/tables/branded_food/data-set.ts"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
-import type { NutrientNumbers } from "./normalise/dictionaries.ts"
-
-const KnownPayload = Schema.Struct({
-  raw_sha256: Schema.String,
-  url: Schema.String,
-  feed: Schema.String,
-  mapping_sha256: Schema.String,
-  rows_read: Schema.Int,
-  rows_rejected: Schema.Int
-})
-export type KnownPayload = typeof KnownPayload.Type
+import { mappingHash } from "./mapping-version.ts"
+import { KnownPayload } from "./source/fetch-release.ts"
 
 export interface Previous {
+  /** Payloads that this mapping has read. */
   readonly payloads: ReadonlyArray<KnownPayload>
   readonly unknownFields: ReadonlyArray<string>
-  readonly nutrientNumbers: NutrientNumbers
+  /** Numbers of nutrients that releases stated, by id. */
+  readonly nutrientNumbers: ReadonlyMap<number, string>
 }
 
 const nothingYet: Previous = { payloads: [], unknownFields: [], nutrientNumbers: new Map() }
 
 const payloads = `
   select raw_sha256, url, feed, mapping_sha256, rows_read::integer as rows_read, rows_rejected::integer as rows_rejected
-  from ingest.raw_file where pipeline = 'branded-foods'`
+  from ingest.raw_file where pipeline = 'branded-foods' and mapping_sha256 = $mapping`
 const Field = Schema.Struct({ field: Schema.String })
 const unknownFields = "select field from ingest.unknown_field where pipeline = 'branded-foods'"
 
@@ -35,7 +28,7 @@ const nutrientNumbers = "select nutrient_id, number from branded_food.nutrient w
 export const readPrevious = ({ layout }: RunContext) =>
   fromLive(layout, brandedFood, nothingYet, (db) =>
     Effect.all({
-      payloads: db.all(KnownPayload, payloads),
+      payloads: db.all(KnownPayload, payloads, { mapping: mappingHash }),
       unknownFields: Effect.map(db.all(Field, unknownFields), (rows) => rows.map(({ field }) => field)),
       nutrientNumbers: Effect.map(
         db.all(Numbered, nutrientNumbers),

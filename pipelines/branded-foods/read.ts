@@ -3,13 +3,12 @@
  * accounts for every row. A form that cannot be fetched or trusted is left out. The run fails if no form remains.
  */
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
-import { rawFileTable, unknownFieldTable } from "@larder/warehouse/tables/tables.ts"
+import { rawFileTable, unknownFieldTable } from "@larder/warehouse/tables/ingest-tables.ts"
 import { Effect, Schema } from "effect"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
-import { rowsReadOf } from "./load.ts"
-import { mappingHash } from "./mapping.ts"
-import { soundDictionaries } from "./normalise/dictionaries.ts"
+import { mappingHash } from "./mapping-version.ts"
+import { checkDictionaries } from "./normalise/dictionaries.ts"
 import { readPrevious } from "./previous.ts"
 import { type Form, feedOf, fetchRelease, type Recognised } from "./source/fetch-release.ts"
 import { newestRelease } from "./source/newest-release.ts"
@@ -33,6 +32,9 @@ const forms: ReadonlyArray<Form> = ["json", "csv"]
 const noneFound = ({ message: reason }: Error) =>
   Effect.fail(nothingRead(forms.map((form) => ({ feed: feedOf(form), kind: "unreachable" as const, reason }))))
 
+/** The rows of all payloads of a form. */
+const rowsReadOf = ({ rows_read }: StagedForm) => [...rows_read.values()].reduce((sum, rows) => sum + rows, 0)
+
 /** Rejected payload rows of each file. A record of a CSV file may span several lines; the header is record 1. */
 const RejectedOf = Schema.Struct({
   raw_sha256: Schema.String,
@@ -46,7 +48,7 @@ const rejectedOf = `
   from ingest.reject group by raw_sha256, feed`
 
 /** Records the run's payloads and unknown fields, logs warnings, and returns the number of rejected rows. */
-const tell = Effect.fnUntraced(function* (
+const recordPayloads = Effect.fnUntraced(function* (
   run: RunContext,
   staged: ReadonlyArray<StagedForm>,
   knownFields: ReadonlyArray<string>
@@ -91,7 +93,7 @@ const tell = Effect.fnUntraced(function* (
 })
 
 /** Records the source's address for payloads that were loaded from another address, with the counts of that load. */
-const noteAddresses = ({ run_id, staging }: RunContext, recognised: ReadonlyArray<Recognised>) =>
+const recordAddresses = ({ run_id, staging }: RunContext, recognised: ReadonlyArray<Recognised>) =>
   staging.add(
     rawFileTable,
     recognised.map(({ file: { bytes, content_type, fetched_at, url }, payload }) => ({
@@ -107,18 +109,18 @@ const noteAddresses = ({ run_id, staging }: RunContext, recognised: ReadonlyArra
 
 export const readBrandedFoods = Effect.fn("brandedFoods.read")(
   function* (run: RunContext) {
-    yield* soundDictionaries
+    yield* checkDictionaries
     const progress = yield* Progress
     const previous = yield* readPrevious(run)
     const release = yield* newestRelease()
     yield* progress.expect([release.json, release.csv, release.zip].filter((form) => form !== undefined).length)
-    const fetched = yield* fetchRelease(release, previous)
+    const fetched = yield* fetchRelease(release, previous.payloads)
     const { known, recognised } = fetched
-    yield* noteAddresses(run, recognised)
+    yield* recordAddresses(run, recognised)
     const { left_out: faulty, staged } = yield* loadForms(run, fetched.forms, previous.nutrientNumbers)
     const left_out = [...fetched.left_out, ...faulty]
     if (staged.length + known.length === 0) return yield* nothingRead(left_out)
-    const rows_rejected = yield* tell(run, staged, previous.unknownFields)
+    const rows_rejected = yield* recordPayloads(run, staged, previous.unknownFields)
     const knownRejected = known.reduce((sum, payload) => sum + payload.rows_rejected, 0)
     const knownRead = known.reduce((sum, payload) => sum + payload.rows_read, 0)
     return {

@@ -3,8 +3,9 @@ import { newKey, privateKeyFrom, publicHalfOf } from "@larder/warehouse/depot/si
 import { ifMissing, writableDirectory } from "@larder/warehouse/generation/layout.ts"
 import { KeyUnusable, keyFileIn } from "@larder/warehouse/generation/open-layout.ts"
 import { Console, Effect, FileSystem } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { homeSetting } from "../run/run.ts"
+import { jsonFlag } from "./flags.ts"
 
 /** The public half of the key in a home. Creates a key if there is none. */
 const publicKeyIn = Effect.fnUntraced(function* (home: string) {
@@ -24,21 +25,21 @@ const publicKeyIn = Effect.fnUntraced(function* (home: string) {
 
 const keys = Command.make(
   "keys",
-  { json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false)) },
+  { json: jsonFlag() },
   Effect.fn(function* ({ json }) {
     const { file, isNew, publicKey } = yield* publicKeyIn(yield* homeSetting)
     if (json) return yield* Console.log(JSON.stringify({ public_key: publicKey, file, is_new: isNew }))
     yield* Console.log(
       [
         isNew
-          ? `A new key is in ${file}: from now on this machine signs what it publishes. Keep a copy of the file in a safe place.`
+          ? `A new key is in ${file}: this machine now signs what it publishes. Keep a copy of the file in a safe place.`
           : `The key in ${file} signs what this machine publishes.`,
-        "Machines that are to take nothing else get this line:",
+        "Set this on machines that must accept only what this key signs:",
         `LARDER_DEPOT_PUBLIC_KEY=${publicKey}`
       ].join("\n")
     )
   })
-).pipe(Command.withDescription("Make the key that signs what this machine publishes, or show its public half"))
+).pipe(Command.withDescription("Create the key that signs what this machine publishes, or show its public half"))
 
 export const depot = Command.make("depot").pipe(
   Command.withDescription("Keys of the depot that machines share"),

@@ -1,12 +1,9 @@
 /** `larder-ingest generations`: lists the generations and what made each of them. */
-import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
 import { type ListedGeneration, listGenerations } from "@larder/warehouse/generation/listing.ts"
-import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { Console, Effect } from "effect"
-import { Command, Flag } from "effect/cli"
-import { homeSetting } from "../run/run.ts"
-
-const moment = (iso: string) => `${iso.slice(0, 16).replace("T", " ")} UTC`
+import { Command } from "effect/cli"
+import { openHome } from "../run/run.ts"
+import { jsonFlag, kibibytes, minuteOf } from "./flags.ts"
 
 /** What happened, in words. */
 const whatOf = ({ kind, outcome, pipeline, went_back_to }: ListedGeneration) => {
@@ -19,21 +16,18 @@ const lineOf = (listed: ListedGeneration) => {
   const facts = [
     `${whatOf(listed)}${kind === "run" ? "" : ` (${made_by})`}`,
     ...(rows === null ? [] : [`${rows.toLocaleString("en-US")} new rows`]),
-    ...(kept ? [`${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`] : []),
+    ...(kept ? [kibibytes(bytes)] : []),
     ...(rolled_back_by === null ? [] : [`rolled back by ${rolled_back_by}`]),
     ...(note === null ? [] : [note])
   ]
-  return `${live ? "*" : " "} ${generation}  ${moment(made_at)}  ${facts.join(", ")}`
+  return `${live ? "*" : " "} ${generation}  ${minuteOf(made_at)}  ${facts.join(", ")}`
 }
 
 export const generations = Command.make(
   "generations",
-  {
-    json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON array on stdout"), Flag.withDefault(false))
-  },
+  { json: jsonFlag("one JSON array") },
   Effect.fn(function* ({ json }) {
-    const layout = yield* openLayout(yield* homeSetting)
-    yield* requirePresentForm(layout)
+    const layout = yield* openHome
     const { generations: listed, unusable } = yield* listGenerations(layout)
     for (const { message } of unusable) yield* Effect.logWarning(`one generation is not listed: ${message}`)
     if (json) return yield* Console.log(JSON.stringify(listed))
@@ -41,4 +35,4 @@ export const generations = Command.make(
       listed.length === 0 ? "No generation yet. Run: npx larder-ingest" : listed.map(lineOf).join("\n")
     )
   })
-).pipe(Command.withDescription("List the kept generations: what happened when; * has data that is live"))
+).pipe(Command.withDescription("List the kept generations and what made them; * marks data that is live"))

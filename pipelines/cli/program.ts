@@ -8,6 +8,7 @@ import { probe } from "../probe/command.ts"
 import { ingest } from "../run/ingest.ts"
 import type { Pipeline } from "../run/pipeline.ts"
 import { depot } from "./depot.ts"
+import { jsonFlag } from "./flags.ts"
 import { generations } from "./generations.ts"
 import { prune } from "./prune.ts"
 import { pull } from "./pull.ts"
@@ -43,26 +44,23 @@ const flags = {
     Flag.withDefault(false)
   ),
   acceptShrinkage: Flag.Boolean("accept-shrinkage").pipe(
-    Flag.withDescription("Publish even where there is much less than in the live generation"),
+    Flag.withDescription("Publish even if there is much less than in the live generation"),
     Flag.withDefault(false)
   ),
-  json: Flag.Boolean("json").pipe(
-    Flag.withDescription("Print one JSON object per pipeline on stdout, for machines"),
-    Flag.withDefault(false)
-  )
+  json: jsonFlag("one JSON object per pipeline")
 }
 
-/** Replaces a flag of other pipelines: hidden from the help, and refused with an explanation for any value. */
+/** Replaces a flag of other pipelines: hidden in the help; any value is refused with an explanation. */
 const elsewhere = (name: string) => Flag.withHidden(Flag.optional(Flag.String(name)))
 
 /** With several pipelines, the days apply only to those whose sources can be queried by day. */
 const daysOf = (which: ReadonlyArray<Pipeline>) => {
   const readers = which.filter(({ days }) => days).map(({ name }) => name)
   if (readers.length === 0) return { from: elsewhere("from"), to: elsewhere("to") }
-  const of = readers.length === which.length ? "" : ` of ${readers.join(" and ")}, the others being read as ever`
+  const only = readers.length === which.length ? "" : `; applies to ${readers.join(" and ")} only`
   return {
-    from: day("from", `First day to read${of}, YYYY-MM-DD; needs --to`),
-    to: day("to", `Last day to read${of}, YYYY-MM-DD; needs --from`)
+    from: day("from", `First day to read, YYYY-MM-DD; needs --to${only}`),
+    to: day("to", `Last day to read, YYYY-MM-DD; needs --from${only}`)
   }
 }
 

@@ -1,11 +1,10 @@
 /** `larder-ingest prune`: removes from the raw archive what no rebuild needs. */
-import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
-import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { pull } from "@larder/warehouse/generation/pull.ts"
 import { Console, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type Keep, type Pruned, pruneArchive } from "../run/archive/prune.ts"
-import { homeSetting } from "../run/run.ts"
+import { openHome } from "../run/run.ts"
+import { jsonFlag, kibibytes } from "./flags.ts"
 
 const kept = /^(\d{1,6}) ?(day|run)s?$/
 
@@ -21,16 +20,15 @@ const keepOf = (text: string): Keep => {
 const counted = (count: number, what: string) => `${count.toLocaleString("en-US")} ${what}${count === 1 ? "" : "s"}`
 
 const textOf = ({ bytes, dry_run, kept, payloads, runs }: Pruned) => {
-  const size = `${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`
   const stay = `${counted(kept, "run")} ${kept === 1 ? "stays" : "stay"}`
   if (runs.length === 0) return `Nothing to remove: ${stay}.`
   return [
-    `${dry_run ? "Would remove" : "Removed"} ${counted(payloads, "payload")} of ${counted(runs.length, "run")}, ${size}; ${stay}:`,
+    `${dry_run ? "Would remove" : "Removed"} ${counted(payloads, "payload")} of ${counted(runs.length, "run")}, ${kibibytes(bytes)}; ${stay}:`,
     ...runs.map(
       ({ outcome, pipeline, rolled_back, run_id }) =>
         `  ${run_id}  ${pipeline}: ${rolled_back ? "rolled back" : outcome.replace("_", " ")}`
     ),
-    "Nobody can look at what only these runs fetched any more. A rebuild gives the same rows as before: it repeats no run that failed, was killed or was rolled back."
+    "Payloads that only these runs fetched are no longer available. A rebuild gives the same rows as before: it repeats no run that failed, was killed or was rolled back."
   ].join("\n")
 }
 
@@ -40,17 +38,16 @@ export const prune = Command.make(
     keep: Flag.String("keep").pipe(
       Flag.withSchema(KeepText),
       Flag.withMetavar("DAYS|RUNS"),
-      Flag.withDescription('Runs that stay in any case: those of the last "90 days", or "200 runs" of each data set')
+      Flag.withDescription('Runs to keep in any case: those of the last "90 days", or "200 runs" of each data set')
     ),
     dryRun: Flag.Boolean("dry-run").pipe(
-      Flag.withDescription("Tell what would go, and remove nothing"),
+      Flag.withDescription("Report what would be removed, and remove nothing"),
       Flag.withDefault(false)
     ),
-    json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
+    json: jsonFlag()
   },
   Effect.fn(function* ({ dryRun, json, keep }) {
-    const layout = yield* openLayout(yield* homeSetting)
-    yield* requirePresentForm(layout)
+    const layout = yield* openHome
     yield* pull(layout)
     const pruned = yield* pruneArchive(layout, { keep: keepOf(keep), dryRun })
     yield* Console.log(json ? JSON.stringify(pruned) : textOf(pruned))

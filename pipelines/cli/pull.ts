@@ -7,13 +7,12 @@ import { pruneLocal } from "@larder/warehouse/generation/retention.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import { pullAlone } from "@larder/warehouse/opened/pull-alone.ts"
 import { Console, Effect, Option, Schema } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { homeSetting } from "../run/run.ts"
-import { onlyFlag } from "./data-set-name.ts"
-import { generationFlag } from "./generation-name.ts"
+import { generationFlag, jsonFlag, kibibytes, onlyFlag } from "./flags.ts"
 
 /** No depot is configured, or it is empty. */
-export class NothingToPull extends Schema.TaggedError<NothingToPull>()("NothingToPull", { problem: Schema.String }) {
+class NothingToPull extends Schema.TaggedError<NothingToPull>()("NothingToPull", { problem: Schema.String }) {
   override get message() {
     return this.problem
   }
@@ -31,9 +30,9 @@ const pullAll = Effect.fnUntraced(function* (layout: Layout, to: number | undefi
 export const pull = Command.make(
   "pull",
   {
-    to: generationFlag("The generation, such as 41 or larder-000041; the newest without it"),
+    to: generationFlag("The generation, such as 41 or larder-000041; the newest by default"),
     only: onlyFlag,
-    json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
+    json: jsonFlag()
   },
   Effect.fn(function* ({ json, only, to }) {
     const layout = yield* openLayout(yield* homeSetting)
@@ -53,7 +52,7 @@ export const pull = Command.make(
       })
     const generation = generationId(pulled.generation)
     if (json) return yield* Console.log(JSON.stringify({ ...pulled, generation, data_set, depot: depot.location }))
-    const size = `${Math.ceil(pulled.bytes / 1024).toLocaleString("en-US")} KiB`
+    const size = kibibytes(pulled.bytes)
     const what =
       data_set === null
         ? `${generation} is in ${dir}`
@@ -62,6 +61,6 @@ export const pull = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Bring what is live in the depot of LARDER_DEPOT to this machine, or a generation that is named, whole or one data set"
+    "Copy what is live in the depot of LARDER_DEPOT to this machine, or the generation of --to; all of it or one data set"
   )
 )

@@ -1,15 +1,13 @@
 /** `larder-ingest rebuild`: rebuilds data sets from the raw archive. */
-import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
-import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { followWithLake } from "@larder/warehouse/lake/follow.ts"
 import { lakeSetting } from "@larder/warehouse/lake/setting.ts"
 import { Console, Effect, Option, Schema } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import type { Pipeline } from "../run/pipeline.ts"
 import { rebuildDataSet } from "../run/rebuild.ts"
-import { homeSetting } from "../run/run.ts"
-import { told } from "../run/summary.ts"
-import { DataSetName } from "./data-set-name.ts"
+import { openHome } from "../run/run.ts"
+import { summaryOf } from "../run/summary.ts"
+import { DataSetName, jsonFlag } from "./flags.ts"
 
 /** For data sets that are live, or that were named on the command line. */
 class NothingToRepeat extends Schema.TaggedError<NothingToRepeat>()("NothingToRepeat", {
@@ -27,24 +25,20 @@ export const rebuild = (pipelines: ReadonlyArray<Pipeline>) =>
     {
       which: Argument.String("data-set").pipe(
         Argument.withSchema(DataSetName),
-        Argument.withDescription("One data set alone; all where none is named"),
+        Argument.withDescription("The data set to rebuild; all by default"),
         Argument.optional
       ),
-      json: Flag.Boolean("json").pipe(
-        Flag.withDescription("Print one JSON object per run on stdout"),
-        Flag.withDefault(false)
-      )
+      json: jsonFlag("one JSON object per run")
     },
     Effect.fn(function* ({ json, which }) {
-      const home = yield* homeSetting
-      const layout = yield* openLayout(home)
-      yield* requirePresentForm(layout)
+      const layout = yield* openHome
       yield* lakeSetting(layout)
       const wanted = pipelines.filter(({ name }) => Option.isNone(which) || name === which.value)
       const missing: Array<string> = []
       for (const pipeline of wanted) {
-        const { generation, isLoaded, runs } = yield* rebuildDataSet(pipeline, home)
-        for (const run of runs) yield* Console.log(json ? JSON.stringify(run) : told({ run, changes: true }, false))
+        const { generation, isLoaded, runs } = yield* rebuildDataSet(pipeline, layout.home)
+        for (const run of runs)
+          yield* Console.log(json ? JSON.stringify(run) : summaryOf({ run, changes: true }, false))
         if (runs.length > 0) {
           if (!json)
             yield* Console.log(

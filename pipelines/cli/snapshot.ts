@@ -1,18 +1,16 @@
 /** `larder-ingest snapshot`: all live data as one ordinary DuckDB file, for another machine or an older DuckDB. */
-
 import { dataSets } from "@larder/warehouse/data-sets.ts"
-import { type Layout, NoWarehouse, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { type Layout, NoWarehouse } from "@larder/warehouse/generation/layout.ts"
 import { generationId, isLoaded, listNumbers, newestManifest } from "@larder/warehouse/generation/manifest.ts"
-import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { verifiedDatabase } from "@larder/warehouse/generation/parts.ts"
 import { pull } from "@larder/warehouse/generation/pull.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
-import { type Parts, partFileOf } from "@larder/warehouse/opened/parts.ts"
-import { readableOf } from "@larder/warehouse/opened/readable.ts"
+import { dataSetFileOf, type Parts, readableOf } from "@larder/warehouse/opened/parts.ts"
 import { snapshot as writeSnapshot } from "@larder/warehouse/opened/snapshot.ts"
 import { Console, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { homeSetting } from "../run/run.ts"
+import { openHome } from "../run/run.ts"
+import { jsonFlag, kibibytes } from "./flags.ts"
 
 const attempts = 5
 
@@ -47,10 +45,9 @@ export const ofOneGeneration = Effect.fnUntraced(function* (layout: Layout) {
 })
 
 /** Writes the snapshot and returns what it contains. */
-const take = Effect.fnUntraced(function* (home: string, to: string) {
+const take = Effect.fnUntraced(function* (to: string) {
   const fs = yield* FileSystem.FileSystem
-  const layout = yield* openLayout(home)
-  yield* requirePresentForm(layout)
+  const layout = yield* openHome
   yield* pull(layout)
   const { ingestion, manifest } = yield* ofOneGeneration(layout)
   const loaded = Object.entries(manifest.data_sets).filter(([, entry]) => isLoaded(entry))
@@ -59,7 +56,7 @@ const take = Effect.fnUntraced(function* (home: string, to: string) {
   const parts = dataSets.flatMap((dataSet): Parts["parts"] => {
     const entry = readable[dataSet.about.pipeline]
     const [database] = entry?.parts ?? []
-    return database === undefined ? [] : [partFileOf(dataSet, layout.objectFile(database.sha256), entry)]
+    return database === undefined ? [] : [dataSetFileOf(dataSet, layout.objectFile(database.sha256), entry)]
   })
   const [first] = others
   if (first !== undefined && parts.length === 0) return yield* first
@@ -79,15 +76,16 @@ export const snapshot = Command.make(
   {
     to: Flag.Path("to").pipe(
       Flag.withMetavar("FILE"),
-      Flag.withDescription("The new file; one that is there is not replaced")
+      Flag.withDescription("The new file; an existing file is not replaced")
     ),
-    json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
+    json: jsonFlag()
   },
   Effect.fn(function* ({ json, to }) {
     const path = yield* Path.Path
-    const taken = yield* take(yield* homeSetting, path.resolve(to))
+    const taken = yield* take(path.resolve(to))
     const { bytes, data_sets, file, generation } = taken
-    const size = `${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`
-    yield* Console.log(json ? JSON.stringify(taken) : `${file}: ${size}, ${data_sets.join(", ")} of ${generation}`)
+    yield* Console.log(
+      json ? JSON.stringify(taken) : `${file}: ${kibibytes(bytes)}, ${data_sets.join(", ")} of ${generation}`
+    )
   })
 ).pipe(Command.withDescription("Write everything that is live into one ordinary DuckDB file"))

@@ -1,13 +1,13 @@
 /** `larder-ingest status`: whether each data set is fresh, for people and for a monitor. */
-import { type Layout, NoWarehouse, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import { type Layout, NoWarehouse } from "@larder/warehouse/generation/layout.ts"
 import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
-import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { pull } from "@larder/warehouse/generation/pull.ts"
 import { hasFailed, isLate, isOfSamples, liveStates, type PipelineState } from "@larder/warehouse/live/runs.ts"
 import { newerIn } from "@larder/warehouse/tables/newer-versions.ts"
 import { Clock, Console, Effect, Option, Runtime, Schema } from "effect"
-import { Command, Flag } from "effect/cli"
-import { homeSetting } from "../run/run.ts"
+import { Command } from "effect/cli"
+import { openHome } from "../run/run.ts"
+import { jsonFlag, minuteOf } from "./flags.ts"
 
 class LastRunFailed extends Schema.TaggedError<LastRunFailed>()("LastRunFailed", {
   pipelines: Schema.Array(Schema.String)
@@ -36,8 +36,6 @@ const statusOf = (state: PipelineState, now: number): Status => {
   return last_read === undefined || isLate(last_read.finished_at, late_after_days, now) ? "late" : "fresh"
 }
 
-const moment = (iso: string) => `${iso.slice(0, 16).replace("T", " ")} UTC`
-
 /** The reason, in one line. */
 const detailOf = ({ last_read, last_run, late_after_days }: PipelineState, status: Status) => {
   if (last_run === undefined) return "never run"
@@ -45,12 +43,14 @@ const detailOf = ({ last_read, last_run, late_after_days }: PipelineState, statu
     // what happened and the first reason; if feeds were left out, the message has only their reasons
     const lines = last_run.message?.split("\n", last_run.outcome === "partial" ? 1 : 2) ?? []
     const problem = lines.length === 0 ? "nothing could be read" : lines.map((line) => line.trim()).join(" ")
-    return `the run of ${moment(last_run.started_at)} failed: ${problem}`
+    return `the run of ${minuteOf(last_run.started_at)} failed: ${problem}`
   }
-  const read = last_read === undefined ? "never read completely" : `last read ${moment(last_read.finished_at)}`
+  const read = last_read === undefined ? "never read completely" : `last read ${minuteOf(last_read.finished_at)}`
   const late = status === "late" ? `; it should be less than ${late_after_days} days old` : ""
   const partial =
-    last_run.outcome === "partial" ? `; the run of ${moment(last_run.started_at)} left feeds out: ingest.left_out` : ""
+    last_run.outcome === "partial"
+      ? `; the run of ${minuteOf(last_run.started_at)} left feeds out: ingest.left_out`
+      : ""
   return `${read}${late}${partial}`
 }
 
@@ -63,12 +63,13 @@ const unknownIn = ({ local }: Layout) =>
 
 export const status = Command.make(
   "status",
-  { json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON array on stdout"), Flag.withDefault(false)) },
+  { json: jsonFlag("one JSON array") },
   Effect.fn(function* ({ json }) {
-    const layout = yield* openLayout(yield* homeSetting)
-    yield* requirePresentForm(layout)
+    const layout = yield* openHome
     yield* pull(layout).pipe(
-      Effect.catch((error) => Effect.logWarning(`this is how it was when the depot was reached last: ${error.message}`))
+      Effect.catch((error) =>
+        Effect.logWarning(`the depot cannot be reached, so this is the state of the last contact: ${error.message}`)
+      )
     )
     for (const { message } of yield* unknownIn(layout)) yield* Effect.logWarning(message)
     const states = yield* liveStates(layout)
@@ -95,6 +96,6 @@ export const status = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Say whether each data set is fresh: exits with 4 where one is late, 1 where a last run failed"
+    "Say whether each data set is fresh: exits with 4 if one is late, with 1 if a last run failed"
   )
 )

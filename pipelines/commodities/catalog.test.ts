@@ -9,7 +9,7 @@ const { feeds, metrics, products, series } = catalog()
 
 const tableText = (name: TableName) => readFileSync(new URL(`./catalog/${name}.tsv`, import.meta.url), "utf8")
 
-/** The five products, with what the report states of them. */
+/** The five products, as the report describes them. */
 const specs: Readonly<Record<string, readonly [commodity: string, spec: string]>> = {
   butter: ["Butter", "Grade AA"],
   "cheese-block": ["Cheese", "40 pound block"],
@@ -179,7 +179,7 @@ describe("feeds", () => {
     }
   })
 
-  it("expect the section that their path asks for, when they are of Datamart", () => {
+  it("of Datamart expect the section that is in their path", () => {
     for (const { feed, paths, section, source } of feeds) {
       if (source !== "gov-mpr") continue
       assert.strictEqual(section, decodeURIComponent(paths[0]?.split("/")[1] ?? ""), feed)
@@ -206,14 +206,26 @@ describe("feeds", () => {
     for (const { feed, lookBackDays } of feeds) if (feed.startsWith("gov-mpr/2993")) assert.isAtLeast(lookBackDays, 35)
   })
 
+  const hashesOf = (textOf: typeof tableText) => parseCatalog(textOf).feeds.map(({ mapping_sha256 }) => mapping_sha256)
+
   it("each have a stable mapping hash of their own", () => {
-    const hashes = feeds.map(({ mapping_sha256 }) => mapping_sha256)
+    const hashes = hashesOf(tableText)
     assert.strictEqual(new Set(hashes).size, feeds.length)
-    const again = parseCatalog(tableText)
     assert.deepStrictEqual(
-      again.feeds.map(({ mapping_sha256 }) => mapping_sha256),
+      feeds.map(({ mapping_sha256 }) => mapping_sha256),
       hashes
     )
+  })
+
+  it("have another mapping hash when one of their lines changes, and the same when only a licence does", () => {
+    const hashes = hashesOf(tableText)
+    const changed = (table: TableName, from: string, to: string) => {
+      const now = hashesOf((name) => (name === table ? tableText(name).replace(from, to) : tableText(name)))
+      return feeds.flatMap(({ feed }, index) => (now[index] === hashes[index] ? [] : [feed]))
+    }
+    assert.deepStrictEqual(changed("metrics", "\tclose_price\t", "\tclosing_price\t"), ["gov-mars/1603"])
+    assert.deepStrictEqual(changed("feeds", "\t6\t90\t", "\t6\t91\t"), ["gov-mars/1602"])
+    assert.deepStrictEqual(changed("metrics", "\tcme_group", "\tpublic_domain"), [])
   })
 })
 
@@ -230,7 +242,7 @@ describe("products", () => {
   })
 })
 
-/** The catalog with one table edited, which is no catalog any more. */
+/** What parsing the catalog throws after an edit of one table. */
 const faultOf = (edited: TableName, edit: (text: string) => string) => {
   try {
     parseCatalog((name) => (name === edited ? edit(tableText(name)) : tableText(name)))
@@ -244,7 +256,7 @@ const lineOf = (table: TableName, beginning: string) =>
     .split("\n")
     .findIndex((line) => line.startsWith(beginning)) + 1
 
-describe("a line of the catalog that does not fit", () => {
+describe("an invalid line of the catalog", () => {
   const close = "butter_exch_spot_close_daily"
   const closeLine = lineOf("metrics", close)
   it.each<readonly [string, TableName, (text: string) => string, line: number, column: string | null, RegExp]>([
@@ -265,7 +277,7 @@ describe("a line of the catalog that does not fit", () => {
       /9 cells.* 10 columns/
     ],
     [
-      "a name that stands twice",
+      "a repeated name",
       "metrics",
       (text) => `${text}${text.split("\n")[1]}\n`,
       tableText("metrics").split("\n").length,
@@ -289,7 +301,7 @@ describe("a line of the catalog that does not fit", () => {
       /buter is not in products/
     ],
     [
-      "a condition that is none",
+      "a condition without a value",
       "metrics",
       (text) => text.replace("commodity=Butter", "commodity"),
       closeLine,
@@ -297,7 +309,7 @@ describe("a line of the catalog that does not fit", () => {
       /field=value/
     ],
     [
-      "a number that is none",
+      "a word where a number is expected",
       "feeds",
       (text) => text.replace("\t6\t45\t", "\tsix\t45\t"),
       2,
@@ -364,7 +376,7 @@ describe("the catalog in the warehouse", () => {
   const rowsOf = (name: string, measures = new Map<string, string>()) =>
     catalogRows(catalog(), measures).flatMap(({ rows, table }) => (table.name === name ? [...rows] : []))
 
-  it("shows the documented column as the measure until the real one was found", () => {
+  it("shows the documented column as the measure until the real one is known", () => {
     const measure = (measures?: Map<string, string>) =>
       rowsOf("metric", measures).find((row) => Reflect.get(row, "metric_name") === "butter_exch_spot_average_monthly")
     assert.strictEqual(Reflect.get(measure() ?? {}, "measure"), "monthly_average")
@@ -372,7 +384,7 @@ describe("the catalog in the warehouse", () => {
     assert.strictEqual(Reflect.get(measure(found) ?? {}, "measure"), "monthly Av")
   })
 
-  it("gives exactly the spot prices of the exchange to the exchange", () => {
+  it("has the licence of the exchange for its spot prices alone", () => {
     const spot = ["gov-mars/1602", "gov-mars/1603", "gov-mars/1623"]
     for (const row of rowsOf("metric")) {
       const [feed, licence, name] = ["feed", "licence", "metric_name"].map((column) => Reflect.get(row, column))

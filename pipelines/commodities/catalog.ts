@@ -7,8 +7,7 @@ import { readFileSync } from "node:fs"
 import { Frequency, Licence } from "@larder/schemas/commodity/records.ts"
 import { Schema } from "effect"
 import { assertUnique, BadLine, type Located, linesOf } from "../run/files/hand-edited.ts"
-import { type ColumnRule, parseColumn } from "./normalise/column.ts"
-import { type PeriodKey, parsePeriod } from "./normalise/period.ts"
+import { mappingVersion } from "./mapping-version.ts"
 
 /** One section of a report, as the service returns it. */
 export interface Feed {
@@ -35,6 +34,18 @@ export interface Feed {
   readonly mapping_sha256: string
 }
 
+/** The field of the day, or the fields of the month and its year. */
+export type PeriodKey =
+  | { readonly kind: "day"; readonly field: string; readonly exactly: boolean }
+  | {
+      readonly kind: "month"
+      readonly month: string
+      readonly year: string
+      /** `year` names a field with a whole day. */
+      readonly yearOfDay: boolean
+      readonly announcedAhead: boolean
+    }
+
 /** A field and its accepted values. */
 export interface Condition {
   readonly field: string
@@ -53,6 +64,17 @@ export interface Metric {
   readonly market_level: string
   readonly freight: string
   readonly licence: Licence
+}
+
+/** How to find the column: by names of which exactly one exists, by words in its name, or as the only one with numbers. */
+export interface ColumnRule {
+  /** What the catalog shows until a payload has been read. */
+  readonly name: string
+  readonly optional: boolean
+  readonly by:
+    | { readonly names: ReadonlyArray<string> }
+    | { readonly words: ReadonlyArray<string> }
+    | { readonly only: "number" }
 }
 
 const Days = Schema.FiniteFromString.check(Schema.isInt(), Schema.isGreaterThanOrEqualTo(0))
@@ -109,6 +131,32 @@ const conditionsOf = (text: string): ReadonlyArray<Condition> =>
   })
 const isIncomplete = ({ field, values }: Condition) => field === "" || values.length === 0 || values.includes("")
 
+/** `report_date`, `exactly Week Ending Date`, or `report_month, year of report_end_date` */
+export const parsePeriod = (text: string): PeriodKey => {
+  const [first = "", second, third] = parts(text, ",")
+  if (second === undefined) {
+    return { kind: "day", field: first.replace(/^exactly /, ""), exactly: first.startsWith("exactly ") }
+  }
+  return {
+    kind: "month",
+    month: first,
+    year: second.replace(/^year of /, ""),
+    yearOfDay: second.startsWith("year of "),
+    announcedAhead: third === "announced ahead"
+  }
+}
+
+/** `close_price`, `price_min ?`, `class_1_Price | class_1_base_Price`, or `weekly Av ~ weekly av` */
+export const parseColumn = (text: string): ColumnRule => {
+  const optional = text.endsWith("?")
+  const [names = "", rule] = parts(text.replace(/\?$/, ""), "~")
+  const candidates = parts(names, "|")
+  const name = candidates[0] ?? ""
+  if (rule === undefined) return { name, optional, by: { names: candidates } }
+  if (rule === "only number") return { name, optional, by: { only: "number" } }
+  return { name, optional, by: { words: rule.split(/\s+/) } }
+}
+
 /** A table of the catalog, by its file name without `.tsv`. */
 export type TableName = "feeds" | "metrics" | "series" | "products"
 const fileOf = (name: TableName) => `pipelines/commodities/catalog/${name}.tsv`
@@ -116,10 +164,7 @@ const fileOf = (name: TableName) => `pipelines/commodities/catalog/${name}.tsv`
 const wrong = (name: TableName, line: number, column: string, problem: string) =>
   new BadLine({ file: fileOf(name), line, column, problem })
 
-/** Must increase when the code reads payloads differently, so that known payloads are read again. */
-const readerVersion = 3
-
-/** A change of the licence does not change the numbers. */
+/** What determines the numbers of a metric: not its licence. */
 const withoutLicence = ({ licence: _, ...row }: typeof MetricLine.Type) => row
 
 type LineOf<S extends { readonly Type: unknown }> = Located<S["Type"]>
@@ -131,10 +176,10 @@ const metricOf = ({ row }: LineOf<typeof MetricLine>): Metric => ({
   column: parseColumn(row.column)
 })
 
-/** SHA-256 of everything that determines what is read from a feed. */
+/** SHA-256 of everything that determines what is read from a feed: its lines, and the version of the code. */
 const mappingHash = (feed: LineOf<typeof FeedLine>, metrics: ReadonlyArray<LineOf<typeof MetricLine>>): string =>
   createHash("sha256")
-    .update(JSON.stringify([readerVersion, feed.row, metrics.map(({ row }) => withoutLicence(row))]))
+    .update(JSON.stringify({ mappingVersion, feed: feed.row, metrics: metrics.map(({ row }) => withoutLicence(row)) }))
     .digest("hex")
 
 const feedOf = (feed: LineOf<typeof FeedLine>, lines: ReadonlyArray<LineOf<typeof MetricLine>>): Feed => {

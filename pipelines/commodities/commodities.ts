@@ -3,7 +3,7 @@ import { commodity } from "@larder/warehouse/tables/commodity/data-set.ts"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
 import { checks } from "./checks.ts"
-import { marsKey } from "./source/mars-key.ts"
+import { marsKey } from "./source/requests.ts"
 
 const withoutKey =
   "MARS_API_KEY is not set: the reports of My Market News are left out. A key is free at https://mymarketnews.ams.usda.gov."

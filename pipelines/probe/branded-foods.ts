@@ -8,13 +8,11 @@ import { readHeader } from "../branded-foods/decode/csv/header.ts"
 import { memberNames, members } from "../branded-foods/decode/csv/members.ts"
 import { makeCutter } from "../branded-foods/decode/json/food-cutter.ts"
 import { FoodListUnusable } from "../branded-foods/decode/json/food-list.ts"
-import { knownKeys } from "../branded-foods/decode/json/keys.ts"
-import { shapeProblem } from "../branded-foods/decode/json/shape.ts"
+import { knownKeys, shapeProblem } from "../branded-foods/decode/json/keys.ts"
 import { newestRelease } from "../branded-foods/source/newest-release.ts"
 import { foodsAmong, type Member } from "../branded-foods/source/zip-members.ts"
 import type { OriginError } from "../run/origins/origin.ts"
-import { orFatal, whyAway } from "./away.ts"
-import { type Found, verdictsOf } from "./verdict.ts"
+import { type Finding, orFatal, verdictsOf, whyAway } from "./verdict.ts"
 import { type MemberHead, type ZipHeads, zipHeads } from "./zip-heads.ts"
 
 const verdict = verdictsOf("branded-foods", "FoodData Central (fdc.nal.usda.gov)")
@@ -33,12 +31,12 @@ export const foodsIn = ({ head, name }: MemberHead): ReadonlyArray<Readonly<Reco
   })
 }
 
-const judgeFoods = (feed: string, foods: ReturnType<typeof foodsIn>): Found => {
+const judgeFoods = (feed: string, foods: ReturnType<typeof foodsIn>): Finding => {
   const rows = foods.length
   const problem = foods.map(shapeProblem).find((found) => found !== undefined)
   const keys = new Set(foods.flatMap((food) => Object.keys(food)))
   const missing = neededKeys.filter((key) => !keys.has(key))
-  if (rows === 0) return { feed, verdict: "differs", detail: "its beginning holds no whole record" }
+  if (rows === 0) return { feed, verdict: "differs", detail: "its beginning has no complete record" }
   if (problem !== undefined) return { feed, verdict: "differs", detail: problem, rows }
   if (missing.length > 0) {
     return { feed, verdict: "differs", detail: `none of its first ${rows} foods has ${missing.join(", ")}`, rows }
@@ -48,7 +46,7 @@ const judgeFoods = (feed: string, foods: ReturnType<typeof foodsIn>): Found => {
   return { feed, verdict: "ok", detail: `its first ${rows} foods can be read`, notes, rows }
 }
 
-const judgeJson = (feed: string, member: MemberHead): Found => {
+const judgeJson = (feed: string, member: MemberHead): Finding => {
   try {
     return judgeFoods(feed, foodsIn(member))
   } catch (cause) {
@@ -68,7 +66,7 @@ const judgeCsv = Effect.fnUntraced(function* (feed: string, heads: ReadonlyArray
   const missing = memberNames.filter((name) => members[name].needed && !heads.some((head) => memberOf(head) === name))
   if (missing.length > 0) {
     const detail = `the zip has no ${missing.map((name) => `${name}.csv`).join(", ")}`
-    return { feed, verdict: "differs", detail } satisfies Found as Found
+    return { feed, verdict: "differs", detail } satisfies Finding as Finding
   }
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-probe-" }))
   const unknown: Array<string> = []
@@ -79,11 +77,11 @@ const judgeCsv = Effect.fnUntraced(function* (feed: string, heads: ReadonlyArray
     yield* Effect.orDie(fs.writeFile(file, head.head))
     const header = yield* Effect.result(readHeader(member, file))
     if (Result.isFailure(header))
-      return { feed, verdict: "differs", detail: header.failure.message } satisfies Found as Found
+      return { feed, verdict: "differs", detail: header.failure.message } satisfies Finding as Finding
     unknown.push(...header.success.unknown)
   }
   const notes = unknown.length === 0 ? [] : [`columns that no mapping knows: ${unknown.join(", ")}`]
-  return { feed, verdict: "ok", detail: heads.map(({ name }) => name).join(", "), notes } satisfies Found as Found
+  return { feed, verdict: "ok", detail: heads.map(({ name }) => name).join(", "), notes } satisfies Finding as Finding
 }, Effect.scoped)
 
 type Form = "json" | "csv"
@@ -97,7 +95,7 @@ const wantedOf = (form: Form) => (all: ReadonlyArray<Member>) => {
 const judgeForm = (form: Form, feed: string, heads: ReadonlyArray<MemberHead>) => {
   if (form === "csv") return judgeCsv(feed, heads)
   const [foods] = heads
-  const none: Found = { feed, verdict: "differs", detail: "the zip has no .json" }
+  const none: Finding = { feed, verdict: "differs", detail: "the zip has no .json" }
   return Effect.succeed(foods === undefined ? none : judgeJson(feed, foods))
 }
 
@@ -112,13 +110,13 @@ export interface SeenZip {
 }
 
 interface Probed {
-  readonly found: Found
+  readonly found: Finding
   readonly seen: ReadonlyArray<SeenZip>
 }
 
 const probeForm = Effect.fnUntraced(function* (form: Form, url: string | undefined, newest_day: string | null) {
   const feed = `gov-fdc/${form}`
-  const told = (verdict: Found["verdict"], detail: string, notes: ReadonlyArray<string> = []): Probed => ({
+  const told = (verdict: Finding["verdict"], detail: string, notes: ReadonlyArray<string> = []): Probed => ({
     found: { feed, verdict, detail, notes, newest_day },
     seen: []
   })
@@ -129,7 +127,7 @@ const probeForm = Effect.fnUntraced(function* (form: Form, url: string | undefin
     const error = heads.failure
     if (error._tag === "ZipUnusable") return told("differs", error.message)
     if (error._tag === "NoRanges")
-      return told("ok", name, ["the server sends no parts of it, so what it holds was not read"])
+      return told("ok", name, ["the server sends only the whole file, so its contents were not read"])
     return { ...told("unreachable", whyAway(error)), seen: [{ url, listed: [], members: [], refusal: error }] }
   }
   const { bytes, listed, members } = heads.success

@@ -4,30 +4,29 @@
  * the verdicts, the response headers and the lists of zip members. Keys are removed. Names leave out the date window,
  * because a replay asks for none.
  */
-import { createWriteStream } from "node:fs"
-import { readFile, rename, rm } from "node:fs/promises"
+import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import { buffer } from "node:stream/consumers"
-import { pipeline } from "node:stream/promises"
 import { version } from "@larder/schemas/version.ts"
 import { Clock, Effect, Path, Schema } from "effect"
 import { ZipFile } from "yazl"
-import { decodeLine, type Fetch, hasPayload } from "../run/archive/fetch-list.ts"
+import { fetchesOf as fetchesOfRun } from "../run/archive/archived-runs.ts"
+import { type Fetch, hasPayload } from "../run/archive/fetch-list.ts"
+import { reasonOf } from "../run/files/causes.ts"
 import { refusalTold } from "../run/origins/recorded-refusals.ts"
 import { recordingName, refusedSuffix, toldSuffix } from "../run/origins/replay.ts"
 import { listAddress } from "../storefronts/source/operator-files.ts"
 import { foodsIn, type SeenZip } from "./branded-foods.ts"
-import type { Probed } from "./probe.ts"
+import { type Probed, probeRun } from "./probe.ts"
 import { type Redaction, redaction } from "./redaction.ts"
 import type { FeedVerdict } from "./verdict.ts"
 import type { MemberHead } from "./zip-heads.ts"
 
-export class BundleUnwritable extends Schema.TaggedError<BundleUnwritable>()("BundleUnwritable", {
+class BundleUnwritable extends Schema.TaggedError<BundleUnwritable>()("BundleUnwritable", {
   file: Schema.String,
   cause: Schema.Defect()
 }) {
   override get message() {
-    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `The bundle ${this.file} cannot be written: ${reason}.`
+    return `The bundle ${this.file} cannot be written: ${reasonOf(this.cause)}.`
   }
 }
 
@@ -85,12 +84,7 @@ const json = (value: unknown) => Buffer.from(`${JSON.stringify(value, null, 2)}\
 const nameOf = (url: string, pipeline: string) =>
   recordingName(pipeline === "commodities" ? url.replace(/([?&])q=[^&]*&?/, "$1").replace(/[?&]$/, "") : url)
 
-const fetchesOf = Effect.fnUntraced(function* ({ folder }: Probed) {
-  const path = yield* Path.Path
-  const list = path.join(folder, "fetches", "probe.ndjson")
-  const text = yield* Effect.promise(() => readFile(list, "utf8").catch(() => "")) // there were no requests
-  return yield* Effect.forEach(text.split("\n").filter(Boolean), (line) => Effect.orDie(decodeLine(line)))
-})
+const fetchesOf = ({ folder }: Probed) => Effect.orDie(fetchesOfRun(folder, probeRun))
 
 const isRecordable = (name: string) => name.split("/").every((part) => Buffer.byteLength(part) <= mostBytesOfName)
 
@@ -102,10 +96,9 @@ const recordingsOf = Effect.fnUntraced(function* (probed: Probed) {
   const entries: Array<Entry> = []
   const fetches: Array<unknown> = []
   for (const line of yield* fetchesOf(probed)) {
-    if (!("url" in line)) continue
     const recording = nameOf(line.url, probed.pipeline)
     if (!hasPayload(line)) {
-      const refusal = "refusal" in line ? refusalTold(line.url, line.refusal) : undefined
+      const refusal = refusalTold(line.url, line.refusal)
       entries.push({ name: recording + refusedSuffix, bytes: json(refusal) })
       fetches.push({ url: line.url, recording, refusal })
       continue
@@ -157,8 +150,8 @@ const fitting = (entries: ReadonlyArray<Entry>) => {
 const listIn = Effect.fnUntraced(function* (probed: ReadonlyArray<Probed>) {
   const path = yield* Path.Path
   for (const one of probed) {
-    const list = (yield* fetchesOf(one)).find((line) => "url" in line && line.url === listAddress && hasPayload(line))
-    if (list !== undefined && "file" in list) {
+    const list = (yield* fetchesOf(one)).filter(hasPayload).find(({ url }) => url === listAddress)
+    if (list !== undefined) {
       return yield* Effect.orDie(Effect.tryPromise(() => readFile(path.join(one.folder, list.file), "utf8")))
     }
   }
@@ -192,7 +185,7 @@ export const writeBundle = Effect.fn("probe.writeBundle")(function* (
   yield* Effect.tryPromise({
     try: async () => {
       try {
-        await pipeline([await zipped(entries)], createWriteStream(part, { flags: "wx" }))
+        await writeFile(part, await zipped(entries), { flag: "wx" })
         await rename(part, file)
       } catch (cause) {
         await rm(part, { force: true })

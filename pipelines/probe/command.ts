@@ -1,22 +1,15 @@
 /** `larder-ingest probe`: what runs would find at the sources today, one line for each feed. */
-import { type Config, Console, Effect, FileSystem, type Layer, Option, Path, Runtime, Schema } from "effect"
+import { Console, Effect, FileSystem, Option, Path, Runtime, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import type { BundleUnusable } from "../run/origins/bundle-files.ts"
 import { liveOrigin } from "../run/origins/live.ts"
-import type { Origin } from "../run/origins/origin.ts"
-import { type RecordingsMissing, recordedNames, recordingFolder, replayOrigin } from "../run/origins/replay.ts"
+import { recordedNames, recordingFolder, replayOrigin } from "../run/origins/replay.ts"
 import type { Pipeline } from "../run/pipeline.ts"
+import { BadUse } from "../run/preflight.ts"
+import type { OriginLayer } from "../run/run.ts"
 import { hasStoreList } from "../storefronts/source/operator-files.ts"
 import { storefronts } from "../storefronts/storefronts.ts"
 import { hasty, pipelines, probePipeline } from "./probe.ts"
-import { exitCodeOf, type FeedVerdict, told } from "./verdict.ts"
-
-class ProbeMisused extends Schema.TaggedError<ProbeMisused>()("ProbeMisused", { problem: Schema.String }) {
-  override readonly [Runtime.errorExitCode] = 2
-  override get message() {
-    return this.problem
-  }
-}
+import { exitCodeOf, type FeedVerdict, reportOf } from "./verdict.ts"
 
 /** Some feeds are not as a run needs them. */
 class FeedsDiffer extends Schema.TaggedError<FeedsDiffer>()("FeedsDiffer", { feeds: Schema.Int, of: Schema.Int }) {
@@ -46,8 +39,8 @@ const wanted = Effect.fnUntraced(function* ({ pipeline, replay, stores }: Given)
   const isAsked = ({ name }: Pipeline) => Option.isNone(pipeline) || pipeline.value === name
   const asked = pipelines.filter(isAsked)
   if (Option.isSome(stores) && !asked.includes(storefronts)) {
-    return yield* new ProbeMisused({
-      problem: "--stores is not for this pipeline: give it to probe or probe storefronts"
+    return yield* new BadUse({
+      problem: "--stores does not apply to this pipeline: use it with probe or probe storefronts"
     })
   }
   if (Option.isSome(replay)) {
@@ -57,15 +50,9 @@ const wanted = Effect.fnUntraced(function* ({ pipeline, replay, stores }: Given)
     return asked.length === 1 ? asked : asked.filter(isThere)
   }
   if (Option.isSome(stores) || (yield* hasStoreList)) return asked
-  if (Option.isSome(pipeline) && asked.includes(storefronts)) return yield* new ProbeMisused({ problem: noList })
+  if (Option.isSome(pipeline) && asked.includes(storefronts)) return yield* new BadUse({ problem: noList })
   return asked.filter((one) => one !== storefronts)
 })
-
-type OriginLayer = Layer.Layer<
-  Origin,
-  Config.ConfigError | RecordingsMissing | BundleUnusable,
-  FileSystem.FileSystem | Path.Path
->
 
 const probeAll = Effect.fnUntraced(function* (given: Given) {
   const which = yield* wanted(given)
@@ -93,11 +80,11 @@ const checkBundle = Effect.fnUntraced(function* (file: string) {
   const path = yield* Path.Path
   const folder = path.dirname(path.resolve(file))
   if (yield* Effect.orElseSucceed(fs.exists(file), () => false)) {
-    return yield* new ProbeMisused({ problem: `--bundle: ${file} is there already. Name a new file.` })
+    return yield* new BadUse({ problem: `--bundle: ${file} already exists. Name a new file.` })
   }
   const isFolder = Effect.map(fs.stat(folder), ({ type }) => type === "Directory")
   if (yield* Effect.orElseSucceed(isFolder, () => false)) return
-  return yield* new ProbeMisused({ problem: `--bundle: there is no folder ${folder}` })
+  return yield* new BadUse({ problem: `--bundle: there is no folder ${folder}` })
 })
 
 const flags = {
@@ -115,7 +102,7 @@ const flags = {
   ),
   bundle: Flag.Path("bundle").pipe(
     Flag.withMetavar("FILE"),
-    Flag.withDescription("Write what came, without keys, as a zip for a maintainer; --replay reads it"),
+    Flag.withDescription("Write what was received, without keys, as a zip for a maintainer; --replay reads it"),
     Flag.optional
   ),
   json: Flag.Boolean("json").pipe(Flag.withDescription("Print one JSON object on stdout"), Flag.withDefault(false))
@@ -128,12 +115,12 @@ export const probe = Command.make(
     if (Option.isSome(bundle)) yield* checkBundle(bundle.value)
     const probed = yield* probeAll(given)
     const verdicts = probed.flatMap((one) => one.verdicts)
-    yield* Console.log(json ? JSON.stringify({ exit_code: exitCodeOf(verdicts), feeds: verdicts }) : told(verdicts))
+    yield* Console.log(json ? JSON.stringify({ exit_code: exitCodeOf(verdicts), feeds: verdicts }) : reportOf(verdicts))
     if (Option.isSome(bundle)) {
       const { writeBundle } = yield* Effect.promise(() => import("./bundle.ts"))
       const recordings = yield* writeBundle(bundle.value, probed, verdicts)
       yield* Console.error(
-        `\n${bundle.value} has ${recordings} recordings. Keys are taken out, and what looks like a secret in the addresses of stores. Look into it before you send it.`
+        `\n${bundle.value} has ${recordings} recordings. Keys were removed, and so was everything in the addresses of stores that looks like a secret. Check it before you send it.`
       )
     }
     return yield* ending(verdicts)

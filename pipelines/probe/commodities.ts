@@ -6,13 +6,12 @@
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { Clock, DateTime, Effect, FileSystem, type Redacted, Result } from "effect"
 import { type Catalog, catalog, type Feed } from "../commodities/catalog.ts"
-import { DriftFound } from "../commodities/decode/field.ts"
 import { PayloadUnreadable, rowsOf } from "../commodities/decode/payload.ts"
+import { DriftFound } from "../commodities/normalise/drift.ts"
 import { normalise } from "../commodities/normalise/normalise.ts"
-import { marsKey } from "../commodities/source/mars-key.ts"
-import { aboutNoDays, asksOf, knowsNoDays } from "../commodities/source/requests.ts"
-import { Archive } from "../run/archive/archive.ts"
-import type { RawFile } from "../run/archive/raw-file.ts"
+import { daysAhead, fetchFirst } from "../commodities/source/fetch-feed.ts"
+import { aboutNoDays, asksOf, knowsNoDays, marsKey } from "../commodities/source/requests.ts"
+import type { RawFile } from "../run/archive/fetch-list.ts"
 import { reading } from "../run/files/hand-edited.ts"
 import {
   AccessDenied,
@@ -24,8 +23,7 @@ import {
   UpstreamUnavailable
 } from "../run/origins/origin.ts"
 import type { DayRange } from "../run/pipeline.ts"
-import { orFatal, whyAway } from "./away.ts"
-import { type FeedVerdict, type Found, verdictsOf } from "./verdict.ts"
+import { type FeedVerdict, type Finding, orFatal, tooManyRejects, verdictsOf, whyAway } from "./verdict.ts"
 
 /** Number of days in which a report of this frequency appears at least once, even if one is late. */
 const spans: Readonly<Record<Feed["frequency"], number>> = {
@@ -39,9 +37,6 @@ const spans: Readonly<Record<Feed["frequency"], number>> = {
 /** A week is final after four more reports have restated it. */
 const untilFinal = 35
 
-/** A run asks for the same number of days ahead. */
-const daysAhead = 14
-
 /** `windowReachDays` also covers year-to-date reports, which begin on 1 January. */
 const windowOf = ({ final, frequency, windowReachDays }: Feed, today: string): DayRange => ({
   from: daysBefore(today, spans[frequency] + windowReachDays + (final ? untilFinal : 0)),
@@ -53,9 +48,6 @@ const services = {
   "gov-mpr": "Datamart (mpr.datamart.ams.usda.gov)"
 }
 
-/** Up to this share, rejected rows count as odd rows. Above it, the feed differs. */
-const mostRejected = 0.1
-
 const few = (names: ReadonlyArray<string>) =>
   names.length > 4 ? `${names.slice(0, 4).join(", ")} and ${names.length - 4} more` : names.join(", ")
 
@@ -65,15 +57,16 @@ const clockTolerance = 5
 const clockNote = ({ fetched_at, told }: RawFile) => {
   const minutes = Math.round((Date.parse(fetched_at) - Date.parse(told?.date ?? "")) / 60_000)
   if (Number.isNaN(minutes) || Math.abs(minutes) <= clockTolerance) return []
-  return [`the clock of this machine is ${Math.abs(minutes)} minutes ${minutes > 0 ? "ahead" : "behind"}: set it right`]
+  return [`the clock of this machine is ${Math.abs(minutes)} minutes ${minutes > 0 ? "ahead" : "behind"}: correct it`]
 }
 
 const movedNote = ({ final_url, url }: RawFile) =>
   new URL(final_url).host === new URL(url).host ? [] : [`it redirects to ${final_url}: the source has moved`]
 
-const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefined, recorded: boolean): Found => {
-  const { remark, rows } = rowsOf(feed, { ...raw, text, recorded })
-  const read = normalise(feed, rows, { asked: raw.exact ? window : undefined })
+const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefined, recorded: boolean): Finding => {
+  const payload = rowsOf(feed, { ...raw, text, recorded })
+  const { remark, rows } = payload
+  const read = normalise(feed, payload, { asked: raw.exact ? window : undefined })
   const notes = [
     ...movedNote(raw),
     ...(recorded ? [] : clockNote(raw)),
@@ -85,11 +78,8 @@ const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefi
   ]
   const newest_day = read.readings.reduce((day, { observed_on }) => (observed_on > day ? observed_on : day), "")
   const found = { feed: feed.feed, notes, rows: rows.length, newest_day: newest_day === "" ? null : newest_day }
-  const [reject] = read.rejects
-  if (reject !== undefined && read.rejects.length > rows.length * mostRejected) {
-    const detail = `${read.rejects.length} of ${rows.length} rows cannot be read; row ${reject.position}: ${reject.reason}`
-    return { ...found, verdict: "differs", detail }
-  }
+  const rejected = tooManyRejects(read.rejects, rows.length, "rows")
+  if (rejected !== undefined) return { ...found, verdict: "differs", detail: rejected }
   if (rows.length === 0) {
     const days = window === undefined ? "" : ` of ${window.from} to ${window.to}`
     return { ...found, verdict: "ok", detail: `${feed.title} has no row${days}` }
@@ -98,30 +88,13 @@ const judge = (feed: Feed, raw: RawFile, text: string, window: DayRange | undefi
   return { ...found, verdict: "ok", detail: `${feed.title}, ${rows.length} rows, ${newest}` }
 }
 
-const isAbsent = (error: unknown): error is NotRecorded | RefusedByUpstream =>
-  error instanceof NotRecorded || (error instanceof RefusedByUpstream && error.status === 404)
-
-/** Fetches the first address that exists; otherwise fails with the error of the last one. */
-const fetchFirst = Effect.fnUntraced(function* (asks: ReadonlyArray<Ask>) {
-  const archive = yield* Archive
-  let absent: NotRecorded | RefusedByUpstream | undefined
-  for (const ask of asks) {
-    const fetched = yield* Effect.catchIf(archive.fetch({ ...ask, wants: ["date"] }), isAbsent, (error) => {
-      absent = error
-      return Effect.succeed(undefined)
-    })
-    if (fetched !== undefined) return fetched
-  }
-  return yield* absent ?? Effect.die(new Error("a feed of the catalog has no path"))
-})
-
 interface Asked {
-  readonly found: Found
+  readonly found: Finding
   readonly error?: OriginError
 }
 
 /** Reading finds what is wrong with a payload. Any other exception is a bug. */
-const judged = (feed: Feed, ...rest: [RawFile, string, DayRange | undefined, boolean]): Found => {
+const judged = (feed: Feed, ...rest: [RawFile, string, DayRange | undefined, boolean]): Finding => {
   try {
     return judge(feed, ...rest)
   } catch (cause) {
@@ -137,7 +110,8 @@ const probeFeed = Effect.fnUntraced(function* (feed: Feed, today: string, key: R
   const fs = yield* FileSystem.FileSystem
   const { kind } = yield* Origin
   const window = kind === "live" ? windowOf(feed, today) : undefined
-  const fetched = yield* Effect.result(fetchFirst(asksOf(feed, window, key)))
+  const asks = asksOf(feed, window, key).map((ask): Ask => ({ ...ask, wants: ["date"] }))
+  const fetched = yield* Effect.result(fetchFirst(asks))
   if (Result.isFailure(fetched)) {
     const error = yield* orFatal(fetched.failure)
     const found = { feed: feed.feed, verdict: "unreachable", detail: whyAway(error) } as const
@@ -165,15 +139,15 @@ const hopeless = (asked: ReadonlyArray<Asked>): string | undefined => {
 const isGone = ({ error }: Asked) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
 
 /** A single report may end. If no report exists any more, the whole service has moved. */
-const orMoved = (asked: ReadonlyArray<Asked>): ReadonlyArray<Found> => {
+const orMoved = (asked: ReadonlyArray<Asked>): ReadonlyArray<Finding> => {
   if (asked.length < 3 || !asked.every(isGone)) return asked.map(({ found }) => found)
   const detail =
-    "no report of this service is at its address any more (HTTP 404 or 410): the API has moved; install a newer version of Larder, or report it with --bundle"
+    "no report of this service is at its address anymore (HTTP 404 or 410): the API has moved; install a newer version of Larder, or report it with --bundle"
   return asked.map(({ found }) => ({ ...found, detail }))
 }
 
 /** Every feed of a service is asked for days that have rows, so feeds that are all empty differ. */
-const orNoDays = (found: ReadonlyArray<Found>): ReadonlyArray<Found> => {
+const orNoDays = (found: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
   if (!knowsNoDays(found.flatMap(({ rows, verdict }) => (verdict === "ok" ? [rows ?? 0] : [])))) return found
   return found.map((one) =>
     one.verdict === "ok" ? { ...one, verdict: "differs", detail: `${one.detail}, ${aboutNoDays}` } : one
@@ -193,7 +167,7 @@ const probeService = Effect.fnUntraced(function* ({ feeds }: Catalog, source: Fe
   }
   const asked: Array<Asked> = []
   let stop: string | undefined
-  const rest: Array<Found> = []
+  const rest: Array<Finding> = []
   for (const feed of own) {
     if (stop !== undefined) {
       rest.push({ feed: feed.feed, verdict: "not_asked", detail: stop })

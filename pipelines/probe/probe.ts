@@ -25,6 +25,9 @@ export const hasty: Partial<LivePolicy> = {
   head: "2 minutes"
 }
 
+/** The id of a probe, as that of a run, in the list of what was fetched. */
+export const probeRun = "probe"
+
 export interface Probed {
   readonly pipeline: string
   readonly verdicts: ReadonlyArray<FeedVerdict>
@@ -51,7 +54,7 @@ export const probePipeline = Effect.fnUntraced(function* (pipeline: Pipeline, st
   const fs = yield* FileSystem.FileSystem
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-probe-" }))
   const { seen, verdicts } = yield* judged(pipeline, stores).pipe(
-    Effect.provide(Archive.layer({ folder, run_id: "probe", pipeline: pipeline.name, days: null }))
+    Effect.provide(Archive.layer({ folder, run_id: probeRun, pipeline: pipeline.name, days: null }))
   )
   return { pipeline: pipeline.name, verdicts, zips: seen, folder } satisfies Probed as Probed
 })

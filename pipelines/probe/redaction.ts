@@ -3,7 +3,7 @@
  * It finds them as plain text, percent-encoded and inside Base64, wherever a source repeats them.
  */
 import { Effect, Redacted } from "effect"
-import { marsKey } from "../commodities/source/mars-key.ts"
+import { marsKey } from "../commodities/source/requests.ts"
 import { proxies } from "../run/origins/proxies.ts"
 
 export interface Redaction {
@@ -29,7 +29,7 @@ const formsOf = (secret: string): ReadonlyArray<string> => {
 }
 
 /** Longer forms are replaced first, because one form may contain another. */
-export const redactionOf = (secrets: ReadonlyArray<string>): Redaction => {
+const redactionOf = (secrets: ReadonlyArray<string>): Redaction => {
   const known = [...new Set(secrets)].filter((secret) => secret !== "")
   const forms = known
     .flatMap((secret, index) => formsOf(secret).map((form) => ({ form, instead: `redacted-${index + 1}` })))

@@ -4,17 +4,14 @@
  */
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { Archive } from "../run/archive/archive.ts"
-import type { RawFile } from "../run/archive/raw-file.ts"
 import { Origin } from "../run/origins/origin.ts"
 import type { Batch } from "../storefronts/decode/feed.ts"
-import { readFeedFile } from "../storefronts/source/crawl/feed-file.ts"
+import { feedKinds } from "../storefronts/feed-kinds.ts"
 import { type StorePolicy, storePolicy } from "../storefronts/source/crawl/policy.ts"
 import { nothingKnown } from "../storefronts/source/crawl/product-list.ts"
-import { readShopify } from "../storefronts/source/crawl/shopify.ts"
-import { readWooCommerce } from "../storefronts/source/crawl/woocommerce.ts"
 import { listAddress, withOperatorFiles } from "../storefronts/source/operator-files.ts"
 import { type ListedStore, storesIn } from "../storefronts/source/store-list.ts"
-import { type Found, verdictsOf } from "./verdict.ts"
+import { type Finding, tooManyRejects, verdictsOf } from "./verdict.ts"
 
 /** Enough for some hundred products of any feed. */
 const mostBytesOfFile = 4 << 20
@@ -22,9 +19,6 @@ const mostBytesOfFile = 4 << 20
 const policy: StorePolicy = { ...storePolicy, budget: "3 minutes" }
 
 const storesAtOnce = 32
-
-/** Up to this share, rejected rows count as odd rows. Above it, the feed differs. */
-const mostRejected = 0.1
 
 /** The first rows have arrived: no more requests are needed. */
 class Enough extends Schema.TaggedError<Enough>()("Enough", {}) {}
@@ -50,28 +44,13 @@ const onlyTheBeginning = (origin: Origin["Service"]) =>
       })
   })
 
-const reading = (store: ListedStore, take: (batch: Batch, raw: RawFile) => Effect.Effect<void, Enough>) => {
-  switch (store.kind) {
-    case "shopify":
-      return readShopify(store, take, policy, nothingKnown)
-    case "woocommerce":
-      return readWooCommerce(store, take, policy, nothingKnown)
-    case "shopify-csv":
-    case "google-merchant":
-      return readFeedFile(store, take, policy)
-  }
-}
-
-const judge = (feed: string, { products, rejects, variants }: Batch): Found => {
+const judge = (feed: string, { products, rejects, variants }: Batch): Finding => {
   const priced = variants.filter(({ price }) => price !== null).length
   const notes =
     priced === variants.length ? [] : [`${variants.length - priced} of ${variants.length} variants have no price`]
   const rows = products.length + rejects.length
-  const [reject] = rejects
-  if (reject !== undefined && rejects.length > rows * mostRejected) {
-    const detail = `${rejects.length} of ${rows} products cannot be read; at ${reject.position}: ${reject.reason}`
-    return { feed, verdict: "differs", detail, notes, rows }
-  }
+  const rejected = tooManyRejects(rejects, rows, "products")
+  if (rejected !== undefined) return { feed, verdict: "differs", detail: rejected, notes, rows }
   if (variants.length > 0 && priced === 0) return { feed, verdict: "differs", detail: "no product has a price", rows }
   return { feed, verdict: "ok", detail: `the first ${products.length} products can be read`, notes, rows }
 }
@@ -82,16 +61,17 @@ const differing = new Set<string>(["unreadable", "html", "empty", "headless", "t
 const probeStore = Effect.fnUntraced(function* (store: ListedStore) {
   const feed = `store/${store.domain}`
   const first: Array<Batch> = []
-  const take = (batch: Batch) => {
+  const take = (batch: Batch): Effect.Effect<void, Enough> => {
     first.push(batch)
     return batch.products.length + batch.rejects.length > 0 ? Effect.fail(new Enough()) : Effect.void
   }
-  const ended = yield* Effect.catchTag(reading(store, take), "Enough", () => Effect.succeed(undefined))
+  const read = feedKinds[store.kind].read(store, take, policy, nothingKnown)
+  const ended = yield* Effect.catchTag(read, "Enough", () => Effect.succeed(undefined))
   const batch = first.at(-1)
   if (ended === undefined && batch !== undefined) return judge(feed, batch)
   const detail = ended?.detail ?? "it has no products"
   const verdict = differing.has(ended?.outcome ?? "empty") ? "differs" : "unreachable"
-  return { feed, verdict, detail } satisfies Found as Found
+  return { feed, verdict, detail } satisfies Finding as Finding
 })
 
 /** `given` is the file of `--stores`. */

@@ -1,4 +1,7 @@
 /** What a probe says about one feed, and about all of them. */
+import { Effect } from "effect"
+import type { ArchiveUnwritable, RawFileDamaged } from "../run/archive/fetch-list.ts"
+import { type OriginError, UpstreamUnavailable } from "../run/origins/origin.ts"
 
 export interface FeedVerdict {
   readonly pipeline: string
@@ -17,12 +20,12 @@ export interface FeedVerdict {
   readonly newest_day: string | null
 }
 
-export type Found = Pick<FeedVerdict, "feed" | "verdict" | "detail"> &
+export type Finding = Pick<FeedVerdict, "feed" | "verdict" | "detail"> &
   Partial<Pick<FeedVerdict, "notes" | "rows" | "newest_day">>
 
 export const verdictsOf =
   (pipeline: string, group: string) =>
-  ({ detail, feed, newest_day = null, notes = [], rows = null, verdict }: Found): FeedVerdict => ({
+  ({ detail, feed, newest_day = null, notes = [], rows = null, verdict }: Finding): FeedVerdict => ({
     pipeline,
     group,
     feed,
@@ -32,6 +35,33 @@ export const verdictsOf =
     rows,
     newest_day
   })
+
+/** Up to this share, rejected rows count as odd rows. Above it, the feed differs. */
+const mostRejected = 0.1
+
+/** What is wrong with a feed of so many rows, if too many of them were rejected. */
+export const tooManyRejects = (
+  rejects: ReadonlyArray<{ readonly position: string | number; readonly reason: string }>,
+  rows: number,
+  what: string
+) => {
+  const [first] = rejects
+  if (first === undefined || rejects.length <= rows * mostRejected) return undefined
+  return `${rejects.length} of ${rows} ${what} cannot be read, the first at ${first.position}: ${first.reason}`
+}
+
+/** A source that cannot be read is a verdict. A fault of this machine ends the probe. */
+export const orFatal = <E extends OriginError>(error: E | ArchiveUnwritable | RawFileDamaged) =>
+  error._tag === "ArchiveUnwritable" || error._tag === "RawFileDamaged"
+    ? Effect.fail(error)
+    : Effect.succeed(error as Exclude<typeof error, ArchiveUnwritable | RawFileDamaged>)
+
+/** Why there was no answer, without the address of a failed connection: feeds with the same problem get one text. */
+export const whyAway = (error: OriginError) => {
+  if (!(error instanceof UpstreamUnavailable)) return error.message
+  const { advice, problem, tries } = error
+  return [`${problem}${tries > 1 ? `, ${tries} times` : ""}.`, advice].filter(Boolean).join(" ")
+}
 
 /** 0 if all feeds are ok, 1 if nothing answered, otherwise 4. */
 export const exitCodeOf = (verdicts: ReadonlyArray<FeedVerdict>) => {
@@ -61,7 +91,7 @@ const linesOf = (verdicts: ReadonlyArray<FeedVerdict>) => {
 }
 
 /** One heading per group, followed by the lines of its feeds. */
-export const told = (verdicts: ReadonlyArray<FeedVerdict>) =>
+export const reportOf = (verdicts: ReadonlyArray<FeedVerdict>) =>
   [...Map.groupBy(verdicts, ({ group, pipeline }) => `${pipeline}, ${group}`)]
     .map(([heading, of]) => {
       const fine = of.filter(({ verdict }) => verdict === "ok").length

@@ -7,7 +7,7 @@ import { constants, inflateRawSync } from "node:zlib"
 import { Data, Effect, Stream } from "effect"
 import { fromRandomAccessReaderPromise, RandomAccessReader } from "yauzl"
 import { deflated, type Member, membersOf, ZipUnusable, zipLimits } from "../branded-foods/source/zip-members.ts"
-import { reasonOf } from "../run/causes.ts"
+import { reasonOf } from "../run/files/causes.ts"
 import { type Answer, type Ask, Origin, type Resume } from "../run/origins/origin.ts"
 
 /** Enough for the list of a dozen members, and a comment. */

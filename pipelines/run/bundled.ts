@@ -1,11 +1,15 @@
 /**
- * Detects payloads that are bundled with Larder. Most of their numbers are generated, so they stay marked as samples
- * even if the operator replays their folder, gives one of them as a file, or names one in a store list.
+ * Payloads that are bundled with Larder. Most of their numbers are generated, so they are never mixed with data from a
+ * source, and stay marked as samples even if the operator replays their folder, gives one of them as a file, or names
+ * one in a store list.
  */
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { gunzipSync } from "node:zlib"
+import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { literal } from "@larder/warehouse/duckdb.ts"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
 import type { Staging } from "@larder/warehouse/publishing/staging.ts"
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import type { Pipeline } from "./pipeline.ts"
@@ -40,7 +44,7 @@ const bundledPayloads = Effect.fnUntraced(
       if (type !== "File" || !lengths.has(yield* payloadBytes(file, Number(size)))) return []
       const bytes = yield* fs.readFile(file)
       const payload = name.endsWith(".gz") ? gunzipSync(bytes) : bytes
-      return [createHash("sha256").update(payload).digest("hex")]
+      return [hash("sha256", payload, "hex")]
     })
     return (yield* Effect.forEach(yield* fs.readDirectory(folder, { recursive: true }), hashOf)).flat()
   },
@@ -66,4 +70,25 @@ export const markBundled = Effect.fn("Pipeline.markBundled")(function* (
     `update ingest.raw_file set origin = 'sample' where raw_sha256 in (${bundled.map(literal).join(", ")}) returning raw_sha256`
   )
   return marked.length > 0
+})
+
+/**
+ * Why a run must not add to this warehouse; undefined if it may. A replay is the operator's own choice, unless its
+ * payloads turn out to be bundled samples.
+ */
+export const mixtureIn = Effect.fnUntraced(function* (
+  layout: Layout,
+  { holds, name: pipeline }: Pick<Pipeline, "name" | "holds">,
+  kind: RunRecord["origin"]
+) {
+  if (kind === "replay") return undefined
+  const live = Option.getOrUndefined(yield* newestManifest(layout.local))?.data_sets[pipeline]
+  const has = (origin: RunRecord["origin"]) => live?.origins.includes(origin) === true
+  if (kind === "live" && has("sample")) {
+    return `This warehouse holds bundled samples, most of them generated; live ${holds} are not mixed with them. Set LARDER_HOME to another folder, or remove the old one, and run again.`
+  }
+  if (kind === "sample" && has("live")) {
+    return `This warehouse holds live ${holds}; the bundled samples, most of them generated, are not mixed with them. Set LARDER_SOURCES=live to continue with live data, or LARDER_HOME to another folder.`
+  }
+  return undefined
 })

@@ -4,19 +4,18 @@
  */
 import { exitCodeOf, messagesOf, report } from "@larder/warehouse/cli/program.ts"
 import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
-import { requirePresentForm } from "@larder/warehouse/generation/layout.ts"
+import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { isLoaded, newestManifest } from "@larder/warehouse/generation/manifest.ts"
-import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { followWithLake } from "@larder/warehouse/lake/follow.ts"
 import { lakeSetting } from "@larder/warehouse/lake/setting.ts"
 import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
 import { recordedNames } from "./origins/replay.ts"
 import type { DayRange, Pipeline } from "./pipeline.ts"
-import { BadUse, checkSettings, type Given, preflight, type Source, sourceKind } from "./preflight.ts"
+import { BadUse, checkPipeline, checkSettings, type Given, type Source, sourceKind } from "./preflight.ts"
 import { progressOnStderr } from "./progress.ts"
 import type { Ended } from "./read-and-publish.ts"
-import { homeSetting, ingestOnce } from "./run.ts"
-import { jsonOf, jsonOfUnpublished, leftOutError, told } from "./summary.ts"
+import { ingestOnce, openHome } from "./run.ts"
+import { jsonOf, jsonOfUnpublished, leftOutError, summaryOf } from "./summary.ts"
 
 const programName = "larder-ingest"
 
@@ -32,7 +31,7 @@ export interface Asked extends Given {
 const daysOf = ({ from, to }: Asked): Effect.Effect<DayRange | undefined, BadUse> => {
   if (Option.isNone(from) && Option.isNone(to)) return Effect.succeed(undefined)
   if (Option.isNone(from) || Option.isNone(to)) {
-    return Effect.fail(new BadUse({ problem: "--from and --to are given together, or not at all" }))
+    return Effect.fail(new BadUse({ problem: "--from and --to must be given together" }))
   }
   return from.value > to.value
     ? Effect.fail(new BadUse({ problem: `--from ${from.value} is after --to ${to.value}` }))
@@ -46,7 +45,7 @@ const isFor = (all: Pipelines, which: Pipelines, flag: string, reads: (pipeline:
   const readers = all.filter(reads).map(({ name }) => `${programName} ${name}`)
   const others = which.filter((pipeline) => !reads(pipeline))
   const names = others.map(({ name }) => name).join(" and ")
-  return Effect.fail(new BadUse({ problem: `${flag} is not for ${names}: give it to ${readers.join(" or ")}` }))
+  return Effect.fail(new BadUse({ problem: `${flag} does not apply to ${names}: use it with ${readers.join(" or ")}` }))
 }
 
 /**
@@ -89,7 +88,7 @@ const recorded = Effect.fnUntraced(function* (which: Pipelines, asked: Asked) {
 /** What all pipelines of a call share. */
 interface Run {
   readonly asked: Asked
-  readonly home: string
+  readonly layout: Layout
   readonly days: DayRange | undefined
 }
 
@@ -103,18 +102,18 @@ const tellFailure = ({ name }: Pipeline, { dryRun, json }: Asked, cause: Cause.C
 }
 
 /** Runs one pipeline and prints its result. */
-const ingestAndTell = Effect.fnUntraced(function* (pipeline: Pipeline, { asked, days, home }: Run) {
+const ingestAndTell = Effect.fnUntraced(function* (pipeline: Pipeline, { asked, days, layout }: Run) {
   const { acceptShrinkage, dryRun, json } = asked
   let ended: Ended | undefined
   const onFailed = (failed: Ended) => {
     ended = failed
   }
-  const options = { home, days: pipeline.days ? days : undefined, dryRun, acceptShrinkage, onFailed }
+  const options = { home: layout.home, days: pipeline.days ? days : undefined, dryRun, acceptShrinkage, onFailed }
   const result = yield* ingestOnce(pipeline, asked, options).pipe(
     Effect.onExit((exit) => (Exit.isFailure(exit) ? tellFailure(pipeline, asked, exit.cause, ended) : Effect.void)),
     json ? (effect) => effect : Effect.provide(progressOnStderr)
   )
-  yield* Console.log(json ? jsonOf(result, dryRun) : told(result, dryRun))
+  yield* Console.log(json ? jsonOf(result, dryRun) : summaryOf(result, dryRun))
   const leftOut = leftOutError(result, dryRun)
   if (leftOut !== undefined) return yield* leftOut
 })
@@ -154,11 +153,11 @@ const endOf = (ended: ReadonlyArray<{ readonly pipeline: string; readonly code: 
 /** Checks one pipeline before any pipeline runs. False if it has nothing to read and others may run. */
 const lookAt = Effect.fnUntraced(function* (
   pipeline: Pipeline,
-  { asked, home }: Run,
+  { asked, layout }: Run,
   source: Source,
   isAlone: boolean
 ) {
-  const { lacks, nothing } = yield* preflight(pipeline, yield* openLayout(home), source)
+  const { lacks, nothing } = yield* checkPipeline(pipeline, layout, source)
   if (nothing !== undefined && isAlone) return yield* new BadUse({ problem: nothing })
   if (nothing !== undefined) {
     yield* Console.error(`${programName}: ${pipeline.name} is left out. ${nothing}`)
@@ -195,9 +194,7 @@ const runEach = Effect.fnUntraced(function* (which: Pipelines, run: Run, source:
 const setUp = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, asked: Asked) {
   yield* checkGiven(all, which, asked)
   const days = yield* daysOf(asked)
-  const home = yield* homeSetting
-  const layout = yield* openLayout(home)
-  yield* requirePresentForm(layout)
+  const layout = yield* openHome
   if (!asked.dryRun) yield* catchUp(layout) // samples and live data must not mix, wherever they were published
   const live = Option.getOrUndefined(yield* newestManifest(layout.local))
   if (asked.ifMissing && Object.values(live?.data_sets ?? {}).some(isLoaded)) return undefined
@@ -205,7 +202,7 @@ const setUp = Effect.fnUntraced(function* (all: Pipelines, which: Pipelines, ask
   yield* checkSettings(kind)
   yield* lakeSetting(layout)
   const source: Source = { kind, stores: Option.getOrUndefined(asked.stores) }
-  return { wanted: yield* recorded(which, asked), run: { asked, home, days }, source, layout }
+  return { wanted: yield* recorded(which, asked), run: { asked, layout, days }, source }
 })
 
 /** `which` are the requested pipelines out of `all`. */
@@ -215,6 +212,6 @@ export const ingest = Effect.fnUntraced(function* (all: Pipelines, which: Pipeli
   )
   if (ready === undefined) return
   const exit = yield* Effect.exit(runEach(ready.wanted, ready.run, ready.source))
-  if (!asked.dryRun) yield* followWithLake(ready.layout)
+  if (!asked.dryRun) yield* followWithLake(ready.run.layout)
   return yield* exit
 })

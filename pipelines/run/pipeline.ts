@@ -14,7 +14,7 @@ import type { NewerDataSet } from "@larder/warehouse/tables/newer-versions.ts"
 import type { DataSet } from "@larder/warehouse/tables/tables.ts"
 import { Effect, type FileSystem, type Path, Schema } from "effect"
 import type { Archive } from "./archive/archive.ts"
-import type { ArchiveUnwritable, RawFileDamaged } from "./archive/raw-file.ts"
+import type { ArchiveUnwritable, RawFileDamaged } from "./archive/fetch-list.ts"
 import type { BadLine } from "./files/hand-edited.ts"
 import type { LivePolicy } from "./origins/live.ts"
 import type { Origin } from "./origins/origin.ts"
@@ -104,7 +104,7 @@ export interface Pipeline {
   /** Where requests to its hosts differ from `livePolicy`. */
   readonly requests?: Partial<LivePolicy>
   /** Whether a run takes over what an interrupted run fetched within the last hours, instead of requesting it again. */
-  readonly goesOn?: true
+  readonly resumesRuns?: true
   /**
    * Whether a rebuild also repeats runs without new rows, because later runs are judged by their reads. Branded foods
    * do not need this: such a run knows its release by name and fetches nothing of it.

@@ -6,7 +6,7 @@ import type { RunRecord } from "@larder/schemas/ingest.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { keptSetting } from "@larder/warehouse/generation/retention.ts"
 import { Config, Effect, type FileSystem, Option, type Path, Runtime, Schema } from "effect"
-import { mixtureIn } from "./mixture.ts"
+import { mixtureIn } from "./bundled.ts"
 import { liveSettings } from "./origins/live.ts"
 import type { Pipeline } from "./pipeline.ts"
 
@@ -42,7 +42,7 @@ export interface Source {
   readonly stores: string | undefined
 }
 
-export interface Preflight {
+interface Preflight {
   /** What the run has to do without, and how to change that. */
   readonly lacks?: string
   /** Why there is nothing to read: an error if this pipeline was requested by name. */
@@ -59,7 +59,7 @@ export const checkSettings = (kind: RunRecord["origin"]) =>
   Effect.andThen(keptSetting, kind === "live" ? Effect.asVoid(liveSettings) : Effect.void)
 
 /** Checks what one pipeline needs. Fetches nothing, and leaves nothing on disk. */
-export const preflight = Effect.fn("Pipeline.preflight")(function* (
+export const checkPipeline = Effect.fn("Pipeline.preflight")(function* (
   pipeline: Pipeline,
   layout: Layout,
   source: Source

@@ -16,7 +16,7 @@ import {
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import type { Check } from "@larder/warehouse/publishing/check.ts"
 import { rollback } from "@larder/warehouse/publishing/rollback.ts"
-import { rawFileTable, rejectTable } from "@larder/warehouse/tables/tables.ts"
+import { rawFileTable, rejectTable } from "@larder/warehouse/tables/ingest-tables.ts"
 import { Effect, FileSystem, Option, type Path, type Scope } from "effect"
 import { Archive } from "./archive/archive.ts"
 import type { Pipeline } from "./pipeline.ts"
@@ -226,7 +226,7 @@ describe("a run that is live", () => {
       yield* interruptedAtManifest(layout, (to) => runOf(to, ["pear 2"], { onFailed }))
       assert.deepStrictEqual(reported, [{ outcome: "published", generation: "larder-000001", rows_loaded: 1 }])
       assert.deepStrictEqual(yield* items(layout), ["pear"])
-      assert.isTrue(logs.some((line) => line.startsWith("Warn: too late: own had been recorded")))
+      assert.isTrue(logs.some((line) => line.startsWith("Warn: the failure came too late: own was already recorded")))
     })
   )
   itWorks("succeeds, and is not told as failed, where the archive cannot note that it has published", (logs) =>
@@ -246,7 +246,7 @@ describe("a run that is live", () => {
       assert.strictEqual(run.generation, "larder-000001")
       assert.deepStrictEqual(yield* items(layout), ["pear"])
       const [told = "", ...others] = logs.filter((line) => line.startsWith("Warn"))
-      assert.match(told, /^Warn: the run is live, and the archive does not note it: .*EISDIR/)
+      assert.match(told, /^Warn: the run is live, but the archive has no record of it: .*EISDIR/)
       assert.deepStrictEqual(others, [])
     })
   )

@@ -7,18 +7,17 @@ import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/inges
 import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { type Manifest, newestManifest } from "@larder/warehouse/generation/manifest.ts"
+import { requirePublishable } from "@larder/warehouse/live/previous.ts"
 import { recordedRun } from "@larder/warehouse/live/runs.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import { ChecksFailed } from "@larder/warehouse/publishing/check.ts"
-import { requirePublishable } from "@larder/warehouse/publishing/definitions.ts"
 import { publish } from "@larder/warehouse/publishing/publish.ts"
 import { PublishedMeanwhile, recordEnd, requireStillKnown } from "@larder/warehouse/publishing/record.ts"
 import { folderOf, type Staged, StagingFailed, stage } from "@larder/warehouse/publishing/staging.ts"
 import { Cause, Clock, Effect, Exit, Option, Path } from "effect"
 import { Archive } from "./archive/archive.ts"
 import { archiveToRepeat, fetchesOf, repeated, unpackingFolder } from "./archive/archived-runs.ts"
-import { markBundled } from "./bundled.ts"
-import { mixtureIn } from "./mixture.ts"
+import { markBundled, mixtureIn } from "./bundled.ts"
 import { type DayRange, NothingRead, type Pipeline, ReadFailed, type RunContext, reasonLines } from "./pipeline.ts"
 import { BadUse } from "./preflight.ts"
 import { Progress } from "./progress.ts"
@@ -48,7 +47,7 @@ export interface RunOptions {
   readonly onFailed?: (ended: Ended) => void
 }
 
-export interface Reading {
+interface Reading {
   readonly pipeline: Pipeline
   readonly layout: Layout
   /** The run as it begins. */
@@ -89,7 +88,7 @@ const tellFailure = Effect.fnUntraced(function* (
   if (recorded !== undefined) {
     options.onFailed?.({ run: recorded, left_out })
     return yield* Effect.logWarning(
-      `too late: ${recorded.run_id} had been recorded, and what it brought is live. npx larder-ingest generations shows it.`
+      `the failure came too late: ${recorded.run_id} was already recorded, and its data is live. npx larder-ingest generations shows it.`
     )
   }
   const finished_at = timeOf(yield* Clock.currentTimeMillis)

@@ -6,14 +6,15 @@ import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import type { RunRecord } from "@larder/schemas/ingest.ts"
 import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
-import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
+import { type Layout, layoutOf, requirePresentForm, writableDirectory } from "@larder/warehouse/generation/layout.ts"
 import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
-import { recordKilledRuns } from "@larder/warehouse/publishing/killed-runs.ts"
+import { recordKilledRuns } from "@larder/warehouse/publishing/record.ts"
 import { ownFolder } from "@larder/warehouse/publishing/staging.ts"
 import { Clock, Config, Effect, Exit, FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
 import { Archive } from "./archive/archive.ts"
 import { type ArchivedRun, archiveToRepeat, repeated, unpackingFolder } from "./archive/archived-runs.ts"
+import { reasonOf } from "./files/causes.ts"
 import type { BundleUnusable } from "./origins/bundle-files.ts"
 import { type FileUnusable, fileOrigin } from "./origins/file.ts"
 import { liveOrigin } from "./origins/live.ts"
@@ -21,6 +22,7 @@ import { Origin } from "./origins/origin.ts"
 import { type RecordingsMissing, replayOrigin, sampleOrigin } from "./origins/replay.ts"
 import { LeftOut, type Pipeline, reasonLines } from "./pipeline.ts"
 import { type Given, sourceKind } from "./preflight.ts"
+import { Progress } from "./progress.ts"
 import { outcomeOfFailure, type RunOptions, readAndPublish, timeOf } from "./read-and-publish.ts"
 
 /** Identifies a run. A run that is repeated from the archive keeps its identity. */
@@ -59,12 +61,11 @@ export class FeedsLeftOut extends Schema.TaggedError<FeedsLeftOut>()("FeedsLeftO
 }
 
 /** A dry run has no folder to work in. */
-export class ScratchUnwritable extends Schema.TaggedError<ScratchUnwritable>()("ScratchUnwritable", {
+class ScratchUnwritable extends Schema.TaggedError<ScratchUnwritable>()("ScratchUnwritable", {
   cause: Schema.Defect()
 }) {
   override get message() {
-    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `The folder for temporary files cannot be written: ${reason}. Set TMPDIR to a folder with as much room as a run needs.`
+    return `The folder for temporary files cannot be written: ${reasonOf(this.cause)}. Set TMPDIR to a folder with as much room as a run needs.`
   }
 }
 
@@ -73,11 +74,18 @@ const reasonsShown = 50
 
 export const homeSetting = Config.String("LARDER_HOME").pipe(Config.withDefault("data"))
 
+/** The warehouse of `LARDER_HOME`. Fails if an earlier version of Larder made it. */
+export const openHome = Effect.gen(function* () {
+  const layout = yield* openLayout(yield* homeSetting)
+  yield* requirePresentForm(layout)
+  return layout
+})
+
 /** Sorts by start time; the random end distinguishes runs of the same millisecond. */
 const newRunId = (pipeline: string, now: number) =>
   `${new Date(now).toISOString().replaceAll(/[-:.]/g, "")}-${pipeline}-${randomBytes(3).toString("hex")}`
 
-type OriginLayer = Layer.Layer<
+export type OriginLayer = Layer.Layer<
   Origin,
   Config.ConfigError | RecordingsMissing | BundleUnusable | FileUnusable,
   FileSystem.FileSystem | Path.Path
@@ -157,7 +165,7 @@ const noteEnd = (how: string | undefined, shrinkageAccepted?: boolean) =>
   how === undefined
     ? Effect.void
     : Archive.use((archive) => archive.ended(how, shrinkageAccepted)).pipe(
-        Effect.catch((error) => Effect.logWarning(`how this run ended is not noted: ${error.message}`))
+        Effect.catch((error) => Effect.logWarning(`the archive has no record of how this run ended: ${error.message}`))
       )
 
 /** Where a dry run writes everything, until it ends. It needs as much room as a run. */
@@ -187,7 +195,7 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
         : Archive.use((archive) => archive.published(run.generation ?? "", options.acceptShrinkage)).pipe(
             // the run is live, and a rebuild also learns this from the warehouse
             Effect.catch((error) =>
-              Effect.logWarning(`the run is live, and the archive does not note it: ${error.message}`)
+              Effect.logWarning(`the run is live, but the archive has no record of it: ${error.message}`)
             )
           )
     ),
@@ -201,7 +209,8 @@ export const ingestFromOrigin = Effect.fnUntraced(function* (pipeline: Pipeline,
         run_id: identity.run_id,
         pipeline: pipeline.name,
         days: options.days ?? null,
-        goesOn: pipeline.goesOn === true
+        resumesRuns: pipeline.resumesRuns === true,
+        onBytes: (bytes) => Progress.use((progress) => progress.advance({ bytes }))
       })
     )
   )

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aRun } from "@larder/test/support/warehouse/pantry.ts"
 import type { IngestResult } from "./read-and-publish.ts"
-import { jsonOf, leftOutError, told } from "./summary.ts"
+import { jsonOf, leftOutError, summaryOf } from "./summary.ts"
 
 const left = (feed: string, kind: "untrusted" | "unreachable" | "partial" = "unreachable") => ({
   feed,
@@ -28,16 +28,16 @@ const result = (of: Partial<IngestResult>): IngestResult => ({
 describe("the summary of a run", () => {
   it("calls rows that state nothing new neither loaded nor known", () => {
     assert.strictEqual(
-      told(result({}), false),
+      summaryOf(result({}), false),
       "storefronts: published larder-000001\n  5 rows read: 3 new, 1 with nothing new, 1 rejected"
     )
   })
 
   it.each([
     [true, "dry run: nothing was published; a run would publish a new generation"],
-    [false, "dry run: nothing was published; a run would publish nothing, as nothing is new"]
+    [false, "dry run: nothing was published; a run would publish nothing, because nothing is new"]
   ])("says that a dry run published nothing (changes: %s)", (changes, line) => {
-    assert.include(told(result({ changes }), true), `storefronts: ${line}\n`)
+    assert.include(summaryOf(result({ changes }), true), `storefronts: ${line}\n`)
   })
 
   it("has words of its own with --json for what a dry run would publish", () => {
@@ -64,9 +64,14 @@ describe("the summary of a run", () => {
       "all stores, which failed",
       { feeds: 2, left_out: [left("a"), left("b")], all_failed: true },
       false,
-      "not one could be read"
+      "none could be read"
     ],
-    ["one store, which was read in part", { left_out: [left("a", "partial")] }, false, "what came was published"],
+    [
+      "one store, which was read in part",
+      { left_out: [left("a", "partial")] },
+      false,
+      "what was received was published"
+    ],
     ["one of two", { feeds: 2, left_out: [left("a")] }, false, "the other was published"],
     ["one of three", { feeds: 3, left_out: [left("a")] }, false, "the others were published"],
     ["one of three in a dry run", { feeds: 3, left_out: [left("a")] }, true, "the others would be published"],

@@ -7,14 +7,14 @@ const grouped = (rows: number | null) => (rows ?? 0).toLocaleString("en-US")
 
 const headlineOf = ({ changes, run }: Pick<IngestResult, "run" | "changes">, dryRun: boolean) => {
   if (dryRun) {
-    const would = changes ? "a new generation" : "nothing, as nothing is new"
+    const would = changes ? "a new generation" : "nothing, because nothing is new"
     return `dry run: nothing was published; a run would publish ${would}`
   }
   return run.generation === null ? "nothing new, nothing published" : `published ${run.generation}`
 }
 
 /** For a run that did not fail. */
-export const told = (
+export const summaryOf = (
   result: Pick<IngestResult, "run" | "changes"> & Partial<Pick<IngestResult, "stores">>,
   dryRun: boolean
 ): string => {
@@ -30,8 +30,8 @@ export const told = (
 const restOf = ({ all_failed, changes, feeds, left_out }: IngestResult, dryRun: boolean) => {
   const others = feeds - left_out.length
   const [was, were] = dryRun ? ["would be", "would be"] : ["was", "were"]
-  if (all_failed) return left_out.length === 1 ? "no row of it changes" : "not one could be read"
-  if (others === 0) return changes ? `what came ${was} published` : "what came was nothing new"
+  if (all_failed) return left_out.length === 1 ? "no row of it changes" : "none could be read"
+  if (others === 0) return changes ? `what was received ${was} published` : "what was received was not new"
   if (others === 1) return changes ? `the other ${was} published` : "the other had nothing new"
   return changes ? `the others ${were} published` : "the others had nothing new"
 }

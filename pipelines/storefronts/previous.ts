@@ -1,7 +1,8 @@
 /** What the live generation knows about the stores. */
+import { readFileSync } from "node:fs"
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { fromLive, liveOf } from "@larder/warehouse/live/previous.ts"
+import { fromLive, liveDataSetOf } from "@larder/warehouse/live/previous.ts"
 import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
@@ -28,28 +29,7 @@ export interface Previous {
 
 const nothingYet: Previous = { stores: new Map() }
 
-const stores = `
-  with latest as (
-    select store_id, max(read_at) filter (fetch_status <> 'failed') as fetched_at,
-      arg_max(outcome, (read_at, run_id)) as outcome, arg_max(products_read, (read_at, run_id))::integer as found
-    from ingest.store_read group by store_id
-  ),
-  listing as (
-    select store_id, count(*)::integer as listed from storefront.sighting where kind = 'product' and is_listed group by store_id
-  ),
-  pricing as (
-    select store_id, sum(greatest(len(variants), 1))::integer as priceable,
-      sum(if(len(variants) = 0, 1, len(list_filter(variants, lambda variant: coalesce(variant.price, 0) = 0))))::integer as unpriced
-    from storefront.product
-    where product_id in (select id from storefront.sighting where kind = 'product' and is_listed)
-    group by store_id
-  )
-  select domain, kind, outcome, epoch_ms(fetched_at)::double as fetched_at, coalesce(listed, 0) as listed, found,
-    coalesce(priceable, 0) as priceable, coalesce(unpriced, 0) as unpriced
-  from storefront.store
-  join latest using (store_id)
-  left join listing using (store_id)
-  left join pricing using (store_id)`
+const stores = readFileSync(new URL("./known-stores.sql", import.meta.url), "utf8")
 
 export const readPrevious = ({ layout }: RunContext) =>
   fromLive(layout, storefront, nothingYet, (db) =>
@@ -80,7 +60,7 @@ export const stageKnownProducts = Effect.fnUntraced(function* (
   { stores }: Previous
 ) {
   yield* db.run("create table feed.known (domain varchar, native_id varchar)")
-  const { file: live } = yield* liveOf(layout, storefront)
+  const { file: live } = yield* liveDataSetOf(layout, storefront)
   if (stores.size > 0 && live !== undefined) yield* db.run(makeKnown(live))
   return ({ domain, kind }: ListedStore) => {
     if (stores.get(domain)?.kind !== kind) return Effect.succeed<ReadonlySet<string>>(new Set())

@@ -1,22 +1,18 @@
 /** Reads one store of the list. Its rows are staged as they arrive; its outcome is reported at the end. */
 import type { Staging } from "@larder/warehouse/publishing/staging.ts"
-import { rawFileTable, rejectTable } from "@larder/warehouse/tables/tables.ts"
+import { rawFileTable, rejectTable } from "@larder/warehouse/tables/ingest-tables.ts"
 import { Clock, Effect } from "effect"
-import type { RawFile } from "../run/archive/raw-file.ts"
+import type { RawFile } from "../run/archive/fetch-list.ts"
 import { Progress } from "../run/progress.ts"
-import { mappingHash } from "./mapping.ts"
+import { feedKinds } from "./feed-kinds.ts"
+import { mappingHash } from "./mapping-version.ts"
 import type { KnownProducts } from "./previous.ts"
-import { readFeedFile } from "./source/crawl/feed-file.ts"
-import { type StorePolicy, storePolicy } from "./source/crawl/policy.ts"
-import type { Known } from "./source/crawl/product-list.ts"
-import { readShopify } from "./source/crawl/shopify.ts"
-import { type StoreRead, storeRead, type Take } from "./source/crawl/store-read.ts"
-import { readWooCommerce } from "./source/crawl/woocommerce.ts"
+import { storePolicy } from "./source/crawl/policy.ts"
+import { type Done, feedOf, type StoreRead, storeRead, type Take } from "./source/crawl/store-read.ts"
 import type { ListedStore } from "./source/store-list.ts"
 import type { stageRows } from "./stage/stage-rows.ts"
 
 const pipeline = "storefronts"
-export const feedOf = ({ domain }: ListedStore) => `store/${domain}`
 
 interface Target {
   readonly run_id: string
@@ -25,28 +21,6 @@ interface Target {
   readonly staging: Staging
   readonly rows: Effect.Success<ReturnType<typeof stageRows>>
   readonly known: KnownProducts
-}
-
-/** The result of reading one store. */
-export interface Done {
-  readonly store: ListedStore
-  readonly read: StoreRead
-  readonly rows_read: number
-  readonly rows_rejected: number
-  readonly read_at: string
-  readonly seconds: number
-}
-
-const reading = <E, R>(store: ListedStore, take: Take<E, R>, policy: StorePolicy, known: Known<E, R>) => {
-  switch (store.kind) {
-    case "shopify":
-      return readShopify(store, take, policy, known)
-    case "woocommerce":
-      return readWooCommerce(store, take, policy, known)
-    case "shopify-csv":
-    case "google-merchant":
-      return readFeedFile(store, take, policy)
-  }
 }
 
 /** Numbers of rejects that do not identify their product or collection. */
@@ -92,9 +66,9 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     )
     yield* progress.advance({ rows: count })
   })
-  const ended = yield* reading(store, take, storePolicy, { listed: target.known(store) }).pipe(
-    Effect.catchTag("Unread", Effect.die) // each reader turns it into an outcome
-  )
+  const ended = yield* feedKinds[store.kind]
+    .read(store, take, storePolicy, { listed: target.known(store) })
+    .pipe(Effect.catchTag("Unread", Effect.die)) // each reader turns it into an outcome
   const read = orUnclear(ended, nameless)
   const all = [...payloads.values()]
   yield* staging.add(

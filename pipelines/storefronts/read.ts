@@ -3,25 +3,27 @@
  * such and never prevents the others from being published.
  */
 import { literal } from "@larder/warehouse/duckdb.ts"
+import { storeReadTable } from "@larder/warehouse/tables/ingest-tables.ts"
 import { storefront, storeTable } from "@larder/warehouse/tables/storefront/data-set.ts"
-import { storeReadTable } from "@larder/warehouse/tables/tables.ts"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { Archive } from "../run/archive/archive.ts"
 import { reading } from "../run/files/hand-edited.ts"
 import { Origin } from "../run/origins/origin.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
-import { putTogether } from "./normalise/assemble.ts"
+import { feedKinds } from "./feed-kinds.ts"
+import { mappingHash } from "./mapping-version.ts"
+import { assemble } from "./normalise/assemble.ts"
 import { dictionary } from "./normalise/category/dictionary.ts"
 import { readPrevious, stageKnownProducts } from "./previous.ts"
-import { type Done, feedOf, readStore } from "./read-store.ts"
+import { readStore } from "./read-store.ts"
 import { isTaken, outcomes } from "./source/crawl/outcome.ts"
+import { type Done, feedOf } from "./source/crawl/store-read.ts"
 import { dueAmong } from "./source/due.ts"
 import { listAddress, listName, withOperatorFiles } from "./source/operator-files.ts"
 import { StoreListUnusable, storesIn } from "./source/store-list.ts"
-import { withProductsRead } from "./stage/check-reads.ts"
+import { withhold, withProductsRead } from "./stage/check-reads.ts"
 import { stageRows } from "./stage/stage-rows.ts"
-import { withhold } from "./stage/withheld.ts"
 
 /** Stores read concurrently. Each holds at most one page of a few MB, and most of them are waiting for their hosts. */
 const atOnce = 128
@@ -41,11 +43,8 @@ const readList = Effect.fnUntraced(function* (name: string) {
 
 const Id = Schema.Struct({ domain: Schema.String, store_id: Schema.String })
 
-/** In a file, rows with the same product id are variants of one product; in a shop's pages they repeat the product. */
-const merges = (kind: string) => kind === "shopify-csv" || kind === "google-merchant"
-
 const known = ({ read, store }: Done) =>
-  `(${literal(store.domain)}, ${read.currency === null ? "null" : literal(read.currency)}, ${merges(store.kind)})`
+  `(${literal(store.domain)}, ${read.currency === null ? "null" : literal(read.currency)}, ${feedKinds[store.kind].isFile})`
 
 /** Stages a row for each store, and a row for each read. */
 const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext, done: ReadonlyArray<Done>) {
@@ -116,7 +115,7 @@ export const readStorefronts = Effect.fn("storefronts.read")(
     const name = yield* listName(origin, run.stores)
     const { done, result, stores } = yield* Effect.gen(function* () {
       const { fetched_at: asked_at, stores: all } = yield* readList(name)
-      const due = yield* dueAmong(run, all, asked_at)
+      const due = yield* dueAmong({ ...run, mapping: mappingHash }, all, asked_at)
       const stores = { listed: all.length, not_due: all.length - due.length }
       if (due.length === 0) return { done: [], result: nothing, stores }
       yield* reading(dictionary)
@@ -127,12 +126,12 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       const read = yield* Effect.forEach(due, (store) => readStore(store, { ...run, asked_at, rows, known }), {
         concurrency: atOnce
       })
-      yield* progress.phase("putting products together")
+      yield* progress.phase("assembling products")
       yield* rows.settled
       const judged = yield* withProductsRead(run, read, previous.stores)
       const done = yield* withhold(run.staging.db, run.run_id, judged)
       yield* stageStores(run, done)
-      const { rows_rejected, rows_silent } = yield* putTogether(run.staging.db, run.run_id, folder, rows.surveys)
+      const { rows_rejected, rows_silent } = yield* assemble(run.staging.db, run.run_id, folder, rows.surveys)
       const sum = (count: (one: Done) => number) => done.reduce((total, one) => total + count(one), 0)
       const result = {
         rows_read: sum(({ rows_read }) => rows_read),

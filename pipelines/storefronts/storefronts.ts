@@ -1,4 +1,4 @@
-/** The storefronts pipeline: reads stores, products and collections from the feeds of a list of shops. */
+/** The storefronts pipeline: reads products and collections from the feeds of the stores of a list. */
 import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
@@ -15,7 +15,7 @@ export const storefronts: Pipeline = {
   hosts: ["stores.json"], // only the store list knows the hosts of a recording, so the list represents them
   requests: storeRequests,
   lists: true,
-  goesOn: true,
+  resumesRuns: true,
   preflight: (source) =>
     Effect.flatMap(
       Effect.promise(() => import("./source/preflight.ts")),

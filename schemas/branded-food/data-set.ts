@@ -9,7 +9,7 @@ export const brandedFoods = {
   origin: "labels of packaged foods (USDA FoodData Central)",
   about: `Labels of packaged foods: names, brands, barcodes, ingredients, nutrition per serving, and every published nutrient per 100 g or ml.
 
-Source: USDA FoodData Central, branded foods (\`gov-fdc\`, public domain), about two releases a year. The labels are the suppliers' own: much is missing, some is plainly wrong, and amounts are published as they are. Texts are only tidied (blanks, doubled quotes, double brackets), a serving size of 1.7999999523 is 1.8, and a serving unit of \`MC\`, \`MG\` or \`IU\` is read as g or ml in \`serving_size_unit_normalized\`. A record is one version of a label, with its own \`fdc_id\`; search and categories cover the current version of each product, which is a data source and a barcode, so that one barcode can be found twice; older versions stay readable by id.`,
+Source: USDA FoodData Central, branded foods (\`gov-fdc\`, public domain), about two releases a year. The labels are the suppliers' own: much is missing, some values are plainly wrong, and amounts are published as they are. Texts are only cleaned (spaces, doubled quotes, double brackets), a serving size of 1.7999999523 becomes 1.8, and a serving unit of \`MC\`, \`MG\` or \`IU\` is read as g or ml in \`serving_size_unit_normalized\`. A record is one version of a label, with its own \`fdc_id\`; search and categories cover the current version of each product. A product is a data source and a barcode, so a search for one barcode can find two products. Older versions can still be read by id.`,
   firstCall: "branded-foods?name=cheddar&limit=2",
   scopes: ["search-branded-foods", "get-branded-foods"],
   endpoints: brandedFoodEndpoints

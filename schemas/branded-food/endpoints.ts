@@ -1,6 +1,6 @@
 /** The three branded-food endpoints. */
 import { invalid } from "../api-errors.ts"
-import { type Endpoint, endpoint, List, Page, Single } from "../endpoint.ts"
+import { type Endpoint, endpoint, ListBody, PageBody, SingleBody } from "../endpoint.ts"
 import { cursor, limit, text } from "../parameters.ts"
 import { getBrandedFoodCategoriesExamples, getBrandedFoodExamples, searchBrandedFoodsExamples } from "./examples.ts"
 import { BrandedFood, FoodCategory } from "./records.ts"
@@ -15,18 +15,18 @@ export const searchBrandedFoods = endpoint({
   tag: "Branded foods",
   summary: "Search packaged foods",
   description:
-    "Current labels that pass every given filter, ordered by `fdc_id`. Without filters, all of them. Texts match anywhere, literally and ignoring case: `%` and `*` mean themselves. Labels are mostly in upper case and spell one thing in many ways: short texts find more. A product can have several labels at once, one of each supplier (`data_source`).",
+    "Current labels that match every given filter, ordered by `fdc_id`; without filters, all of them. Texts match anywhere, literally and ignoring case: `%` and `*` are ordinary characters. Labels are mostly in upper case and spell the same thing in many ways, so short texts find more. A product can have several labels, one from each supplier (`data_source`).",
   use: "Use it to find packaged foods by name, brand, category, barcode or ingredient; each row is the whole label with ingredients and nutrition per serving. Set `limit` low while looking around: a label is long.",
   parameters: {
     name: text({ description: "The product name (`description`) contains the text.", example: "muffin" }),
     brand: text({ description: "Brand owner, brand name or sub-brand contains the text.", example: "mountain" }),
     category: text({
-      description: "The category is exactly this, ignoring case; the categories endpoint lists all.",
+      description: "The category equals the text, ignoring case; the categories endpoint lists all categories.",
       example: "Breads & Buns"
     }),
     barcode: text({
       description:
-        "The barcode (GTIN or UPC) is this one, whatever its leading zeros; an 8-digit UPC-E also finds its UPC-A. Digits only: anything else finds nothing.",
+        "The barcode (GTIN or UPC) equals the text, regardless of leading zeros; an 8-digit UPC-E also finds its UPC-A. Digits only: any other text finds nothing.",
       example: "813628784241"
     }),
     ingredient: text({ description: "The ingredient statement contains the text.", example: "sea salt" }),
@@ -38,7 +38,7 @@ export const searchBrandedFoods = endpoint({
     }),
     cursor
   },
-  response: Page(BrandedFood),
+  response: PageBody(BrandedFood),
   examples: searchBrandedFoodsExamples,
   refusals: [aboveMaximum],
   order: ["fdc_id"]
@@ -52,10 +52,10 @@ export const getBrandedFoodCategories = endpoint({
   tag: "Branded foods",
   summary: "All categories of packaged foods",
   description:
-    "Every category that a current label carries, with the number of its products, in the order of their names. Not paged. The names are the source's own: several of them mean nearly the same.",
+    "Every category of a current label, with the number of its products, ordered by name. Not paged. The names are the source's own, and several of them mean nearly the same.",
   use: "Use it before a search by `category`, which needs the exact name.",
   parameters: {},
-  response: List(FoodCategory),
+  response: ListBody(FoodCategory),
   examples: getBrandedFoodCategoriesExamples,
   refusals: []
 })
@@ -68,10 +68,10 @@ export const getBrandedFood = endpoint({
   tag: "Branded foods",
   summary: "One packaged food",
   description:
-    "One label version by its id; also versions that a later one has replaced. An id never changes what it names, so it can be kept.",
+    "One label version by its id, including versions that a later one has replaced. An id always names the same label version, so it can be stored.",
   use: "Use it for a food whose id is known. Rows of search_branded_foods hold all of it already.",
   parameters: {},
-  response: Single(BrandedFood),
+  response: SingleBody(BrandedFood),
   examples: getBrandedFoodExamples,
   refusals: [],
   record: "branded food"

@@ -30,7 +30,7 @@ export const Nutrition = Schema.Struct({
 }).annotate({
   identifier: "BrandedFoodNutrition",
   description:
-    "Label nutrition per serving, to three significant digits. A nutrient that the label does not state has no key; without a serving size there are no keys at all."
+    "Label nutrition per serving, to three significant digits. A nutrient that the label does not state has no key; without a serving size, there are no keys at all."
 })
 
 export const Nutrient = Schema.Struct({
@@ -40,7 +40,7 @@ export const Nutrient = Schema.Struct({
     examples: ["203"]
   }),
   name: Schema.NullOr(Schema.String).annotate({
-    description: "Name of the nutrient. Names differ between releases; go by `nutrient_id`.",
+    description: "Name of the nutrient. Names differ between releases; use `nutrient_id` instead.",
     examples: ["Protein"]
   }),
   unit: Schema.NullOr(Schema.String).annotate({
@@ -48,18 +48,18 @@ export const Nutrient = Schema.Struct({
     examples: ["g"]
   }),
   amount: Schema.NullOr(Schema.Finite).annotate({
-    description: "Amount per 100 g, or per 100 ml where the serving is measured in ml."
+    description: "Amount per 100 g, or per 100 ml if the serving is measured in ml."
   })
 }).annotate({ identifier: "BrandedFoodNutrient", description: "One published nutrient, per 100 g or 100 ml." })
 
-export const FoodAttribute = Schema.Struct({
-  name: textOrNull("Name of the attribute. Nearly all of them tell what an update changed, such as `Nutrient Added`."),
-  value: textOrNull("Value as published; for updates a small code.")
+const FoodAttribute = Schema.Struct({
+  name: textOrNull("Name of the attribute. Nearly all of them say what an update changed, such as `Nutrient Added`."),
+  value: textOrNull("Value as published; for updates, a short code.")
 }).annotate({ identifier: "BrandedFoodAttribute", description: "A remark of the source on the record." })
 
 export const BrandedFood = Schema.Struct({
   id: idOf("brandedFood").annotate({
-    description: "Opaque id of this label version; the same after every load. Passed to the single-food endpoint."
+    description: "Opaque id of this label version; the same after every load. Pass it to the single-food endpoint."
   }),
   fdc_id: Schema.Int.annotate({
     description: "FoodData Central id of this label version. A changed label gets a new one.",
@@ -69,7 +69,7 @@ export const BrandedFood = Schema.Struct({
     description: "Product name as on the label, mostly in upper case.",
     examples: ["DUBBLE BUBBLE, BUBBLE GUM"]
   }),
-  short_description: textOrNull("Till or shelf text of the product."),
+  short_description: textOrNull("Short text of the product for receipts and shelves."),
   brand_owner: textOrNull("Company that owns the brand."),
   brand_name: textOrNull("Brand on the label."),
   subbrand_name: textOrNull("Brand within the brand."),
@@ -81,38 +81,39 @@ export const BrandedFood = Schema.Struct({
     description: "GS1 Global Product Classification class. Stated only by manufacturers that publish through GDSN."
   }),
   upc: Schema.NullOr(Schema.String).annotate({
-    description: "Barcode (GTIN or UPC) with its digits as published, leading zeros included, check digit unverified.",
+    description:
+      "Barcode (GTIN or UPC) with its digits as published, including leading zeros; the check digit is not verified.",
     examples: ["059642932491"]
   }),
   package_weight: Schema.NullOr(Schema.String).annotate({
-    description: "Net content of the package in words.",
+    description: "Net content of the package, in words.",
     examples: ["12 oz/340 g"]
   }),
   serving_size: Schema.NullOr(Schema.Finite).annotate({
-    description: "Serving size in `serving_size_unit`; null where the source says 0."
+    description: "Serving size in `serving_size_unit`; null if the source states 0."
   }),
   serving_size_unit: Schema.NullOr(Schema.String).annotate({
     description:
       "Unit of the serving size as published, such as `g`, `GRM` or `MLT`. `MG`, `IU` and `MC` are miscoded g or ml."
   }),
   serving_size_unit_normalized: Schema.NullOr(Schema.Literals(["g", "ml"])).annotate({
-    description: "The unit that is meant: g or ml; null where none is stated."
+    description: "The unit that is meant: g or ml; null if none is stated."
   }),
   household_serving_text: Schema.NullOr(Schema.String).annotate({
     description: "The serving in household measures, as published.",
     examples: ["1 PIECE"]
   }),
   preparation_state_code: Schema.NullOr(Schema.String).annotate({
-    description: "State of the food that the nutrition is stated for, in upper case.",
+    description: "State of the food for which the nutrition is stated, in upper case.",
     examples: ["UNPREPARED"]
   }),
   market_country: textOrNull("Country where the product is sold, as published."),
   market_country_normalized: Schema.NullOr(Schema.String).annotate({
-    description: "The market country as ISO 3166-1 alpha-2 code.",
+    description: "The market country as an ISO 3166-1 alpha-2 code.",
     examples: ["US"]
   }),
   trade_channels: Schema.Array(Schema.String).annotate({
-    description: "Channels that the product is sold through, each once, such as `GROCERY`; [] where none is stated."
+    description: "Channels through which the product is sold, each once, such as `GROCERY`; [] if none is stated."
   }),
   ingredients: textOrNull("Ingredient statement of the label."),
   nutrition: Nutrition,
@@ -127,12 +128,10 @@ export const BrandedFood = Schema.Struct({
   }),
   published_on: dayOrNull("Day on which the source published this version."),
   available_on: dayOrNull(
-    "Day of availability as published. Not to be relied on: releases in CSV give the day of publication here, those in JSON the day of the last change."
+    "Day of availability as published. Do not rely on it: CSV releases state the day of publication here, and JSON releases the day of the last change."
   ),
   modified_on: dayOrNull("Day on which the supplier last changed the label."),
-  discontinued_on: dayOrNull(
-    "Day on which the product was discontinued; null where the source has not said that it was."
-  ),
+  discontinued_on: dayOrNull("Day on which the product was discontinued; null if the source does not state one."),
   source: Schema.Literal("gov-fdc").annotate({
     description: "Where the record comes from: USDA FoodData Central, branded foods (gov-fdc)."
   }),
@@ -140,10 +139,10 @@ export const BrandedFood = Schema.Struct({
 }).annotate({
   identifier: "BrandedFood",
   description:
-    "One version of the label of a packaged food. Search and categories cover the current version of each product (data source and barcode); earlier versions stay readable by id."
+    "One version of the label of a packaged food. Search and categories cover the current version of each product (data source and barcode); earlier versions can still be read by id."
 })
 
 export const FoodCategory = Schema.Struct({
   category: Schema.String.annotate({ description: "Category name; passed to the search as `category`." }),
   product_count: Schema.Int.annotate({ description: "Products whose current label is in the category." })
-}).annotate({ identifier: "BrandedFoodCategory", description: "A category and how many products it holds." })
+}).annotate({ identifier: "BrandedFoodCategory", description: "A category with the number of its products." })

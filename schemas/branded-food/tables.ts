@@ -13,16 +13,20 @@ const list = (description: string) => Schema.NullOr(Schema.Array(Schema.Unknown)
 
 /** If stated, `branded_food.nutrition` uses such a value instead of its own calculation, except for vitamin D. */
 const ofTheLabel = (what: string) =>
-  amount(`${what} per serving, as the release itself states it; null where it does not. Only the JSON release does.`)
+  amount(
+    `${what} per serving, as stated by the release itself; null if it states none. Only the JSON release states it.`
+  )
 
 const { id: _id, nutrition: _nutrition, source: _source, fetched_at, ...stated } = BrandedFood.fields
 
 export const FoodRow = Schema.Struct({
   ...stated,
-  gtin_14: text("The barcode padded with zeros to 14 digits; null where it is none. Check digits are not repaired."),
-  trade_channels: list("Channels that the product is sold through, each once, in alphabetical order."),
+  gtin_14: text(
+    "The barcode, padded with zeros to 14 digits; null if it is not a barcode. Check digits are not repaired."
+  ),
+  trade_channels: list("Channels through which the product is sold, each once, in alphabetical order."),
   nutrients: list(
-    "Published nutrients per 100 g, or per 100 ml where the serving is measured in ml; also as rows in `branded_food.nutrient_amount`."
+    "Published nutrients per 100 g, or per 100 ml if the serving is measured in ml; also as rows in `branded_food.nutrient_amount`."
   ),
   label_calories: ofTheLabel("Energy in kcal"),
   label_fat: ofTheLabel("Total fat in g"),
@@ -39,32 +43,32 @@ export const FoodRow = Schema.Struct({
   label_iron: ofTheLabel("Iron in mg"),
   label_potassium: ofTheLabel("Potassium in mg"),
   label_vitamin_d: ofTheLabel("Vitamin D, in a unit that is not documented,"),
-  attributes: list("Remarks of the source on the record. Nearly all of them tell what an update changed."),
+  attributes: list("Remarks of the source on the record. Nearly all of them say what an update changed."),
   daily_values: list(
-    "Percent of the daily value on the label, one entry for each amount of the CSV release, in order of nutrients. Only that release has them."
+    "Percent of the daily value on the label, with one entry for each amount of the CSV release, in the order of the nutrients. Only that release has them."
   ),
   not_a_significant_source_of: text(
-    "Statement of the label on nutrients that are not in it. Only the CSV release has it."
+    "Statement of the label on nutrients that the food does not contain in significant amounts. Only the CSV release has it."
   ),
-  material_code: text("Material code as published; what it means is not documented."),
+  material_code: text("Material code as published; its meaning is not documented."),
   earlier_versions: list("Earlier versions of this label that the JSON release names, with their publication days."),
   quality_flags: list(
     "What looks wrong in the record; also as rows in `branded_food.quality_flag`. Flagged values are published as they are."
   ),
   source_rows: whole(
-    "Payload rows that stated this label in the run that last changed it: 1 in JSON; in CSV its rows in all files together."
+    "Payload rows for this label in the run that last changed it: 1 in JSON; in CSV its rows in all files together."
   ),
   form: Schema.Literals(["json", "csv", "both"]).annotate({
-    description: "Release form that states the label: json, csv, or both of one release."
+    description: "Form of the release that states the label: json, csv, or both."
   }),
-  release_on: text("Day of the newest release that stated something new here; null where the file did not tell."),
+  release_on: text("Day of the newest release with something new about the label; null if the file did not state it."),
   fetched_at,
   run_id: described("Run that last changed the row: `ingest.run.run_id`."),
-  raw_sha256: described("Payload that last stated something new here: `ingest.raw_file.raw_sha256`.")
+  raw_sha256: described("Last payload with something new about the label: `ingest.raw_file.raw_sha256`.")
 }).annotate({
   identifier: "branded_food.food",
   description:
-    "Label versions of packaged foods, one row each, also those that a later one has replaced. JSON and CSV releases are merged here by fdc_id. `branded_food.current_food` has the current ones."
+    "Label versions of packaged foods, one row for each, including versions that a later one has replaced. JSON and CSV releases are merged by fdc_id. `branded_food.current_food` has the current versions."
 })
 
 export const NutrientRow = Schema.Struct({
@@ -76,27 +80,29 @@ export const NutrientRow = Schema.Struct({
 
 export const DerivationRow = Schema.Struct({
   derivation_id: whole(
-    "Id of the derivation: `branded_food.nutrient_amount.derivation_id`. Ids from 901 are not of the source."
+    "Id of the derivation: `branded_food.nutrient_amount.derivation_id`. Ids from 901 are Larder's own."
   ),
   derivation: text("Code of the derivation, such as LCCS."),
-  description: text("How amounts with this code were arrived at.")
+  description: text("How amounts with this code were determined.")
 }).annotate({
   identifier: "branded_food.derivation",
-  description: "How amounts were arrived at. LCCD amounts were calculated back from rounded percentages."
+  description: "How amounts were determined. LCCD amounts were calculated back from rounded percentages."
 })
 
 export const VersionRow = Schema.Struct({
   fdc_id: FoodRow.fields.fdc_id,
   data_source: FoodRow.fields.data_source,
   gtin_14: FoodRow.fields.gtin_14,
-  version: whole("Place of the version in the history of its product (data source and barcode), from 1, oldest first."),
+  version: whole(
+    "Position of the version in the history of its product (data source and barcode), from 1 for the oldest."
+  ),
   versions: whole("How many versions of the product are known."),
   is_current: Schema.Boolean.annotate({
     description:
-      "Whether this is the current version of its product: the latest publication day, then available and modified day, then fdc_id."
+      "Whether this is the current version of its product: the one with the latest publication day, then available day, modified day and fdc_id."
   }),
   is_loaded: Schema.Boolean.annotate({
-    description: "False for versions that are known by id only, from the update log of a later one."
+    description: "False for versions of which only the id is known, from the update log of a later one."
   }),
   published_on: FoodRow.fields.published_on,
   replaced_by: Schema.NullOr(Schema.Int).annotate({
@@ -104,7 +110,7 @@ export const VersionRow = Schema.Struct({
   })
 }).annotate({
   identifier: "branded_food.version",
-  description: "Every known version of every product. A label without a barcode is a product of its own."
+  description: "Every known version of every product. A label without a barcode is a separate product."
 })
 
 export const CategoryRow = Schema.Struct({
@@ -112,7 +118,7 @@ export const CategoryRow = Schema.Struct({
   product_count: FoodCategory.fields.product_count
 }).annotate({
   identifier: "branded_food.category",
-  description: "Categories of current labels, and how many products each holds."
+  description: "Categories of current labels, with the number of products in each."
 })
 
 export const CurrentFoodRow = FoodRow.annotate({
@@ -124,15 +130,15 @@ export const NutrientAmountRow = Schema.Struct({
   fdc_id: FoodRow.fields.fdc_id,
   nutrient_id: whole("Nutrient: `branded_food.nutrient.nutrient_id`."),
   amount: amount(
-    "Amount per 100 g, or per 100 ml where the serving is measured in ml, in the nutrient's unit; to six decimal places."
+    "Amount per 100 g, or per 100 ml if the serving is measured in ml, in the nutrient's unit; to six decimal places."
   ),
   derivation_id: Schema.NullOr(Schema.Int).annotate({
-    description: "How the amount was arrived at: `branded_food.derivation.derivation_id`."
+    description: "How the amount was determined: `branded_food.derivation.derivation_id`."
   }),
   percent_daily_value: amount("Percent of the daily value on the label. Only the CSV release has it.")
 }).annotate({
   identifier: "branded_food.nutrient_amount",
-  description: "Every published nutrient amount of every label version, one row each. A nutrient may stand twice."
+  description: "One row for each published nutrient amount of each label version. A nutrient may occur twice."
 })
 
 export const NutritionRow = Schema.Struct({
@@ -146,7 +152,7 @@ export const NutritionRow = Schema.Struct({
 }).annotate({
   identifier: "branded_food.nutrition",
   description:
-    "Label nutrition per serving, to three significant digits: the label's own value where the release states it, else amount × serving size / 100, rounded half to even. Null where it is not stated or the serving size is not known."
+    "Label nutrition per serving, to three significant digits: the label's own value if the release states it, otherwise amount × serving size / 100, rounded half to even. Null if the amount is not stated or the serving size is unknown."
 })
 
 export const QualityFlagRow = Schema.Struct({
@@ -156,5 +162,6 @@ export const QualityFlagRow = Schema.Struct({
   )
 }).annotate({
   identifier: "branded_food.quality_flag",
-  description: "What looks wrong in a label, one row per label and finding. Nothing is repaired or left out for it."
+  description:
+    "What looks wrong in a label, with one row for each label and finding. Flagged values are neither repaired nor left out."
 })

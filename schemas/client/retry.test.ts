@@ -19,11 +19,11 @@ describe("the wait before a retry", () => {
   it("never grows beyond the longest wait", () => {
     assert.strictEqual(waitAfter(60, undefined, always), longestWait)
   })
-  it("is the back-off added to what the server asks for", () => {
+  it("is the back-off added to what the server requests", () => {
     assert.deepStrictEqual([waitAfter(1, 1000, never), waitAfter(1, 1000, always)], [1250, 1500])
     assert.deepStrictEqual([waitAfter(4, 1000, never), waitAfter(4, 1000, always)], [3000, 5000])
   })
-  it("is given up when the server asks for more than the longest wait", () => {
+  it("is given up when the server requests more than the longest wait", () => {
     assert.strictEqual(waitAfter(1, longestWait, never), longestWait + 250)
     assert.strictEqual(waitAfter(1, longestWait + 1, always), undefined)
   })

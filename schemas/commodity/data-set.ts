@@ -7,9 +7,9 @@ export const commodities = {
   tag: "Commodities",
   holds: "commodity prices",
   origin: "dairy commodity prices of US government reports",
-  about: `Dairy prices that US government reports publish: butter, cheese, nonfat dry milk, dry whey and the milk classes as 24 curated series, and these and the regional and international reports as metrics.
+  about: `Dairy prices that US government reports publish: butter, cheese, nonfat dry milk, dry whey and the milk classes as 24 curated series, and these series, together with regional and international reports, as metrics.
 
-Source: the US Department of Agriculture, through My Market News (\`gov-mars\`) and Datamart (\`gov-mpr\`). Spot prices are published every trading day, survey and regional reports every week or two, milk classes every month. Reports restate earlier weeks: a revised number replaces the old one here. Days without a reading are left out, never filled. A \`usd_per_lb_basis\` is a difference to the exchange price, not a price.`,
+Source: the US Department of Agriculture, through My Market News (\`gov-mars\`) and Datamart (\`gov-mpr\`). Spot prices are published every trading day, survey and regional reports every week or two, milk classes every month. Reports restate earlier weeks: a revised number replaces the old one. Days without a reading are left out, never filled. A \`usd_per_lb_basis\` is a difference from the exchange price, not a price.`,
   firstCall: "commodities/prices?series=cheese-block-sales-price-weekly&from=2026-08-01",
   scopes: ["search-commodities", "get-commodity-prices"],
   endpoints: commodityEndpoints

@@ -1,7 +1,7 @@
 /** The three commodity endpoints. */
 import { Schema } from "effect"
 import { invalid } from "../api-errors.ts"
-import { type Endpoint, endpoint, fromAfterTo, fromNotAfterTo, List, Page } from "../endpoint.ts"
+import { type Endpoint, endpoint, fromAfterTo, fromNotAfterTo, ListBody, PageBody } from "../endpoint.ts"
 import { cursor, day, limit, list, text } from "../parameters.ts"
 import { getCommodityMetricValuesExamples, getCommodityPricesExamples, searchCommoditiesExamples } from "./examples.ts"
 import { CatalogEntry, CommodityProduct, MetricValues, PriceResult, SeriesGroup } from "./records.ts"
@@ -25,12 +25,12 @@ export const searchCommodities = endpoint({
   tag: "Commodities",
   summary: "The catalog of commodity series and products",
   description:
-    "Which numbers there are, with their units and the days that they cover; the numbers themselves are at the two endpoints below. Two shapes. With `commodity`, or without parameters, the 24 curated series grouped by commodity: begin here. With `category`, `limit` or `cursor`, even when these are empty, a page of products with all their metrics, regional and international reports included, ordered by slug. The two kinds of parameters cannot be combined. On the data host, where a server has one, a call without parameters answers the paged shape.",
+    "Lists the available numbers, with their units and the days that they cover; the two endpoints below return the numbers themselves. The response has one of two shapes. With `commodity`, or without parameters, it is the 24 curated series, grouped by commodity: start here. With `category`, `limit` or `cursor`, even if these are empty, it is a page of products with all their metrics, including regional and international reports, ordered by slug. The two kinds of parameters cannot be combined. On the data host, if a server has one, a call without parameters returns the paged shape.",
   use: 'Use it first for commodity prices. `commodity`, such as "butter", finds the slugs that get_commodity_prices takes; `category`, such as "dairy", finds the metric names that get_commodity_metric_values takes. The catalog is small and changes rarely: ask once and keep what you need.',
   parameters: {
     commodity: text({
       description:
-        "Grouped shape: keeps series whose commodity name or slug contains the text, ignoring case; a group whose name matches keeps all.",
+        "Grouped shape: returns series whose commodity name or slug contains the text, ignoring case; a group whose name matches is returned whole.",
       example: "butter"
     }),
     category: text({
@@ -38,7 +38,7 @@ export const searchCommodities = endpoint({
         "Paged shape: a category path or its leading segments, such as `dairy/butter`; case-sensitive, a trailing slash is ignored."
     }),
     limit: limit({
-      description: "Paged shape: products per page, 100 where it is absent.",
+      description: "Paged shape: products per page; 100 by default.",
       default: 100,
       selects: true,
       maximum: 500,
@@ -48,10 +48,10 @@ export const searchCommodities = endpoint({
   },
   rule: (_values, given) =>
     given.has("commodity") && pagedParameters.some((name) => given.has(name)) ? bothShapes : undefined,
-  response: Schema.Union([List(SeriesGroup), Page(CommodityProduct)]),
+  response: Schema.Union([ListBody(SeriesGroup), PageBody(CommodityProduct)]),
   documented: Schema.Struct({
-    data: List(CatalogEntry).fields.data,
-    next_cursor: Schema.optionalKey(Page(CommodityProduct).fields.next_cursor)
+    data: ListBody(CatalogEntry).fields.data,
+    next_cursor: Schema.optionalKey(PageBody(CommodityProduct).fields.next_cursor)
   }),
   examples: searchCommoditiesExamples,
   refusals: [aboveMaximum, bothShapes],
@@ -69,7 +69,7 @@ export const getCommodityPrices = endpoint({
   tag: "Commodities",
   summary: "Readings of one to a hundred series",
   description:
-    "One entry per requested slug, in the requested order; a range without readings has no points. Absent `from` starts at the first reading, absent `to` runs to the latest. One slug outside the catalog fails the whole request. The price does not depend on how many series are asked for, so ask for many at once.",
+    "One entry per requested slug, in the requested order; a range without readings has no points. Without `from`, the range starts at the first reading; without `to`, it ends at the latest. One slug that is not in the catalog fails the whole request. The price does not depend on the number of series, so request many at once.",
   use: "Use it for dated prices of dairy series (butter, cheese, nonfat dry milk, dry whey, milk classes). Slugs come from search_commodities. Ask for many series in one call, it costs the same as for one; narrow `from` and `to`, a daily series has thousands of readings.",
   parameters: {
     series: list({ description: "1 to 100 slugs, separated by commas.", example: "butter-sales-price-weekly" }),
@@ -77,7 +77,7 @@ export const getCommodityPrices = endpoint({
     to
   },
   rule: fromNotAfterTo,
-  response: List(PriceResult),
+  response: ListBody(PriceResult),
   examples: getCommodityPricesExamples,
   refusals: [unknownSeries("<slug>"), fromAfterTo]
 })
@@ -90,7 +90,7 @@ export const getCommodityMetricValues = endpoint({
   tag: "Commodities",
   summary: "Readings of one to a hundred metrics",
   description:
-    "One entry per requested metric, in the requested order, with the range that was answered. Absent `to` runs to each metric's newest value. Absent `from` starts 1 year before `to`, or before the newest value, for daily, weekly and biweekly metrics, 5 years for monthly and 10 years for annual ones. A very early date gives the full history. Names outside the catalog fail the whole request, and the message lists them. The price does not depend on how many metrics are asked for.",
+    "One entry per requested metric, in the requested order, with the range that was answered. Without `to`, the range ends at each metric's newest value. Without `from`, it starts 1 year before `to`, or before the newest value, for daily, weekly and biweekly metrics, 5 years before it for monthly metrics and 10 years before it for annual ones. A very early date gives the full history. Names that are not in the catalog fail the whole request, and the message lists them. The price does not depend on the number of metrics.",
   use: "Use it for the wider list of dairy metrics: other regions, price ranges, other products. Metric names come from search_commodities with `category`. Ask for many metrics in one call, it costs the same as for one.",
   parameters: {
     metrics: list({ description: "1 to 100 metric names, separated by commas.", example: "butter_sales_price_weekly" }),
@@ -98,7 +98,7 @@ export const getCommodityMetricValues = endpoint({
     to
   },
   rule: fromNotAfterTo,
-  response: List(MetricValues),
+  response: ListBody(MetricValues),
   examples: getCommodityMetricValuesExamples,
   refusals: [unknownMetrics(["<names>"]), fromAfterTo]
 })

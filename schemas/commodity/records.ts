@@ -2,11 +2,11 @@
 import { Schema, Struct } from "effect"
 import { Day } from "../dates.ts"
 
-export const frequencies = ["daily", "weekly", "biweekly", "monthly", "annual"] as const
+const frequencies = ["daily", "weekly", "biweekly", "monthly", "annual"] as const
 export const Frequency = Schema.Literals(frequencies)
 export type Frequency = typeof Frequency.Type
 
-export const CommoditySource = Schema.Literals(["gov-mars", "gov-mpr"]).annotate({
+const CommoditySource = Schema.Literals(["gov-mars", "gov-mpr"]).annotate({
   description: "Government service that publishes the report: My Market News (gov-mars) or Datamart (gov-mpr)."
 })
 
@@ -49,7 +49,7 @@ export const Series = Schema.Struct({
 }).annotate({ identifier: "CommoditySeries", description: "One number that a report publishes over time." })
 
 export const SeriesGroup = Schema.Struct({
-  commodity: Schema.String.annotate({ description: "Commodity name; one commodity may hold several series." }),
+  commodity: Schema.String.annotate({ description: "Commodity name; one commodity may have several series." }),
   series: Schema.Array(Series).annotate({ description: "Its series, in the catalog's order." })
 }).annotate({ identifier: "CommodityGroup", description: "The series of one commodity." })
 
@@ -62,7 +62,7 @@ export const PriceResult = Schema.Struct({
   slug: Schema.String.annotate({ description: "The requested series." }),
   unit: Series.fields.unit,
   points: Schema.Array(Point).annotate({
-    description: "Readings in ascending date order; days without one are absent."
+    description: "Readings in ascending date order; days without a reading are absent."
   })
 }).annotate({ identifier: "CommodityPrices", description: "The readings of one series." })
 
@@ -73,18 +73,18 @@ export const Metric = Schema.Struct({
   }),
   measure: Schema.String.annotate({ description: "The report's own name for the number." }),
   unit: Schema.String.annotate({
-    description: "Unit token. `usd_per_lb_basis` is a difference to the exchange price, never a price.",
+    description: "Unit token. `usd_per_lb_basis` is a difference from the exchange price, not a price.",
     examples: ["usd_per_lb", "usd_per_cwt", "usd_per_metric_ton", "usd_per_lb_basis"]
   }),
   region: Schema.String.annotate({
-    description: "Where the price holds.",
+    description: "Where the price applies.",
     examples: ["united_states", "us_central", "oceania"]
   }),
   market_level: Schema.String.annotate({
-    description: "Where in the trade the price is taken.",
+    description: "Level of trade at which the price is taken.",
     examples: ["wholesale"]
   }),
-  freight: Schema.String.annotate({ description: "Freight terms; `not_stated` where the report is silent." }),
+  freight: Schema.String.annotate({ description: "Freight terms; `not_stated` if the report does not state them." }),
   frequency: Frequency.annotate({ description: "How often the report publishes the number." }),
   source: CommoditySource,
   ...observedOn
@@ -94,9 +94,9 @@ export const CommodityProduct = Schema.Struct({
   slug: Schema.String.annotate({ description: "Product id." }),
   category: Schema.String.annotate({ description: "Slash-separated category path.", examples: ["dairy/butter"] }),
   attributes: Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Array(Schema.String)])).annotate({
-    description: "What tells the product apart: grade, package, form."
+    description: "What distinguishes the product: grade, package, form."
   }),
-  details: Schema.Record(Schema.String, Schema.String).annotate({ description: "Further facts in words." }),
+  details: Schema.Record(Schema.String, Schema.String).annotate({ description: "Further facts, in words." }),
   metrics: Schema.Array(Metric).annotate({ description: "Every metric of the product." })
 }).annotate({ identifier: "CommodityProduct", description: "A product and the metrics published about it." })
 
@@ -109,23 +109,23 @@ export const CatalogEntry = Schema.Struct({
   ...CommodityProduct.mapFields(Struct.map(Schema.optionalKey)).fields,
   attributes: Schema.optionalKey(
     Schema.Record(Schema.String, Schema.Unknown).annotate({
-      description: "What tells the product apart: grade, package, form. Each value is a text or a list of texts."
+      description: "What distinguishes the product: grade, package, form. Each value is a text or a list of texts."
     })
   )
 }).annotate({
   identifier: "CommodityCatalogEntry",
   description:
-    "In the grouped shape a commodity with `commodity` and `series`, in the paged shape a product with all other fields. Each has all of its fields and none of the other's."
+    "In the grouped shape, a commodity with `commodity` and `series`; in the paged shape, a product with all other fields. Each has all of its own fields and none of the other's."
 })
 
 export const MetricValues = Schema.Struct({
   metric_name: Schema.String.annotate({ description: "The requested metric." }),
   unit: Metric.fields.unit,
   from: Schema.NullOr(Day).annotate({
-    description: "First day of the effective range; null where none was requested and the metric has no values."
+    description: "First day of the effective range; null if none was requested and the metric has no values."
   }),
   to: Schema.NullOr(Day).annotate({
-    description: "Last day of the effective range; null where none was requested and the metric has no values."
+    description: "Last day of the effective range; null if none was requested and the metric has no values."
   }),
   points: Schema.Array(Point).annotate({ description: "Readings in ascending date order." })
 }).annotate({ identifier: "CommodityMetricValues", description: "The readings of one metric." })

@@ -4,7 +4,7 @@ import { CommodityProduct, Licence, Metric, Series } from "./records.ts"
 
 const { metrics: _, ...product } = CommodityProduct.fields
 
-export const ProductRow = Schema.Struct(product).annotate({
+export const CommodityProductRow = Schema.Struct(product).annotate({
   identifier: "commodity.product",
   description: "Products of the paged catalog."
 })
@@ -14,19 +14,19 @@ const { first_observed_on: _first, last_observed_on: _last, ...metric } = Metric
 export const MetricRow = Schema.Struct({
   ...metric,
   product_slug: Schema.String.annotate({
-    description: "Product that the metric belongs to: `commodity.product.slug`."
+    description: "Product of the metric: `commodity.product.slug`."
   }),
   report: Schema.String.annotate({ description: "Title of the publishing report." }),
   feed: Schema.String.annotate({
-    description: "Report and section that the metric is read from, such as `gov-mars/1603`."
+    description: "Report and section from which the metric is read, such as `gov-mars/1603`."
   }),
   licence: Licence.annotate({
     description:
-      "Rights of its values: `public_domain` of the US government, or `cme_group`, prices of CME Group's exchange that a report repeats. `LARDER_WITHHELD_LICENCES` withholds metrics from the API by their licence."
+      "Rights in its values: `public_domain` for data of the US government, `cme_group` for prices of CME Group's exchange that a report repeats. `LARDER_WITHHELD_LICENCES` withholds metrics with a given licence from the API."
   })
 }).annotate({
   identifier: "commodity.metric",
-  description: "Every number in the catalog, one row each. Each of the 24 series is a metric, too."
+  description: "One row for each number in the catalog. Each of the 24 series is also a metric."
 })
 
 export const SeriesRow = Schema.Struct({
@@ -40,7 +40,7 @@ export const SeriesRow = Schema.Struct({
   spec: Series.fields.spec,
   market: Series.fields.market,
   unit: Series.fields.unit,
-  position: Schema.Int.annotate({ description: "Place of the series in the catalog, from 1." })
+  position: Schema.Int.annotate({ description: "Position of the series in the catalog, from 1." })
 }).annotate({ identifier: "commodity.series", description: "The 24 curated series of the grouped catalog." })
 
 export const PriceVersion = Schema.Struct({
@@ -51,14 +51,14 @@ export const PriceVersion = Schema.Struct({
   }),
   value: Schema.String.annotate({ description: "The published number in the metric's unit, to six decimal places." }),
   value_text: Schema.String.annotate({
-    description: "The published number with its digits as printed: what the API answers."
+    description: "The published number with its digits as printed, which the API returns."
   }),
   published_at: Schema.String.annotate({
     description:
-      "When the report published this value, on the report's own clock: US local time without a zone. Where the row has a day alone, the end of that day. Where it has neither, a microsecond before the end of the newest day that it names: it may have been published later, and `commodity.price_as_of` shows it from when its payload was fetched."
+      "When the report published this value, by the report's own clock: US local time without a zone. If the row has only a day, the end of that day. If it has neither, a microsecond before the end of the newest day in the row: the value may have been published later, and `commodity.price_as_of` shows it from the time when its payload was fetched."
   }),
   is_final: Schema.Boolean.annotate({
-    description: "Whether the value stands in a section of final values, which are not restated any more."
+    description: "Whether the value is in a section of final values, which are no longer restated."
   }),
   run_id: Schema.String.annotate({ description: "Run that loaded the value: `ingest.run.run_id`." }),
   raw_sha256: Schema.String.annotate({ description: "Payload that states the value: `ingest.raw_file.raw_sha256`." }),
@@ -66,7 +66,7 @@ export const PriceVersion = Schema.Struct({
   source_row: Schema.Int.annotate({ description: "Row in that payload, counted from 1." })
 }).annotate({
   identifier: "commodity.price_version",
-  description: "Every value that a report ever published, revisions included. Rows are only added."
+  description: "Every value that a report has ever published, including revisions. Rows are only added."
 })
 
 export const Price = Schema.Struct({
@@ -76,20 +76,20 @@ export const Price = Schema.Struct({
   value_text: PriceVersion.fields.value_text,
   published_at: PriceVersion.fields.published_at,
   is_final: PriceVersion.fields.is_final,
-  versions: Schema.Int.annotate({ description: "How many different values were published for this day." })
+  versions: Schema.Int.annotate({ description: "Number of different values that were published for this day." })
 }).annotate({
   identifier: "commodity.price",
   description:
-    "The current value of each metric and day: a final value before a provisional one, then the newest publication. `commodity.price_as_of(moment)` gives the values as they stood at a moment: a day, or a time on the clock of `published_at`."
+    "The current value of each metric and day: a final value takes precedence over a provisional one, then the newest publication counts. `commodity.price_as_of(moment)` gives the values as of a moment: a day, or a time by the clock of `published_at`."
 })
 
 export const Coverage = Schema.Struct({
   metric_name: PriceVersion.fields.metric_name,
   first_observed_on: Metric.fields.first_observed_on,
   last_observed_on: Metric.fields.last_observed_on,
-  observations: Schema.Int.annotate({ description: "Days with a current value." }),
-  versions: Schema.Int.annotate({ description: "Published values, revisions included." })
+  observations: Schema.Int.annotate({ description: "Number of days with a current value." }),
+  versions: Schema.Int.annotate({ description: "Number of published values, including revisions." })
 }).annotate({
   identifier: "commodity.coverage",
-  description: "What is there for each metric; also metrics without values."
+  description: "The range and number of values of each metric, including metrics without values."
 })

@@ -10,9 +10,9 @@ import {
   ledgerUnavailable,
   malformedAuthorization,
   missingAuthorization,
+  monthlySpendCapReached,
   notScoped,
   overloaded,
-  spendCapReached,
   tooManyInFlight,
   unknownKey,
   unknownRecord,
@@ -25,42 +25,42 @@ import type { OpenApiExample, OpenApiHeader, OpenApiResponse, Reference, SchemaO
 
 export const headers = {
   "X-Request-Id": {
-    description: "Id of this request, on every answer. Name it when you report a problem.",
+    description: "Id of this request, on every response. State it when you report a problem.",
     required: true,
     schema: { type: "string" }
   },
   "X-Data-Version": {
     description:
-      "The newest generation that changed the data set that was asked: while it stays, so do the rows, but for `fetched_at` and `fetch_status` of stores, which tell of their last read. On every answer to a recognised key.",
+      "The newest generation that changed the requested data set. While it is the same, the rows are the same, except `fetched_at` and `fetch_status` of stores, which describe their last read. On every response to a recognised key.",
     required: false,
     schema: { type: "string" }
   },
   "X-Data-Origin": {
     description:
-      "`sample` where the data set that was asked holds rows of the bundled samples, most of which are generated, else `live`. On every answer to a recognised key.",
+      "`sample` if the requested data set contains bundled samples, most of which are generated; otherwise `live`. On every response to a recognised key.",
     required: false,
     schema: { type: "string", enum: ["live", "sample"] }
   },
   "X-Credits-Charged": {
-    description: "Credits that this call cost; 0 on errors. On every answer to a recognised key.",
+    description: "Credits that this call cost; 0 on errors. On every response to a recognised key.",
     required: false,
     schema: { type: "integer", minimum: 0 }
   },
   "X-Credits-Remaining": {
     description:
-      "Credits that this key can still spend: the smallest of the balance and what is left of each of the key's budgets. On every answer to a recognised key.",
+      "Credits that this key can still spend: the smallest of the balance and the rest of each of the key's budgets. On every response to a recognised key.",
     required: false,
     schema: { type: "integer", minimum: 0 }
   },
   "X-Error-Code": {
     description:
-      "What exactly went wrong, finer than `error.type`. A code keeps its meaning. All of today are listed as examples, and new ones may be added. `/docs/errors` explains each.",
+      "What exactly went wrong, in more detail than `error.type`. A code never changes its meaning. All present codes are listed as examples, and new ones may be added. `/docs/errors` explains each code.",
     required: true,
     schema: { type: "string", examples: [...codeNames] } // with an enum, a new code would break generated clients
   },
   Link: {
     description:
-      'Where the code is explained, as `</docs/errors#unknown_parameter>; rel="help"`: relative to the address of the call, or with the public address of the API.',
+      'Address of the explanation of the code, as `</docs/errors#unknown_parameter>; rel="help"`: relative to the address of the call, or absolute with the public address of the API.',
     required: true,
     schema: { type: "string" }
   },
@@ -92,7 +92,7 @@ export const sharedResponses = (error: SchemaObject): Readonly<Record<string, Op
   }),
   InsufficientBalance: failure(error, {
     description: describe(402),
-    examples: [insufficientBalance, dailySpendCapReached, weeklySpendCapReached, spendCapReached]
+    examples: [insufficientBalance, dailySpendCapReached, weeklySpendCapReached, monthlySpendCapReached]
   }),
   Internal: failure(error, { description: describe(500), examples: [internal] }),
   Unavailable: failure(error, {
@@ -109,7 +109,7 @@ export const responsesOf = (
   error: SchemaObject
 ): Readonly<Record<string, OpenApiResponse | Reference>> => ({
   "200": {
-    description: "The answer. Only this is charged.",
+    description: "The response. Only this status is charged.",
     headers: references(onRecognisedKeys),
     content: { "application/json": { schema: data, examples: answers(endpoint) } }
   },

@@ -1,4 +1,4 @@
-/** Texts of the OpenAPI document besides those of the endpoints: keys, money, pages and errors. Those of the data are in each data set. */
+/** Texts of the OpenAPI document that belong to no endpoint: keys, money, pages and errors. Those of the data are in each data set. */
 import { internal, methodNotAllowed, noSuchEndpoint } from "../api-errors.ts"
 import { dataSets } from "../data-sets.ts"
 import type { Endpoint } from "../endpoint.ts"
@@ -10,27 +10,27 @@ const kinds = inWords.charAt(0).toUpperCase() + inWords.slice(1)
 export const info = {
   title: "Larder",
   license: { name: "MIT", identifier: "MIT" },
-  summary: `${kinds}: a read-only API that is paid per call.`,
+  summary: `${kinds}: a read-only API, paid per call.`,
   version: versions[0].version,
   description: `${kinds}: read-only, every call a GET, every body JSON with snake_case names.
 
-**Keys.** Every call carries \`Authorization: Bearer <key>\`. A key holds scopes; each endpoint needs one of them. Keys are made, limited and revoked in the console, and a change counts from the next call on.
+**Keys.** Every call carries \`Authorization: Bearer <key>\`. A key has scopes; each endpoint requires one of them. Keys are created, limited and revoked in the console, and a change takes effect with the next call.
 
-**Money.** Calls are paid for from a prepaid balance of credits; 1,000 credits are 1.00 USD. Only a 200 is charged, at the endpoint's price whatever its size; \`X-Credits-Charged\` and \`X-Credits-Remaining\` say so on each answer. A call that the balance or a budget of the key, per month, week or day (UTC), cannot cover is refused with 402 before any data is read. Calls from a try-out page or an assistant are charged like all others.
+**Money.** Calls are paid for from a prepaid balance of credits; 1,000 credits are 1.00 USD. Only a 200 is charged, at the endpoint's price, whatever its size; \`X-Credits-Charged\` and \`X-Credits-Remaining\` show the amounts on each response. A call is refused with 402, before any data is read, if the balance or the key's budget for the month, week or day (UTC) does not cover it. Calls from a try-out page or an assistant are charged like all others.
 
-**Parameters.** Each may be given once. Names and values are percent-encoded UTF-8, and \`+\` is a blank. An empty text filter, \`country\` or \`cursor\` equals an absent one; an empty \`series\`, \`metrics\`, \`limit\`, \`from\` or \`to\` is an error, and so is \`from\` after \`to\`. Texts that "contain" match anywhere, literally, ignoring case.
+**Parameters.** Each may be given once. Names and values are percent-encoded UTF-8, and \`+\` is a space. An empty text filter, \`country\` or \`cursor\` equals an absent one; an empty \`series\`, \`metrics\`, \`limit\`, \`from\` or \`to\` is an error, and so is \`from\` after \`to\`. Texts that "contain" match anywhere, literally, ignoring case.
 
-**Pages.** A paged answer has \`next_cursor\`. Pass it back unchanged as \`cursor\`, with the same filters, for the next page; null means that there is none. Every page is a call. A row that is there all the while comes exactly once, also when the data are renewed in between.
+**Pages.** A paged response has \`next_cursor\`. Pass it unchanged as \`cursor\`, with the same filters, to get the next page; null means that there is none. Every page is a call. A row that exists throughout is returned exactly once, even if the data is updated between two pages.
 
-**Errors.** \`{ "error": { "type", "message" } }\`. \`type\` is stable, and so is the finer code in \`X-Error-Code\`, which each example of an error below names; \`Link\` leads to its explanation. \`message\` is for people, and its wording may change. Retry 5xx with exponential back-off, nothing else: every other error repeats until the request or the account changes. Unknown and repeated query parameters are errors; the message names the known parameter that is nearest. Texts in angle brackets in the messages below stand for what was sent.
+**Errors.** \`{ "error": { "type", "message" } }\`. \`type\` is stable, and so is the more specific code in \`X-Error-Code\`, which each example of an error below shows; \`Link\` leads to its explanation. \`message\` is for people, and its wording may change. Retry only 5xx, with exponential back-off: every other error repeats until the request or the account changes. Unknown and repeated query parameters are errors; for an unknown one, the message names the nearest known parameter. In the messages below, texts in angle brackets stand for what was sent.
 
-**Beside the operations.** The guides and the reference below \`/docs\` (\`/\` leads there), \`/llms.txt\` and this document at \`/openapi.json\` are read without a key and cost nothing; assistants POST to \`/mcp\`. Any other path that is none of the operations answers 404 \`not_found\`, "${noSuchEndpoint.message}", key or not; a trailing slash is another path. A method other than GET answers 405 \`invalid_request\`, "${methodNotAllowed.message}", with \`Allow: GET, OPTIONS\`; HEAD does so, too, and only \`/mcp\` takes POST instead of GET. OPTIONS answers a browser's preflight with 204, without a key. What is not readable HTTP is 400, and a request line with headers above 16 kB is 431, both as \`invalid_request\`. What does not arrive in time is 408. A 5xx always says "${internal.message}". There is no rate limit and no 429.
+**Other paths.** The guides and the reference below \`/docs\` (\`/\` redirects there), \`/llms.txt\` and this document at \`/openapi.json\` need no key and cost nothing; assistants POST to \`/mcp\`. Any other path answers 404 \`not_found\`, "${noSuchEndpoint.message}", with or without a key; a path with a trailing slash is a different path. A method other than GET answers 405 \`invalid_request\`, "${methodNotAllowed.message}", with \`Allow: GET, OPTIONS\`; so does HEAD. Only \`/mcp\` takes POST instead of GET. OPTIONS answers a browser's preflight with 204, without a key. A request that is not readable HTTP gets 400, and one whose request line and headers are larger than 16 kB gets 431, both as \`invalid_request\`. A request that does not arrive in time gets 408. The message of a 5xx is always "${internal.message}". There is no rate limit and no 429.
 
-**Values.** Days are \`YYYY-MM-DD\`, times ISO 8601 in UTC with milliseconds. Every field that is listed as required is there, in every record; what the source does not say is null, or an empty list, never "" or 0. Three things have words for it: \`freight\` is \`not_stated\`, and \`category\` and \`sub_category\` of products and stores are \`uncategorized\`. Objects whose keys differ from record to record, such as \`nutrition\`, are without the key. Prices of commodities are JSON numbers with the digits that were published, trailing zeros included.
+**Values.** Days are \`YYYY-MM-DD\`, times ISO 8601 in UTC with milliseconds. Every field that is listed as required is present in every record; a value that the source does not state is null, or an empty list, never "" or 0. Three fields use words instead: \`freight\` is \`not_stated\`, and \`category\` and \`sub_category\` of products and stores are \`uncategorized\`. Objects whose keys differ from record to record, such as \`nutrition\`, lack the key. Prices of commodities are JSON numbers with the digits that were published, including trailing zeros.
 
-**Data.** Each answer comes from one generation of the data; a new one appears as a whole. \`X-Data-Version\` names the newest one that changed the data set that was asked. \`X-Data-Origin\` is \`sample\` where that data set holds rows of the bundled samples, most of which are generated, else \`live\`. Data sets that a server has not loaded answer empty lists.
+**Data.** Each response comes from one generation of the data; a new generation appears as a whole. \`X-Data-Version\` names the newest generation that changed the requested data set. \`X-Data-Origin\` is \`sample\` if that data set contains bundled samples, most of which are generated; otherwise \`live\`. Data sets that a server has not loaded return empty lists.
 
-**Changes.** New fields, parameters, endpoints, error codes and messages may be added at any time: ignore what you do not know. Anything that could break a client is announced here with a new version.
+**Changes.** New fields, parameters, endpoints, error codes and messages may be added at any time, so ignore unknown ones. Any change that could break a client is announced here with a new version.
 
 ${versionsInWords}`
 }

@@ -1,5 +1,5 @@
 /** The five storefront endpoints. */
-import { type Endpoint, endpoint, Page, Single } from "../endpoint.ts"
+import { type Endpoint, endpoint, PageBody, SingleBody } from "../endpoint.ts"
 import { country, cursor, limit, text } from "../parameters.ts"
 import {
   getProductExamples,
@@ -21,7 +21,7 @@ export const searchStores = endpoint({
   tag: "Storefronts",
   summary: "Search stores",
   description:
-    "Stores that pass every given filter, ordered by name. Without filters, all of them, also those that no read has reached yet.",
+    "Stores that match every given filter, ordered by name; without filters, all of them, including stores that have not been read successfully yet.",
   use: "Use it first for storefronts: it gives the store ids that the other store tools take.",
   parameters: {
     query: text({
@@ -29,14 +29,14 @@ export const searchStores = endpoint({
       example: "bakery"
     }),
     category: text({
-      description: "Any of the store's categories is this token.",
+      description: "One of the store's categories equals this token.",
       example: "food_beverages_and_tobacco"
     }),
     country: country({ description: "The store's country.", example: "GB" }),
     limit: pageOf("Stores"),
     cursor
   },
-  response: Page(Store),
+  response: PageBody(Store),
   examples: searchStoresExamples,
   refusals: [],
   order: ["name", "id"]
@@ -49,10 +49,11 @@ export const getStore = endpoint({
   credits: 100,
   tag: "Storefronts",
   summary: "One store",
-  description: "One store by its id: what it says about itself, how much of it is here, and how fresh that is.",
+  description:
+    "One store by its id: what it says about itself, how many of its products and collections are available, and how recent they are.",
   use: "Use it for a store whose id is known. Rows of search_stores hold all of it already.",
   parameters: {},
-  response: Single(Store),
+  response: SingleBody(Store),
   examples: getStoreExamples,
   refusals: [],
   record: "store"
@@ -66,10 +67,10 @@ export const getStoreProducts = endpoint({
   tag: "Storefronts",
   summary: "Products of a store",
   description:
-    "The products that the store lists, the newest publication first, those without a publication time last, as summaries: the product endpoint adds texts, gallery and variants.",
+    "The products that the store lists, the newest publication first, those without a publication time last, as summaries. The product endpoint adds texts, gallery and variants.",
   use: "Use it to list what a store sells, with price ranges. The id comes from search_stores. A large `limit` saves money: every page costs the same.",
   parameters: { limit: pageOf("Products"), cursor },
-  response: Page(ProductSummary),
+  response: PageBody(ProductSummary),
   examples: getStoreProductsExamples,
   refusals: [],
   record: "store",
@@ -84,10 +85,10 @@ export const getStoreCollections = endpoint({
   tag: "Storefronts",
   summary: "Collections of a store",
   description:
-    "The groups in which the store shows its products, the newest publication first, those without a publication time last. Only some kinds of feed have them: elsewhere the list is empty.",
+    "The groups in which the store shows its products, the newest publication first, those without a publication time last. Only some kinds of feed have them; for others, the list is empty.",
   use: "Use it to see how a store groups its products. The id comes from search_stores. It does not list the products of a collection.",
   parameters: { limit: pageOf("Collections"), cursor },
-  response: Page(Collection),
+  response: PageBody(Collection),
   examples: getStoreCollectionsExamples,
   refusals: [],
   record: "store",
@@ -104,7 +105,7 @@ export const getProduct = endpoint({
   description: "One product by its id, with its text, its gallery and its variants; prices are in `price.currency`.",
   use: "Use it for one product's text, gallery and variants with their prices. The id comes from get_store_products.",
   parameters: {},
-  response: Single(ProductDetail),
+  response: SingleBody(ProductDetail),
   examples: getProductExamples,
   refusals: [],
   record: "product"

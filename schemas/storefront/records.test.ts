@@ -39,7 +39,7 @@ const variant = {
 const detail = { ...summary, store_id: "platform_store_x", body_text: null, images: [], variants: [variant] }
 
 describe("a product", () => {
-  it("is valid when its feed says little", () => {
+  it("is valid when its feed states little", () => {
     assert.isTrue(isDetail(detail))
   })
   it("may have pictures of unknown size, but none without an address", () => {
@@ -79,7 +79,7 @@ describe("a collection", () => {
     assert.isTrue(isCollection(collection))
     assert.deepStrictEqual(Object.keys(collection), Object.keys(Collection.fields))
   })
-  it("is invalid without a count of products", () => {
+  it("is invalid without a number of products", () => {
     assert.isFalse(isCollection({ ...collection, product_count: null }))
   })
 })

@@ -16,39 +16,39 @@ const source = Schema.Literal("platform").annotate({
   description: "Always `platform`: the data of a store's own feed."
 })
 const category = described(
-  "Snake_case token from the top level of the Google product taxonomy; `uncategorized` where nothing is known."
+  "Snake_case token from the top level of the Google product taxonomy; `uncategorized` if nothing is known."
 )
 const currency = (description: string) =>
   Schema.NullOr(Schema.String).annotate({ description: `ISO 4217 currency ${description}`, examples: ["USD"] })
 
 export const Image = Schema.Struct({
   src: described("Address of the picture."),
-  width: Schema.NullOr(Schema.Int).annotate({ description: "Width in pixels; null where the feed states none." }),
-  height: Schema.NullOr(Schema.Int).annotate({ description: "Height in pixels; null where the feed states none." })
+  width: Schema.NullOr(Schema.Int).annotate({ description: "Width in pixels; null if the feed states none." }),
+  height: Schema.NullOr(Schema.Int).annotate({ description: "Height in pixels; null if the feed states none." })
 }).annotate({ identifier: "StoreImage", description: "A picture on the store's servers." })
 
 export const PriceRange = Schema.Struct({
-  min: numberOrNull("Lowest price of the priced variants; null where none has a price."),
-  max: numberOrNull("Highest price of the priced variants; null where none has a price."),
+  min: numberOrNull("Lowest price of the priced variants; null if none has a price."),
+  max: numberOrNull("Highest price of the priced variants; null if none has a price."),
   currency: currency(
-    "of the prices: the one that the feed names, else that of the operator's list of stores; null where neither names one."
+    "of the prices: from the feed, otherwise from the operator's list of stores; null if neither states one."
   )
 }).annotate({ identifier: "StorePriceRange", description: "What the product costs, over its priced variants." })
 
 export const ProductSummary = Schema.Struct({
   id: idOf("product").annotate({
-    description: "Opaque id; the same after every load. Passed to the product endpoint."
+    description: "Opaque id; the same after every load. Pass it to the product endpoint."
   }),
   title: described("Title of the product."),
   handle: textOrNull("The product's part of its address in the store. May change."),
-  vendor: textOrNull("Maker or brand as the store names it."),
+  vendor: textOrNull("Maker or brand as the store states it."),
   product_type: textOrNull("The store's own word for the kind of product."),
   category,
   sub_category: described(
-    "Snake_case token from the second level of that taxonomy, for food and drink from the third, or `food_items` or `beverages` where no more is known; `uncategorized` where nothing is."
+    "Snake_case token from the second level of that taxonomy, for food and drink from the third, or `food_items` or `beverages` if no more is known; `uncategorized` if nothing is."
   ),
   tags: Schema.Array(Schema.String).annotate({ description: "The store's tags." }),
-  image: Schema.NullOr(Image).annotate({ description: "First picture of the gallery; null without pictures." }),
+  image: Schema.NullOr(Image).annotate({ description: "First picture of the gallery; null if there are no pictures." }),
   price: PriceRange,
   variant_count: count("Number of variants."),
   published_at: momentOrNull("When the store published the product, in UTC."),
@@ -59,16 +59,16 @@ export const Variant = Schema.Struct({
   id: idOf("variant").annotate({ description: "Opaque id; the same after every load." }),
   title: described("Title of the variant."),
   sku: textOrNull("The store's stock-keeping unit."),
-  price: numberOrNull("What it costs now, in the product's currency; null where it has no price."),
+  price: numberOrNull("What it costs now, in the product's currency; null if it has no price."),
   compare_at_price: numberOrNull("The price before a reduction; null unless above `price`."),
-  grams: numberOrNull("Weight in g; null where the feed states none, or 0."),
+  grams: numberOrNull("Weight in g; null if the feed states none, or states 0."),
   available: Schema.NullOr(Schema.Boolean).annotate({
-    description: "Whether it can be bought now; null where the feed does not say."
+    description: "Whether it can be bought now; null if the feed does not state it."
   }),
-  option1: textOrNull("First option, such as a size; null where there is nothing to choose."),
+  option1: textOrNull("First option, such as a size; null if there is nothing to choose."),
   option2: textOrNull("Second option."),
   option3: textOrNull("Third option."),
-  position: Schema.Int.annotate({ description: "Place among the variants, from 1." }),
+  position: Schema.Int.annotate({ description: "Position among the variants, from 1." }),
   image_src: textOrNull("Address of the variant's own picture.")
 }).annotate({ identifier: "StoreVariant", description: "One buyable form of a product." })
 
@@ -85,27 +85,29 @@ export const Collection = Schema.Struct({
   title: described("Title of the collection."),
   handle: textOrNull("The collection's part of its address in the store. May change."),
   description: textOrNull("Description of the collection."),
-  image: Schema.NullOr(Image).annotate({ description: "Picture of the collection; null without one." }),
-  product_count: count("Products of the store that were found in the collection, counted, not as the store claims."),
+  image: Schema.NullOr(Image).annotate({ description: "Picture of the collection; null if it has none." }),
+  product_count: count(
+    "Number of the store's products that were found in the collection; not the number that the store states."
+  ),
   published_at: momentOrNull("When the store published the collection, in UTC."),
   updated_at: momentOrNull(
-    "When the store last changed the collection, in UTC; null where the feed gives the time of its answer instead."
+    "When the store last changed the collection, in UTC; null if the feed states the time of its response instead."
   ),
   source
 }).annotate({ identifier: "StoreCollection", description: "A group of products that a store shows together." })
 
-export const CategoryCount = Schema.Struct({
+const CategoryCount = Schema.Struct({
   category,
-  product_count: count("Products of the store in the category.")
+  product_count: count("Number of the store's products in the category.")
 }).annotate({ identifier: "StoreCategoryCount", description: "How many products of a store are in one category." })
 
-export const fetchStatuses = ["complete", "partial", "failed"] as const
+const fetchStatuses = ["complete", "partial", "failed"] as const
 export const FetchStatus = Schema.Literals(fetchStatuses)
 export type FetchStatus = typeof FetchStatus.Type
 
 export const Store = Schema.Struct({
   id: idOf("store").annotate({
-    description: "Opaque id; the same after every load. Passed to the other store endpoints."
+    description: "Opaque id; the same after every load. Pass it to the other store endpoints."
   }),
   name: described("Name of the store."),
   domain: Schema.String.annotate({ description: "Host name of the store.", examples: ["shop.example.com"] }),
@@ -113,28 +115,28 @@ export const Store = Schema.Struct({
   description: textOrNull("What the store says about itself."),
   country: Schema.NullOr(Schema.String).annotate({
     description:
-      "Country of the store as ISO 3166-1 alpha-2 code; null where neither the operator's list of stores nor the store names it.",
+      "Country of the store as an ISO 3166-1 alpha-2 code; null if neither the operator's list of stores nor the store states it.",
     examples: ["US"]
   }),
   currency: currency(
-    "that the store's prices are in; null where neither its feed nor the operator's list of stores names a single one."
+    "of the store's prices; null if neither its feed nor the operator's list of stores states a single one."
   ),
   language: Schema.NullOr(Schema.String).annotate({
     description:
-      "Language of the texts as BCP 47 tag; null where neither the operator's list of stores nor the store names it.",
+      "Language of the texts as a BCP 47 tag; null if neither the operator's list of stores nor the store states it.",
     examples: ["en"]
   }),
-  category: described("The category with the most products; `uncategorized` where nothing is known."),
+  category: described("The category with the most products; `uncategorized` if nothing is known."),
   categories: Schema.Array(CategoryCount).annotate({
     description: "The categories of the store's products, with counts."
   }),
-  product_count: count("Products that the API serves for the store."),
-  collection_count: count("Collections that the API serves for the store."),
+  product_count: count("Number of products that the API serves for the store."),
+  collection_count: count("Number of collections that the API serves for the store."),
   fetch_status: FetchStatus.annotate({
     description:
-      "How the last read of the store ended: `complete`, `partial` (some of it could not be read, and nothing was withdrawn for missing there) or `failed` (everything is as the read before left it)."
+      "How the last read of the store ended: `complete`, `partial` (some of the store could not be read, and nothing was withdrawn for being absent) or `failed` (everything stays as the previous read left it)."
   }),
-  first_seen_at: Timestamp.annotate({ description: "When the store was first asked, in UTC." }),
-  fetched_at: momentOrNull("When the rows served now were read, in UTC; null while no read has succeeded."),
+  first_seen_at: Timestamp.annotate({ description: "When the store was first read, in UTC." }),
+  fetched_at: momentOrNull("When the rows served now were read, in UTC; null if no read has succeeded yet."),
   source
 }).annotate({ identifier: "Store", description: "A shop on the web whose products the API serves." })

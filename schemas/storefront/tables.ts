@@ -17,47 +17,53 @@ const storeId = described("Store: `storefront.store.store_id`.")
 const productId = described("Product: `storefront.product.product_id`.")
 const collectionId = described("Collection: `storefront.collection.collection_id`.")
 const place = whole(
-  "Place in the store's list, from 1: the newest publication first, those without a time last, then by id."
+  "Position in the store's list, from 1: the newest publication first, those without a publication time last, then by id."
 )
 const pixels = (description: string) => Schema.NullOr(Schema.Int).annotate({ description })
 const pictureOf = (picture: string) => ({
-  image_src: text(`${picture}: its address; null without one.`),
-  image_width: pixels(`${picture}: width in pixels; null where the feed does not say.`),
-  image_height: pixels(`${picture}: height in pixels; null where the feed does not say.`)
+  image_src: text(`${picture}: its address; null if there is none.`),
+  image_width: pixels(`${picture}: width in pixels; null if the feed does not state it.`),
+  image_height: pixels(`${picture}: height in pixels; null if the feed does not state it.`)
 })
 const ofTheRun = {
   run_id: described("Run that last changed the row: `ingest.run.run_id`."),
-  raw_sha256: described("Payload that last stated something new here: `ingest.raw_file.raw_sha256`.")
+  raw_sha256: described("Last payload with something new about the row: `ingest.raw_file.raw_sha256`.")
 }
-const fetchedAt = described("When the payload that last stated something new here was fetched, in UTC.")
+const fetchedAt = described("When the last payload with something new about the row was fetched, in UTC.")
+
+/** What is read of each, and how, is in `pipelines/storefronts/feed-kinds.ts`. */
+export const storeKinds = ["shopify", "shopify-csv", "google-merchant", "woocommerce"] as const
 
 export const StoreRow = Schema.Struct({
   store_id: Store.fields.id,
-  domain: described("Host name of the store, from the store list. Ids derive from it."),
+  domain: described("Host name of the store, from the store list. Ids are derived from it."),
   name: described("Name of the store, from the store list."),
-  kind: Schema.Literals(["shopify", "shopify-csv", "google-merchant", "woocommerce"]).annotate({
-    description: "What the store's feed speaks: shopify, shopify-csv, google-merchant or woocommerce."
+  kind: Schema.Literals(storeKinds).annotate({
+    description: "Kind of the store's feed: shopify, shopify-csv, google-merchant or woocommerce."
   }),
   url: Store.fields.url,
   description: Store.fields.description,
-  country: text("Country as ISO 3166-1 alpha-2 code: of the store list, else the one that the store is registered in."),
-  currency: text(
-    "ISO 4217 currency that the prices were served in; where no answer named it, that of the store list; else null."
+  country: text(
+    "Country as an ISO 3166-1 alpha-2 code: from the store list, otherwise the country in which the store is registered."
   ),
-  language: text("Language of the texts as BCP 47 tag: of the store list, else the one that the store names."),
-  city: text("City that the store names."),
-  province: text("Province or state that the store names."),
+  currency: text(
+    "ISO 4217 currency in which the prices were served; if no response stated it, the currency from the store list, otherwise null."
+  ),
+  language: text("Language of the texts as a BCP 47 tag: from the store list, otherwise as the store states it."),
+  city: text("City as the store states it."),
+  province: text("Province or state as the store states it."),
   platform_shop_id: text("Id of the shop on its platform."),
   myshopify_domain: text("Host name of the shop on Shopify."),
   reported_product_count: Schema.NullOr(Schema.Int).annotate({
-    description: "How many products the store itself says it has published; what was found is in `storefront.listing`."
+    description:
+      "Number of published products as the store itself states it; the products that were found are in `storefront.listing`."
   }),
-  first_seen_at: described("When the store was first asked, in UTC."),
+  first_seen_at: described("When the store was first read, in UTC."),
   run_id: ofTheRun.run_id
 }).annotate({
   identifier: "storefront.store",
   description:
-    "Stores that were ever asked, one row each: what the list and their reads said of them last. One that is no longer in the store list keeps its rows. How the last read ended is in `storefront.store_status`."
+    "One row for each store that was ever read, with what the store list and the reads last stated about it. A store that is no longer in the store list keeps its rows. How the last read ended is in `storefront.store_status`."
 })
 
 export const StoreStatusRow = Schema.Struct({
@@ -65,19 +71,20 @@ export const StoreStatusRow = Schema.Struct({
   fetch_status: Store.fields.fetch_status,
   outcome: StoreReadRow.fields.outcome,
   outcome_detail: StoreReadRow.fields.outcome_detail,
-  read_at: described("When the store was last asked, whatever came of it; in UTC."),
-  fetched_at: text("When a read of the store last did not fail, in UTC; null while none has succeeded."),
+  read_at: described("When the store was last read, successfully or not; in UTC."),
+  fetched_at: text("When the last read that did not fail took place, in UTC; null if none has succeeded yet."),
   run_id: described("Run of the last read: `ingest.run.run_id`.")
 }).annotate({
   identifier: "storefront.store_status",
-  description: "How the last read of each store ended, one row per store. All reads are in `ingest.store_read`."
+  description:
+    "How the last read of each store ended, with one row for each store. All reads are in `ingest.store_read`."
 })
 
-export const ProductRow = Schema.Struct({
+export const StoreProductRow = Schema.Struct({
   product_id: ProductDetail.fields.id,
   store_id: storeId,
   native_id: described(
-    "What the feed calls the product: its id at Shopify or WooCommerce, its handle in CSV, item_group_id or id in Google feeds."
+    "The feed's own key of the product: the id in Shopify or WooCommerce, the handle in CSV, item_group_id or id in Google feeds."
   ),
   title: ProductDetail.fields.title,
   handle: ProductDetail.fields.handle,
@@ -85,7 +92,7 @@ export const ProductRow = Schema.Struct({
   product_type: ProductDetail.fields.product_type,
   category: ProductDetail.fields.category,
   sub_category: ProductDetail.fields.sub_category,
-  category_method: described("What the category was decided by; `none` for uncategorized products."),
+  category_method: described("Method that decided the category; `none` for uncategorized products."),
   category_confidence: Schema.Finite.annotate({
     description: "How often the method was right on products labelled by hand, from 0 to 1."
   }),
@@ -96,25 +103,25 @@ export const ProductRow = Schema.Struct({
   price_min: PriceRange.fields.min,
   price_max: PriceRange.fields.max,
   currency: PriceRange.fields.currency,
-  variants: list("The variants by position; also as rows in `storefront.variant`."),
+  variants: list("The variants, by position; also as rows in `storefront.variant`."),
   is_merchandise: flag(
-    "False for what is sold and is no ware: gift cards, insurance, donations, fees, and what is never shipped."
+    "False for items that are not goods: gift cards, insurance, donations, fees, and whatever is never shipped."
   ),
-  published_at: text("When the store published the product, in UTC; null where the feed does not say."),
-  created_at: text("When the store created the product, in UTC; null where the feed does not say."),
-  source_rows: whole("Payload rows that stated the product in the run that last changed it."),
+  published_at: text("When the store published the product, in UTC; null if the feed does not state it."),
+  created_at: text("When the store created the product, in UTC; null if the feed does not state it."),
+  source_rows: whole("Payload rows for the product in the run that last changed it."),
   fetched_at: fetchedAt,
   ...ofTheRun
 }).annotate({
   identifier: "storefront.product",
   description:
-    "Products of all stores, one row each, as last read. Also those that are listed no longer: `storefront.sighting` says so."
+    "One row for each product of each store, as last read. Products that are no longer listed stay: `storefront.sighting` shows whether a product is listed."
 })
 
 export const CollectionRow = Schema.Struct({
   collection_id: Collection.fields.id,
   store_id: storeId,
-  native_id: described("What the feed calls the collection: its id at Shopify or WooCommerce."),
+  native_id: described("The feed's own key of the collection: the id in Shopify or WooCommerce."),
   title: Collection.fields.title,
   handle: Collection.fields.handle,
   description: Collection.fields.description,
@@ -122,14 +129,14 @@ export const CollectionRow = Schema.Struct({
   published_at: Collection.fields.published_at,
   updated_at: Collection.fields.updated_at,
   product_ids: list(
-    "Products that were found in it, in the store's order; as rows in `storefront.collection_product`."
+    "Products that were found in it, in the store's order; also as rows in `storefront.collection_product`."
   ),
   fetched_at: fetchedAt,
   ...ofTheRun
 }).annotate({
   identifier: "storefront.collection",
   description:
-    "Collections of all stores, one row each, as last read. Also those that are listed no longer: `storefront.sighting` says so."
+    "One row for each collection of each store, as last read. Collections that are no longer listed stay: `storefront.sighting` shows whether a collection is listed."
 })
 
 const seen = {
@@ -139,28 +146,28 @@ const seen = {
   first_seen_at: described("When a read of the store first found it, in UTC.")
 }
 const isListed = flag(
-  "Whether the store lists it. False once a list that was read whole lacks it; true again when it is found."
+  "Whether the store lists it. False once a complete list lacks it; true again when it is found again."
 )
 
 export const SightingRow = Schema.Struct({
   ...seen,
   listed_since: described(
-    "When the read found it that began the time for which it is listed, or was before it was withdrawn; in UTC. Later than `first_seen_at` where it was withdrawn and came back."
+    "Start of the present time for which it is listed, or of the last such time if it is withdrawn, as the time of the read that found it; in UTC. Later than `first_seen_at` if it was withdrawn and came back."
   ),
   is_listed: isListed,
   last_seen_at: text(
-    "When it was last seen before it was withdrawn, in UTC, as `storefront.last_seen` had it then; null while it is listed."
+    "When it was last seen before it was withdrawn, in UTC, as `storefront.last_seen` showed at that time; null while it is listed."
   )
 }).annotate({
   identifier: "storefront.sighting",
   description:
-    "Which products and collections the stores list, and since when. A row changes when something is first found, withdrawn or found again, and not with every read: `storefront.last_seen` says when each was last seen. Lists that were cut short or could not be read withdraw nothing."
+    "Which products and collections the stores list, and since when. A row changes when something is first found, withdrawn or found again, but not with every read: `storefront.last_seen` shows when each was last seen. Incomplete lists withdraw nothing."
 })
 
 export const LastSeenRow = Schema.Struct({
   ...seen,
   last_seen_at: described(
-    "When a read of the store last found it, in UTC: the last read that had the whole list, or a later one that found it new, changed or back. A read that had only a part of the list and found it unchanged does not count, so it may have been seen later."
+    "When a read of the store last found it, in UTC: the last read with the complete list, or a later read that found it new, changed or back. A read that had only part of the list and found it unchanged does not count, so it may have been seen later."
   ),
   is_listed: isListed
 }).annotate({
@@ -175,22 +182,24 @@ export const VariantChangeRow = Schema.Struct({
   variant_id: described("Variant: `storefront.variant.variant_id`."),
   product_id: productId,
   store_id: storeId,
-  seen_at: described("When the store was read that time, in UTC: the change happened after the read before it."),
+  seen_at: described(
+    "When the read that found the change took place, in UTC: the change happened after the previous read."
+  ),
   change: Schema.Literals(changes).annotate({
     description:
       "first_seen; changed: price, price before reduction, currency or availability; gone: no longer among the product's variants, or the product no longer listed; back: there again."
   }),
-  price: Variant.fields.price.annotate({ description: "Price from then on; null where it has none, and when gone." }),
+  price: Variant.fields.price.annotate({ description: "Price from then on; null if it has none, and when gone." }),
   compare_at_price: Variant.fields.compare_at_price.annotate({
-    description: "Price before a reduction from then on; null where there is none, and when gone."
+    description: "Price before a reduction, from then on; null if there is none, and when gone."
   }),
-  currency: text("ISO 4217 currency of the prices from then on; null where it is not known, and when gone."),
+  currency: text("ISO 4217 currency of the prices from then on; null if unknown, and when gone."),
   available: Variant.fields.available.annotate({
-    description: "Whether it could be bought from then on; null where the feed does not say, and when gone."
+    description: "Whether it could be bought from then on; null if the feed does not state it, and when gone."
   })
 }).annotate({
   identifier: "storefront.variant_change",
-  description: "History of every variant: a row for each read that found its price or availability changed."
+  description: "History of every variant, with a row for each read that found a changed price or availability."
 })
 
 export const ListingRow = Schema.Struct({
@@ -209,10 +218,10 @@ export const ListingRow = Schema.Struct({
   price_max: PriceRange.fields.max,
   currency: PriceRange.fields.currency,
   variant_count: ProductSummary.fields.variant_count,
-  published_at: ProductRow.fields.published_at
+  published_at: StoreProductRow.fields.published_at
 }).annotate({
   identifier: "storefront.listing",
-  description: "The products that each store lists now, in the order in which the API answers them."
+  description: "The products that each store lists now, in the order in which the API returns them."
 })
 
 export const CollectionListingRow = Schema.Struct({
@@ -225,27 +234,27 @@ export const CollectionListingRow = Schema.Struct({
   image_src: CollectionRow.fields.image_src,
   image_width: CollectionRow.fields.image_width,
   image_height: CollectionRow.fields.image_height,
-  product_count: whole("Listed products of the store that were found in the collection, each counted once."),
+  product_count: whole("Number of listed products of the store that were found in the collection, each counted once."),
   published_at: Collection.fields.published_at,
   updated_at: Collection.fields.updated_at
 }).annotate({
   identifier: "storefront.collection_listing",
-  description: "The collections that each store lists now, in the order in which the API answers them."
+  description: "The collections that each store lists now, in the order in which the API returns them."
 })
 
 export const VariantRow = Schema.Struct({
   variant_id: Variant.fields.id,
   product_id: productId,
   store_id: storeId,
-  native_id: described("What the feed calls the variant."),
+  native_id: described("The feed's own key of the variant."),
   title: Variant.fields.title,
   sku: Variant.fields.sku,
-  barcode: text("Barcode as the feed states it; not checked."),
+  barcode: text("Barcode as the feed states it, without a check."),
   price: Variant.fields.price.annotate({
-    description: "What it costs now, in `currency`; null where it has no price."
+    description: "What it costs now, in `currency`; null if it has no price."
   }),
   compare_at_price: Variant.fields.compare_at_price,
-  currency: text("ISO 4217 currency of the variant's prices; null where it is not known."),
+  currency: text("ISO 4217 currency of the variant's prices; null if unknown."),
   grams: Variant.fields.grams,
   available: Variant.fields.available,
   option1: Variant.fields.option1,
@@ -254,20 +263,21 @@ export const VariantRow = Schema.Struct({
   position: Variant.fields.position,
   image_src: Variant.fields.image_src,
   requires_shipping: Schema.NullOr(Schema.Boolean).annotate({
-    description: "Whether it is shipped; null where the feed does not say."
+    description: "Whether it is shipped; null if the feed does not state it."
   })
 }).annotate({
   identifier: "storefront.variant",
-  description: "Variants of `storefront.product`, one row each, those of products that are listed no longer included."
+  description:
+    "One row for each variant of `storefront.product`, including variants of products that are no longer listed."
 })
 
 export const ProductCategoryRow = Schema.Struct({
   product_id: productId,
-  category: ProductRow.fields.category,
-  sub_category: ProductRow.fields.sub_category,
-  method: ProductRow.fields.category_method,
-  confidence: ProductRow.fields.category_confidence,
-  evidence: ProductRow.fields.category_evidence
+  category: StoreProductRow.fields.category,
+  sub_category: StoreProductRow.fields.sub_category,
+  method: StoreProductRow.fields.category_method,
+  confidence: StoreProductRow.fields.category_confidence,
+  evidence: StoreProductRow.fields.category_evidence
 }).annotate({
   identifier: "storefront.product_category",
   description: "How the category of each product was decided."
@@ -276,8 +286,8 @@ export const ProductCategoryRow = Schema.Struct({
 export const CollectionProductRow = Schema.Struct({
   collection_id: collectionId,
   product_id: productId,
-  position: whole("Place of the product in the collection, from 1, in the store's order.")
+  position: whole("Position of the product in the collection, from 1, in the store's order.")
 }).annotate({
   identifier: "storefront.collection_product",
-  description: "Products that were found in each collection, also those that are listed no longer."
+  description: "Products that were found in each collection, including products that are no longer listed."
 })

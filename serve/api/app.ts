@@ -4,11 +4,11 @@ import { openApi } from "@larder/schemas/openapi.ts"
 import { Cause } from "effect"
 import { type EventHandler, H3, type H3Event, HTTPResponse } from "h3"
 import { isLoopback } from "./addresses.ts"
+import { type Answer, makeSending, type Sending } from "./answer.ts"
 import { sharedBody } from "./encoding.ts"
 import type { Turns } from "./fairness/turns.ts"
-import type { Answer, Pipeline, PipelineNeeds } from "./pipeline.ts"
+import type { Pipeline, PipelineNeeds } from "./pipeline.ts"
 import type { Route } from "./route.ts"
-import { makeSending, type Sending } from "./sending.ts"
 
 const preflight = {
   "access-control-allow-methods": "GET, OPTIONS",

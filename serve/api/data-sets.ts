@@ -2,7 +2,7 @@
 import type { Licence } from "@larder/schemas/commodity/records.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import type { LiveData } from "@larder/warehouse/live/live.ts"
-import { foodsOf } from "@larder/warehouse/live/sidecar-files.ts"
+import { openServedFoods } from "@larder/warehouse/live/sidecar-files.ts"
 import { loadCommodities } from "@larder/warehouse/read-models/commodity.ts"
 import { loadStorefronts } from "@larder/warehouse/read-models/storefront.ts"
 import { brandedFood } from "@larder/warehouse/tables/branded_food/data-set.ts"
@@ -17,7 +17,7 @@ import { storefrontRoutes } from "./routes/storefronts.ts"
 /** By pipeline. What a loader opens closes with the data set. */
 export const loaders = (layout: Layout, withheldLicences: ReadonlyArray<Licence>) => ({
   commodities: { of: commodity, load: ({ db }: LiveData) => loadCommodities(db, withheldLicences) },
-  "branded-foods": { of: brandedFood, load: ({ db, entry }: LiveData) => foodsOf(layout, entry, db) },
+  "branded-foods": { of: brandedFood, load: ({ db, entry }: LiveData) => openServedFoods(layout, entry, db) },
   storefronts: { of: storefront, load: ({ db }: LiveData) => loadStorefronts(db) }
 })
 

@@ -13,11 +13,10 @@ import {
 import { Effect, Schedule, Schema } from "effect"
 import { type H3, serve } from "h3"
 import { hostIn } from "./addresses.ts"
+import { errorBody, errorHeaders, newRequestId } from "./answer.ts"
 import { connectionsOf } from "./connections.ts"
-import { errorBody, errorHeaders } from "./errors.ts"
 import { makeReaders } from "./fairness/readers.ts"
 import { chunkBytes } from "./fairness/turns.ts"
-import { newRequestId } from "./request-id.ts"
 
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   what: Schema.String,

@@ -7,68 +7,31 @@ import {
   dailySpendCapReached,
   insufficientBalance,
   internal,
-  invalidRequest,
   ledgerUnavailable,
   malformedAuthorization,
   missingAuthorization,
+  monthlySpendCapReached,
   notScoped,
   overloaded,
-  spendCapReached,
   tooLargeTogether,
   tooManyInFlight,
   unknownKey,
   weeklySpendCapReached
 } from "@larder/schemas/api-errors.ts"
-import { foreignCursor } from "@larder/schemas/parameters.ts"
 import type { Generation, Live } from "@larder/warehouse/live/live.ts"
 import { Cause, Effect, Exit } from "effect"
+import { tokenOf } from "../ledger/api-key.ts"
 import { LedgerUnavailable } from "../ledger/errors.ts"
 import type { Held, LedgerAccess } from "../ledger/ledger.ts"
 import { timestampOf } from "../ledger/moments.ts"
 import type { ApiKeyView } from "../ledger/rules/ledger-state.ts"
 import type { Refusal } from "../ledger/rules/machine.ts"
 import type { NotedRequest } from "../persistence/requests/request-log.ts"
-import { tokenOf } from "./bearer.ts"
-import { cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"
-import { errorBody, errorHeaders } from "./errors.ts"
+import { type Answer, answerOf, dataHeaders, errorAnswer, newRequestId } from "./answer.ts"
 import { type Entered, largeBytes, type Turn, type Turns } from "./fairness/turns.ts"
 import type { Meters } from "./meters.ts"
-import { dataHeaders } from "./provenance.ts"
 import type { ReadModel } from "./read-model.ts"
-import { newRequestId } from "./request-id.ts"
-import { Refused, type Request, type Route } from "./route.ts"
-
-/** What a call asks for. */
-export interface Asked {
-  readonly route: Route
-  /** The id in the path, decoded; empty if the path has none. */
-  readonly id: string
-  readonly query: URLSearchParams
-  readonly onDataHost: boolean
-}
-
-export interface Call extends Asked {
-  readonly authorization: string | null
-  /** Fires when the caller disconnects. Before the capture, that costs nothing. */
-  readonly signal: AbortSignal
-  /** The turn of a request with several calls. Without it, the call waits for its own turn. */
-  readonly shared?: SharedTurn
-}
-
-/** The turn of a request that answers several calls, with the byte budget that they share. */
-export interface SharedTurn extends Turn {
-  /** Takes bytes from the budget for an answer; false if too few are left. */
-  readonly take: (bytes: number) => boolean
-}
-
-export interface Answer {
-  readonly status: number
-  /** JSON text. */
-  readonly body: string
-  readonly headers: Readonly<Record<string, string>>
-  /** Ended when the answer is sent; undefined if the answer holds no turn. */
-  readonly turn?: Turn | undefined
-}
+import { type Asked, type Call, Refused, type ValidRequest, validate } from "./route.ts"
 
 export interface PipelineNeeds {
   readonly live: Live<ReadModel>
@@ -101,73 +64,27 @@ interface Decided {
   readonly key: ApiKeyView | undefined
 }
 
-interface Valid {
-  readonly values: Readonly<Record<string, unknown>>
-  readonly request: Request<Readonly<Record<string, unknown>>>
-}
-
 interface Admitted {
   readonly key: ApiKeyView
-  readonly valid: Valid
+  readonly request: ValidRequest
   readonly held: Held
   readonly turn: Turn
 }
 
+/** The 402 for each refusal of the ledger, which decides in `serve/ledger/rules/machine.ts`. */
 const refusals: Readonly<Record<Refusal, ApiError>> = {
   insufficient_balance: insufficientBalance,
   daily_spend_cap_reached: dailySpendCapReached,
   weekly_spend_cap_reached: weeklySpendCapReached,
-  spend_cap_reached: spendCapReached
-}
-
-/** Checks the grammar first, then the cursor, then the names against the catalogs. */
-const validate = (asked: Asked, model: ReadModel): Valid | ApiError => {
-  const { id, onDataHost, query, route } = asked
-  const read = route.parse(query)
-  if ("invalid" in read) return invalidRequest(read)
-  const { cursor, limit: _, ...filters } = read.value
-  const scope = route.endpoint.order === undefined ? "" : cursorScope(route.endpoint.id, id, filters)
-  const after = typeof cursor === "string" ? decodeCursor(scope, cursor) : undefined
-  if (cursor !== undefined && after?.length !== route.endpoint.order?.length) return invalidRequest(foreignCursor)
-  const unknown = route.unknownNames(read.value, model)
-  if (unknown !== undefined) return invalidRequest(unknown)
-  const given = new Set(query.keys())
-  const cursorAt = (position: Parameters<typeof encodeCursor>[1]) => encodeCursor(scope, position)
-  return { values: read.value, request: { values: read.value, given, id, after, cursorAt, onDataHost } }
+  monthly_spend_cap_reached: monthlySpendCapReached
 }
 
 export const makePipeline = (needs: PipelineNeeds) => {
   const { answered, ledger, live, meters, now, publicUrl, report, run, turns } = needs
   let inFlight = 0
 
-  const answer = (
-    requestId: string,
-    status: number,
-    body: string,
-    more: Readonly<Record<string, string>> | undefined
-  ): Answer => ({
-    status,
-    body,
-    headers: {
-      "content-type": "application/json",
-      "cache-control": "private, no-store",
-      "x-request-id": requestId,
-      "access-control-allow-origin": "*",
-      "access-control-expose-headers": exposed,
-      ...more
-    }
-  })
-
-  const errorAnswer = (requestId: string, error: ApiError, more: Readonly<Record<string, string>> | undefined) =>
-    answer(requestId, error.status, errorBody(error), {
-      ...errorHeaders(error.code, publicUrl),
-      ...(error.status === 401 && { "www-authenticate": "Bearer" }),
-      ...(error.status === 503 && { "retry-after": "1" }),
-      ...more
-    })
-
   const refusal = (call: Call, requestId: string, error: ApiError, key?: ApiKeyView): Decided => ({
-    answer: errorAnswer(requestId, error, key && accountHeaders(call, key, 0, live.current())),
+    answer: errorAnswer(requestId, error, publicUrl, key && accountHeaders(call, key, 0, live.current())),
     key
   })
 
@@ -195,7 +112,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
   }
 
   /** Checks that the key's scopes allow the call, then validates the call. */
-  const judge = (call: Call, key: ApiKeyView): Valid | ApiError => {
+  const judge = (call: Call, key: ApiKeyView): ValidRequest | ApiError => {
     const { scope } = call.route.endpoint
     return key.scopes.has(scope) ? validate(call, live.current().model) : notScoped(scope)
   }
@@ -204,7 +121,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
    * Waits until the quotas of the key and its account have room for the call. A large call also waits for a step of the
    * event loop.
    */
-  const waitForTurn = (call: Call, key: ApiKeyView, { request }: Valid): Entered | Promise<Entered> => {
+  const waitForTurn = (call: Call, key: ApiKeyView, request: ValidRequest): Entered | Promise<Entered> => {
     const expected = call.route.expectedBytes(request, live.current().model)
     const entered = call.shared ?? turns.enter(key, expected, call.signal)
     return expected < largeBytes ? entered : withStep(key, entered)
@@ -239,13 +156,13 @@ export const makePipeline = (needs: PipelineNeeds) => {
     for (;;) {
       const key = await ledger.authenticate(token, now())
       if (key === undefined) return refusal(call, requestId, unknownKey)
-      const valid = judge(call, key)
-      if (!("request" in valid)) {
-        if (await ledger.isCurrent(key, now())) return refusal(call, requestId, valid, key)
+      const request = judge(call, key)
+      if ("status" in request) {
+        if (await ledger.isCurrent(key, now())) return refusal(call, requestId, request, key)
         continue
       }
       if (turn === undefined) {
-        const entered = waitForTurn(call, key, valid)
+        const entered = waitForTurn(call, key, request)
         const begun = entered instanceof Promise ? await whileWaiting(entered) : entered
         if (begun === "late") return refusal(call, requestId, tooManyInFlight, key)
         if (begun === "left") return refusal(call, requestId, callerLeft, key)
@@ -255,7 +172,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
       }
       const { chargedAs, endpoint } = call.route
       const admission = await ledger.hold(key, chargedAs, endpoint.credits, now())
-      if ("held" in admission) return { key, valid, held: admission.held, turn }
+      if ("held" in admission) return { key, request, held: admission.held, turn }
       if (admission.refused !== "key_changed") return refusal(call, requestId, refusals[admission.refused], key)
     }
   }
@@ -264,16 +181,14 @@ export const makePipeline = (needs: PipelineNeeds) => {
   let isTold = false
 
   /** Reads the data of an admitted call, and makes the charge durable before the first byte is sent. */
-  const charge = async (call: Call, { held, key, turn, valid }: Admitted, requestId: string): Promise<Decided> => {
+  const charge = async (call: Call, { held, key, request, turn }: Admitted, requestId: string): Promise<Decided> => {
     const { endpoint } = call.route
     const release = (error: ApiError) => {
       held.release()
       return refusal(call, requestId, error, key)
     }
     const exit = await run(
-      live.use((generation) =>
-        Effect.map(call.route.read(valid.request, generation), (body) => ({ body, generation }))
-      ),
+      live.use((generation) => Effect.map(call.route.read(request, generation), (body) => ({ body, generation }))),
       { signal: call.signal }
     )
     if (Exit.isFailure(exit)) return release(failure(requestId, endpoint.id, exit.cause))
@@ -292,7 +207,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
       isTold = !ledger.writable()
       return refusal(call, requestId, ledgerUnavailable, key)
     }
-    return { answer: answer(requestId, 200, body, accountHeaders(call, key, endpoint.credits, generation)), key }
+    return { answer: answerOf(requestId, 200, body, accountHeaders(call, key, endpoint.credits, generation)), key }
   }
 
   /** A paid answer keeps its turn until it is sent; every other outcome ends the turn here. */
@@ -364,21 +279,18 @@ export const makePipeline = (needs: PipelineNeeds) => {
     },
     /** An answer that costs nothing and needs no key: a preflight, the OpenAPI document, the docs. */
     free: (status: number, body: string, headers?: Readonly<Record<string, string>>): Answer =>
-      answer(newRequestId(), status, body, headers),
+      answerOf(newRequestId(), status, body, headers),
     /** An error that costs nothing and belongs to no account. */
     refuse: (error: ApiError, headers?: Readonly<Record<string, string>>): Answer =>
-      errorAnswer(newRequestId(), error, headers),
+      errorAnswer(newRequestId(), error, publicUrl, headers),
     /** Approximate bytes of data in the answer to a call; 0 if the call is invalid. */
     expectedBytes: (asked: Asked): number => {
       const { model } = live.current()
-      const valid = validate(asked, model)
-      return "request" in valid ? asked.route.expectedBytes(valid.request, model) : 0
+      const request = validate(asked, model)
+      return "status" in request ? 0 : asked.route.expectedBytes(request, model)
     },
     inFlight: () => inFlight
   }
 }
-
-const exposed =
-  "X-Request-Id, X-Data-Version, X-Data-Origin, X-Credits-Charged, X-Credits-Remaining, X-Error-Code, Link, Retry-After"
 
 export type Pipeline = ReturnType<typeof makePipeline>

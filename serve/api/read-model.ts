@@ -1,13 +1,41 @@
 /** The server's read model of the live generation, in memory and in open files. */
 import type { Licence } from "@larder/schemas/commodity/records.ts"
+import { dataSets } from "@larder/schemas/data-sets.ts"
+import type { Endpoint } from "@larder/schemas/endpoint.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import type { DataSetEntry } from "@larder/warehouse/generation/manifest.ts"
+import { type DataSetEntry, generationId } from "@larder/warehouse/generation/manifest.ts"
 import type { Loading } from "@larder/warehouse/live/live.ts"
 import { type CommodityModel, withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
 import { type Storefronts, withLastReads } from "@larder/warehouse/read-models/storefront.ts"
 import { Effect, type FileSystem, type Path } from "effect"
 import { type Loaded, loaders } from "./data-sets.ts"
-import { type Provenances, provenancesOf } from "./provenance.ts"
+
+/** Where the rows of a data set come from. */
+export interface Provenance {
+  /** The generation that changed the data set last. Undefined if the data set is not loaded. */
+  readonly generation: string | undefined
+  /** `sample` if the data set holds rows of the bundled samples, most of which are generated. */
+  readonly origin: "live" | "sample"
+}
+export type Provenances = Readonly<Record<Endpoint["tag"], Provenance>>
+
+const notLoaded: Provenance = { generation: undefined, origin: "live" }
+
+/** Replayed recordings count as live. */
+const provenanceOf = (entry: DataSetEntry | undefined): Provenance =>
+  entry === undefined
+    ? notLoaded
+    : { generation: generationId(entry.changed_in), origin: entry.origins.includes("sample") ? "sample" : "live" }
+
+/** Provenance of the served data sets; `entries` is keyed by pipeline. */
+export const provenancesOf = (entries: Readonly<Record<string, DataSetEntry>>): Provenances =>
+  Object.fromEntries(dataSets.map(({ pipeline, tag }) => [tag, provenanceOf(entries[pipeline])])) as Provenances // each tag is that of a data set of the list
+
+/** For answers that belong to no single data set. */
+export const ofAll = (provenances: Provenances): Provenance => ({
+  generation: undefined,
+  origin: Object.values(provenances).some(({ origin }) => origin === "sample") ? "sample" : "live"
+})
 
 export interface ReadModel {
   /** By pipeline, as loaded; a data set that is not loaded is absent. */
@@ -39,13 +67,13 @@ export const readModelOf = (
   layout: Layout,
   withheldLicences: ReadonlyArray<Licence> = []
 ): Loading<Loaded, ReadModel, FileSystem.FileSystem | Path.Path> => {
-  const dataSets = loaders(layout, withheldLicences)
+  const byPipeline = loaders(layout, withheldLicences)
   return {
-    dataSets,
+    dataSets: byPipeline,
     assemble: (loaded, entries, ingest) =>
       Effect.map(
         loaded.storefronts === undefined ? Effect.undefined : withLastReads(loaded.storefronts, ingest),
-        (storefronts) => modelOf(loaded, storefronts, entries, Object.keys(dataSets))
+        (storefronts) => modelOf(loaded, storefronts, entries, Object.keys(byPipeline))
       )
   }
 }

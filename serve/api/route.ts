@@ -1,13 +1,16 @@
 /**
  * A route: an endpoint and its read. The request pipeline does everything else. A read receives a request that is
  * authenticated, authorised and valid and whose credits are held. It answers with the JSON text of its body.
+ *
+ * `validate` decides whether a call is valid: its parameters, its cursor and the names in it.
  */
-import type { ApiError, Invalid } from "@larder/schemas/api-errors.ts"
+import { createHash } from "node:crypto"
+import { type ApiError, type Invalid, invalidRequest } from "@larder/schemas/api-errors.ts"
 import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
-import type { Parameters, Read, Values } from "@larder/schemas/parameters.ts"
+import { foreignCursor, type Parameters, type Read, type Values } from "@larder/schemas/parameters.ts"
 import type { Generation } from "@larder/warehouse/live/live.ts"
-import { Effect } from "effect"
-import type { Position } from "./cursor.ts"
+import { Effect, Option, Schema } from "effect"
+import type { SharedTurn } from "./fairness/turns.ts"
 import type { ReadModel } from "./read-model.ts"
 
 export interface Request<V> {
@@ -23,6 +26,8 @@ export interface Request<V> {
   /** Whether the call came to the host named by `LARDER_DATA_HOST`. */
   readonly onDataHost: boolean
 }
+
+export type ValidRequest = Request<Readonly<Record<string, unknown>>>
 
 /** A refusal by a read: it found no record, or the cursor's position is invalid. */
 export class Refused {
@@ -41,18 +46,15 @@ export interface Route {
   /** The error if a name is not in the catalogs. Called before credits are held and data is read. */
   readonly unknownNames: (values: Readonly<Record<string, unknown>>, model: ReadModel) => Invalid | undefined
   /** Approximate size of the answer in bytes, known before the read. It decides how the call waits for its turn. */
-  readonly expectedBytes: (request: Request<Readonly<Record<string, unknown>>>, model: ReadModel) => number
-  readonly read: (
-    request: Request<Readonly<Record<string, unknown>>>,
-    generation: Generation<ReadModel>
-  ) => Effect.Effect<string, unknown>
+  readonly expectedBytes: (request: ValidRequest, model: ReadModel) => number
+  readonly read: (request: ValidRequest, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
 }
 
 /** A food record takes 2.4 kB on average, a product or store record half a kilobyte. */
 const bytesOfRecord = 3_000
 /** A larger `limit` is served as this one. */
 const largestPage = 200
-const bytesOfPage = ({ values: { limit } }: Request<Readonly<Record<string, unknown>>>) =>
+const bytesOfPage = ({ values: { limit } }: ValidRequest) =>
   bytesOfRecord * (typeof limit === "number" ? Math.min(limit, largestPage) : 1)
 
 /** Ties a read to the types of its endpoint's parameters. */
@@ -73,3 +75,76 @@ export const route = <P extends Parameters>(
   expectedBytes: (request, model) => on.expectedBytes?.(request as Request<Values<P>>, model) ?? bytesOfPage(request),
   read: (request, generation) => on.read(request as Request<Values<P>>, generation)
 })
+
+/** The body of a page of finished JSON records. */
+export const page = (records: ReadonlyArray<string>, next: string | null) =>
+  `{"data":[${records.join(",")}],"next_cursor":${JSON.stringify(next)}}`
+
+/**
+ * A cursor holds the position where a page ended: the values of the ordering columns in its last row. It is bound to
+ * its endpoint, path id and filters, and a digest detects every changed character. Cursors contain no secret, so the
+ * digest needs no key, and every server accepts the cursors of the others.
+ */
+const Position = Schema.Array(Schema.NullOr(Schema.String))
+export type Position = typeof Position.Type
+const decodePosition = Schema.decodeUnknownOption(Schema.fromJsonString(Position))
+
+const digestBytes = 12
+
+/** Incremented when the meaning of positions changes, so that old cursors are refused instead of misread. */
+const version = 1
+
+const digestOf = (scope: string, position: string) =>
+  createHash("sha256").update(`${version}\n${scope}\n${position}`).digest().subarray(0, digestBytes)
+
+/** The scope of a cursor: endpoint, id in the path, and every filter except the page size. */
+export const cursorScope = (endpoint: string, id: string | undefined, filters: Readonly<Record<string, unknown>>) =>
+  JSON.stringify([endpoint, id ?? null, Object.entries(filters).filter(([, value]) => value !== undefined)])
+
+export const encodeCursor = (scope: string, position: Position): string => {
+  const text = JSON.stringify(position)
+  return Buffer.concat([digestOf(scope, text), Buffer.from(text)]).toString("base64url")
+}
+
+/** Undefined for a cursor that is damaged, or that belongs to another scope. */
+export const decodeCursor = (scope: string, cursor: string): Position | undefined => {
+  const bytes = Buffer.from(cursor, "base64url")
+  // base64url can encode the same bytes in several ways; only the form that was issued is accepted.
+  if (bytes.length <= digestBytes || bytes.toString("base64url") !== cursor) return undefined
+  const text = bytes.subarray(digestBytes).toString("utf8")
+  if (!digestOf(scope, text).equals(bytes.subarray(0, digestBytes))) return undefined
+  return Option.getOrUndefined(decodePosition(text)) // the digest is not a signature: any client can compute one
+}
+
+/** What a call asks for. */
+export interface Asked {
+  readonly route: Route
+  /** The id in the path, decoded; empty if the path has none. */
+  readonly id: string
+  readonly query: URLSearchParams
+  readonly onDataHost: boolean
+}
+
+export interface Call extends Asked {
+  readonly authorization: string | null
+  /** Fires when the caller disconnects. Before the capture, that costs nothing. */
+  readonly signal: AbortSignal
+  /** The turn of a request with several calls. Without it, the call waits for its own turn. */
+  readonly shared?: SharedTurn
+}
+
+/** The valid request, or a 400. Checks the grammar first, then the cursor, then the names against the catalogs. */
+export const validate = (asked: Asked, model: ReadModel): ValidRequest | ApiError => {
+  const { id, onDataHost, query, route } = asked
+  const read = route.parse(query)
+  if ("invalid" in read) return invalidRequest(read)
+  const { cursor, limit: _, ...filters } = read.value
+  const scope = route.endpoint.order === undefined ? "" : cursorScope(route.endpoint.id, id, filters)
+  const after = typeof cursor === "string" ? decodeCursor(scope, cursor) : undefined
+  if (cursor !== undefined && after?.length !== route.endpoint.order?.length) return invalidRequest(foreignCursor)
+  const unknown = route.unknownNames(read.value, model)
+  if (unknown !== undefined) return invalidRequest(unknown)
+  const given = new Set(query.keys())
+  const cursorAt = (position: Position) => encodeCursor(scope, position)
+  return { values: read.value, given, id, after, cursorAt, onDataHost }
+}

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Provenance, provenancesOf } from "./provenance.ts"
+import { type Provenance, provenancesOf } from "./read-model.ts"
 import { aboutSamples, sampleBanner, sampleLine } from "./sample-banner.ts"
 
 const sample: Provenance = { generation: "larder-000001", origin: "sample" }

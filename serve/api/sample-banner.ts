@@ -5,7 +5,7 @@
  */
 import { dataSets } from "@larder/schemas/data-sets.ts"
 import { html } from "hono/html"
-import type { Provenances } from "./provenance.ts"
+import type { Provenances } from "./read-model.ts"
 
 const listed = new Intl.ListFormat("en-GB")
 

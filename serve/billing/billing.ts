@@ -125,7 +125,7 @@ export interface TopUp {
 }
 
 /** `redirect`: the customer pays on that page. `payment`: the outcome of charging the saved card. */
-export type ToppedUp = { readonly redirect: string } | { readonly payment: Payment }
+type ToppedUp = { readonly redirect: string } | { readonly payment: Payment }
 
 /** The choice was rejected and nothing was charged; the sentence names what to change. */
 export class InvalidChoice extends Schema.TaggedError<InvalidChoice>()("InvalidChoice", {
@@ -139,7 +139,7 @@ export class InvalidChoice extends Schema.TaggedError<InvalidChoice>()("InvalidC
 
 export class NoSavedCard extends Schema.TaggedError<NoSavedCard>()("NoSavedCard", {}) {
   override get message() {
-    return "There is no saved card. Pay once by card; it is saved then."
+    return "There is no saved card. Pay once by card to save it."
   }
 }
 
@@ -197,7 +197,7 @@ export class Billing extends Context.Service<
     /** Also switches auto-recharge off. Succeeds if there is no card to remove. */
     readonly removeCard: (account_id: string) => Effect.Effect<BillingSettings, BillingUnavailable>
     /**
-     * Takes an event of the processor as its raw body. Returns once the payments it names are booked. The route answers
+     * Handles an event of the processor, given its raw body. Returns once the payments it names are reconciled. The route answers
      * `BillingUnavailable` with a 503, so that the processor sends the event again, and `ForgedEvent` with a 400.
      */
     readonly webhook: (

@@ -2,7 +2,7 @@
  * `Billing` over a card processor. Background work ends with the scope. The next server finishes work that a killed
  * server began.
  */
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { Administration } from "../ledger/administration.ts"
 import { ConsoleDatabase } from "../persistence/console-database.ts"
 import { creditsPerCent, highestTrigger, isTrigger, lowestTrigger, usdText } from "./amounts.ts"
@@ -16,29 +16,22 @@ import {
   type TopUp,
   UnknownPayment
 } from "./billing.ts"
-import {
-  endRechargesElsewhere,
-  findCustomer,
-  findRecharge,
-  leaveOff,
-  removeCard,
-  savedCardOf,
-  saveRecharge
-} from "./card-rows.ts"
-import { forgetNow } from "./forget.ts"
-import { findPaymentOf, isSimulated, payerOf, paymentsBefore, paymentsOfAccount, shown } from "./payment-rows.ts"
+import { type BillingNeeds, makeBook, nowText } from "./book.ts"
+import { makeResolve, reconcileInBackground } from "./in-doubt.ts"
+import { isSimulated, makePaymentHistory } from "./payment-history.ts"
 import { type CardProcessor, ForgedEvent } from "./processor.ts"
-import { makePursue, type Pursue } from "./pursue.ts"
 import { startRecharges } from "./recharge.ts"
-import { type BillingNeeds, makeSettle, nowText } from "./settle.ts"
+import { endRechargesElsewhere, findRecharge, leaveOff, saveRecharge } from "./recharge-rows.ts"
+import { makeReconcile } from "./reconcile.ts"
+import { findCustomer, forgetNow, removeCard, savedCardOf } from "./saved-card.ts"
 import { makeTopUp, payable } from "./top-up.ts"
-import { makeWatch } from "./watch.ts"
 import { makeWebhook } from "./webhook.ts"
 
 /** Proposed until a person has chosen. */
 const firstChoice: RechargeChoice = { is_on: false, cents: 100_00, trigger_credits: 10_000 }
 
-const notNow = "Payments cannot be looked at now. What was begun is finished by itself; try again in a moment."
+const notNow =
+  "Payments are not available at the moment. Payments that have begun are completed automatically; try again in a moment."
 
 type ForCallers = InvalidChoice | NoSavedCard | UnknownPayment | ForgedEvent | BillingUnavailable
 const isForCallers = <E>(error: E): error is Extract<E, ForCallers> =>
@@ -49,7 +42,7 @@ const isForCallers = <E>(error: E): error is Extract<E, ForCallers> =>
   error instanceof BillingUnavailable
 
 /** Callers get a sentence for the customer; the operator finds the cause in the log. */
-const told = <A, E extends Error>(
+const forCallers = <A, E extends Error>(
   work: Effect.Effect<A, E>
 ): Effect.Effect<A, Extract<E, ForCallers> | BillingUnavailable> =>
   Effect.catch(work, (error): Effect.Effect<never, Extract<E, ForCallers> | BillingUnavailable> => {
@@ -62,7 +55,7 @@ const validTrigger = (credits: number) =>
     ? Effect.void
     : new InvalidChoice({
         field: "trigger_credits",
-        problem: `A recharge starts below a balance of at least ${usdText(lowestTrigger / creditsPerCent)} and at most ${usdText(highestTrigger / creditsPerCent)}.`
+        problem: `The balance that starts a recharge must be from ${usdText(lowestTrigger / creditsPerCent)} to ${usdText(highestTrigger / creditsPerCent)}.`
       })
 
 /** The saved card and the settings of auto-recharge. */
@@ -123,56 +116,17 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
     marked.add(account_id)
   }
   const needs = { administration, database, processor, mark }
-  const settle = makeSettle(needs)
-  const pursuit = makePursue(needs, settle)
+  const reconciling = makeReconcile(needs, makeBook(needs))
+  const { charge, leave, reconcile } = reconciling
+  const resolve = makeResolve(needs, reconciling)
   const { remove, save, settings } = makeSettings(needs)
-  const topUp = makeTopUp(needs, pursuit)
-  const { events, webhook } = makeWebhook(needs, pursuit)
-
-  const find = Effect.fnUntraced(function* (account_id: string, id: string) {
-    return (yield* findPaymentOf(database, account_id, id)) ?? (yield* new UnknownPayment({ id }))
-  })
-
-  const known = Effect.fnUntraced(function* (account_id: string, id: string) {
-    const [payment] = yield* shown(database, [yield* find(account_id, id)])
-    return payment ?? (yield* new UnknownPayment({ id }))
-  })
-
-  /**
-   * The payment after retrieving it from the processor. A payment whose outcome is unknown now is open; this is no
-   * failure.
-   */
-  const payment = Effect.fn("Billing.payment")(function* (account_id: string, id: string, ask: Pursue["look"]) {
-    const before = yield* find(account_id, id)
-    if (before.state === "open" && before.processor === processor.name) {
-      yield* ask(before).pipe(
-        Effect.catch((error) => Effect.logWarning(`${error.message}. It is looked at again.`, { payment_id: id }))
-      )
-    }
-    return yield* known(account_id, id)
-  })
-
-  const receipt = Effect.fn("Billing.receipt")(function* (account_id: string, id: string) {
-    const paid = yield* known(account_id, id)
-    if (paid.state !== "succeeded") return yield* new UnknownPayment({ id })
-    const { name } = yield* administration.account({ account_id })
-    const email = yield* payerOf(database, yield* find(account_id, id))
-    return { account: { id: account_id, name }, email, payment: paid }
-  })
-
-  const payments = Effect.fn("Billing.payments")(function* (
-    account_id: string,
-    { before, limit }: { readonly before: string | null; readonly limit: number }
-  ) {
-    if (before === null) return yield* shown(database, yield* paymentsOfAccount(database, account_id, limit))
-    const last = yield* findPaymentOf(database, account_id, before)
-    if (last === undefined) return []
-    return yield* shown(database, yield* paymentsBefore(database, last, limit))
-  })
+  const { known, payments, receipt, reconciled } = makePaymentHistory(needs)
+  const topUp = makeTopUp(needs, charge, resolve)
+  const { events, webhook } = makeWebhook(needs, reconcile)
 
   yield* endRechargesElsewhere(database, processor.name)
-  yield* makeWatch(needs, pursuit)
-  yield* startRecharges(needs, marked, pursuit)
+  yield* reconcileInBackground(needs, reconcile, resolve)
+  yield* startRecharges(needs, marked, charge)
 
   const payNow = Effect.fnUntraced(function* (asked: TopUp) {
     const { id, url } = yield* topUp(asked)
@@ -182,19 +136,17 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
   })
 
   return Billing.of({
-    topUp: (asked) => told(payNow(asked)),
-    payment: (account_id, id) => told(payment(account_id, id, pursuit.look)),
-    leave: (account_id, id) => told(payment(account_id, id, pursuit.leave)),
-    payments: (account_id, page) => told(payments(account_id, page)),
-    receipt: (account_id, id) => told(receipt(account_id, id)),
-    settings: (account_id) => told(settings(account_id)),
+    topUp: (asked) => forCallers(payNow(asked)),
+    payment: (account_id, id) => forCallers(reconciled(account_id, id, reconcile)),
+    leave: (account_id, id) => forCallers(reconciled(account_id, id, leave)),
+    payments: (account_id, page) => forCallers(payments(account_id, page)),
+    receipt: (account_id, id) => forCallers(receipt(account_id, id)),
+    settings: (account_id) => forCallers(settings(account_id)),
     saveRecharge: (account_id, choice) =>
-      told(Effect.tap(save(account_id, choice), () => Effect.sync(() => mark(account_id)))),
-    removeCard: (account_id) => told(remove(account_id)),
-    webhook: (body, header) => told(webhook(body, header)),
+      forCallers(Effect.tap(save(account_id, choice), () => Effect.sync(() => mark(account_id)))),
+    removeCard: (account_id) => forCallers(remove(account_id)),
+    webhook: (body, header) => forCallers(webhook(body, header)),
     events,
     charged: mark
   })
 })
-
-export const billing = (processor: CardProcessor) => Layer.effect(Billing, openBilling(processor))

@@ -1,6 +1,6 @@
 /**
- * Chooses this server's card processor: Stripe if its key is set, otherwise the built-in simulator, which sells credits
- * without taking money. If customers have already paid through Stripe, a missing key counts as a mistake.
+ * Chooses this server's card processor: Stripe if its key is set, otherwise the built-in simulator, which adds credits
+ * without taking money. If customers have already paid through Stripe, a missing key is an error.
  */
 import { Config, Context, Effect, Layer, Schema } from "effect"
 import { ConsoleDatabase } from "../persistence/console-database.ts"
@@ -20,14 +20,14 @@ export interface Payments {
 
 export class StripeKeyMissing extends Schema.TaggedError<StripeKeyMissing>()("StripeKeyMissing", {}) {
   override get message() {
-    return "This ledger has payments by Stripe, and LARDER_STRIPE_KEY is not set: without it everybody who signs in could add credits with a test card, for nothing. Set the key. Where this is a copy to try things on, LARDER_SIMULATE_PAYMENTS=yes starts it with simulated payments."
+    return "This ledger contains payments by Stripe, but LARDER_STRIPE_KEY is not set: without it, anyone who signs in could add credits with a test card without paying. Set the key. On a copy for tests, LARDER_SIMULATE_PAYMENTS=yes starts the server with simulated payments."
   }
 }
 
 const whyNothing = {
   simulated:
-    "Card payments are simulated: LARDER_STRIPE_KEY is not set, and everybody who signs in can add credits for nothing.",
-  test: "Card payments are tests: LARDER_STRIPE_KEY is a test key, and everybody who signs in can add credits with a test card, for nothing."
+    "Card payments are simulated: LARDER_STRIPE_KEY is not set, so anyone who signs in can add credits without paying.",
+  test: "Card payments are tests: LARDER_STRIPE_KEY is a test key, so anyone who signs in can add credits with a test card without paying."
 }
 
 /**
@@ -36,12 +36,12 @@ const whyNothing = {
 export const nothingIsTaken = (mode: Mode, publicUrl: string | undefined): string | undefined => {
   if (mode === "live") return undefined
   return publicUrl?.startsWith("https:")
-    ? `NO MONEY IS TAKEN AT ${publicUrl}! ${whyNothing[mode]} Set a live key of Stripe before customers sign in.`
+    ? `NO MONEY IS TAKEN AT ${publicUrl}! ${whyNothing[mode]} Set a live Stripe key before customers sign in.`
     : whyNothing[mode]
 }
 
 const noEvents =
-  "LARDER_STRIPE_WEBHOOK_SECRET is not set, so events of Stripe are refused: a payment whose owner does not come back to the console is booked some minutes later, and refunds and disputes take credits back hours later. Create a webhook endpoint at <console>/webhooks/stripe in Stripe's dashboard, and set its signing secret (whsec_…)."
+  "LARDER_STRIPE_WEBHOOK_SECRET is not set, so Stripe's events are rejected: a payment is booked some minutes late if the customer does not return to the console, and the credits of refunds and disputes are deducted hours late. Create a webhook endpoint at <console>/webhooks/stripe in Stripe's dashboard, and set its signing secret (whsec_…)."
 
 const isMeant = Config.Boolean("LARDER_SIMULATE_PAYMENTS").pipe(Config.withDefault(false))
 

@@ -1,9 +1,8 @@
 /** Payments and their reversals in the console's tables. Each change of state is one conditional update. */
 import { Effect, Schema, Struct } from "effect"
 import type { Statements } from "../persistence/console-database.ts"
-import { creditsOfCents } from "./amounts.ts"
-import { type Payment, Reversal } from "./billing.ts"
-import type { Card, Reversed, Sought } from "./processor.ts"
+import { Reversal } from "./billing.ts"
+import type { Card, PaymentQuery, RetrievedReversal } from "./processor.ts"
 
 const text = Schema.NullOr(Schema.String)
 
@@ -30,10 +29,19 @@ export const PaymentRow = Schema.Struct({
 export type PaymentRow = typeof PaymentRow.Type
 
 const columnNames = Struct.keys(PaymentRow.fields)
-const columns = columnNames.join(", ")
+/** For `select` and `insert`, in the order of `PaymentRow`. */
+export const paymentColumns = columnNames.join(", ")
 const ReversalRow = Schema.Struct({ payment_id: Schema.String, ...Reversal.fields })
 
-export const soughtOf = ({ id, account_id, card, cents, created_at, customer, reference }: PaymentRow): Sought => ({
+export const queryOf = ({
+  id,
+  account_id,
+  card,
+  cents,
+  created_at,
+  customer,
+  reference
+}: PaymentRow): PaymentQuery => ({
   payment_id: id,
   account_id,
   card,
@@ -43,11 +51,28 @@ export const soughtOf = ({ id, account_id, card, cents, created_at, customer, re
   reference
 })
 
+type Given = "id" | "account_id" | "kind" | "cents" | "processor" | "created_by" | "created_at"
+type PaidWith = Pick<PaymentRow, "card" | "card_brand" | "card_last4"> & { readonly customer: string }
+
+/** An open payment, before the processor is asked for it. */
+export const newPayment = (given: Pick<PaymentRow, Given>, paidWith: PaidWith | undefined): PaymentRow => ({
+  ...given,
+  state: "open",
+  reference: null,
+  customer: paidWith?.customer ?? null,
+  card: paidWith?.card ?? null,
+  problem: null,
+  card_brand: paidWith?.card_brand ?? null,
+  card_last4: paidWith?.card_last4 ?? null,
+  asked_at: null,
+  settled_at: null
+})
+
 /** False if the payment already exists. */
 export const insertPayment = (db: Statements, payment: PaymentRow) =>
   Effect.map(
     db.run(
-      `insert into console.payment (${columns})
+      `insert into console.payment (${paymentColumns})
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
        on conflict (id) do nothing
        returning id`,
@@ -58,46 +83,17 @@ export const insertPayment = (db: Statements, payment: PaymentRow) =>
 
 export const findPayment = (db: Statements, id: string) =>
   Effect.map(
-    db.all(PaymentRow, `select ${columns} from console.payment where id = $1`, [id]),
+    db.all(PaymentRow, `select ${paymentColumns} from console.payment where id = $1`, [id]),
     ([payment]): PaymentRow | undefined => payment
-  )
-
-/** The payment if it belongs to this account, otherwise undefined. */
-export const findPaymentOf = (db: Statements, account_id: string, id: string) =>
-  Effect.map(
-    db.all(PaymentRow, `select ${columns} from console.payment where id = $1 and account_id = $2`, [id, account_id]),
-    ([payment]): PaymentRow | undefined => payment
-  )
-
-export const paymentsOfAccount = (db: Statements, account_id: string, limit: number) =>
-  db.all(
-    PaymentRow,
-    `select ${columns}
-     from console.payment
-     where account_id = $1
-     order by created_at desc, id desc
-     limit $2`,
-    [account_id, limit]
-  )
-
-export const paymentsBefore = (db: Statements, { account_id, created_at, id }: PaymentRow, limit: number) =>
-  db.all(
-    PaymentRow,
-    `select ${columns}
-     from console.payment
-     where account_id = $1 and (created_at < $2 or (created_at = $2 and id < $3))
-     order by created_at desc, id desc
-     limit $4`,
-    [account_id, created_at, id, limit]
   )
 
 /**
  * Recharges first, because a running one blocks the next; then by id. `after` is the last payment on the previous page.
  */
-export const openPayments = (db: Statements, processor: string, after: PaymentRow | undefined, limit: number) =>
+export const paymentsInDoubt = (db: Statements, processor: string, after: PaymentRow | undefined, limit: number) =>
   db.all(
     PaymentRow,
-    `select ${columns}
+    `select ${paymentColumns}
      from console.payment
      where state = 'open' and processor = $1 and (kind > $2 or (kind = $2 and id > $3))
      order by kind, id
@@ -124,7 +120,7 @@ export const settledPayments = (
 ) =>
   db.all(
     PaymentRow,
-    `select ${columns}
+    `select ${paymentColumns}
      from console.payment
      where processor = $1 and id > $2
        and ((state = 'succeeded' and created_at > $3)
@@ -218,7 +214,7 @@ export const reversalsOf = (db: Statements, payments: ReadonlyArray<PaymentRow>)
 export const saveReversal = Effect.fnUntraced(function* (
   db: Statements,
   payment: PaymentRow,
-  { cents, id, is_lost, kind, state }: Reversed,
+  { cents, id, is_lost, kind, state }: RetrievedReversal,
   now: string
 ) {
   const inserted = yield* db.run(
@@ -239,39 +235,3 @@ export const saveReversal = Effect.fnUntraced(function* (
   }
   return inserted > 0
 })
-
-/** Whether the processor of this name moves no real money. */
-export const isSimulated = (processor: string): boolean => processor === "simulator"
-
-/** Payments as the customer sees them. */
-export const shown = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
-  Effect.map(reversalsOf(db, payments), (reversals) =>
-    payments.map(
-      ({ card_brand, card_last4, cents, created_at, id, kind, problem, processor, settled_at, state }): Payment => ({
-        id,
-        kind,
-        cents,
-        credits: creditsOfCents(cents),
-        state,
-        problem,
-        card: card_brand === null || card_last4 === null ? null : { brand: card_brand, last4: card_last4 },
-        created_at,
-        settled_at,
-        is_simulated: isSimulated(processor),
-        reversals: reversals.filter((it) => it.payment_id === id).map(({ payment_id: _, ...reversal }) => reversal)
-      })
-    )
-  )
-
-/** Address of the person who paid, even after that person was removed. */
-export const payerOf = (db: Statements, { account_id, created_by }: PaymentRow) =>
-  Effect.map(
-    db.all(
-      Schema.Struct({ email: Schema.String }),
-      `select email from console.person where id = $1 and account_id = $2
-       union all
-       select email from console.removed_person where id = $1 and account_id = $2`,
-      [created_by, account_id]
-    ),
-    ([person]): string | null => person?.email ?? null
-  )

@@ -1,6 +1,6 @@
 /**
- * The interface to a card processor. The processor is the authority on the state of a payment: Larder retrieves the
- * payment (`look`) and books its state, in whatever order reports arrive. An event from outside only triggers a
+ * The interface to a card processor, which Stripe and the simulator implement. The processor is the authority on the
+ * state of a payment: Larder retrieves the payment and books its state, in whatever order reports arrive. An event from outside only triggers a
  * retrieval; it is never taken as fact.
  *
  * Larder assigns `payment_id` (`pay_…`) and records it before it asks the processor. Every request carries it, so that
@@ -53,8 +53,21 @@ export class ForgedEvent extends Schema.TaggedError<ForgedEvent>()("ForgedEvent"
   }
 }
 
+/** Seconds in the past or the future by which the time of a signature may differ from this server's clock. */
+export const signatureTolerance = 300
+
+/**
+ * The error for a signature made at `seconds` (Unix time); undefined if the time is accepted. `now` is in milliseconds.
+ * A recorded event cannot be replayed later.
+ */
+export const wrongTime = (seconds: number, now: number): string | undefined => {
+  const age = Math.round(now / 1000 - seconds)
+  if (Math.abs(age) <= signatureTolerance) return undefined
+  return `The event was signed ${Math.abs(age)} seconds ${age > 0 ? "ago" : "in the future"}; at most ${signatureTolerance} are accepted. Check the server's clock.`
+}
+
 /** Money that went back, or that is held back. The processor assigns the ids; they never change. */
-export interface Reversed {
+export interface RetrievedReversal {
   readonly id: string
   readonly kind: "refund" | "dispute"
   readonly cents: number
@@ -65,7 +78,7 @@ export interface Reversed {
 }
 
 /** The current state of a payment at the processor. */
-export interface Looked {
+export interface RetrievedPayment {
   /** `open`: undecided. `expired`: the payment was not made and can no longer be made. */
   readonly state: "open" | "succeeded" | "failed" | "expired"
   readonly reference: string
@@ -77,10 +90,10 @@ export interface Looked {
   readonly customer: string | null
   /** The card that was charged or declined; null if the processor names none. */
   readonly card: Card | null
-  readonly reversed: ReadonlyArray<Reversed>
+  readonly reversed: ReadonlyArray<RetrievedReversal>
 }
 
-export interface PaymentAsked {
+export interface PaymentRequest {
   readonly payment_id: string
   readonly account_id: string
   readonly cents: number
@@ -88,7 +101,7 @@ export interface PaymentAsked {
 }
 
 /** The payment to retrieve. `reference` is null if the processor's answer never arrived. */
-export interface Sought extends PaymentAsked {
+export interface PaymentQuery extends PaymentRequest {
   readonly reference: string | null
   readonly customer: string | null
   /** The saved card to charge off-session; null if the customer enters a card on the processor's page. */
@@ -96,7 +109,7 @@ export interface Sought extends PaymentAsked {
 }
 
 /** A payment that an event names: Larder's id, and the processor's id if the event contains it. */
-export interface Named {
+export interface EventPayment {
   readonly payment_id: string
   readonly reference: string | null
 }
@@ -107,7 +120,7 @@ export interface CardProcessor {
   readonly name: "stripe" | "simulator"
   /** A page of the processor where the customer pays and the card is saved. Both URLs are absolute. */
   readonly checkout: (
-    asked: PaymentAsked & {
+    asked: PaymentRequest & {
       readonly email: string
       readonly customer: string | null
       readonly success_url: string
@@ -120,19 +133,21 @@ export interface CardProcessor {
   /**
    * Charges a saved card off-session. A decline is an answer (`failed`), and so is a card that requires authentication.
    */
-  readonly charge: (asked: PaymentAsked & { readonly customer: string; readonly card: string }) => Answered<Looked>
+  readonly charge: (
+    asked: PaymentRequest & { readonly customer: string; readonly card: string }
+  ) => Answered<RetrievedPayment>
   /** Retrieves the payment; undefined if the processor does not know it. */
-  readonly look: (sought: Sought) => Answered<Looked | undefined>
+  readonly retrieve: (query: PaymentQuery) => Answered<RetrievedPayment | undefined>
   /** Closes the payment page that the customer left, so that it can no longer be paid. A payment already made stays. */
-  readonly closePage: (sought: Sought) => Answered<Looked | undefined>
+  readonly closePage: (query: PaymentQuery) => Answered<RetrievedPayment | undefined>
   /** Forgets a saved card. Succeeds if the card is already forgotten. */
   readonly forget: (card: string) => Answered<void>
   /**
    * The payments that an event names; empty if the event concerns something else. The signature is checked on the raw
    * body.
    */
-  readonly paymentsOf: (
+  readonly paymentsOfEvent: (
     body: string,
     header: (name: string) => string | null
-  ) => Effect.Effect<ReadonlyArray<Named>, ForgedEvent | ProcessorUnavailable>
+  ) => Effect.Effect<ReadonlyArray<EventPayment>, ForgedEvent | ProcessorUnavailable>
 }

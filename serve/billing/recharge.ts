@@ -7,76 +7,61 @@
  * An account that is marked while its recharge is running is evaluated again after the recharge has ended.
  */
 import { Effect, Semaphore } from "effect"
+import { randomText } from "../ledger/random-text.ts"
+import { type BillingNeeds, nowText } from "./book.ts"
+import { dropUnasked, insertPayment, newPayment, type PaymentRow } from "./payment-rows.ts"
 import {
   accountsThatRecharge,
   claimRecharge,
   endRecharge,
-  findCustomer,
   type RechargeRow,
   rechargesThatAreOn,
   switchOff
-} from "./card-rows.ts"
-import { newPaymentId } from "./payment-id.ts"
-import { dropUnasked, insertPayment, type PaymentRow } from "./payment-rows.ts"
-import type { Pursue } from "./pursue.ts"
-import { type BillingNeeds, nowText } from "./settle.ts"
+} from "./recharge-rows.ts"
+import type { Reconcile } from "./reconcile.ts"
+import { findCustomer } from "./saved-card.ts"
 
-const looksEvery = "250 millis"
-const looksAtAllEvery = "1 day"
+const roundEvery = "250 millis"
+const allEvery = "1 day"
 /** Wait after a failure, when the ledger, the tables or the processor are unavailable. */
-const pause = "5 seconds"
+const retryAfter = "5 seconds"
 /** Limit of concurrent charges. */
-const mostAtOnce = 8
+const maxConcurrency = 8
 /** Limit of accounts per round; the rest follow in the next rounds. */
-const mostInRound = 1_000
+const accountsPerRound = 1_000
 
 /** Runs until the scope ends. */
 export const startRecharges = Effect.fnUntraced(function* (
   needs: BillingNeeds,
   marked: Set<string>,
-  { charge }: Pursue
+  charge: Reconcile["charge"]
 ) {
   const { administration, database, processor } = needs
   const scope = yield* Effect.scope
   const busy = new Set<string>()
-  const places = yield* Semaphore.make(mostAtOnce)
+  const places = yield* Semaphore.make(maxConcurrency)
 
   const isBelow = (account_id: string, trigger_credits: number) =>
     Effect.map(administration.account({ account_id }), ({ balance_credits }) => balance_credits < trigger_credits)
 
   /** Writes the claim and the payment in one transaction. */
   const claim = Effect.fnUntraced(function* (account_id: string) {
-    const id = newPaymentId()
+    const id = `pay_${randomText(20)}` // 119 random bits
     const now = yield* nowText
     return yield* database.transaction((db) =>
       Effect.gen(function* () {
         const customer = yield* findCustomer(db, processor.name, account_id)
         if (customer === undefined || customer.card === null) {
-          yield* switchOff(db, account_id, "There is no saved card any more.", now)
+          yield* switchOff(db, account_id, "There is no longer a saved card.", now)
           return undefined
         }
         const recharge = yield* claimRecharge(db, account_id, id)
         if (recharge === undefined) return undefined
-        const payment: PaymentRow = {
-          id,
-          account_id,
-          kind: "auto_recharge",
-          cents: recharge.cents,
-          state: "open",
-          processor: processor.name,
-          reference: null,
-          customer: customer.customer,
-          card: customer.card,
-          problem: null,
-          card_brand: customer.card_brand,
-          card_last4: customer.card_last4,
-          created_by: null,
-          created_at: now,
-          asked_at: null,
-          settled_at: null
-        }
+        const { cents, trigger_credits } = recharge
+        const given = { id, account_id, cents, processor: processor.name, created_by: null, created_at: now }
+        const payment = newPayment({ ...given, kind: "auto_recharge" }, customer)
         yield* insertPayment(db, payment)
-        return { payment, trigger_credits: recharge.trigger_credits }
+        return { payment, trigger_credits }
       })
     )
   })
@@ -103,12 +88,12 @@ export const startRecharges = Effect.fnUntraced(function* (
     busy.add(account_id)
     return evaluate(recharge).pipe(
       Effect.catchTag("ProcessorUnavailable", (error) =>
-        Effect.logWarning(`${error.message}. The recharge is looked at again.`, { account_id })
+        Effect.logWarning(`${error.message}. The recharge is reconciled later.`, { account_id })
       ),
       Effect.catchCause((cause) =>
-        Effect.logError("a recharge was not evaluated and will be again", cause).pipe(
+        Effect.logError("a recharge could not be evaluated and will be again", cause).pipe(
           Effect.annotateLogs({ account_id }),
-          Effect.andThen(Effect.sleep(pause)),
+          Effect.andThen(Effect.sleep(retryAfter)),
           Effect.andThen(Effect.sync(() => marked.add(account_id)))
         )
       ),
@@ -120,7 +105,7 @@ export const startRecharges = Effect.fnUntraced(function* (
 
   const round = Effect.gen(function* () {
     if (marked.size === 0) return
-    const seen = [...marked].slice(0, mostInRound)
+    const seen = [...marked].slice(0, accountsPerRound)
     // before the query, so that an account marked in the meantime is evaluated again
     for (const account_id of seen) marked.delete(account_id)
     const markAgain = Effect.sync(() => {
@@ -136,7 +121,7 @@ export const startRecharges = Effect.fnUntraced(function* (
     }
   }).pipe(
     Effect.catchCause((cause) =>
-      Effect.andThen(Effect.logError("recharges cannot be evaluated", cause), Effect.sleep(pause))
+      Effect.andThen(Effect.logError("recharges cannot be evaluated", cause), Effect.sleep(retryAfter))
     )
   )
 
@@ -144,13 +129,13 @@ export const startRecharges = Effect.fnUntraced(function* (
     for (const account_id of yield* accountsThatRecharge(database)) marked.add(account_id)
   }).pipe(
     Effect.catchCause((cause) =>
-      Effect.logError("the daily look at all recharges failed, and is tried again", cause).pipe(
-        Effect.andThen(Effect.sleep(pause)),
+      Effect.logError("the daily evaluation of all recharges failed and is repeated", cause).pipe(
+        Effect.andThen(Effect.sleep(retryAfter)),
         Effect.andThen(Effect.suspend(() => markAll))
       )
     )
   )
 
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(markAll, Effect.sleep(looksAtAllEvery))))
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(round, Effect.sleep(looksEvery))))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(markAll, Effect.sleep(allEvery))))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(round, Effect.sleep(roundEvery))))
 })

@@ -1,35 +1,48 @@
 /**
  * A payment by a person: on the processor's page with a new card, which is then saved, or directly with the saved card.
+ * The payment is recorded as `open` before the processor is asked for it.
  */
+import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { cheapestPayment, dearestPayment, isPayable, usdText } from "./amounts.ts"
 import { BillingUnavailable, InvalidChoice, NoSavedCard, type SavedCard, type TopUp } from "./billing.ts"
-import { findCustomer, savedCardOf } from "./card-rows.ts"
-import { cardText } from "./card-text.ts"
-import { paymentIdOf } from "./payment-id.ts"
-import { findPayment, insertPayment, markAsked, markLost, type PaymentRow, setReference } from "./payment-rows.ts"
-import type { Pursue } from "./pursue.ts"
-import { type BillingNeeds, nowText } from "./settle.ts"
+import { type BillingNeeds, nowText } from "./book.ts"
+import type { Resolve } from "./in-doubt.ts"
+import {
+  findPayment,
+  insertPayment,
+  markAsked,
+  markLost,
+  newPayment,
+  type PaymentRow,
+  setReference
+} from "./payment-rows.ts"
+import type { Reconcile } from "./reconcile.ts"
+import { cardText, findCustomer, savedCardOf } from "./saved-card.ts"
+
+/** The same form sent twice by the same account gives the same id. 120 bits. */
+const paymentIdOf = (account_id: string, submission: string) =>
+  `pay_${createHash("sha256").update(`${account_id}\n${submission}`).digest("hex").slice(0, 30)}`
 
 export const payable = (cents: number) =>
   isPayable(cents)
     ? Effect.void
     : new InvalidChoice({
         field: "cents",
-        problem: `An amount is at least ${usdText(cheapestPayment)} and at most ${usdText(dearestPayment)}, in whole cents.`
+        problem: `The amount must be from ${usdText(cheapestPayment)} to ${usdText(dearestPayment)}, in whole cents.`
       })
 
 const sentBefore = new InvalidChoice({
   field: "submission",
-  problem: "This form was sent before, with another amount. Load the page again."
+  problem: "This form was already sent with a different amount. Reload the page."
 })
 const sentElsewhere = new InvalidChoice({
   field: "submission",
-  problem: "This form was sent before, to another card processor. Load the page again."
+  problem: "This form was already sent to another card processor. Reload the page."
 })
 const sentIncomplete = new InvalidChoice({
   field: "submission",
-  problem: "The form did not arrive whole, and nothing was charged. Load the page again."
+  problem: "The form arrived incomplete, and nothing was charged. Reload the page."
 })
 
 /**
@@ -38,10 +51,10 @@ const sentIncomplete = new InvalidChoice({
 const otherCard = (card: SavedCard) =>
   new InvalidChoice({
     field: "card",
-    problem: `Nothing was charged: since this page was opened another card was saved, ${cardText(card)}.`
+    problem: `Nothing was charged: another card was saved since this page was opened, ${cardText(card)}.`
   })
 
-export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursue }: Pursue) => {
+export const makeTopUp = ({ database, processor }: BillingNeeds, charge: Reconcile["charge"], resolve: Resolve) => {
   /** Creates the payment of this form; `isNew` is false if it already existed. */
   const begin = Effect.fnUntraced(function* ({ account_id, card: shown, cents, person_id, submission }: TopUp) {
     const now = yield* nowText
@@ -54,25 +67,10 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursu
       if (saved === null) return yield* new NoSavedCard()
       if (saved.mark !== shown) return yield* otherCard(saved)
     }
-    const card = shown === null ? null : (customer?.card ?? null)
-    const payment: PaymentRow = {
-      id,
-      account_id,
-      kind: "top_up",
-      cents,
-      state: "open",
-      processor: processor.name,
-      reference: null,
-      customer: customer?.customer ?? null,
-      card,
-      problem: null,
-      card_brand: card === null ? null : (customer?.card_brand ?? null),
-      card_last4: card === null ? null : (customer?.card_last4 ?? null),
-      created_by: person_id,
-      created_at: now,
-      asked_at: null,
-      settled_at: null
-    }
+    const given = { id, account_id, cents, processor: processor.name, created_by: person_id, created_at: now }
+    const noCard = { card: null, card_brand: null, card_last4: null }
+    const paidWith = customer && (shown === null ? { ...customer, ...noCard } : customer)
+    const payment = newPayment({ ...given, kind: "top_up" }, paidWith)
     if (yield* insertPayment(database, payment)) return { payment, isNew: true }
     // the same form was sent concurrently and inserted first
     return { payment: (yield* findPayment(database, id)) ?? payment, isNew: false }
@@ -113,13 +111,13 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursu
     if (payment.processor !== processor.name) return yield* sentElsewhere
     if (payment.card === null) {
       // it may be paid by now, and a processor that has forgotten the first page would create a second one
-      if (!isNew) yield* pursue(payment)
+      if (!isNew) yield* resolve(payment)
       const url = yield* checkout(payment, asked).pipe(
         Effect.catchTag("ProcessorUnavailable", (error) =>
           Effect.logWarning(error.message, { payment_id: payment.id }).pipe(
             Effect.andThen(
               new BillingUnavailable({
-                problem: "The card processor does not answer. Nothing was charged; try again in a moment."
+                problem: "The card processor does not answer. Nothing was charged. Try again in a moment."
               })
             )
           )
@@ -132,7 +130,7 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, { charge, pursu
     if (isNew) {
       yield* charge(payment).pipe(
         Effect.catchTag("ProcessorUnavailable", (error) =>
-          Effect.logWarning(`${error.message}. The payment is looked at again.`, { payment_id: payment.id })
+          Effect.logWarning(`${error.message}. The payment is reconciled later.`, { payment_id: payment.id })
         )
       )
     }

@@ -8,7 +8,7 @@ import { account, amount, creditsExpireAt, json, name, print, table, withLedger 
 const balanceOf = ({ balance_credits, expiring }: AccountSummary) => {
   const balance = `${usdOf(balance_credits)} USD (${balance_credits} credits)`
   const ends = expiring.map(({ credits, expires_at }) => `${usdOf(credits)} USD until ${expires_at}`)
-  return ends.length === 0 ? balance : `${balance}, of it ${ends.join(", ")}`
+  return ends.length === 0 ? balance : `${balance}, including ${ends.join(", ")}`
 }
 
 const create = Command.make(
@@ -29,7 +29,7 @@ const list = Command.make(
   Effect.fn(function* ({ json }) {
     const accounts = yield* Administration.use((ledger) => ledger.listAccounts({}))
     const rows = accounts.map((one) => [one.id, one.name, balanceOf(one), one.created_at])
-    const none = "There are no accounts yet. Open one with: larder-serve accounts create --name NAME"
+    const none = "There are no accounts yet. Create one with: larder-serve accounts create --name NAME"
     yield* print(json, accounts, rows.length === 0 ? [none] : table([["id", "name", "balance", "created at"], ...rows]))
   }, withLedger)
 ).pipe(Command.withDescription("List accounts and their balances"))

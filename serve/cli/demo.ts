@@ -36,7 +36,7 @@ export const demoKey = Effect.fn("Demo.key")(function* () {
   const account =
     accounts.find(({ name }) => name === demoName) ?? (yield* administration.createAccount({ name: demoName }))
   const key = yield* newKey(account).pipe(
-    Effect.catch((error) => Effect.as(Effect.logWarning(`There is no demo key this time. ${error.message}`), undefined))
+    Effect.catch((error) => Effect.as(Effect.logWarning(`No demo key was created. ${error.message}`), undefined))
   )
   return { account, key }
 })

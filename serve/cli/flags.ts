@@ -46,7 +46,7 @@ const usd = (flag: string, description: string) =>
 
 export const budget = usd("budget-usd", "US dollars that the key may spend per calendar month in UTC; 0 pauses it")
 const shorterBudget = (flag: string, period: string) => ({
-  given: usd(flag, `US dollars that the key may spend ${period}, beside its budget per month`),
+  given: usd(flag, `US dollars that the key may spend ${period}, in addition to its monthly budget`),
   changed: Flag.String(flag).pipe(
     Flag.withMetavar("USD"),
     Flag.withDescription(`US dollars that the key may spend ${period}; "none" removes this budget`),

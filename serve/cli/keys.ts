@@ -142,7 +142,7 @@ const rotate = Command.make(
     key,
     overlap_hours: Flag.Finite("overlap").pipe(
       Flag.withMetavar("HOURS"),
-      Flag.withDescription("Hours for which the former key is accepted as well; 0 ends it at once"),
+      Flag.withDescription("Hours for which the former key is still accepted; 0 ends it immediately"),
       Flag.withSchema(OverlapHours)
     ),
     json
@@ -171,7 +171,9 @@ const revoke = Command.make(
   { key, json },
   Effect.fn(function* ({ json, key }) {
     const revoked = yield* Administration.use((ledger) => ledger.revokeKey({ key_id: key }))
-    yield* print(json, revoked, [`Key ${revoked.id} (${revoked.name}, …${revoked.last4}) is revoked for good.`])
+    yield* print(json, revoked, [
+      `Key ${revoked.id} (${revoked.name}, …${revoked.last4}) is revoked. This cannot be undone.`
+    ])
   }, withLedger)
 ).pipe(Command.withDescription("Revoke a key permanently"))
 

@@ -2,20 +2,20 @@
 import { version } from "@larder/schemas/version.ts"
 import { Config, Effect, Option, Redacted, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { tokenOf } from "../api/bearer.ts"
+import { tokenOf } from "../ledger/api-key.ts"
 import { apiUrlSetting } from "../settings.ts"
 
 class NoApiKey extends Schema.TaggedError<NoApiKey>()("NoApiKey", { problem: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 2
   override get message() {
-    return `LARDER_API_KEY ${this.problem}. It takes an API key, svc_data_ and 64 letters and digits; the console makes keys, and so does: larder-serve keys create`
+    return `LARDER_API_KEY ${this.problem}. Set it to an API key: svc_data_ and 64 letters and digits. Create one in the console, or with: larder-serve keys create`
   }
 }
 
 class NoAddress extends Schema.TaggedError<NoAddress>()("NoAddress", {}) {
   override readonly [Runtime.errorExitCode] = 2
   override get message() {
-    return "LARDER_PORT is 0, so larder-serve start takes a free port: give the address that it tells with --url, or set LARDER_API_URL"
+    return "LARDER_PORT is 0, so larder-serve start takes a free port: pass the address that it prints with --url, or set LARDER_API_URL"
   }
 }
 
@@ -24,7 +24,7 @@ const apiKey = Effect.gen(function* () {
   const given = yield* Config.option(Config.Redacted("LARDER_API_KEY"))
   if (Option.isNone(given) || Redacted.value(given.value) === "") return yield* new NoApiKey({ problem: "is not set" })
   const key = tokenOf(`Bearer ${Redacted.value(given.value)}`)
-  if (key === undefined) return yield* new NoApiKey({ problem: "is set to something that is no key" })
+  if (key === undefined) return yield* new NoApiKey({ problem: "is not an API key" })
   return key
 })
 

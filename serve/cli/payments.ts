@@ -19,7 +19,7 @@ class PaymentsIncomplete extends Schema.TaggedError<PaymentsIncomplete>()("Payme
 
 const failed = (check: string, text: string): ReadonlyArray<Finding> => [{ check, state: "failed", text }]
 const simulated =
-  "LARDER_STRIPE_KEY is not set: payments are simulated, and whoever signs in can add credits for nothing."
+  "LARDER_STRIPE_KEY is not set: payments are simulated, and anyone who signs in can add credits without paying."
 
 const findingsOf = Effect.fnUntraced(function* (stripe: StripeSettings) {
   const { checkStripe } = yield* Effect.promise(() => import("../billing/stripe/check.ts"))
@@ -31,7 +31,7 @@ const findingsOf = Effect.fnUntraced(function* (stripe: StripeSettings) {
 const examine = Effect.gen(function* () {
   const stripe = yield* stripeSettings
   if (stripe === undefined) return { payments: "simulated", api_version: null, checks: failed("key", simulated) }
-  const { apiVersion } = yield* Effect.promise(() => import("../billing/stripe/stripe-client.ts"))
+  const { apiVersion } = yield* Effect.promise(() => import("../billing/stripe/api.ts"))
   return { payments: stripe.isTest ? "test" : "live", api_version: apiVersion, checks: yield* findingsOf(stripe) }
 }).pipe(
   Effect.catchTag("StripeSettingsIncomplete", ({ problem }) =>
@@ -51,7 +51,7 @@ const check = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Ask Stripe whether payments will work with these settings: reads that change nothing, and a payment page that is expired at once. Exits with 1 where they will not, 4 where something is missing"
+    "Ask Stripe whether payments will work with these settings: it only reads, and opens a payment page that it expires immediately. Exits with 1 if they will not work, and 4 if something is missing"
   )
 )
 

@@ -26,7 +26,7 @@ const invite = Command.make(
     ),
     operator: Flag.Boolean("operator").pipe(
       Flag.withDescription(
-        "Let the person see the state of the warehouse, too; while payments are simulated, also see, refund and dispute the payments of all accounts"
+        "Also show the person the state of the warehouse; while payments are simulated, they can also see, refund and dispute the payments of all accounts"
       ),
       Flag.withDefault(false)
     ),
@@ -39,7 +39,7 @@ const invite = Command.make(
     yield* print(json, invitation, [
       invitation.link,
       "",
-      `This link is good once, until ${invitation.expires_at}: whoever opens it chooses the password.`
+      `This link works once, until ${invitation.expires_at}: the person who opens it chooses the password.`
     ])
   }, withPeople)
 ).pipe(Command.withDescription("Invite a person to the console: print a one-time link, valid for seven days"))
@@ -57,15 +57,13 @@ const withdraw = Command.make(
     const withdrawn = yield* PeopleAdministration.use((people) =>
       people.withdrawInvitation({ invitation_id: invitation })
     )
-    yield* print(json, withdrawn, [`The link of ${withdrawn.id} is not good any more.`])
+    yield* print(json, withdrawn, [`The link of ${withdrawn.id} no longer works.`])
   }, withPeople)
 ).pipe(Command.withDescription("Withdraw an unused invitation"))
 
 const peopleLines = (account: string, people: ReadonlyArray<Person>) =>
   people.length === 0
-    ? [
-        `Nobody signs in for account ${account} yet. Invite somebody with: larder-serve people invite --account ${account}`
-      ]
+    ? [`Account ${account} has no people yet. Invite one with: larder-serve people invite --account ${account}`]
     : table([["id", "e-mail", "role"], ...people.map(({ email, id, is_operator }) => [id, email, roleOf(is_operator)])])
 
 const invitationLines = (invitations: ReadonlyArray<OpenInvitation>) =>
@@ -73,9 +71,9 @@ const invitationLines = (invitations: ReadonlyArray<OpenInvitation>) =>
     ? []
     : [
         "",
-        "One-time links that nobody has used yet:",
+        "Unused one-time links:",
         ...table([
-          ["id", "e-mail", "role", "for", "good until"],
+          ["id", "e-mail", "role", "for", "valid until"],
           ...invitations.map(({ email, expires_at, id, is_operator, person_id }) => [
             id,
             email ?? "any",
@@ -103,8 +101,8 @@ const reset = Command.make(
     yield* print(json, invitation, [
       invitation.link,
       "",
-      `This link is good once, until ${invitation.expires_at}: whoever opens it chooses the new password of ${invitation.email}.`,
-      "The old password does not work any more, and they are signed out everywhere."
+      `This link works once, until ${invitation.expires_at}: the person who opens it chooses the new password of ${invitation.email}.`,
+      "The old password no longer works, and the person is signed out everywhere."
     ])
   }, withPeople)
 ).pipe(
@@ -116,7 +114,7 @@ const remove = Command.make(
   { person, json },
   Effect.fn(function* ({ json, person }) {
     const removed = yield* PeopleAdministration.use((people) => people.removePerson({ person_id: person }))
-    yield* print(json, removed, [`${removed.email} (${removed.id}) cannot sign in any more.`])
+    yield* print(json, removed, [`${removed.email} (${removed.id}) can no longer sign in.`])
   }, withPeople)
 ).pipe(Command.withDescription("Remove a person, and end their sessions"))
 

@@ -5,7 +5,7 @@ import { Command, Flag } from "effect/cli"
 const flags = {
   demo: Flag.Boolean("demo").pipe(
     Flag.withDescription(
-      "Make a demo account if there is none, print a new key of it, and a link to the console until someone can sign in"
+      "Create a demo account if there is none, and print a new key for it; also print a link to the console while nobody can sign in yet"
     ),
     Flag.withDefault(false)
   ),

@@ -15,7 +15,7 @@ describe("what a start prints", () => {
     assert.notInclude(welcome(started, undefined), "LARDER_CONSOLE_URL")
     assert.include(
       welcome({ ...started, isForOthersToo: true }, undefined),
-      "Links lead to this machine: set LARDER_CONSOLE_URL to the console's address for others, and they lead there."
+      "Links point to this machine. To share them, set LARDER_CONSOLE_URL to an address that others can reach."
     )
   })
 
@@ -29,7 +29,7 @@ describe("what a start prints", () => {
     const demo = { key: "svc_data_x", balance_credits: 5_000, link: undefined }
     assert.include(welcome(started, demo), 'Bearer svc_data_x" "http://127.0.0.1:8080/v1/commodities/prices')
     const without = welcome(started, { ...demo, key: undefined })
-    assert.include(without, "There is no demo key this time: the log says why.")
+    assert.include(without, "No demo key was created: the log says why.")
     assert.notInclude(without, "undefined")
     assert.notInclude(without, "Try:")
   })

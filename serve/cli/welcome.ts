@@ -29,8 +29,8 @@ const aboutPayments = {
 
 const firstSteps = [
   "",
-  "Make an account and a key: npx larder-serve accounts create --help",
-  "Let somebody into the console: npx larder-serve people invite --help"
+  "Create an account and a key: npx larder-serve accounts create --help",
+  "Invite a person to the console: npx larder-serve people invite --help"
 ]
 
 const withKey = (key: string, { addresses, data_sets }: Started) => [
@@ -45,7 +45,7 @@ const withKey = (key: string, { addresses, data_sets }: Started) => [
 
 const demoSteps = ({ balance_credits, key, link }: Demo, started: Started) => [
   key === undefined
-    ? "  There is no demo key this time: the log says why."
+    ? "  No demo key was created: the log says why."
     : `  Demo key ${key}  (shown once; ${balance_credits} credits left)`,
   ...(link === undefined ? [] : ["", "One-time link to the console, valid for seven days:", `  ${link}`]),
   ...(key === undefined ? [] : withKey(key, started))
@@ -65,9 +65,7 @@ export const welcome = (started: Started, demo: Demo | undefined): string => {
     `  MCP      ${addresses.api}/mcp`,
     `  Console  ${consoleUrl}${aboutPayments[payments]}`,
     ...(isForOthersToo
-      ? [
-          "  Links lead to this machine: set LARDER_CONSOLE_URL to the console's address for others, and they lead there."
-        ]
+      ? ["  Links point to this machine. To share them, set LARDER_CONSOLE_URL to an address that others can reach."]
       : []),
     ...(demo === undefined ? firstSteps : demoSteps(demo, started)),
     "",

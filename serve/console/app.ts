@@ -5,8 +5,8 @@
 import type { BlockList } from "node:net"
 import { Cause, Effect, Exit, Option, Redacted } from "effect"
 import { H3, type H3Event, HTTPResponse } from "h3"
+import { newRequestId } from "../api/answer.ts"
 import type { Gauge, Meters } from "../api/meters.ts"
-import { newRequestId } from "../api/request-id.ts"
 import { Billing } from "../billing/billing.ts"
 import { ForgedEvent } from "../billing/processor.ts"
 import { Administration } from "../ledger/administration.ts"
@@ -169,7 +169,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
       api: apiFor(event)
     },
     navigation: navigationFor(person.is_operator),
-    samples: page?.tellsOfSamples ? needs.samples() : undefined
+    samples: page?.showsSampleNotice ? needs.samples() : undefined
   })
 
   const serve = (page: Page<R>) => async (event: H3Event) => {
@@ -301,7 +301,7 @@ export const makeConsole = <R>(needs: ConsoleNeeds<R>) => {
   }
   for (const page of [signInPage, invitationPage]) app.all(page.path, servePublic(page))
   app.all("/sign-out", signOut)
-  app.post(`/webhooks/${needs.processor}`, webhook)
+  app.post(`/webhooks/${needs.processor}`, webhook) // POST /webhooks/stripe, or /webhooks/simulator
   if (needs.checkout !== undefined) app.all("/simulator/checkout/:reference", checkoutAt(needs.checkout))
   for (const page of pages) app.all(page.path, serve(page))
   app.all("/**", missing)

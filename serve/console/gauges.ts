@@ -54,7 +54,7 @@ export const gaugesOf = (
   counter(
     "larder_ledger_refused_spend_cap_reached_total",
     "Calls refused because a key's monthly budget would not cover them.",
-    () => ledger.counters.refused_spend_cap_reached
+    () => ledger.counters.refused_monthly_spend_cap_reached
   ),
   byOutcome("larder_sign_ins_total", "Attempts to sign in to the console by outcome.", signIns),
   byOutcome("larder_webhook_events_total", "Events of the card processor by outcome.", events)

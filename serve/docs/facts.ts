@@ -6,7 +6,7 @@ import {
   dailySpendCapReached,
   errorTypes,
   insufficientBalance,
-  spendCapReached,
+  monthlySpendCapReached,
   weeklySpendCapReached
 } from "@larder/schemas/api-errors.ts"
 import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
@@ -105,7 +105,7 @@ const facts: ReadonlyMap<string, string> = new Map([
   ["message insufficientBalance", insufficientBalance.message],
   ["message dailySpendCapReached", dailySpendCapReached.message],
   ["message weeklySpendCapReached", weeklySpendCapReached.message],
-  ["message spendCapReached", spendCapReached.message],
+  ["message monthlySpendCapReached", monthlySpendCapReached.message],
   ["message foreignCursor", foreignCursor.invalid],
   ["presets", oneOf.format(presets.map((cents) => count(cents / 100)))],
   ["cheapest payment", wholeUsd(cheapestPayment)],

@@ -7,9 +7,8 @@ import { Day, Timestamp } from "@larder/schemas/dates.ts"
 import { Scope } from "@larder/schemas/scopes.ts"
 import { Context, type Effect, Schema, type Stream } from "effect"
 import { Anchor } from "./chain/anchor.ts"
-import { Entry, entryTypes } from "./chain/records.ts"
+import { Entry, entryTypes, moneyOutOf } from "./chain/records.ts"
 import { LedgerUnavailable } from "./errors.ts"
-import { moneyOutOf } from "./money-out.ts"
 import {
   BalanceOutOfBounds,
   ExpiryPassed,

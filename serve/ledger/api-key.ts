@@ -27,6 +27,17 @@ export const newApiKey = (): string => {
   return prefix + random + checksumOf(random)
 }
 
+const bearer = /^bearer +(\S+)$/i
+
+/**
+ * The key in an `Authorization` header; undefined if the header is missing or malformed. The scheme is
+ * case-insensitive, a key is not.
+ */
+export const tokenOf = (authorization: string | null): string | undefined => {
+  const token = bearer.exec(authorization ?? "")?.[1]
+  return token !== undefined && pattern.test(token) ? token : undefined
+}
+
 /** Whether the text has the form of a key and its checksum is right. Says nothing about whether the key exists. */
 export const hasValidChecksum = (key: string): boolean => {
   const [, random, checksum] = pattern.exec(key) ?? []

@@ -37,7 +37,7 @@ export interface LedgerCounters {
   refused_insufficient_balance: number
   refused_daily_spend_cap_reached: number
   refused_weekly_spend_cap_reached: number
-  refused_spend_cap_reached: number
+  refused_monthly_spend_cap_reached: number
 }
 
 /** If the ledger is unavailable, the promises reject with `LedgerUnavailable`. */
@@ -66,7 +66,7 @@ export const noCounts = (): LedgerCounters => ({
   refused_insufficient_balance: 0,
   refused_daily_spend_cap_reached: 0,
   refused_weekly_spend_cap_reached: 0,
-  refused_spend_cap_reached: 0
+  refused_monthly_spend_cap_reached: 0
 })
 
 export class Ledger extends Context.Service<Ledger, LedgerAccess>()("larder/serve/Ledger") {

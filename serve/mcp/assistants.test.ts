@@ -9,7 +9,7 @@ import { routes } from "../api/routes/routes.ts"
 import { ledgerOver } from "../ledger/embedded/embedded-ledger.ts"
 import { LedgerUnavailable } from "../ledger/errors.ts"
 import type { LedgerAccess } from "../ledger/ledger.ts"
-import { makeAssistants } from "./assistants.ts"
+import { isAllowedOrigin, makeAssistants } from "./assistants.ts"
 
 /** `/mcp` over a ledger, with its reports to the operator. */
 const opened = Effect.fnUntraced(function* (change: (ledger: LedgerAccess) => Partial<LedgerAccess> = () => ({})) {
@@ -112,4 +112,29 @@ describe("the assistant connection", () => {
       assert.strictEqual((yield* post(list)).status, 200)
     }).pipe(Effect.scoped)
   )
+})
+
+const own = new Set(["https://api.example.com", "http://192.168.1.5:8080"])
+
+describe("the origin of a page that calls tools", () => {
+  it.each([
+    "https://api.example.com",
+    "http://192.168.1.5:8080",
+    "http://localhost:6274",
+    "http://127.0.0.1",
+    "http://[::1]:8080"
+  ])("allows %s", (origin) => assert.isTrue(isAllowedOrigin(origin, own)))
+  it.each([
+    ["https://evil.example"],
+    ["http://api.example.com"],
+    ["https://api.example.com.evil.example"],
+    ["https://api.example.com:444"],
+    ["http://192.168.1.5"],
+    ["http://localhost.evil.example"],
+    ["http://127.0.0.1.evil.example"],
+    ["http://localhost/"],
+    ["ftp://localhost"],
+    ["null"],
+    [""]
+  ])("rejects %o", (origin) => assert.isFalse(isAllowedOrigin(origin, own)))
 })

@@ -15,15 +15,15 @@ import {
   unknownKey
 } from "@larder/schemas/api-errors.ts"
 import { Cause } from "effect"
+import type { Answer } from "../api/answer.ts"
 import type { Assistants } from "../api/app.ts"
-import { tokenOf } from "../api/bearer.ts"
 import type { Turns } from "../api/fairness/turns.ts"
-import type { Answer, Pipeline, PipelineNeeds } from "../api/pipeline.ts"
+import type { Pipeline, PipelineNeeds } from "../api/pipeline.ts"
 import type { Route } from "../api/route.ts"
+import { tokenOf } from "../ledger/api-key.ts"
 import { LedgerUnavailable } from "../ledger/errors.ts"
 import type { LedgerAccess } from "../ledger/ledger.ts"
 import type { Exchange } from "./exchange.ts"
-import { isAllowedOrigin } from "./origin.ts"
 
 export interface AssistantNeeds {
   readonly pipeline: Pipeline
@@ -118,4 +118,22 @@ export const makeAssistants = (needs: AssistantNeeds): Assistants => {
       }
     }
   }
+}
+
+const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"])
+
+/**
+ * Which web pages may call `/mcp`. A browser sends `Origin` with every POST; a program sends none and is accepted. A
+ * page whose name was pointed at this machine (DNS rebinding) still sends its own origin and is refused. Allowed
+ * origins are the public addresses that the operator set, the addresses of the listeners, and pages of the caller's own
+ * machine, where developer tools run. `Host` is not checked, because an attacker that rebinds a name also chooses
+ * `Host`. All callers need a key anyway. If a listener takes every address of its machine (`LARDER_HOST=0.0.0.0`), its
+ * own address is unknown: pages of the API's own origin then need `LARDER_API_URL`.
+ *
+ * `own` are origins, such as `https://api.example.com`.
+ */
+export const isAllowedOrigin = (origin: string, own: ReadonlySet<string>): boolean => {
+  const url = URL.parse(origin)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== origin) return false
+  return loopback.has(url.hostname) || own.has(origin)
 }

@@ -10,7 +10,7 @@ import type { RequestId } from "@modelcontextprotocol/server"
 export const newSession = (): string => randomUUID()
 
 /** A call of one client. */
-export interface ClientCall {
+interface ClientCall {
   readonly keyId: string
   /** Undefined for clients that send none: only closing the stream cancels their calls. */
   readonly session: string | undefined
@@ -45,5 +45,3 @@ export const makeCancellations = () => {
     }
   }
 }
-
-export type Cancellations = ReturnType<typeof makeCancellations>

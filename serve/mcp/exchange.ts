@@ -13,19 +13,16 @@ import {
   readRequestBody
 } from "@modelcontextprotocol/server"
 import { Cause, Option, Schema } from "effect"
-import { errorHeaders } from "../api/errors.ts"
-import type { Turn } from "../api/fairness/turns.ts"
-import { type Answer, callerLeft, type SharedTurn } from "../api/pipeline.ts"
+import { type Answer, errorHeaders } from "../api/answer.ts"
+import type { SharedTurn, Turn } from "../api/fairness/turns.ts"
+import { callerLeft } from "../api/pipeline.ts"
 import type { ApiKeyView } from "../ledger/rules/ledger-state.ts"
 import { askedOf } from "./arguments.ts"
 import type { AssistantNeeds } from "./assistants.ts"
-import { bodiesOf } from "./bodies.ts"
 import { makeCancellations, newSession } from "./cancellations.ts"
-import { answerEarlier, problemOfBatch } from "./earlier-revisions.ts"
 import { readMessage } from "./messages.ts"
-import { protocolServer, type ToolCall } from "./protocol-server.ts"
-import { resultOf } from "./results.ts"
-import { expectedOfAll, sharedTurn } from "./shared-turn.ts"
+import { answerEarlier, problemOfBatch, protocolServer, type ToolCall } from "./protocol.ts"
+import { bodiesOf, resultOf } from "./results.ts"
 import { toolsFor } from "./tools.ts"
 
 export interface Caller {
@@ -83,6 +80,27 @@ interface Progress {
   /** The API's answers to the calls so far. */
   readonly answers: Array<Answer>
   turn?: Turn
+}
+
+/** Budget in bytes of data; `tooLargeTogether` states it. MCP sends each answer twice, as text and as a value. */
+const mostBytesOfAnswers = 8 * 2 ** 20
+const heldForEach = 3
+
+/** Expected bytes of a request when its turn begins. */
+const expectedOfAll = (bytes: number): number => Math.min(bytes, mostBytesOfAnswers) * heldForEach
+
+/** The turn of one MCP request with all its calls, and the byte budget that its answers share. */
+const sharedTurn = (turn: Turn): SharedTurn => {
+  let taken = 0
+  return {
+    ...turn,
+    take: (bytes) => {
+      if (taken + bytes > mostBytesOfAnswers) return false
+      taken += bytes
+      turn.holds(taken * heldForEach)
+      return true
+    }
+  }
 }
 
 export const makeExchange = (needs: AssistantNeeds): Exchange => {

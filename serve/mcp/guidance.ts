@@ -2,7 +2,8 @@
 import { dataSets } from "@larder/schemas/data-sets.ts"
 import type { Endpoint } from "@larder/schemas/endpoint.ts"
 import { endpoints } from "@larder/schemas/endpoints.ts"
-import { membersOf } from "./members.ts"
+import { componentSchemas } from "@larder/schemas/json-schema.ts"
+import type { Schema } from "effect"
 
 /** `searchBrandedFoods` becomes the tool `search_branded_foods`. */
 export const toolNameOf = (endpointId: string): string =>
@@ -43,3 +44,34 @@ Ids, slugs, metric names and cursors are opaque: take them from an earlier answe
 
 export const costOf = (charged: number, remaining: number) =>
   `Charged ${charged} credits (${usd(charged)} USD); the key can still spend ${remaining} (${usd(remaining)} USD).`
+
+interface Node {
+  readonly $ref?: string
+  readonly anyOf?: ReadonlyArray<Node>
+  readonly type?: string
+  readonly items?: Node
+  readonly properties?: Readonly<Record<string, Node>>
+}
+
+/**
+ * The members of an answer on one line, for a model: names and nesting of its schema, without types. For example
+ * `{ data: [{ id, price: { min, max } }], next_cursor }`. Alternative shapes of an answer are joined by "or".
+ */
+const membersOf = (response: Schema.Constraint): string => {
+  const written: { readonly schemas: ReadonlyArray<Node>; readonly components: Readonly<Record<string, Node>> } =
+    JSON.parse(JSON.stringify(componentSchemas([response])))
+  const membersIn = ({ $ref, anyOf = [], items, properties }: Node): string => {
+    if ($ref !== undefined) return membersIn(written.components[$ref.slice($ref.lastIndexOf("/") + 1)] ?? {})
+    if (items !== undefined) {
+      const each = membersIn(items)
+      return each === "" ? "" : `[${each}]`
+    }
+    if (properties === undefined) return anyOf.map(membersIn).filter(Boolean).join(" or ")
+    const members = Object.entries(properties).map(([name, value]) => {
+      const inside = membersIn(value)
+      return inside === "" ? name : `${name}: ${inside}`
+    })
+    return `{ ${members.join(", ")} }`
+  }
+  return written.schemas.map(membersIn).join()
+}

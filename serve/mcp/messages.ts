@@ -5,7 +5,7 @@
  * rejected.
  */
 
-export type Judged =
+type Judged =
   | { readonly message: unknown }
   /** `id` is the message's own id if it can be read, so that the sender can match the answer. */
   | { readonly problem: string; readonly id: string | number | null }

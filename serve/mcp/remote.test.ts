@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { type ApiError, noSuchEndpoint, overloaded, unknownKey } from "@larder/schemas/api-errors.ts"
 import { afterEach } from "vitest"
-import { errorBody, errorHeaders } from "../api/errors.ts"
+import { errorBody, errorHeaders } from "../api/answer.ts"
 import { remoteTools } from "./remote.ts"
 
 const key = `svc_data_${"k".repeat(64)}`

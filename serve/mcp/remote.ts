@@ -14,7 +14,7 @@ import {
   ProtocolErrorCode
 } from "@modelcontextprotocol/server"
 import { Option, Schema } from "effect"
-import type { ToolCall, Tools } from "./protocol-server.ts"
+import type { ToolCall, Tools } from "./protocol.ts"
 import { resultOf } from "./results.ts"
 
 export interface Remote {

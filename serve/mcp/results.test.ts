@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { insufficientBalance, internal, overloaded, unknownRecord } from "@larder/schemas/api-errors.ts"
-import { errorBody, errorHeaders } from "../api/errors.ts"
-import { resultOf } from "./results.ts"
+import { errorBody, errorHeaders } from "../api/answer.ts"
+import { bodiesOf, resultOf } from "./results.ts"
 
 const texts = ({ content }: ReturnType<typeof resultOf>) =>
   content.map((item) => (item.type === "text" ? item.text : ""))
@@ -52,4 +52,16 @@ describe("an answer as the result of a tool", () => {
     const error = unknownRecord("store", "x")
     assert.lengthOf(texts(resultOf({ status: error.status, body: errorBody(error), headers })), 2)
   })
+})
+
+it("puts each body into the text as a string and as a value, with its digits as published", () => {
+  const { within, without } = bodiesOf()
+  const first = '{"value":1.6140,"text":"a \\"quoted\\" $& word"}'
+  const answer = (body: string) => ({ status: 200, headers: {}, body })
+  const inPlace = [answer(first), answer("{}")].map((whole) => without(whole).body)
+  const text = JSON.stringify(inPlace.map((body) => ({ text: body, structuredContent: JSON.parse(body) })))
+  assert.strictEqual(
+    within(text),
+    `[{"text":${JSON.stringify(first)},"structuredContent":${first}},{"text":"{}","structuredContent":{}}]`
+  )
 })

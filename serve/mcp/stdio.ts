@@ -11,7 +11,7 @@ import {
 } from "@modelcontextprotocol/server"
 import { serveStdio } from "@modelcontextprotocol/server/stdio"
 import { readMessage } from "./messages.ts"
-import { protocolServer } from "./protocol-server.ts"
+import { protocolServer } from "./protocol.ts"
 import { type Remote, remoteTools } from "./remote.ts"
 
 /** Calls `line` with each non-blank line of a stream, and `ended` after the last line or a line that is too long. */

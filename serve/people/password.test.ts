@@ -86,8 +86,8 @@ describe("passwords", () => {
   it.effect.each([
     ["eleven-char", "A password has at least 12 characters."],
     ["x".repeat(201), "A password has at most 200 characters."],
-    ["Ann.Example@Example.COM", "The e-mail address is no password."],
-    ["my ann.example@example.com", "The e-mail address is no password."],
+    ["Ann.Example@Example.COM", "The e-mail address cannot be the password."],
+    ["my ann.example@example.com", "The e-mail address cannot be the password."],
     ...[
       ...["abcabcabcabcabc", "123456789012", "passwordpassword", "qwertyuiop12", "larderlarder1"],
       ...["Passw0rd2024!", "ann.example1234", "1q2w3e4r5t6y", "x".repeat(200)],

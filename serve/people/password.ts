@@ -63,7 +63,7 @@ const malformationOf = (password: string, email: string): string | undefined => 
   const lower = password.toLowerCase()
   const [local = "", domain = ""] = email.toLowerCase().split("@")
   const isAddress = [local, domain, email.toLowerCase()].includes(lower)
-  return isAddress || lower.includes(email.toLowerCase()) ? "The e-mail address is no password." : undefined
+  return isAddress || lower.includes(email.toLowerCase()) ? "The e-mail address cannot be the password." : undefined
 }
 
 /** What is wrong with a new password; undefined if it is acceptable. */

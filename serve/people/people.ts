@@ -89,13 +89,13 @@ export class InvitationGone extends Schema.TaggedError<InvitationGone>()("Invita
 
 export class EmailTaken extends Schema.TaggedError<EmailTaken>()("EmailTaken", {}) {
   override get message() {
-    return "Somebody signs in with this e-mail address already."
+    return "Someone already signs in with this e-mail address."
   }
 }
 
 export class InvalidEmail extends Schema.TaggedError<InvalidEmail>()("InvalidEmail", {}) {
   override get message() {
-    return "This is no e-mail address."
+    return "This is not an e-mail address."
   }
 }
 

@@ -4,7 +4,7 @@ import path from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { keepLogShort } from "./checkpoints.ts"
-import { rowsOf } from "./in-thread.ts"
+import { readRows } from "./in-thread.ts"
 import { openSqlite } from "./sqlite.ts"
 import { makeThread } from "./thread.ts"
 
@@ -22,7 +22,7 @@ describe("the write-ahead log", () => {
     sqlite.exec("create table kept (body text not null)")
     const keeping = keepLogShort(sqlite, thread, (error) => assert.fail(String(error)))
     try {
-      if (who === "a thread") await thread.run(inThread, rowsOf, twoMegabytes, [])
+      if (who === "a thread") await thread.run(inThread, readRows, twoMegabytes, [])
       else sqlite.run(twoMegabytes)
       while (statSync(file).size < 2_000_000) await setTimeout(20)
     } finally {

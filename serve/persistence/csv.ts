@@ -6,7 +6,7 @@
 import { Stream } from "effect"
 import Papa from "papaparse"
 
-export type CsvCell = string | number | null
+type CsvCell = string | number | null
 export type CsvRow = ReadonlyArray<CsvCell>
 
 /**

@@ -3,7 +3,7 @@
 import { betweenCells, betweenRows, type Portion } from "./rows-as-text.ts"
 import type { Cell, Row, Sqlite } from "./sqlite.ts"
 
-export const rowsOf = (sqlite: Sqlite, sql: string, params: ReadonlyArray<Cell>): ReadonlyArray<Row> =>
+export const readRows = (sqlite: Sqlite, sql: string, params: ReadonlyArray<Cell>): ReadonlyArray<Row> =>
   sqlite.all(sql, params)
 
 /**

@@ -5,13 +5,13 @@
 import type { Sqlite } from "./sqlite.ts"
 
 /** The statements of each migration; numbers start at 1, in the order of the list. */
-export type Migrations = ReadonlyArray<string>
+type Migrations = ReadonlyArray<string>
 
 const numberIn = (sqlite: Sqlite) => Number(sqlite.all("pragma user_version")[0]?.user_version)
 const isEmpty = (sqlite: Sqlite) => sqlite.all("select 1 from sqlite_schema limit 1").length === 0
 
 /** Why the file cannot be used, or undefined once it has all tables. */
-export const migrate = (sqlite: Sqlite, migrations: Migrations): string | undefined => {
+export const runMigrations = (sqlite: Sqlite, migrations: Migrations): string | undefined => {
   const applied = numberIn(sqlite)
   if (applied === 0 && !isEmpty(sqlite)) return "it is a SQLite file of another program"
   if (applied > migrations.length) {

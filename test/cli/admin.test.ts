@@ -33,7 +33,7 @@ describe("an administrative command", () => {
   it("creates accounts and keys while no server runs, in a private folder without the secret of a key", async () => {
     assert.deepStrictEqual(await json(["accounts", "list"]), [])
     const nothing = await larder(["accounts", "list"])
-    assert.match(nothing.stdout, /no accounts yet. Open one with: larder-serve accounts create/)
+    assert.match(nothing.stdout, /no accounts yet. Create one with: larder-serve accounts create/)
 
     const { account, key } = await anAccountWithKey()
     assert.match(account.id, /^acct_[A-Za-z0-9]{20}$/)
@@ -55,7 +55,7 @@ describe("an administrative command", () => {
     const { call, end } = await server()
     assert.strictEqual(statSync(controlFile()).mode & 0o777, 0o600)
     assert.deepStrictEqual([await call(key.key), await call(key.key)], ["charged", "charged"])
-    assert.strictEqual(await call(key.key), "spend_cap_reached")
+    assert.strictEqual(await call(key.key), "monthly_spend_cap_reached")
     await json(["keys", "edit", "--key", key.id, "--budget-usd", "1", "--scopes", "get-store,get-product"])
     assert.strictEqual(await call(key.key), "charged")
 
@@ -231,7 +231,7 @@ describe("an administrative command that fails", () => {
     })
     const noKey = await larder(["keys", "revoke", "--key", `svc_data_${"s".repeat(64)}`]) // a secret is not repeated
     assert.strictEqual(noKey.code, 1)
-    assert.match(noKey.stderr, /^larder-serve: There is no key svc_data_…\. --key wants the id of a key \(key_…\)/)
+    assert.match(noKey.stderr, /^larder-serve: There is no key svc_data_…\. --key takes the id of a key \(key_…\)/)
   })
 
   it("exits with 1 and says so when another process holds the ledger", async () => {

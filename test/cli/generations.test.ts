@@ -158,10 +158,10 @@ describe("larder-ingest rollback", () => {
     [
       ["--to", "9"],
       1,
-      /There is no generation larder-000009\. Kept are: larder-000001, larder-000002, larder-000003\.$/m
+      /There is no generation larder-000009\. These are kept: larder-000001, larder-000002, larder-000003\.$/m
     ],
-    [["--to", "3"], 1, /What is live is that of larder-000003 already\.$/m],
-    [["--to", "2", "--only", "commodities"], 1, /What is live of commodities is that of larder-000002 already\.$/m],
+    [["--to", "3"], 1, /The live data is already that of larder-000003\.$/m],
+    [["--to", "2", "--only", "commodities"], 1, /The live data of commodities is already that of larder-000002\.$/m],
     [["--to", "x"], 2, /--to cannot be "x": expected a generation, such as 41 or larder-000041$/m],
     [["--only", "nuts"], 2, /--only cannot be "nuts"/]
   ])("changes nothing with %j, and says why", async (args, expected, message) => {
@@ -200,7 +200,7 @@ describe("larder-ingest rollback", () => {
     writeFileSync(part, "no database")
     const damaged = await call("rollback", "--to", "3")
     assert.strictEqual(damaged.code, 1)
-    assert.match(damaged.stderr, /storefronts\.duckdb of storefronts \(.+\) has 11 bytes, and was published with \d+\./)
+    assert.match(damaged.stderr, /storefronts\.duckdb of storefronts \(.+\) has 11 bytes, but was published with \d+\./)
     rmSync(part)
     const gone = await call("rollback", "--to", "3")
     assert.strictEqual(gone.code, 1)

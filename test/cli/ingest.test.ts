@@ -122,7 +122,7 @@ describe("what is refused before anything is fetched", () => {
         LARDER_STORE_MIN_INTERVAL: "often",
         LARDER_STORES: list(JSON.stringify([bakery]))
       }),
-      /LARDER_STORE_MIN_INTERVAL or .* is no length of time\. Write it as `20 hours`/
+      /LARDER_STORE_MIN_INTERVAL or .* is not a duration\. Write it as `20 hours`/
     ],
     [
       "a folder of store files that is not there",
@@ -132,7 +132,7 @@ describe("what is refused before anything is fetched", () => {
         LARDER_STORE_FILES: "/no/such/folder",
         LARDER_STORES: list(JSON.stringify([bakery]))
       }),
-      /LARDER_STORE_FILES is \/no\/such\/folder, which is no folder/
+      /LARDER_STORE_FILES is \/no\/such\/folder, which is not a folder/
     ],
     [
       "live stores without a list",
@@ -147,10 +147,10 @@ describe("what is refused before anything is fetched", () => {
       /The store list \/no\/such\/shops\.json cannot be used\. There is no such file\./
     ],
     [
-      "a list that is no JSON",
+      "a list that is not JSON",
       ["storefronts"],
       () => ({ LARDER_SOURCES: "live", LARDER_STORES: list('[\n  { "domain": }\n]') }),
-      /shops\.json cannot be used\. It is no JSON: .*line 2 column 15/
+      /shops\.json cannot be used\. It is not valid JSON: .*line 2 column 15/
     ],
     [
       "a list with a store that does not fit",
@@ -189,11 +189,17 @@ describe("what is refused before anything is fetched", () => {
   })
 
   it.each<readonly [ReadonlyArray<string>, RegExp]>([
-    [["storefronts", "--from", "2026-01-01"], /--from is not for storefronts: give it to larder-ingest commodities$/m],
-    [["branded-foods", "--to", "2026-01-01"], /--to is not for branded-foods: give it to larder-ingest commodities$/m],
+    [
+      ["storefronts", "--from", "2026-01-01"],
+      /--from does not apply to storefronts: use it with larder-ingest commodities$/m
+    ],
+    [
+      ["branded-foods", "--to", "2026-01-01"],
+      /--to does not apply to branded-foods: use it with larder-ingest commodities$/m
+    ],
     [
       ["commodities", "--file", "no-such.zip"],
-      /--file is not for commodities: give it to larder-ingest branded-foods$/m
+      /--file does not apply to commodities: use it with larder-ingest branded-foods$/m
     ],
     [["rollback", "--to", "x"], /--to cannot be "x": expected a generation, such as 41 or larder-000041$/m]
   ])("is a flag with another meaning than %j", async (args, message) => {

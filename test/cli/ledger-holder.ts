@@ -6,7 +6,7 @@
 import { serveControl } from "@larder/serve/cli/control/server.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { embeddedConsole } from "@larder/serve/ledger/embedded/embedded-console.ts"
-import { ledgerIn } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import { ledgerInFile } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import { LedgerFile, openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
 import { layerPeople } from "@larder/serve/people/kept-people.ts"
@@ -24,7 +24,7 @@ const call = Effect.fnUntraced(function* (ledger: LedgerAccess, token: string) {
 
 export const holdLedger = Effect.fnUntraced(function* (directory: string) {
   const file = yield* openLedgerFile(directory)
-  const ledger = yield* ledgerIn(file)
+  const ledger = yield* ledgerInFile(file)
   const tables = Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, file))
   const kept = yield* Layer.build(Layer.provide(layerPeople, tables))
   const people = yield* administerPeople(() => "http://console.example").pipe(

@@ -26,7 +26,7 @@ describe("larder-serve people", () => {
     const nobody = await larder(["people", "list", "--account", account.id])
     assert.match(
       nobody.stdout,
-      /^Nobody signs in .* Invite somebody with: larder-serve people invite --account acct_\w+\n$/
+      /^Account acct_\w+ has no people yet. Invite one with: larder-serve people invite --account acct_\w+\n$/
     )
     assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), { people: [], invitations: [] })
 
@@ -53,7 +53,7 @@ describe("larder-serve people", () => {
     const listed = await larder(["people", "list", "--account", account.id])
     assert.match(listed.stdout, /ann@example\.com +operator/)
     const removed = await larder(["people", "remove", "--person", person.id])
-    assert.strictEqual(removed.stdout, `ann@example.com (${person.id}) cannot sign in any more.\n`)
+    assert.strictEqual(removed.stdout, `ann@example.com (${person.id}) can no longer sign in.\n`)
     assert.deepStrictEqual(await json(["people", "list", "--account", account.id]), { people: [], invitations: [] })
   })
 
@@ -78,7 +78,7 @@ describe("larder-serve people", () => {
     const taken = await larder(["people", "invite", "--account", account.id, "--email", "BOB@example.com"])
     assert.deepStrictEqual(
       [taken.code, taken.stderr],
-      [1, "larder-serve: Somebody signs in with this e-mail address already.\n"]
+      [1, "larder-serve: Someone already signs in with this e-mail address.\n"]
     )
     assert.deepStrictEqual(await json(["people", "remove", "--person", person.id]), person)
   })
@@ -91,7 +91,7 @@ describe("larder-serve people", () => {
     const { end } = await server()
     const wrong = await json(["people", "invite", "--account", account.id, "--email", "bod@example.com"])
     const withdrawn = await larder(["people", "withdraw", "--invitation", wrong.id])
-    assert.strictEqual(withdrawn.stdout, `The link of ${wrong.id} is not good any more.\n`)
+    assert.strictEqual(withdrawn.stdout, `The link of ${wrong.id} no longer works.\n`)
     const again = await larder(["people", "withdraw", "--invitation", wrong.id])
     assert.deepStrictEqual(
       [again.code, again.stderr],

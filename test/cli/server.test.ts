@@ -59,7 +59,7 @@ describe("larder-serve start", () => {
     [
       "data of which no part is there",
       (home) => rmSync(path.join(home, "warehouse/objects"), { recursive: true }),
-      /commodities\.duckdb of commodities \(.+\) is missing\. Nothing of it is used\. Rebuild it .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities$/m
+      /commodities\.duckdb of commodities \(.+\) is missing\. It is not used\. Rebuild it .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities$/m
     ],
     [
       "a warehouse of the earlier form",
@@ -99,12 +99,12 @@ describe("larder-serve start", () => {
       )
       await server.stop()
       expect(server.logs()).toMatch(
-        /commodities\.duckdb of commodities \(.+\) was changed after it was published: its SHA-256 is another\. Nothing of it is used\. Rebuild it .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities/
+        /commodities\.duckdb of commodities \(.+\) was changed after it was published: it has another SHA-256\. It is not used\. Rebuild it .*larder-ingest rebuild commodities; or go back with: npx larder-ingest rollback --only commodities/
       )
       expect(server.logs()).toMatch(
         /branded-foods was published with tables of version 9, and this version of Larder knows up to 1\. Update Larder on this machine, servers first\./
       )
-      expect(server.logs().match(/cannot be served; nothing of it is served/g)).toHaveLength(2)
+      expect(server.logs().match(/cannot be served; nothing is served instead/g)).toHaveLength(2)
     })
   })
 

@@ -1,7 +1,7 @@
 /** The forms about money, filled in and sent over HTTP: what is typed wrong, and what is paid. */
 
 import { Billing } from "@larder/serve/billing/billing.ts"
-import { whyCardsAreSaved } from "@larder/serve/billing/card-text.ts"
+import { whyCardsAreSaved } from "@larder/serve/billing/saved-card.ts"
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { beforeAll, describe, expect, it } from "vitest"
@@ -17,19 +17,19 @@ const paymentsOf = ({ account }: SignedIn) =>
   console.run(Billing.use((billing) => billing.payments(account.id, { before: null, limit: 100 })))
 const settingsOf = ({ account }: SignedIn) => console.run(Billing.use((billing) => billing.settings(account.id)))
 
-const notFinished = "The payment was not finished, and nothing was charged."
+const notFinished = "The payment was not completed, and nothing was charged."
 
 const amounts = [
-  ["", "Type an amount in US dollars."],
-  ["ten", "This is no amount in dollars and cents, such as 75 or 75.50."],
-  ["-50", "This is no amount in dollars and cents, such as 75 or 75.50."],
-  ["1e3", "This is no amount in dollars and cents, such as 75 or 75.50."],
-  ["12.345", "This is no amount in dollars and cents, such as 75 or 75.50."],
-  ["0x64", "This is no amount in dollars and cents, such as 75 or 75.50."],
-  ["9.99", "Type at least $10 and at most $50,000."],
-  ["0", "Type at least $10 and at most $50,000."],
-  ["50000.01", "Type at least $10 and at most $50,000."],
-  ['"><script>alert(1)</script>', "This is no amount in dollars and cents, such as 75 or 75.50."]
+  ["", "Enter an amount in US dollars."],
+  ["ten", "This is not an amount in dollars and cents, such as 75 or 75.50."],
+  ["-50", "This is not an amount in dollars and cents, such as 75 or 75.50."],
+  ["1e3", "This is not an amount in dollars and cents, such as 75 or 75.50."],
+  ["12.345", "This is not an amount in dollars and cents, such as 75 or 75.50."],
+  ["0x64", "This is not an amount in dollars and cents, such as 75 or 75.50."],
+  ["9.99", "Enter at least $10 and at most $50,000."],
+  ["0", "Enter at least $10 and at most $50,000."],
+  ["50000.01", "Enter at least $10 and at most $50,000."],
+  ['"><script>alert(1)</script>', "This is not an amount in dollars and cents, such as 75 or 75.50."]
 ] as const
 
 describe("a top-up", () => {
@@ -78,9 +78,9 @@ describe("a top-up", () => {
 
   it("leads to the processor with a new card, saves the card and adds the credits once", async () => {
     // nobody but the page that the customer comes back to asks how the payment went
-    await console.run(Simulator.use((simulator) => simulator.play({ events: "none" })))
+    await console.run(Simulator.use((simulator) => simulator.setFaults({ events: "none" })))
     const page = await payByCard(who, "100", "4242424242424242")
-    await console.run(Simulator.use((simulator) => simulator.play({ events: "once" })))
+    await console.run(Simulator.use((simulator) => simulator.setFaults({ events: "once" })))
     expect(page.text).toContain("Paid. 100,000 credits were added to your balance.")
     expect(page.text).toContain("$105.00</a>")
     expect(await balanceOf(who)).toBe(105_000)
@@ -115,9 +115,9 @@ describe("a top-up", () => {
     const before = await balanceOf(who)
     const review = await who.browser.get("/billing/top-up?amount=70")
     const form = { amount: "70", submission: hidden(review.text, "submission"), pay_with: "new_card" }
-    await console.run(Simulator.use((simulator) => simulator.play({ outage: true })))
+    await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: true })))
     const refused = await who.browser.post("/billing/top-up", form)
-    await console.run(Simulator.use((simulator) => simulator.play({ outage: false })))
+    await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: false })))
     expect([refused.status, hidden(refused.text, "submission")]).toEqual([503, form.submission])
     expect(refused.text).toContain("Nothing was charged")
     const sent = await who.browser.post("/billing/top-up", form)
@@ -168,9 +168,9 @@ describe("a saved card", () => {
     const who = await console.signedIn()
     await payByCard(who, "100", "4242424242424242")
     const form = hiddenIn((await who.browser.get("/billing/card")).text)
-    await console.run(Simulator.use((simulator) => simulator.play({ outage: true })))
+    await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: true })))
     const removed = await who.browser.post("/billing/card", form)
-    await console.run(Simulator.use((simulator) => simulator.play({ outage: false })))
+    await console.run(Simulator.use((simulator) => simulator.setFaults({ outage: false })))
     expect([removed.status, removed.headers.get("location")]).toEqual([303, "/billing"])
     expect((await who.browser.get("/billing")).text).toContain("No card saved")
     expect((await settingsOf(who)).card).toBeNull()
@@ -203,7 +203,7 @@ describe("auto-recharge", () => {
       expect(status).toBe(422)
       expect([errorAt(text, "recharge_amount"), valueAt(text, "recharge_amount")]).toEqual([problem, typed])
       expect([errorAt(text, "trigger"), valueAt(text, "trigger")]).toEqual([
-        "This is no amount in dollars and cents, such as 20 or 20.50.",
+        "This is not an amount in dollars and cents, such as 20 or 20.50.",
         "many"
       ])
       expect((await settingsOf(who)).recharge.is_on).toBe(false)
@@ -211,9 +211,9 @@ describe("auto-recharge", () => {
   )
 
   it.each([
-    ["0.99", "Type a balance from $1.00 to $50,000.00."],
-    ["50000.01", "Type a balance from $1.00 to $50,000.00."],
-    ["", "Type a balance in US dollars."]
+    ["0.99", "Enter a balance from $1.00 to $50,000.00."],
+    ["50000.01", "Enter a balance from $1.00 to $50,000.00."],
+    ["", "Enter a balance in US dollars."]
   ])("rejects the trigger %j at its field, and keeps the valid amount", async (typed, problem) => {
     const { status, text } = await save("75.50", typed)
     expect([status, errorAt(text, "trigger"), valueAt(text, "trigger")]).toEqual([422, problem, typed])
@@ -266,7 +266,7 @@ describe("auto-recharge that charges at once", () => {
     const words = unescaped(text.replace(/<[^>]*>/g, "")).replace(/\s+/g, " ")
     expect(words).toContain("The balance is $15.00, below the $5,000.00 that you chose.")
     expect(words).toContain(
-      "Visa ending in 4242 is charged $10.00 now, and again as calls are made, until the balance is at least $5,000.00: about 499 payments, $4,990.00 in all"
+      "Visa ending in 4242 is charged $10.00 now, and again as calls are made, until the balance is at least $5,000.00: about 499 payments, $4,990.00 in total"
     )
     expect(buttonsOf(text)).toEqual(["Switch on and charge $10.00", "Back"])
     expect(["recharge_amount", "trigger", "payments"].map((name) => hidden(text, name))).toEqual(["10", "5,000", "499"])
@@ -333,7 +333,7 @@ describe("auto-recharge on the pages of the console", () => {
     const { text } = await who.browser.get("/billing")
     expect(sectionOf(text, "auto-recharge")).not.toContain("$")
     expect(linkCalled(text, "Set up")).toBe("/billing/auto-recharge")
-    expect((await who.browser.get("/billing/auto-recharge")).text).toContain("the amounts are a proposal")
+    expect((await who.browser.get("/billing/auto-recharge")).text).toContain("the amounts are a suggestion")
   })
 
   it("says with which card and when it was switched off by itself, with links to go on", async () => {

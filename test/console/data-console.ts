@@ -12,7 +12,7 @@ import { stagedIn, writeRecordsOfRun } from "@larder/warehouse/ingestion/records
 import { watchLive } from "@larder/warehouse/live/live.ts"
 import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
 import { recordEnd, recordRun } from "@larder/warehouse/publishing/record.ts"
-import { stagedIngestTables } from "@larder/warehouse/tables/tables.ts"
+import { stagedIngestTables } from "@larder/warehouse/tables/ingest-tables.ts"
 import { Effect, FileSystem, Layer, type Path, Redacted, type Scope } from "effect"
 import { inject } from "vitest"
 import { copyHome } from "../support/sample-home.ts"

@@ -73,7 +73,7 @@ export const filledAccount = async (site: ServedConsole, filling: Filling) => {
   }
   const second = ((await browser.post("/billing/top-up", lastTopUp)).location ?? "").split("/").at(-1) ?? ""
   await refund(site, first, amounts.refunded)
-  await untilShown(browser, `/billing/payments/${first}`, "of it went back")
+  await untilShown(browser, `/billing/payments/${first}`, "of it was returned to your card")
   const { shown = "" } = await carried("/billing/auto-recharge")
   const choice = { recharge_amount: amounts.recharge, trigger: amounts.trigger, is_on: "yes", shown }
   expect((await browser.post("/billing/auto-recharge", choice)).location).toBe("/billing")

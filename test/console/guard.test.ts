@@ -167,7 +167,7 @@ describe("events of the card processor", () => {
     expect([status, headers.get("content-type"), text]).toEqual([
       400,
       "text/plain; charset=utf-8",
-      "The event carries no signature.\n"
+      "The event has no signature.\n"
     ])
     const forged = { "simulator-signature": `t=${Math.floor(Date.now() / 1000)},v1=${"0".repeat(64)}` }
     expect((await send(event, forged)).status).toBe(400)

@@ -205,7 +205,9 @@ describe("keys in the console", () => {
     const about = (await browser.get(`/keys/${id}`)).text
     expect(about).toContain(`svc_data_…${former.slice(-4)}`)
     expect(keyIn(about)).toBeUndefined()
-    expect((await browser.get(`/keys/${id}/rotate`)).text).toContain("If you replace it again, that one ends at once.")
+    expect((await browser.get(`/keys/${id}/rotate`)).text).toContain(
+      "If you replace it again, that one stops working immediately."
+    )
     await browser.post(`/keys/${id}/rotate`, { overlap: "0" })
     expect([await call(former), await call(key)]).toEqual([401, 401])
     expect((await browser.post(`/keys/${id}/rotate`, { overlap: "5" })).status).toBe(422)

@@ -58,13 +58,13 @@ it("a top-up page names an earlier charge whose outcome is not known", async () 
   await payByCard(who, "10", "4242424242424242")
   const review = async () => (await who.browser.get("/billing/top-up?amount=14")).text
   const warning =
-    /A payment of \$14\.00 with Visa ending in 4242, begun <time[^>]*>[^<]*<\/time>, <a href="([^"]*)">is not confirmed yet<\/a>/
-  await console.run(Simulator.use(({ play }) => play({ outage: true })))
+    /A payment of \$14\.00 with Visa ending in 4242, started <time[^>]*>[^<]*<\/time>, <a href="([^"]*)">is not confirmed yet<\/a>/
+  await console.run(Simulator.use(({ setFaults }) => setFaults({ outage: true })))
   const { headers } = await who.browser.post("/billing/top-up", { ...hiddenIn(await review()), pay_with: "saved_card" })
   const payment = headers.get("location") ?? ""
-  expect((await who.browser.get(payment)).text).toContain("do not pay again before this is decided")
+  expect((await who.browser.get(payment)).text).toContain("do not pay again until this is decided")
   expect(warning.exec(await review())?.[1]).toBe(payment)
-  await console.run(Simulator.use(({ play }) => play({ outage: false })))
+  await console.run(Simulator.use(({ setFaults }) => setFaults({ outage: false })))
   await who.browser.post("/billing/top-up", { amount: "20", submission: "left", pay_with: "new_card" }) // nobody pays there
   const { account } = who
   await console.run(

@@ -53,7 +53,7 @@ describe("an invitation", () => {
     const account = await site.newAccount("Corner & Shop")
     const { text } = await site.browser().get(await site.invite(account.id, { is_operator }))
     expect(text).toContain(`You join the account <strong>Corner &amp; Shop</strong> as ${role}.`)
-    expect(text).toMatch(/This link is good once, until \d+ \w{3} \d{4}, [\d:]+\u00A0UTC\./)
+    expect(text).toMatch(/This link works once, until \d+ \w{3} \d{4}, [\d:]+\u00A0UTC\./)
   })
 
   it("stays valid after a weak password or an invalid address", async () => {

@@ -26,7 +26,7 @@ describe("a form that was opened before another card was saved", () => {
     const refused = await who.browser.post("/billing/top-up", form)
     expect(refused.status).toBe(409)
     expect(refused.text).toContain(
-      "Nothing was charged: since this page was opened another card was saved, Mastercard ending in 4444."
+      "Nothing was charged: another card was saved since this page was opened, Mastercard ending in 4444."
     )
     expect(buttonsOf(refused.text)[0]).toBe("Pay $75.00 with Mastercard ending in 4444")
     const paid = await who.browser.post("/billing/top-up", { ...hiddenIn(refused.text), pay_with: "saved_card" })
@@ -38,8 +38,8 @@ describe("a form that was opened before another card was saved", () => {
     await payByCard(who, "10", mastercard)
     const refused = await who.browser.post("/billing/card", hiddenIn(asked.text))
     expect([refused.status, (await settings()).card?.last4]).toEqual([409, "4444"])
-    expect(refused.text).toContain("Nothing was removed: another card was saved meanwhile.")
-    expect(refused.text).toContain("Mastercard ending in 4444 is forgotten here and at the card processor.")
+    expect(refused.text).toContain("Nothing was removed: another card was saved since this page was opened.")
+    expect(refused.text).toContain("Mastercard ending in 4444 is deleted here and at the card processor.")
     expect((await who.browser.post("/billing/card", hiddenIn(refused.text))).status).toBe(303)
     expect((await settings()).card).toBeNull()
   })
@@ -50,7 +50,7 @@ describe("a form that was opened before another card was saved", () => {
     const choice = { ...hiddenIn(text), recharge_amount: "30", trigger: "5", is_on: "yes" }
     const refused = await who.browser.post(path, choice)
     expect([refused.status, (await settings()).recharge.is_on]).toEqual([409, false])
-    expect(refused.text).toContain("with Mastercard ending in 4444. What you typed is still below.")
+    expect(refused.text).toContain("with Mastercard ending in 4444. What you entered is still below.")
   })
 })
 
@@ -65,7 +65,7 @@ describe("a form of auto-recharge that was opened before a change", () => {
     const refused = await who.browser.post(path, { ...hiddenIn(text), ...choice })
     expect([refused.status, (await settings()).recharge]).toMatchObject([409, { is_on: false, cents: 20_00 }])
     expect(refused.text).toContain(
-      "Nothing was saved: this was changed since the page was opened. Auto-recharge is off now, $20.00 below $5.00, with Visa ending in 4242."
+      "Nothing was saved: the settings have changed since this page was opened. Auto-recharge is now off, $20.00 below $5.00, with Visa ending in 4242."
     )
     expect(buttonsOf(refused.text)).toEqual(["Switch on"])
     expect([valueAt(refused.text, "recharge_amount"), valueAt(refused.text, "trigger")]).toEqual(["30", "6"])

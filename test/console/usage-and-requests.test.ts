@@ -189,14 +189,14 @@ describe("the requests page", () => {
 
   it("says that no older call is kept, on a page before the oldest one", async () => {
     const { text } = await mine.browser.get(`/requests?${long}`)
-    expect(text).toContain("None of the calls that are kept is from before this page.")
+    expect(text).toContain("No stored call is from before this page.")
     expect(text).not.toContain("No calls yet")
     expect(linkCalled(text, "Newest")).toBe("/requests")
   })
 
   it("says that no older call matches, on such a page with a filter", async () => {
     const { text } = await mine.browser.get(`/requests?status=200&${long}`)
-    expect(text).toContain("None of the calls that are kept from before this page matches.")
+    expect(text).toContain("No stored call from before this page matches.")
     expect(text).not.toContain("None of the latest calls matches.")
     expect(linkCalled(text, "Newest")).toBe("/requests?status=200")
   })

@@ -227,7 +227,7 @@ export const brandedFoodKills = (names: ReadonlyArray<Name>, rounds: number) => 
         const { json } = await ask(server.api, "/v1/branded-foods?name=food", { key })
         const { data } = json as { readonly data: ReadonlyArray<{ readonly fdc_id: number }> }
         expect(data.map(({ fdc_id }) => fdc_id)).toEqual([1, 2, 3])
-        expect(server.logs()).toMatch(/\.\w+ is missing\. .* They are made again from .*objects/)
+        expect(server.logs()).toMatch(/\.\w+ is missing\. .* They are written again from .*objects/)
       } finally {
         await server.stop()
       }

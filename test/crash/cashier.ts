@@ -6,7 +6,7 @@ import path from "node:path"
 import { runningServer } from "@larder/serve/cli/control/client.ts"
 import type { Administration, Booking } from "@larder/serve/ledger/administration.ts"
 import type { Entry } from "@larder/serve/ledger/chain/records.ts"
-import { administer } from "@larder/serve/ledger/postgres/administer.ts"
+import { administerPostgres } from "@larder/serve/ledger/postgres/administer.ts"
 import { connect } from "@larder/serve/ledger/postgres/sql/database.ts"
 import { Effect, Option, Redacted, type Scope } from "effect"
 import type { Cast, Place } from "./cast.ts"
@@ -15,7 +15,7 @@ import type { Chance } from "./chance.ts"
 /** Through the server that holds the ledger, or beside the servers that share it. */
 const reach = ({ environment, home }: Place): Effect.Effect<Administration["Service"], unknown, Scope.Scope> => {
   const { LARDER_LEDGER_URL: url } = environment
-  if (url !== undefined) return Effect.map(connect(Redacted.make(url)), administer)
+  if (url !== undefined) return Effect.map(connect(Redacted.make(url)), administerPostgres)
   return Effect.flatMap(runningServer(path.join(home, "ledger")), (server) =>
     Option.isSome(server) ? Effect.succeed(server.value.administration) : Effect.fail("no server answers")
   )

@@ -81,7 +81,7 @@ describe("machines that share a depot", () => {
           const ready = async () => (await fetch(`${server.console}/readyz`)).json()
           await expect.poll(ready).toMatchObject({
             generation: "larder-000004",
-            fault: expect.stringMatching(/^nothing newer comes from s3:\/\/depot/)
+            fault: expect.stringMatching(/^no newer generation arrives from s3:\/\/depot/)
           })
         } finally {
           await server.stop()
@@ -145,14 +145,14 @@ describe("machines that share a depot", () => {
         assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
         assert.match(
           refused.stderr,
-          /It is impossible to trust generations\/000000003\.json in http.*: it has no signature\. Nothing of it was taken\./
+          /It is impossible to trust generations\/000000003\.json in http.*: it has no signature\. It was not used\./
         )
         const live =
           "select max(observed_on)::varchar as newest from commodity.price where metric_name = 'butter_exch_spot_close_daily'"
         assert.deepStrictEqual((await query(laptop, live))[0], [{ newest: "2026-09-30" }])
         const wrong = await ingest(laptop, { ...trusting, LARDER_DEPOT_PUBLIC_KEY: "abc" }, "pull")
         assert.strictEqual(wrong.code, 2)
-        assert.match(wrong.stderr, /LARDER_DEPOT_PUBLIC_KEY is no public key/)
+        assert.match(wrong.stderr, /LARDER_DEPOT_PUBLIC_KEY is not a public key/)
       })
     })
   )
@@ -192,7 +192,10 @@ describe("machines that share a depot", () => {
         service.kept.set(key, { ...object, bytes: Buffer.from(object.bytes).fill(1, 5_000, 5_001) })
         const refused = await pull(laptop)
         assert.strictEqual(refused.code, 1)
-        assert.match(refused.stderr, /is damaged: what came has another size or SHA-256\..* Put the object there again/)
+        assert.match(
+          refused.stderr,
+          /is damaged: the received file has another size or SHA-256\..* Put the object there again/
+        )
         assert.strictEqual(await live(laptop), "2026-09-29")
         service.kept.set(key, object)
         assert.strictEqual((await pull(laptop)).code, 0)

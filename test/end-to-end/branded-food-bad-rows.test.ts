@@ -64,17 +64,20 @@ describe("a CSV release with broken lines", () => {
     [line(104, "branded_food", "TOO FEW"), /it has 3 instead of 5 fields/],
     [line(105, "branded_food", "TOO MANY", "", "2024-04-18", "more"), /it has 6 instead of 5 fields/],
     ['"106","branded_food","5" PIPE","","2024-04-18"\n', /text follows the quotes of field 3/],
-    ['107,branded_food,5" PIPE,,2024-04-18\n', /a quote stands inside of field 3/],
+    ['107,branded_food,5" PIPE,,2024-04-18\n', /a quote is inside field 3/],
     ['"108","branded_food","OPEN,"","2024-04-18"\n', /text follows the quotes of field/],
-    [latin1('"109","branded_food","CR\xc8ME","","2024-04-18"\n'), /no valid UTF-8/],
+    [latin1('"109","branded_food","CR\xc8ME","","2024-04-18"\n'), /not valid UTF-8/],
     [foodLine(110, "x".repeat(2_000_000)), /longer than 2000000 bytes/],
-    [line("12a", "branded_food", "NO NUMBER", "", "2024-04-18"), /fdc_id is "12a", which is no whole number/],
-    [line("", "branded_food", "NO ID", "", "2024-04-18"), /fdc_id is "", which is no whole number/],
-    [line("-5", "branded_food", "BELOW 0", "", "2024-04-18"), /fdc_id is "-5", which is no whole number/],
-    [line("101.6", "branded_food", "NEARLY 102", "", "2024-04-18"), /fdc_id is "101\.6", which is no whole number/],
-    [line("99999999999", "branded_food", "TOO LARGE", "", "2024-04-18"), /fdc_id is "99999999999", which is no whole/],
+    [line("12a", "branded_food", "NO NUMBER", "", "2024-04-18"), /fdc_id is "12a", which is not a whole number/],
+    [line("", "branded_food", "NO ID", "", "2024-04-18"), /fdc_id is "", which is not a whole number/],
+    [line("-5", "branded_food", "BELOW 0", "", "2024-04-18"), /fdc_id is "-5", which is not a whole number/],
+    [line("101.6", "branded_food", "NEARLY 102", "", "2024-04-18"), /fdc_id is "101\.6", which is not a whole number/],
+    [
+      line("99999999999", "branded_food", "TOO LARGE", "", "2024-04-18"),
+      /fdc_id is "99999999999", which is not a whole/
+    ],
     [foodLine(101, "TWICE"), /duplicate fdc_id 101: an earlier row has it/],
-    [foodLine(111, "NO DAY", "13/11/2020"), /publication_date in food\.csv is "13\/11\/2020", which is no day/],
+    [foodLine(111, "NO DAY", "13/11/2020"), /publication_date in food\.csv is "13\/11\/2020", which is not a day/],
     [foodLine(112, ""), /description in food\.csv is empty/],
     [line(113, "foundation_food", "NOT BRANDED", "", "2024-04-18")],
     [foodLine(114)],
@@ -149,16 +152,16 @@ describe("a CSV release with broken lines", () => {
       expect.stringMatching(/^6: its label was refused: description in food\.csv is empty/),
       expect.stringMatching(/^7: duplicate fdc_id 101: an earlier row has it/),
       expect.stringMatching(
-        /^8: its label was refused: serving_size in branded_food\.csv is "thirty", which is no size/
+        /^8: its label was refused: serving_size in branded_food\.csv is "thirty", which is not a size/
       ),
       expect.stringMatching(
-        /^9: its label was refused: modified_date in branded_food\.csv is "2020-13-11", which is no day/
+        /^9: its label was refused: modified_date in branded_food\.csv is "2020-13-11", which is not a day/
       ),
       expect.stringMatching(/^11: .*food\.csv has no row with th/)
     ])
     expect(told("food_nutrient.csv")).toEqual([
-      expect.stringMatching(/^3: nutrient_id is "protein", which is no whole number/),
-      expect.stringMatching(/^4: amount is "a trace", which is no number/),
+      expect.stringMatching(/^3: nutrient_id is "protein", which is not a whole number/),
+      expect.stringMatching(/^4: amount is "a trace", which is not a number/),
       expect.stringMatching(/^5: food\.csv has no row with the fdc_id 888/),
       expect.stringMatching(/^6: its label was refused/)
     ])
@@ -182,22 +185,22 @@ describe("a JSON release with broken records", () => {
     [good(201)],
     ["<html>unparsable</html>", /the line does not begin with \{/],
     [good(202)],
-    ['{"fdcId":203,"description":"NO JSON",,}', /the record is no JSON/],
+    ['{"fdcId":203,"description":"NO JSON",,}', /the record is not JSON/],
     ['{"fdcId":204,"description":"CUT', /does not end on its line/],
-    [latin1(recordOf(205, { description: "CR\xc8ME" })), /no valid UTF-8/],
+    [latin1(recordOf(205, { description: "CR\xc8ME" })), /not valid UTF-8/],
     [recordOf(206, { ingredients: "x".repeat(1 << 24) }), /longer than 16777216 bytes/],
     [recordOf(207, { fdcId: undefined }), /fdcId is missing/],
-    [recordOf(208, { fdcId: "12a" }), /fdcId is "12a", which is no whole number/],
+    [recordOf(208, { fdcId: "12a" }), /fdcId is "12a", which is not a whole number/],
     [recordOf(209, { description: undefined }), /description is empty/],
     [recordOf(210, { description: "  " }), /description is empty/],
-    [recordOf(211, { publicationDate: "13/11/2020" }), /publicationDate is "13\/11\/2020", which is no day/],
-    [recordOf(212, { servingSize: "thirty" }), /servingSize is "thirty", which is no size/],
+    [recordOf(211, { publicationDate: "13/11/2020" }), /publicationDate is "13\/11\/2020", which is not a day/],
+    [recordOf(212, { servingSize: "thirty" }), /servingSize is "thirty", which is not a size/],
     [recordOf(213, { foodNutrients: [{ amount: 3 }] }), /foodNutrients has no nutrient id/],
-    [recordOf(214, { foodNutrients: "none" }), /foodNutrients is no list/],
+    [recordOf(214, { foodNutrients: "none" }), /foodNutrients is not a list/],
     [recordOf(201, { description: "TWICE" }), /duplicate fdcId 201: an earlier line has it/],
     ["[1, 2]", /the line does not begin with \{/],
-    [recordOf(216, { fdcId: -5 }), /fdcId is "-5", which is no whole number/],
-    [recordOf(217, { fdcId: 217.5 }), /fdcId is "217\.5", which is no whole number/],
+    [recordOf(216, { fdcId: -5 }), /fdcId is "-5", which is not a whole number/],
+    [recordOf(217, { fdcId: 217.5 }), /fdcId is "217\.5", which is not a whole number/],
     [recordOf(218, { foodNutrients: [{ nutrient: { id: 600_000 }, amount: 1 }] }), /no nutrient id, or one that is no/],
     [recordOf(219, { foodNutrients: [{ nutrient: { id: -1 }, amount: 1 }] }), /no nutrient id, or one that is no/],
     [recordOf(220).replace("{", '{"description":"FIRST",'), /duplicate key/i],

@@ -99,7 +99,7 @@ describe("a CSV release with odd fields", () => {
   ])(
     "rejects a label whose trade channels are not a JSON array of texts, in each of three files: %i",
     (_, position, text) => {
-      const reason = `its label was refused: trade_channel in branded_food.csv is "${text}", which is no JSON array of texts`
+      const reason = `its label was refused: trade_channel in branded_food.csv is "${text}", which is not a JSON array of texts`
       for (const file of ["food", "branded_food", "food_nutrient"]) {
         expect(rejects).toContain(`csv/${file}.csv ${position}: ${reason}`)
       }
@@ -203,10 +203,10 @@ describe("a JSON release with odd fields", () => {
   const folder = temporaryFolder()
   const home = path.join(folder, "home")
   const nestedTexts = [
-    ["description", { description: {} }, "description is no text"],
-    ["brandOwner", { brandOwner: { name: "" } }, "brandOwner is no text"],
-    ["tradeChannels", { tradeChannels: ["DRUG", ["A"]] }, "tradeChannels[1] is no text"],
-    ["foodAttributes", { foodAttributes: [{ name: "A", value: {} }] }, "foodAttributes[0].value is no text"]
+    ["description", { description: {} }, "description is not a text"],
+    ["brandOwner", { brandOwner: { name: "" } }, "brandOwner is not a text"],
+    ["tradeChannels", { tradeChannels: ["DRUG", ["A"]] }, "tradeChannels[1] is not a text"],
+    ["foodAttributes", { foodAttributes: [{ name: "A", value: {} }] }, "foodAttributes[0].value is not a text"]
   ] as const
   /** The dictionary of this program has no number of it. */
   const unnumbered = { id: 2067, number: "960", name: "Vitamin A, RAE", unitName: "UG" }
@@ -246,8 +246,8 @@ describe("a JSON release with odd fields", () => {
 
   it("rejects label nutrients and nutrient ids that are not numbers", async () => {
     expect((await told(home)).slice(0, 2)).toEqual([
-      'json 8: labelNutrients.calories is "abc", which is no number',
-      "json 10: foodNutrients[0].id is no number"
+      'json 8: labelNutrients.calories is "abc", which is not a number',
+      "json 10: foodNutrients[0].id is not a number"
     ])
     expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5, 6, 8, 20, 21])
   })

@@ -143,13 +143,13 @@ describe("a run with many payloads that cannot be trusted", () => {
       "a column that was retyped",
       "gov-mars/1039",
       bodyFor(1039, aRange(1039, { price_min: "see note" })),
-      /gov-mars\/1039: The report has changed: the column price_min of \w+ holds no numbers any more, but values like "see note"/
+      /gov-mars\/1039: The report has changed: the column price_min of \w+ no longer holds numbers, but values like "see note"/
     ],
     [
       "dates that were retyped",
       "gov-mars/1041",
       bodyFor(1041, aRange(1041, { report_end_date: 20260929 })),
-      /gov-mars\/1041: The report has changed: .* report_end_date is 20260929, which is no date/
+      /gov-mars\/1041: The report has changed: .* report_end_date is 20260929, which is not a date/
     ],
     [
       "a row selector's field that vanished",
@@ -251,9 +251,9 @@ describe("a command with wrong options", () => {
     [
       "such a file that does not exist either",
       ["--file", "no-such.zip"],
-      /--file is not for commodities: give it to larder-ingest branded-foods/
+      /--file does not apply to commodities: use it with larder-ingest branded-foods/
     ],
-    ["half a window", ["--from", "2026-09-01"], /--from and --to are given together/]
+    ["half a window", ["--from", "2026-09-01"], /--from and --to must be given together/]
   ])("exits with 2 and names the fault: %s", async (_, args, message) => {
     const copy = folderOfTest()
     const folder = folderOfTest()

@@ -7,7 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { commodities } from "@larder/pipelines/commodities/commodities.ts"
 import { NothingRead, ReadFailed, reasonLines } from "@larder/pipelines/run/pipeline.ts"
-import { BadUse, preflight } from "@larder/pipelines/run/preflight.ts"
+import { BadUse, checkPipeline } from "@larder/pipelines/run/preflight.ts"
 import { daysBefore } from "@larder/schemas/dates.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { ConfigProvider, Effect } from "effect"
@@ -108,7 +108,7 @@ describe("a live run of commodities", () => {
       assert.instanceOf(error, ReadFailed)
       assert.include(
         error.message,
-        "gov-mars/1603: The report has changed: report_begin_date was asked from 2019-12-26 to 2020-04-06, and a row of 2026-09-28 came: the filter was ignored"
+        "gov-mars/1603: The report has changed: report_begin_date was requested from 2019-12-26 to 2020-04-06, and a row of 2026-09-28 came: the service ignored the filter"
       )
       assert.isFalse(readdirSync(home).includes("warehouse"))
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
@@ -136,7 +136,7 @@ describe("a live run of commodities", () => {
       const upstream = yield* startUpstream(serving(() => only(closes.feed)))
       const layout = yield* layoutOf(home)
       const look = (environment: Readonly<Record<string, string>>) =>
-        preflight(commodities, layout, { kind: "live", stores: undefined }).pipe(
+        checkPipeline(commodities, layout, { kind: "live", stores: undefined }).pipe(
           Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment)))
         )
       assert.deepStrictEqual(yield* look({ MARS_API_KEY: "a-key" }), {})
@@ -292,7 +292,7 @@ describe("an answer without rows", () => {
       const first = yield* runLive({ home, upstream })
       assert.match(
         first.left_out.find(({ feed }) => feed === "gov-mars/1034")?.reason ?? "",
-        /1034 holds no row, where the whole history was asked for\.$/
+        /1034 holds no row, although the whole history was requested\.$/
       )
       bodies = { ...only(...names), ...nothing(closes.feed) }
       const second = yield* runLive({ home, upstream, id: "run-2" })

@@ -190,13 +190,13 @@ describe("reports with odd rows", () => {
       {
         feed: blocks.feed,
         position: 5,
-        reason: "Week Ending Date is null, which is no date",
+        reason: "Week Ending Date is null, which is not a date",
         payload: JSON.stringify(odd[4])
       },
       {
         feed: blocks.feed,
         position: 6,
-        reason: 'cheese_40_Price is "n.q.", which is no price',
+        reason: 'cheese_40_Price is "n.q.", which is not a price',
         payload: JSON.stringify(odd[5])
       }
     ])

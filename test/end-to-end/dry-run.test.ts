@@ -48,7 +48,7 @@ describe("a dry run of the bundled samples", () => {
     assert.strictEqual(code, 0, stderr)
     assert.include(
       stdout,
-      `${pipeline}: dry run: nothing was published; a run would publish nothing, as nothing is new\n`
+      `${pipeline}: dry run: nothing was published; a run would publish nothing, because nothing is new\n`
     )
     assert.deepStrictEqual(listingOf(home), before)
   })

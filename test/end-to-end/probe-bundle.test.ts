@@ -167,7 +167,7 @@ describe("a bundle of a probe", () => {
     const ended = await probe(file)
     assert.include(
       ended.stderr,
-      "bundle.zip has 1 recordings. Keys are taken out, and what looks like a secret in the addresses of stores. Look into it before you send it."
+      "bundle.zip has 1 recordings. Keys were removed, and so was everything in the addresses of stores that looks like a secret. Check it before you send it."
     )
     assert.deepStrictEqual(
       (await unzipped(readFileSync(file))).map(([found]) => found),
@@ -175,7 +175,7 @@ describe("a bundle of a probe", () => {
     )
     writeFileSync(file, "mine")
     for (const [target, problem] of [
-      [file, "is there already. Name a new file."],
+      [file, "already exists. Name a new file."],
       [path.join(folder, "none", "b.zip"), "there is no folder"]
     ] as const) {
       const refused = await probe(target)

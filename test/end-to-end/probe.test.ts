@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
 import { catalog } from "@larder/pipelines/commodities/catalog.ts"
 import { commodities } from "@larder/pipelines/commodities/commodities.ts"
-import { exitCodeOf, type FeedVerdict, told } from "@larder/pipelines/probe/verdict.ts"
+import { exitCodeOf, type FeedVerdict, reportOf } from "@larder/pipelines/probe/verdict.ts"
 import { liveOrigin } from "@larder/pipelines/run/origins/live.ts"
 import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
 import { Effect } from "effect"
@@ -80,7 +80,7 @@ describe("a probe of commodities", () => {
       const services = yield* startServices()
       const verdicts = yield* probing(commodities, { origin: at(services), environment: {} })
       assert.match(
-        told(verdicts),
+        reportOf(verdicts),
         /My Market News .*: 0 of 27 ok\n {2}not asked {4}27 feeds, .*: MARS_API_KEY is not set: get a free key/
       )
       assert.isFalse(services.seen.some(({ url }) => url.includes("marsapi")))
@@ -124,7 +124,7 @@ describe("what stands in the way of all feeds", () => {
     [
       "an API that has moved",
       { status: 404, body: "" },
-      /unreachable {2}\d+ feeds, .*: no report of this service is at its address any more .*: the API has moved; install a newer version/
+      /unreachable {2}\d+ feeds, .*: no report of this service is at its address anymore .*: the API has moved; install a newer version/
     ],
     [
       "a proxy that answers with a page",
@@ -134,7 +134,7 @@ describe("what stands in the way of all feeds", () => {
   ] as const)("is told once: %s", ([, answer, line]) =>
     Effect.gen(function* () {
       const services = yield* startServices({ "*": answer })
-      const lines = linesOf(told(yield* probing(commodities, { origin: at(services) })))
+      const lines = linesOf(reportOf(yield* probing(commodities, { origin: at(services) })))
       assert.lengthOf(lines, 2, lines.join("\n"))
       for (const said of lines) assert.match(said, line)
     }).pipe(Effect.scoped)
@@ -147,7 +147,7 @@ describe("what stands in the way of all feeds", () => {
       )
       const portal = page.url.replace("127.0.0.1", "localhost")
       const services = yield* startUpstream((response) => response.writeHead(302, { location: portal }).end())
-      const lines = linesOf(told(yield* probing(commodities, { origin: at(services) })))
+      const lines = linesOf(reportOf(yield* probing(commodities, { origin: at(services) })))
       assert.match(lines[0] ?? "", /answers with an HTML page instead of data.*sign in there and run again/)
       assert.match(lines[1] ?? "", /not asked {4}26 feeds/)
       assert.lengthOf(services.seen, 2)
@@ -164,7 +164,7 @@ describe("what stands in the way of all feeds", () => {
         response.writeHead(302, { location: "http://portal.example/login" }).end()
       })
       const origin = hostsMoved(({ pathname, search }) => `https://127.0.0.1:${port}${pathname}${search}`, unpaced)
-      const lines = linesOf(told(yield* probing(commodities, { origin })))
+      const lines = linesOf(reportOf(yield* probing(commodities, { origin })))
       assert.match(
         lines[0] ?? "",
         /redirects from https to http, to portal\.example\. If that .* sign in there and run/
@@ -189,7 +189,7 @@ describe("what stands in the way of all feeds", () => {
       const { port } = yield* startTls(makeCertificate({ name: "unknown", hosts: ["127.0.0.1"] }))
       const origin = hostsMoved(({ pathname, search }) => `https://127.0.0.1:${port}${pathname}${search}`, unpaced)
       const verdicts = yield* probing(commodities, { origin })
-      const lines = linesOf(told(verdicts))
+      const lines = linesOf(reportOf(verdicts))
       assert.match(lines[0] ?? "", /is not signed by an authority that this machine trusts .* in NODE_EXTRA_CA_CERTS/)
       assert.match(lines[1] ?? "", /not asked {4}26 feeds/)
       assert.strictEqual(exitCodeOf(verdicts), 1)

@@ -158,13 +158,13 @@ describe("a full disk", () => {
       "what is live is copied",
       roomForLess,
       items("pear", 5),
-      /Publishing failed while copying what is live: EFBIG.*The disk is full: a publication needs room for a second copy of its data set\. Nothing was published; what was live stays live\./
+      /Publishing failed while copying what is live: EFBIG.*The disk is full: a publication needs space for a second copy of its data set\. Nothing was published; the live data stays\./
     ],
     [
       "the staged rows are merged",
       (size: number) => size * 1.5,
       long(8_000),
-      /Publishing failed while (merging the staged rows|checking|writing it): .*File too large.*The disk is full: .*what was live stays live\./
+      /Publishing failed while (merging the staged rows|checking|writing it): .*File too large.*The disk is full: .*the live data stays\./
     ]
   ] as const) {
     itWorks(`leaves the old generation live when ${when}`, () =>

@@ -1,6 +1,7 @@
 /** Which report a recorded payload is of: it passes for its own feed and for no other. */
 import { catalog, type Feed } from "@larder/pipelines/commodities/catalog.ts"
 import { PayloadUnreadable, rowsOf } from "@larder/pipelines/commodities/decode/payload.ts"
+import { assertReport } from "@larder/pipelines/commodities/normalise/drift.ts"
 import { expect, it } from "vitest"
 import { marsBody } from "../support/pipelines/commodity-payloads.ts"
 import { describeSamples } from "../support/shared-samples.ts"
@@ -11,7 +12,7 @@ const { feeds } = catalog()
 /** Why the payload is not taken for the feed; undefined where it is. */
 const refusal = (feed: Feed, text: string): string | undefined => {
   try {
-    rowsOf(feed, { url: feed.feed, text, content_type: "application/json", recorded: true })
+    assertReport(feed, rowsOf(feed, { url: feed.feed, text, content_type: "application/json", recorded: true }))
     return undefined
   } catch (error) {
     if (!(error instanceof PayloadUnreadable)) throw error

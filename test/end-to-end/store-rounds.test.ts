@@ -113,7 +113,7 @@ describe("a list of stores that hardly change", () => {
     expectSameStoresRebuilt(home))
 })
 
-describe("an interval between reads of stores that is no length of time", () => {
+describe("an interval between reads of stores that is not a duration", () => {
   it("fails the run before any store is asked, and shows how to write one", async () => {
     const home = folderOfTest()
     const stores = path.join(home, "stores.json")
@@ -124,6 +124,6 @@ describe("an interval between reads of stores that is no length of time", () => 
       environment: { LARDER_STORE_MAX_INTERVAL: "7" }
     })
     assert.isNull(run)
-    assert.match(problem, /LARDER_STORE_MAX_INTERVAL is no length of time\. Write it as `20 hours`/)
+    assert.match(problem, /LARDER_STORE_MAX_INTERVAL is not a duration\. Write it as `20 hours`/)
   })
 })

@@ -74,7 +74,7 @@ describe("a list of stores given with --stores", () => {
     const home = folderOfTest()
     const { code, stderr } = await run("larder-ingest", [...command, "--stores", given], { LARDER_HOME: home })
     expect(code).toBe(2)
-    expect(stderr).toContain(`--stores is not for ${names}: give it to larder-ingest storefronts`)
+    expect(stderr).toContain(`--stores does not apply to ${names}: use it with larder-ingest storefronts`)
     expect(readdirSync(home)).toEqual([])
   })
 

@@ -73,7 +73,7 @@ describe("a live run of stores", () => {
     const { home, ingest } = setUp(folderOfTest(), faulty)
     const { code, stderr } = await ingest()
     assert.strictEqual(code, 2)
-    for (const fault of [/Store 1, kind: /, /Store 3, currency: /, /bakery\.example stands twice/]) {
+    for (const fault of [/Store 1, kind: /, /Store 3, currency: /, /bakery\.example is listed twice/]) {
       assert.match(stderr, fault)
     }
     assert.isFalse(readdirSync(home).includes("warehouse") && readdirSync(path.join(home, "warehouse")).length > 0)
@@ -92,7 +92,7 @@ describe("a live run of stores", () => {
     assert.strictEqual(code, 1)
     assert.match(
       stderr,
-      /2 feeds of storefronts left out; not one could be read\.\nstore\/bakery\.example, store\/other\.example: .*LARDER_STORE_FILES/
+      /2 feeds of storefronts left out; none could be read\.\nstore\/bakery\.example, store\/other\.example: .*LARDER_STORE_FILES/
     )
     assert.deepStrictEqual(
       (await failedReads(home)).map(({ domain, outcome }) => [domain, outcome]),

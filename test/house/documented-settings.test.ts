@@ -11,7 +11,7 @@ const namesIn = (texts: ReadonlyArray<string>, pattern: RegExp) => [
 
 const settings = namesIn(sources, /"((?:LARDER|MARS)_[A-Z_]+)"/g)
 /** Of tests alone: what they set for the programs under test is a setting of these. */
-const ofTests = namesIn(tests, /\b(LARDER_(?:TEST|CRASH|SCREENSHOTS|CHROMIUM)[A-Z_]*)\b/g)
+const ofTests = namesIn(tests, /\b(LARDER_(?:TEST|CRASH|SCREENSHOTS|CHROMIUM|RECORD)[A-Z_]*)\b/g)
 const configuration = documentAt("docs/configuration.md").text
 const contributing = documentAt("docs/contributing.md").text
 

@@ -4,7 +4,7 @@ import path from "node:path"
 import { assert, describe } from "@effect/vitest"
 import type { Depot, DepotUnusable } from "@larder/warehouse/depot/depot.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { bringLakeUp } from "@larder/warehouse/lake/lake.ts"
+import { updateLake } from "@larder/warehouse/lake/lake.ts"
 import { ConfigProvider, Effect } from "effect"
 import { itWorks } from "../support/it-works.ts"
 import { deltaRows, deltaVersions, snapshotRows } from "../support/lake/reading.ts"
@@ -14,7 +14,7 @@ import { aLayout } from "../support/warehouse/pantry.ts"
 
 export const up = (layout: Layout) =>
   Effect.provideService(
-    bringLakeUp(layout),
+    updateLake(layout),
     ConfigProvider.ConfigProvider,
     ConfigProvider.fromUnknown({ LARDER_LAKE: "yes" })
   )

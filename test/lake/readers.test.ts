@@ -8,7 +8,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert } from "@effect/vitest"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { prune } from "@larder/warehouse/generation/retention.ts"
-import { bringLakeUp } from "@larder/warehouse/lake/lake.ts"
+import { updateLake } from "@larder/warehouse/lake/lake.ts"
 import { rollback as goBack } from "@larder/warehouse/publishing/rollback.ts"
 import { ConfigProvider, Effect, Option } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -28,7 +28,7 @@ const upgraded = { ...lakes, NODE_OPTIONS: `--import=${preload}`, TEST_VERSION: 
 
 const settings = (given: Readonly<Record<string, string>>) =>
   Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown(given))
-const up = (layout: Layout, given: Readonly<Record<string, string>>) => bringLakeUp(layout).pipe(settings(given))
+const up = (layout: Layout, given: Readonly<Record<string, string>>) => updateLake(layout).pipe(settings(given))
 
 let home = ""
 let python = ""

@@ -5,12 +5,12 @@ import type { AddressInfo } from "node:net"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { type Anchor, type AnchorPlace, anchorPlace } from "@larder/serve/ledger/chain/anchor.ts"
-import { noHead } from "@larder/serve/ledger/chain/head.ts"
+import { noHead } from "@larder/serve/ledger/chain/chain.ts"
 import { keepAnchorOf } from "@larder/serve/ledger/chain/keep-anchor.ts"
-import { verify } from "@larder/serve/ledger/embedded/checks/verification.ts"
+import { verifyFile } from "@larder/serve/ledger/embedded/checks/verification.ts"
 import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
-import { followChain } from "@larder/serve/ledger/embedded/head.ts"
-import { keepAnchor } from "@larder/serve/ledger/embedded/keep-anchor.ts"
+import { followChainOfFile } from "@larder/serve/ledger/embedded/head.ts"
+import { keepAnchorOfFile } from "@larder/serve/ledger/embedded/keep-anchor.ts"
 import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { openSqlite } from "@larder/serve/persistence/sqlite.ts"
 import { Effect, Logger, Option, Redacted } from "effect"
@@ -33,7 +33,7 @@ describe("the anchor", () => {
       const logger = Logger.layer([Logger.make(({ message }) => messages.push(String(message)))])
       const start = (at: AnchorPlace) =>
         Effect.flatMap(openLedgerFile(folder), (file) =>
-          keepAnchor(file, Option.some({ ...at, write: () => Effect.void }), Effect.void)
+          keepAnchorOfFile(file, Option.some({ ...at, write: () => Effect.void }), Effect.void)
         ).pipe(Effect.scoped, Effect.provide(logger))
       yield* start(place)
       assert.match(messages.join("\n"), /0 entries and 1 records of .* are younger than the anchor of/)
@@ -98,7 +98,7 @@ describe("the anchor", () => {
         yield* Effect.scoped(
           Effect.gen(function* () {
             const opened = yield* openLedgerFile(path.join(folder, "ledger"))
-            yield* keepAnchor(opened, Option.some(place), Effect.void)
+            yield* keepAnchorOfFile(opened, Option.some(place), Effect.void)
             yield* append(yield* embeddedStore(opened), part)
           })
         )
@@ -122,7 +122,7 @@ describe("the anchor", () => {
       const folder = yield* copyOf(stopped)
       yield* withDatabase(folder, (sqlite) => sqlite.exec("update api_key set name = 'renamed' where id = 'key_a'"))
       const start = Effect.flatMap(openLedgerFile(folder), (file) =>
-        keepAnchor(file, Option.some(place), Effect.fail("it is damaged"))
+        keepAnchorOfFile(file, Option.some(place), Effect.fail("it is damaged"))
       )
       assert.strictEqual(yield* Effect.flip(Effect.scoped(start)), "it is damaged")
       assert.deepStrictEqual(yield* place.read, Option.some(anchor))
@@ -142,11 +142,11 @@ describe("the anchor", () => {
             const file = yield* openLedgerFile(directory)
             const store = yield* embeddedStore(file)
             yield* append(store, groups.slice(0, 10))
-            yield* keepAnchor(file, Option.some(place), Effect.void)
+            yield* keepAnchorOfFile(file, Option.some(place), Effect.void)
             while (Option.isNone(yield* place.read)) yield* Effect.sleep("5 millis")
             const other = openSqlite(file.file)
             other.exec("update entry set hash = 'forged' where sequence = 1")
-            const { entries, hash, records } = followChain(other, noHead)
+            const { entries, hash, records } = followChainOfFile(other, noHead)
             other.run("update ledger.head set entries = $1, records = $2, hash = $3", [entries, records, hash])
             other.close()
             yield* append(store, groups.slice(10))
@@ -155,7 +155,7 @@ describe("the anchor", () => {
         const anchor = Option.getOrThrow(yield* place.read)
         assert.strictEqual(anchor.entries, 62)
         const { problems } = yield* withDatabase(directory, (sqlite) =>
-          verify(sqlite, { sequence: 0, heads: new Map() }, anchor)
+          verifyFile(sqlite, { sequence: 0, heads: new Map() }, anchor)
         )
         assert.match(problems.join("; "), /the chain was anchored at entry 62 and record \d+, and is another one there/)
       }).pipe(Effect.scoped)
@@ -167,7 +167,7 @@ describe("the anchor", () => {
       const file = path.join(folder, "anchor.json")
       writeFileSync(file, "precious")
       const start = Effect.flatMap(openLedgerFile(path.join(folder, "ledger")), (opened) =>
-        keepAnchor(opened, Option.some(anchorPlace(Redacted.make(file))), Effect.void)
+        keepAnchorOfFile(opened, Option.some(anchorPlace(Redacted.make(file))), Effect.void)
       )
       assert.match((yield* Effect.flip(Effect.scoped(start))).message, /it is not what larder-serve has written/)
       assert.strictEqual(readFileSync(file, "utf8"), "precious")

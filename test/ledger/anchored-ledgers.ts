@@ -3,7 +3,7 @@ import { cpSync, mkdirSync } from "node:fs"
 import path from "node:path"
 import { anchorPlace } from "@larder/serve/ledger/chain/anchor.ts"
 import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
-import { keepAnchor } from "@larder/serve/ledger/embedded/keep-anchor.ts"
+import { keepAnchorOfFile } from "@larder/serve/ledger/embedded/keep-anchor.ts"
 import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { followEntries } from "@larder/serve/ledger/embedded/progress.ts"
 import { Effect, Option, Redacted } from "effect"
@@ -29,7 +29,7 @@ const made = Effect.gen(function* () {
     Effect.gen(function* () {
       const file = yield* openLedgerFile(stopped)
       const store = yield* embeddedStore(file)
-      yield* keepAnchor(file, Option.some(place), Effect.void)
+      yield* keepAnchorOfFile(file, Option.some(place), Effect.void)
       yield* append(store, sampleGroups())
       file.sqlite.exec(payment)
       cpSync(stopped, killed, { recursive: true })

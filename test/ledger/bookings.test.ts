@@ -40,7 +40,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
       ]
       for (const refused of refusals) {
         assert.strictEqual(refused._tag, "BalanceOutOfBounds")
-        assert.match(refused.message, /is 9000000000000000 credits, and 1 more would leave .+ Nothing was booked\./)
+        assert.match(refused.message, /is 9000000000000000 credits, and 1 more would exceed .+ Nothing was booked\./)
       }
       const out = (credits: number, reference: string) =>
         administration.book(aTopUp(account_id, { type: "refund", credits, reference }))
@@ -145,7 +145,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
       yield* ledger.administration.book(aTopUp(one.account_id))
       const error = yield* Effect.flip(ledger.administration.book(aTopUp(other.account_id)))
       assert.strictEqual(error._tag, "ReferenceTaken")
-      assert.strictEqual(error.message, "top_up pay_1 is in the ledger of another account already. Nothing was booked.")
+      assert.strictEqual(error.message, "top_up pay_1 is already booked for another account. Nothing was booked.")
       assert.strictEqual((yield* Effect.flip(ledger.administration.book(aTopUp("acct_none"))))._tag, "UnknownAccount")
       assert.strictEqual((yield* entriesOf(ledger, other)).length, 1)
     }).pipe(Effect.scoped)

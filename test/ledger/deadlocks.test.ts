@@ -2,7 +2,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { plainEntry } from "@larder/serve/ledger/chain/records.ts"
-import { administer } from "@larder/serve/ledger/postgres/administer.ts"
+import { administerPostgres } from "@larder/serve/ledger/postgres/administer.ts"
 import { bookWhileFree } from "@larder/serve/ledger/postgres/leases/leases.ts"
 import { Effect } from "effect"
 import { inject } from "vitest"
@@ -131,7 +131,7 @@ describe("a deadlock with another session", () => {
         ] as const
         const edited = yield* Effect.promise(() =>
           againstTheOrder(privileged, rows, () =>
-            connected(url, (sql) => administer(sql).editKey({ key_id, budget_credits: 7_000 }))
+            connected(url, (sql) => administerPostgres(sql).editKey({ key_id, budget_credits: 7_000 }))
           )
         )
         assert.strictEqual(edited.budget_usd, 7)

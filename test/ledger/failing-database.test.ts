@@ -163,7 +163,7 @@ describe("an older copy that is put in place of the database", () => {
       yield* Effect.promise(() => until(ledger.writable))
       assert.deepStrictEqual(yield* requestsOf(ledger, key), ["req_1"])
       yield* charged(ledger, key, "req_4", 900)
-      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "spend_cap_reached")
+      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "monthly_spend_cap_reached")
       yield* isSound(ledger)
     }).pipe(Effect.scoped)
   )

@@ -53,7 +53,7 @@ describe("an account that a server has leased", () => {
         key.account_id,
         Effect.promise(() => Promise.all([0, 1, 2].map(() => admitted(ledger, key, 100))))
       )
-      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "spend_cap_reached")
+      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "monthly_spend_cap_reached")
       yield* Effect.promise(() => Promise.all(holds.map((held, call) => held.commit(`req_${call}`))))
       assert.strictEqual((yield* entriesOf(ledger, key)).length, 4)
       assert.strictEqual(yield* balanceOf(ledger, key), 4_700)
@@ -113,7 +113,7 @@ describe("an account that a server has leased", () => {
       yield* next(1) // looks the key up again
       yield* Effect.promise(() => all.commit("req_1"))
       yield* administration.book({ account_id, type: "top_up", credits: 100, reference: "pay_1", note: "paid" })
-      assert.strictEqual(yield* next(1), "spend_cap_reached")
+      assert.strictEqual(yield* next(1), "monthly_spend_cap_reached")
       yield* administration.revokeKey({ key_id })
       assert.strictEqual(yield* next(1), "key_changed")
       assert.strictEqual(yield* next(1), "unknown")

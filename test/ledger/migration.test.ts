@@ -126,7 +126,7 @@ describe("ledger migrate", () => {
       const view = yield* Effect.promise(() => ledger.authenticate(key.key, Date.now()))
       if (view === undefined) throw new Error("unknown key")
       const admission = yield* Effect.promise(() => ledger.hold(view, "/v1/stores", 2_600, october))
-      assert.deepStrictEqual(admission, { refused: "spend_cap_reached" })
+      assert.deepStrictEqual(admission, { refused: "monthly_spend_cap_reached" })
       const next = yield* Effect.promise(() => ledger.hold(view, "/v1/stores", 10, october))
       if (!("held" in next)) throw new Error(next.refused)
       yield* Effect.promise(() => next.held.commit("req_next"))
@@ -180,7 +180,7 @@ describe("ledger migrate", () => {
       yield* markAs("moving", path.join(folder, "ledger"), placeOf(Redacted.make(url)))
       assert.match(
         (yield* refusal(folder)).message,
-        /nobody has seen the end of it. Repeat: larder-serve ledger migrate/
+        /it is unknown whether the move was completed. Repeat: larder-serve ledger migrate/
       )
       const repeated = yield* migrate(folder, url)
       assert.strictEqual(repeated.code, 0, repeated.stderr)

@@ -4,11 +4,11 @@ import path from "node:path"
 import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { type Anchor, type AnchorPlace, anchorPlace } from "@larder/serve/ledger/chain/anchor.ts"
-import { verify as verifyFile } from "@larder/serve/ledger/embedded/checks/verification.ts"
-import { keepAnchor } from "@larder/serve/ledger/postgres/chain/keep-anchor.ts"
+import { verifyFile } from "@larder/serve/ledger/embedded/checks/verification.ts"
+import { keepAnchorOfDatabase } from "@larder/serve/ledger/postgres/chain/keep-anchor.ts"
 import { connect } from "@larder/serve/ledger/postgres/sql/database.ts"
 import { createTables } from "@larder/serve/ledger/postgres/sql/postgres-console.ts"
-import { verify } from "@larder/serve/ledger/postgres/verification.ts"
+import { verifyDatabase } from "@larder/serve/ledger/postgres/verification.ts"
 import { Effect, Fiber, Logger, Option, Redacted } from "effect"
 import { temporaryFolder, withDatabase } from "../support/serve/sample-ledger.ts"
 import { breakableWire } from "./breakable-wire.ts"
@@ -21,7 +21,7 @@ const kept = (place: AnchorPlace) => Effect.map(place.read, Option.getOrThrow)
 /** A server's connections, which keep its anchor until the scope ends. */
 const anchoring = Effect.fnUntraced(function* (url: string, place: AnchorPlace) {
   const sql = yield* connect(Redacted.make(url))
-  yield* keepAnchor(sql, Option.some(place), Effect.void)
+  yield* keepAnchorOfDatabase(sql, Option.some(place), Effect.void)
   return sql
 })
 
@@ -78,7 +78,7 @@ describe("the anchor of a ledger in PostgreSQL", () => {
       if (here === undefined) throw new Error("no anchor")
       assert.deepStrictEqual({ ...there, at: "" }, { ...here, at: "" })
       assert.deepStrictEqual([here.entries, here.records], [202, 6])
-      const found = yield* verify(observer, here)
+      const found = yield* verifyDatabase(observer, here)
       assert.deepStrictEqual(found.problems, [])
       assert.deepStrictEqual(found.younger_than_anchor, { entries: 0, records: 0 })
     }).pipe(Effect.scoped)
@@ -109,7 +109,7 @@ describe("the anchor of a ledger in PostgreSQL", () => {
       yield* sql.unsafe("delete from console.payment where id = 'pay_2'")
       yield* administration.creditAccount({ account_id, credits: 1, note: "after the records" })
       const anchor = yield* untilAnchored(place, ({ entries, records }) => entries === 2 && records === 8)
-      assert.deepStrictEqual((yield* verify(sql, anchor)).problems, [])
+      assert.deepStrictEqual((yield* verifyDatabase(sql, anchor)).problems, [])
 
       mkdirSync(path.join(made, "ledger"), { mode: 0o700 })
       yield* administration.backup({ file: path.join(made, "ledger", "ledger.sqlite") })
@@ -193,7 +193,7 @@ describe("the anchor of a ledger in PostgreSQL", () => {
           yield* untilAnchored(place, ({ entries }) => entries === 2)
         })
       ).pipe(Effect.provide(logger))
-      const warnings = messages.filter((message) => message.includes("what comes now is not anchored"))
+      const warnings = messages.filter((message) => message.includes("new entries are not anchored"))
       assert.strictEqual(warnings.length, 1, messages.join("\n"))
     }).pipe(Effect.scoped)
   )

@@ -126,7 +126,7 @@ describe("the entries in the database", () => {
       ])
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
       yield* Effect.promise(async () => (await admitted(ledger, key, 100)).commit("req_3"))
-      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "spend_cap_reached")
+      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 1)), "monthly_spend_cap_reached")
       assert.deepStrictEqual((yield* ledger.administration.verify({})).problems, [])
       yield* open(url) // finds nothing wrong, either
     }).pipe(Effect.scoped)

@@ -64,11 +64,11 @@ describe("servers that share a ledger", () => {
       const names = outcomes.map((outcome) => ("held" in outcome ? "held" : outcome.refused))
       assert.deepStrictEqual(names, [
         "held",
-        "spend_cap_reached",
+        "monthly_spend_cap_reached",
         "held",
         "insufficient_balance",
         "held",
-        "spend_cap_reached"
+        "monthly_spend_cap_reached"
       ])
     }).pipe(Effect.scoped)
   )
@@ -80,8 +80,8 @@ describe("servers that share a ledger", () => {
       const before = yield* Effect.promise(() => admitted(ledger, key, 100, october))
       const after = yield* Effect.promise(() => admitted(ledger, key, 100, november))
       yield* Effect.promise(() => Promise.all([after.commit("req_n"), before.commit("req_o")]))
-      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 10, october)), "spend_cap_reached")
-      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 10, november)), "spend_cap_reached")
+      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 10, october)), "monthly_spend_cap_reached")
+      assert.strictEqual(yield* Effect.promise(() => hold(ledger, key, 10, november)), "monthly_spend_cap_reached")
       const charges = (yield* entriesOf(ledger, key)).slice(1)
       assert.deepStrictEqual(charges.map(({ occurred_at, request_id }) => [request_id, occurred_at]).toSorted(), [
         ["req_n", "2026-11-01T00:00:00.000Z"],

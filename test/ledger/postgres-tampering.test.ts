@@ -6,15 +6,14 @@
 import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { hashOf } from "@larder/serve/ledger/chain/chain.ts"
-import { recorded, recordedTables } from "@larder/serve/ledger/chain/recorded.ts"
-import { Entry } from "@larder/serve/ledger/chain/records.ts"
-import { beforeAll, followChain, toTheEnd } from "@larder/serve/ledger/postgres/chain/chain.ts"
-import { keepAnchor } from "@larder/serve/ledger/postgres/chain/keep-anchor.ts"
-import { moveToPostgres, sums } from "@larder/serve/ledger/postgres/migration.ts"
+import { Entry, recorded, recordedTables } from "@larder/serve/ledger/chain/records.ts"
+import { beforeAll, followChainOfDatabase, toTheEnd } from "@larder/serve/ledger/postgres/chain/chain.ts"
+import { keepAnchorOfDatabase } from "@larder/serve/ledger/postgres/chain/keep-anchor.ts"
+import { moveToPostgres, sumStatements } from "@larder/serve/ledger/postgres/migration.ts"
 import { connect } from "@larder/serve/ledger/postgres/sql/database.ts"
-import { bodyOf } from "@larder/serve/ledger/postgres/sql/recording.ts"
+import { bodyInPostgres } from "@larder/serve/ledger/postgres/sql/recording.ts"
 import { entryRow } from "@larder/serve/ledger/postgres/sql/sql-text.ts"
-import { verify, verifyContents } from "@larder/serve/ledger/postgres/verification.ts"
+import { verifyContents, verifyDatabase } from "@larder/serve/ledger/postgres/verification.ts"
 import { grantChanges } from "@larder/serve/ledger/rules/expiring-grants.ts"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
@@ -39,7 +38,7 @@ const tableOf = { account: "ledger.account", api_key: "ledger.api_key", payment:
 /** The last state that was recorded of each row becomes what the row says now; what is gone was never there. */
 const forgeRecords = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   for (const table of recordedTables) {
-    const now = `select id, ${bodyOf(table, "now")} as body from ${tableOf[table]} as now`
+    const now = `select id, ${bodyInPostgres(table, "now")} as body from ${tableOf[table]} as now`
     yield* sql.unsafe(
       `delete from ledger.record where kind = '${table}' and body ->> 'id' not in (select id from (${now}) as now)`
     )
@@ -91,9 +90,9 @@ const forge = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
       )
     }
   }
-  for (const statement of sums) yield* sql.unsafe(statement)
+  for (const statement of sumStatements) yield* sql.unsafe(statement)
   yield* forgeRecords(sql)
-  const end = yield* followChain(sql, beforeAll, toTheEnd)
+  const end = yield* followChainOfDatabase(sql, beforeAll, toTheEnd)
   yield* sql.unsafe(
     "update ledger.head set entries = $1::bigint, records = $2::bigint, sequence = $3::text::bigint, hash = $4",
     [end.entries, end.records, end.sequence, end.hash]
@@ -165,7 +164,7 @@ const changes = [
   `insert into ledger.entry (sequence, account_id, position, type, occurred_at, credits, balance, note, hash)
     select -5, account_id, 1000, type, occurred_at, credits, 0, note, '' from ledger.entry where account_id = 'acct_a' and position = 1`,
   `insert into ledger.account (id, name, created_at, position, balance, hash) values ('acct_x', 'x', '2026-10-30T00:00:00.000Z', 0, 0, '');
-    insert into ledger.record (number, kind, body) select 0, 'account', ${bodyOf("account", "x")} from ledger.account as x where id = 'acct_x'`,
+    insert into ledger.record (number, kind, body) select 0, 'account', ${bodyInPostgres("account", "x")} from ledger.account as x where id = 'acct_x'`,
   "update ledger.record set number = number + 1000 where kind = 'api_key' and body ->> 'id' = 'key_b'"
 ]
 
@@ -181,7 +180,7 @@ describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum a
   it.live("adds up, and goes through the anchor of the folder that it was moved from", () =>
     Effect.gen(function* () {
       const { anchor } = yield* originals
-      const found = yield* verify(yield* sound, anchor)
+      const found = yield* verifyDatabase(yield* sound, anchor)
       assert.deepStrictEqual(found.problems, [])
       assert.deepStrictEqual(found.younger_than_anchor, { entries: 0, records: 0 })
     })
@@ -286,16 +285,16 @@ describe("another ledger in the place of the one that was anchored", () => {
   const refused = Effect.fnUntraced(function* (folder: string) {
     const { anchor, place } = yield* originals
     const sql = yield* moved(folder)
-    const error = yield* Effect.flip(Effect.scoped(keepAnchor(sql, Option.some(place), Effect.void)))
+    const error = yield* Effect.flip(Effect.scoped(keepAnchorOfDatabase(sql, Option.some(place), Effect.void)))
     assert.deepStrictEqual(Option.getOrThrow(yield* place.read), anchor)
-    return { message: error.message, problems: (yield* verify(sql, anchor)).problems.join("; ") }
+    return { message: error.message, problems: (yield* verifyDatabase(sql, anchor)).problems.join("; ") }
   })
 
   it.live("is refused by a start, and never replaces the anchor: an older copy", () =>
     Effect.gen(function* () {
       const { older } = yield* originals
       const { message, problems } = yield* refused(yield* copyOf(older))
-      assert.match(message, /does not go through its anchor at .*: its chain ends at entry 39 and record 5/)
+      assert.match(message, /does not pass through its anchor at .*: its chain ends at entry 39 and record 5/)
       assert.match(problems, /was anchored at entry 62 and record 7, and ends at entry 39 and record 5/)
     }).pipe(Effect.scoped)
   )
@@ -312,8 +311,8 @@ describe("another ledger in the place of the one that was anchored", () => {
           [id]
         )
       }
-      const error = yield* Effect.flip(Effect.scoped(keepAnchor(sql, Option.some(place), Effect.void)))
-      assert.match(error.message, /does not go through its anchor at .*: its chain is another one/)
+      const error = yield* Effect.flip(Effect.scoped(keepAnchorOfDatabase(sql, Option.some(place), Effect.void)))
+      assert.match(error.message, /does not pass through its anchor at .*: its chain is another one/)
       assert.deepStrictEqual(Option.getOrThrow(yield* place.read), anchor)
     }).pipe(Effect.scoped)
   )

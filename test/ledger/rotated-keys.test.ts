@@ -48,9 +48,9 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
       const now = yield* Clock.currentTimeMillis
       yield* Effect.promise(async () => {
         await (await admitted(ledger, former, 60, now)).commit(`req_former_${former.id}`)
-        assert.strictEqual(await called(ledger, rotated, now, 41), "spend_cap_reached")
+        assert.strictEqual(await called(ledger, rotated, now, 41), "monthly_spend_cap_reached")
         await (await admitted(ledger, rotated, 40, now)).commit(`req_rotated_${former.id}`)
-        assert.strictEqual(await called(ledger, former, now, 1), "spend_cap_reached")
+        assert.strictEqual(await called(ledger, former, now, 1), "monthly_spend_cap_reached")
       })
       const charges = (yield* entriesOf(ledger, former)).filter(({ type }) => type === "charge")
       assert.deepStrictEqual([...new Set(charges.map(({ key_id }) => key_id))], [former.id])

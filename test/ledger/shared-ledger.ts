@@ -5,7 +5,7 @@ import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { administer } from "@larder/serve/ledger/postgres/administer.ts"
+import { administerPostgres } from "@larder/serve/ledger/postgres/administer.ts"
 import type { LeaseHabits } from "@larder/serve/ledger/postgres/leases/lease-habits.ts"
 import { bookWhileFree } from "@larder/serve/ledger/postgres/leases/leases.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
@@ -70,8 +70,8 @@ export type Key = Effect.Success<ReturnType<typeof keyOf>>
 /** As for a call that was answered with an error although it was charged. */
 export const giveBack = Effect.fnUntraced(function* (url: string, requestId: string) {
   const sql = yield* connect(Redacted.make(url))
-  for (const { id } of yield* administer(sql).listAccounts({})) {
-    const entries = yield* Stream.runCollect(administer(sql).entriesOf(id))
+  for (const { id } of yield* administerPostgres(sql).listAccounts({})) {
+    const entries = yield* Stream.runCollect(administerPostgres(sql).entriesOf(id))
     const charge = entries.find(({ request_id, type }) => request_id === requestId && type === "charge")
     if (charge === undefined) continue
     yield* bookWhileFree(sql, [refundCall(charge)])

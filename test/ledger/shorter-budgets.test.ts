@@ -82,7 +82,7 @@ describe.each(Object.entries(places))("a key with shorter budgets in %s", (_, pl
       yield* edit({ daily_budget_credits: null })
       assert.strictEqual(yield* callAt(1), "weekly_spend_cap_reached")
       yield* edit({ weekly_budget_credits: null })
-      assert.strictEqual(yield* callAt(1), "spend_cap_reached")
+      assert.strictEqual(yield* callAt(1), "monthly_spend_cap_reached")
     }).pipe(Effect.scoped)
   )
 

@@ -169,7 +169,7 @@ describe("an account that two servers call at the same time", () => {
           await Effect.runPromise(administration.editKey({ key_id, budget_credits: 0 }))
         })
       )
-      assert.deepStrictEqual(called.ends, ["spend_cap_reached"])
+      assert.deepStrictEqual(called.ends, ["monthly_spend_cap_reached"])
       assert.strictEqual(called.admittedAfterwards, 0)
       const charges = (yield* entriesOf(ledgers[0], key)).filter(({ type }) => type === "charge")
       assert.strictEqual(charges.length, called.charged)
@@ -203,7 +203,11 @@ describe("an account that two servers called, and one calls on", () => {
         await Promise.all(admissions.map((one, index) => typeof one !== "string" && one.commit(`req_${index}`)))
         return admissions.map((one) => (typeof one === "string" ? one : "charged"))
       })
-      assert.deepStrictEqual(ends, [...Array(12).fill("charged"), "spend_cap_reached", "spend_cap_reached"])
+      assert.deepStrictEqual(ends, [
+        ...Array(12).fill("charged"),
+        "monthly_spend_cap_reached",
+        "monthly_spend_cap_reached"
+      ])
       assert.strictEqual(yield* balanceOf(a, key), 5_000 - 950)
       assert.deepStrictEqual((yield* a.administration.verify({})).problems, [])
     }).pipe(Effect.scoped)

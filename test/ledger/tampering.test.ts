@@ -7,14 +7,14 @@ import { cpSync, existsSync, openSync, readFileSync, rmSync, statSync, truncateS
 import { assert, describe, it } from "@effect/vitest"
 import type { Anchor } from "@larder/serve/ledger/chain/anchor.ts"
 import { hashOf } from "@larder/serve/ledger/chain/chain.ts"
-import { recorded, recordedTables } from "@larder/serve/ledger/chain/recorded.ts"
+import { recorded, recordedTables } from "@larder/serve/ledger/chain/records.ts"
 import { eachEntryAfter } from "@larder/serve/ledger/embedded/checks/entry-checks.ts"
-import { verify } from "@larder/serve/ledger/embedded/checks/verification.ts"
+import { verifyFile } from "@larder/serve/ledger/embedded/checks/verification.ts"
 import { advanceHead } from "@larder/serve/ledger/embedded/head.ts"
-import { keepAnchor } from "@larder/serve/ledger/embedded/keep-anchor.ts"
+import { keepAnchorOfFile } from "@larder/serve/ledger/embedded/keep-anchor.ts"
 import { ledgerFileIn, openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { followEntries } from "@larder/serve/ledger/embedded/progress.ts"
-import { bodyOf } from "@larder/serve/ledger/embedded/tables.ts"
+import { bodyInSqlite } from "@larder/serve/ledger/embedded/tables.ts"
 import { grantChanges } from "@larder/serve/ledger/rules/expiring-grants.ts"
 import type { Sqlite } from "@larder/serve/persistence/sqlite.ts"
 import { Effect, Option } from "effect"
@@ -26,13 +26,13 @@ const originals = makeOriginals()
 
 const unheld = { sequence: 0, heads: new Map() }
 const problemsIn = (folder: string, anchor?: Anchor) =>
-  withDatabase(folder, (sqlite) => verify(sqlite, unheld, anchor).problems)
+  withDatabase(folder, (sqlite) => verifyFile(sqlite, unheld, anchor).problems)
 
 /** The last state that was recorded of each row becomes what the row says now; what is gone was never there. */
 const forgeRecords = (sqlite: Sqlite, lastEntry: number): void => {
   const now = new Map<string, string>()
   for (const table of recordedTables) {
-    for (const { body, id } of sqlite.all(`select id, ${bodyOf(table, table)} as body from ${table}`)) {
+    for (const { body, id } of sqlite.all(`select id, ${bodyInSqlite(table, table)} as body from ${table}`)) {
       now.set(`${table} ${id}`, String(body))
     }
   }
@@ -180,9 +180,9 @@ describe("a ledger whose rows were changed, with every hash and sum recomputed",
       const { believed, found } = sqlite.atOneMoment(() => {
         sqlite.exec(`${withoutTriggers}; ${sql}`)
         forge(within(sqlite))
-        const believed = verify(within(sqlite), unheld).problems
+        const believed = verifyFile(within(sqlite), unheld).problems
         sqlite.exec("drop table charged")
-        return { believed, found: verify(within(sqlite), unheld, anchor).problems }
+        return { believed, found: verifyFile(within(sqlite), unheld, anchor).problems }
       })
       assert.deepStrictEqual(
         believed.filter(
@@ -205,9 +205,9 @@ describe("a ledger whose rows were changed, with every hash and sum recomputed",
         const { before, found } = sqlite.atOneMoment(() => {
           sqlite.exec(`${withoutTriggers}; update entry set expires_at = '2100-01-31T00:00:00.000Z' where sequence = 1`)
           forge(within(sqlite))
-          const before = verify(within(sqlite), unheld).problems
+          const before = verifyFile(within(sqlite), unheld).problems
           sqlite.exec(`drop table charged; update entry set ${edit} where sequence = 1`)
-          return { before, found: verify(within(sqlite), unheld).problems }
+          return { before, found: verifyFile(within(sqlite), unheld).problems }
         })
         const problem = "entry 1 of account acct_a is not what was written: a text is empty, or has a line break"
         assert.deepStrictEqual(
@@ -222,7 +222,7 @@ describe("a ledger whose rows were changed, with every hash and sum recomputed",
       const { anchor, killed, stopped } = yield* originals
       for (const original of [stopped, killed]) {
         const folder = yield* copyOf(original)
-        const found = yield* withDatabase(folder, (sqlite) => verify(sqlite, unheld, anchor))
+        const found = yield* withDatabase(folder, (sqlite) => verifyFile(sqlite, unheld, anchor))
         assert.deepStrictEqual(found.problems, [])
         assert.deepStrictEqual(found.younger_than_anchor, { entries: 0, records: 0 })
       }
@@ -234,7 +234,7 @@ describe("a ledger whose rows were changed, with every hash and sum recomputed",
       const { anchor, stopped } = yield* originals
       const folder = yield* copyOf(stopped)
       yield* withDatabase(folder, (sqlite) => sqlite.exec("update api_key set name = 'renamed' where id = 'key_a'"))
-      const found = yield* withDatabase(folder, (sqlite) => verify(sqlite, unheld, anchor))
+      const found = yield* withDatabase(folder, (sqlite) => verifyFile(sqlite, unheld, anchor))
       assert.deepStrictEqual(found.problems, [])
       assert.deepStrictEqual(found.younger_than_anchor, { entries: 0, records: 1 })
     }).pipe(Effect.scoped)
@@ -282,10 +282,10 @@ describe("a ledger whose end was taken away", () => {
         take(folder, older)
         assert.isTrue(existsSync(ledgerFileIn(folder)))
         const start = Effect.flatMap(openLedgerFile(folder), (file) =>
-          keepAnchor(file, Option.some(place), Effect.void)
+          keepAnchorOfFile(file, Option.some(place), Effect.void)
         )
         const error = yield* Effect.flip(Effect.scoped(start))
-        assert.match(error.message, /does not go through its anchor at .*: its chain (ends before|ends at)/)
+        assert.match(error.message, /does not pass through its anchor at .*: its chain (ends before|ends at)/)
         assert.deepStrictEqual(Option.getOrThrow(yield* place.read), anchor)
         const found = yield* problemsIn(folder, anchor)
         assert.match(found.join("; "), /the chain was anchored at entry 62 and record 7, and ends at/)
@@ -299,7 +299,7 @@ describe("a ledger whose end was taken away", () => {
         const folder = yield* copyOf(stopped)
         yield* withDatabase(folder, (sqlite) => sqlite.exec(sql))
         const start = Effect.flatMap(openLedgerFile(folder), (file) =>
-          keepAnchor(file, Option.some(place), Effect.void)
+          keepAnchorOfFile(file, Option.some(place), Effect.void)
         )
         assert.match(
           (yield* Effect.flip(Effect.scoped(start))).message,
@@ -332,7 +332,9 @@ describe("a ledger whose end was taken away", () => {
       const groups = sampleGroups()
       yield* written(folder, groups)
       yield* withDatabase(folder, (sqlite) => sqlite.exec(payment.replace("pi_1", "pi_2")))
-      const start = Effect.flatMap(openLedgerFile(folder), (file) => keepAnchor(file, Option.some(place), Effect.void))
+      const start = Effect.flatMap(openLedgerFile(folder), (file) =>
+        keepAnchorOfFile(file, Option.some(place), Effect.void)
+      )
       assert.match((yield* Effect.flip(Effect.scoped(start))).message, /its chain is another one/)
     }).pipe(Effect.scoped)
   )

@@ -4,10 +4,16 @@
  * Needs Go, to build the mock; the first time about a minute.
  */
 import { assert, it } from "@effect/vitest"
-import type { Sought } from "@larder/serve/billing/processor.ts"
+import type { PaymentQuery } from "@larder/serve/billing/processor.ts"
+import {
+  apiVersion,
+  CheckoutSession,
+  Dispute,
+  PaymentIntent,
+  PaymentMethod,
+  Refund
+} from "@larder/serve/billing/stripe/api.ts"
 import { checkStripe } from "@larder/serve/billing/stripe/check.ts"
-import { apiVersion } from "@larder/serve/billing/stripe/stripe-client.ts"
-import { CheckoutSession, Dispute, PaymentIntent, PaymentMethod, Refund } from "@larder/serve/billing/stripe/wire.ts"
 import { Effect, Redacted, Schema } from "effect"
 import { paramsOf } from "../payments/stripe-form.ts"
 import type { Sent, StripeHost } from "../payments/stripe-host.ts"
@@ -37,7 +43,7 @@ const now = new Date().toISOString()
 const larder = { url: "https://console.example.com", isPublic: true }
 const asked = (payment_id: string, cents = 5000) => ({ payment_id, account_id: "acct_1", cents, created_at: now })
 const page = { email: "ada@example.com", success_url: `${larder.url}/paid`, cancel_url: `${larder.url}/left` }
-const sought = (payment_id: string, more: Partial<Sought> = {}): Sought => ({
+const query = (payment_id: string, more: Partial<PaymentQuery> = {}): PaymentQuery => ({
   ...asked(payment_id),
   ...{ reference: null, customer: null, card: null },
   ...more
@@ -65,20 +71,20 @@ const everyRequest = Effect.gen(function* () {
   const { processor } = stand
   const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...page, customer: null })
   yield* stand.pay("pay_1", "good")
-  const looked = yield* processor.look(sought("pay_1", { reference }))
-  const saved = { card: looked?.card?.id ?? "", customer: looked?.customer ?? "" }
+  const retrieved = yield* processor.retrieve(query("pay_1", { reference }))
+  const saved = { card: retrieved?.card?.id ?? "", customer: retrieved?.customer ?? "" }
   const [intent] = host.books.intents.values()
   if (intent === undefined) return yield* Effect.die("nobody has paid")
   fill(host)
   yield* processor.charge({ ...asked("pay_2"), ...saved })
-  for (const lost of [sought("pay_1"), sought("pay_2", saved), sought("pay_1", { reference: intent.id })]) {
-    assert.strictEqual((yield* processor.look(lost))?.state, "succeeded")
+  for (const lost of [query("pay_1"), query("pay_2", saved), query("pay_1", { reference: intent.id })]) {
+    assert.strictEqual((yield* processor.retrieve(lost))?.state, "succeeded")
   }
   const half = { ...intent, id: "pi_half", metadata: { payment_id: "pay_3" }, created: intent.created - 1000 }
   host.books.intents.set(half.id, { ...half, status: "requires_confirmation" })
-  yield* processor.look(sought("pay_3", { ...saved, reference: half.id }))
+  yield* processor.retrieve(query("pay_3", { ...saved, reference: half.id }))
   const left = yield* processor.checkout({ ...asked("pay_4"), ...page, customer: saved.customer })
-  assert.strictEqual((yield* processor.closePage(sought("pay_4", left)))?.state, "expired")
+  assert.strictEqual((yield* processor.closePage(query("pay_4", left)))?.state, "expired")
   yield* processor.forget(saved.card)
   assert.strictEqual((yield* processor.charge({ ...asked("pay_5"), ...saved })).state, "failed")
   host.books.customers.delete(saved.customer)

@@ -162,7 +162,7 @@ describe("larder-serve mcp", () => {
 
   it.each([
     [{}, "LARDER_API_KEY is not set"],
-    [{ LARDER_API_KEY: "svc_data_secret" }, "LARDER_API_KEY is set to something that is no key"]
+    [{ LARDER_API_KEY: "svc_data_secret" }, "LARDER_API_KEY is not an API key"]
   ])("exits with 2 without a valid key: %j", async (environment, problem) => {
     const { code, stderr, stdout } = await run("larder-serve", ["mcp"], environment)
     expect([code, stdout]).toEqual([2, ""])
@@ -174,6 +174,6 @@ describe("larder-serve mcp", () => {
     const environment = { LARDER_API_KEY: api.key().key, LARDER_PORT: "0" }
     const { code, stderr, stdout } = await run("larder-serve", ["mcp"], environment)
     expect([code, stdout]).toEqual([2, ""])
-    expect(stderr).toContain("give the address that it tells with --url")
+    expect(stderr).toContain("pass the address that it prints with --url")
   })
 })

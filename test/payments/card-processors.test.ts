@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import type { Looked } from "@larder/serve/billing/processor.ts"
+import type { RetrievedPayment } from "@larder/serve/billing/processor.ts"
 import type { TestCardName } from "@larder/serve/billing/simulator/test-cards.ts"
 import { postgresConsole } from "@larder/serve/ledger/postgres/sql/postgres-console.ts"
 import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
@@ -48,7 +48,7 @@ const email = "ada@example.test"
 const urls = { success_url: "http://127.0.0.1:9/paid", cancel_url: "http://127.0.0.1:9/billing" }
 
 const atTill = (stand: Stand) => {
-  const { look } = stand.processor
+  const { retrieve } = stand.processor
   const asking = (payment_id: string, cents: number) =>
     Effect.map(Clock.currentTimeMillis, (now) => ({
       payment_id,
@@ -64,9 +64,9 @@ const atTill = (stand: Stand) => {
   const buy = Effect.fnUntraced(function* (payment_id: string, cents: number, card: TestCardName) {
     const { asked, opened } = yield* checkout(payment_id, cents)
     yield* stand.pay(payment_id, card)
-    const looked = yield* look({ ...asked, reference: opened.reference, customer: null, card: null })
-    assert.isDefined(looked)
-    return looked
+    const retrieved = yield* retrieve({ ...asked, reference: opened.reference, customer: null, card: null })
+    assert.isDefined(retrieved)
+    return retrieved
   })
   /** Saves a card by paying with it, then charges it without its owner. */
   const charge = Effect.fnUntraced(function* (payment_id: string, cents: number, card: TestCardName) {
@@ -76,16 +76,16 @@ const atTill = (stand: Stand) => {
     const asked = { ...(yield* asking(payment_id, cents)), customer: customer ?? "", card: saved?.id ?? "" }
     return { asked, charged: yield* Effect.result(stand.processor.charge(asked)) }
   })
-  const lookAt = ({ reference }: Looked, payment_id: string, cents: number) =>
-    Effect.flatMap(asking(payment_id, cents), (asked) => look({ ...asked, reference, customer: null, card: null }))
-  return { ...stand, asking, checkout, buy, charge, lookAt, look }
+  const retrieveAgain = ({ reference }: RetrievedPayment, payment_id: string, cents: number) =>
+    Effect.flatMap(asking(payment_id, cents), (asked) => retrieve({ ...asked, reference, customer: null, card: null }))
+  return { ...stand, asking, checkout, buy, charge, retrieveAgain, retrieve }
 }
 type Till = ReturnType<typeof atTill>
 
-interface Short extends Pick<Looked, "state" | "cents" | "problem"> {
+interface Short extends Pick<RetrievedPayment, "state" | "cents" | "problem"> {
   readonly reversed: ReadonlyArray<string>
 }
-const short = ({ cents, problem, reversed, state }: Looked): Short => ({
+const short = ({ cents, problem, reversed, state }: RetrievedPayment): Short => ({
   state,
   cents,
   problem,
@@ -104,24 +104,29 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
 
   test("takes a payment on its page, and saves the card", ({ buy, kept }) =>
     Effect.gen(function* () {
-      const looked = yield* buy("pay_1", 5000, "good")
-      assert.deepStrictEqual(short(looked), paid(5000))
-      assert.deepStrictEqual([looked.card?.brand, looked.card?.last4], ["visa", "4242"])
-      assert.match(looked.card?.expires ?? "", /^\d\d\/20\d\d$/)
-      assert.isNotNull(looked.customer)
+      const retrieved = yield* buy("pay_1", 5000, "good")
+      assert.deepStrictEqual(short(retrieved), paid(5000))
+      assert.deepStrictEqual([retrieved.card?.brand, retrieved.card?.last4], ["visa", "4242"])
+      assert.match(retrieved.card?.expires ?? "", /^\d\d\/20\d\d$/)
+      assert.isNotNull(retrieved.customer)
       assert.strictEqual(yield* kept, 5000)
     }))
 
-  test("leaves a payment open while nobody has paid, and after a decline on the page", ({ buy, checkout, look, pay }) =>
+  test("leaves a payment open while nobody has paid, and after a decline on the page", ({
+    buy,
+    checkout,
+    retrieve,
+    pay
+  }) =>
     Effect.gen(function* () {
       const { asked, opened } = yield* checkout("pay_1", 5000)
-      const sought = { ...asked, reference: opened.reference, customer: null, card: null }
+      const query = { ...asked, reference: opened.reference, customer: null, card: null }
       const open = { state: "open" as const, cents: 0, problem: null, reversed: [] }
-      assert.deepStrictEqual(short((yield* look(sought)) ?? (yield* Effect.die("gone"))), open)
+      assert.deepStrictEqual(short((yield* retrieve(query)) ?? (yield* Effect.die("gone"))), open)
       yield* pay("pay_1", "declined")
-      assert.deepStrictEqual(short((yield* look(sought)) ?? (yield* Effect.die("gone"))), open)
+      assert.deepStrictEqual(short((yield* retrieve(query)) ?? (yield* Effect.die("gone"))), open)
       yield* pay("pay_1", "mastercard")
-      assert.deepStrictEqual(short((yield* look(sought)) ?? (yield* Effect.die("gone"))), paid(5000))
+      assert.deepStrictEqual(short((yield* retrieve(query)) ?? (yield* Effect.die("gone"))), paid(5000))
       yield* buy("pay_2", 1000, "amex")
     }))
 
@@ -143,10 +148,10 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
   }) =>
     Effect.gen(function* () {
       const { asked, charged } = yield* charge("pay_1", 10_000, "good")
-      const looked = yield* Effect.fromResult(charged)
-      assert.deepStrictEqual(short(looked), paid(10_000))
-      assert.strictEqual(looked.card?.id, asked.card)
-      assert.deepStrictEqual(yield* processor.charge(asked), looked)
+      const retrieved = yield* Effect.fromResult(charged)
+      assert.deepStrictEqual(short(retrieved), paid(10_000))
+      assert.strictEqual(retrieved.card?.id, asked.card)
+      assert.deepStrictEqual(yield* processor.charge(asked), retrieved)
       assert.strictEqual(yield* kept, 11_000)
       assert.strictEqual(yield* payments, 2)
     }))
@@ -168,14 +173,14 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
     ["owner_always", "This card requires authentication by its bank: to pay with it, enter it again as another card."]
   ]
   for (const [card, problem] of declines) {
-    test(`says why a saved card was not charged: ${card}`, ({ charge, kept, look }) =>
+    test(`says why a saved card was not charged: ${card}`, ({ charge, kept, retrieve }) =>
       Effect.gen(function* () {
         const { asked, charged } = yield* charge("pay_1", 10_000, card)
         const failed = { state: "failed" as const, cents: 0, problem, reversed: [] }
-        const looked = yield* Effect.fromResult(charged)
-        assert.deepStrictEqual(short(looked), failed)
-        const sought = { ...asked, reference: looked.reference }
-        assert.deepStrictEqual(short((yield* look(sought)) ?? looked), failed)
+        const retrieved = yield* Effect.fromResult(charged)
+        assert.deepStrictEqual(short(retrieved), failed)
+        const query = { ...asked, reference: retrieved.reference }
+        assert.deepStrictEqual(short((yield* retrieve(query)) ?? retrieved), failed)
         assert.strictEqual(yield* kept, 1000)
       }))
   }
@@ -196,46 +201,58 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       yield* processor.forget(asked.card)
       yield* processor.forget(asked.card)
       yield* processor.forget("pm_that_never_was")
-      const looked = yield* processor.charge({ ...asked, payment_id: "pay_2" })
-      assert.strictEqual(looked.state, "failed")
-      assert.match(looked.problem ?? "", /not saved/)
+      const retrieved = yield* processor.charge({ ...asked, payment_id: "pay_2" })
+      assert.strictEqual(retrieved.state, "failed")
+      assert.match(retrieved.problem ?? "", /no longer saved/)
       assert.strictEqual(yield* kept, 11_000)
     }))
 
-  test("finds a charge whose answer was lost, by its payment id", ({ charge, kept, look, loseNextAnswer, processor }) =>
+  test("finds a charge whose answer was lost, by its payment id", ({
+    charge,
+    kept,
+    retrieve,
+    loseNextAnswer,
+    processor
+  }) =>
     Effect.gen(function* () {
       const { asked } = yield* charge("pay_1", 10_000, "good")
       yield* loseNextAnswer
       const lost = { ...asked, payment_id: "pay_2", cents: 2000 }
       assert.strictEqual((yield* Effect.flip(processor.charge(lost)))._tag, "ProcessorUnavailable")
-      const found = yield* look({ ...lost, reference: null })
+      const found = yield* retrieve({ ...lost, reference: null })
       assert.deepStrictEqual(found && short(found), paid(2000))
       assert.deepStrictEqual(yield* processor.charge(lost), found)
       assert.strictEqual(yield* kept, 13_000)
     }))
 
-  test("finds a page whose answer was lost, by its payment id", ({ asking, look, loseNextAnswer, pay, processor }) =>
+  test("finds a page whose answer was lost, by its payment id", ({
+    asking,
+    retrieve,
+    loseNextAnswer,
+    pay,
+    processor
+  }) =>
     Effect.gen(function* () {
       yield* loseNextAnswer
       const asked = yield* asking("pay_1", 5000)
       const lost = yield* Effect.flip(processor.checkout({ ...asked, email, customer: null, ...urls }))
       assert.strictEqual(lost._tag, "ProcessorUnavailable")
-      const sought = { ...asked, reference: null, customer: null, card: null }
-      assert.strictEqual((yield* look(sought))?.state, "open")
+      const query = { ...asked, reference: null, customer: null, card: null }
+      assert.strictEqual((yield* retrieve(query))?.state, "open")
       yield* pay("pay_1", "good")
-      const found = yield* look(sought)
+      const found = yield* retrieve(query)
       assert.deepStrictEqual(found && short(found), paid(5000))
     }))
 
-  test("rejects a payment on a closed page", ({ checkout, kept, look, pay, processor }) =>
+  test("rejects a payment on a closed page", ({ checkout, kept, retrieve, pay, processor }) =>
     Effect.gen(function* () {
       const { asked, opened } = yield* checkout("pay_1", 5000)
-      const sought = { ...asked, reference: opened.reference, customer: null, card: null }
-      const left = yield* processor.closePage({ ...sought, reference: null })
+      const query = { ...asked, reference: opened.reference, customer: null, card: null }
+      const left = yield* processor.closePage({ ...query, reference: null })
       assert.deepStrictEqual(left && short(left), { state: "expired", cents: 0, problem: null, reversed: [] })
-      assert.deepStrictEqual(yield* processor.closePage(sought), left)
+      assert.deepStrictEqual(yield* processor.closePage(query), left)
       yield* Effect.exit(pay("pay_1", "good"))
-      assert.deepStrictEqual(yield* look(sought), left)
+      assert.deepStrictEqual(yield* retrieve(query), left)
       assert.strictEqual(yield* kept, 0)
     }))
 
@@ -250,42 +267,42 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       )
     }))
 
-  test("finds nothing for a payment that it was never asked for", ({ asking, look }) =>
+  test("finds nothing for a payment that it was never asked for", ({ asking, retrieve }) =>
     Effect.gen(function* () {
       const asked = yield* asking("pay_9", 5000)
       for (const card of [null, "pm_1"]) {
-        assert.isUndefined(yield* look({ ...asked, reference: null, customer: null, card }))
+        assert.isUndefined(yield* retrieve({ ...asked, reference: null, customer: null, card }))
       }
     }))
 
-  test("fails during an outage, and works again after it", ({ charge, kept, look, outage, processor }) =>
+  test("fails during an outage, and works again after it", ({ charge, kept, retrieve, outage, processor }) =>
     Effect.gen(function* () {
       const { asked } = yield* charge("pay_1", 10_000, "good")
       yield* outage(true)
       const next = { ...asked, payment_id: "pay_2" }
-      const sought = { ...next, reference: null }
-      for (const work of [processor.charge(next), look(sought), processor.forget(asked.card)]) {
+      const query = { ...next, reference: null }
+      for (const work of [processor.charge(next), retrieve(query), processor.forget(asked.card)]) {
         assert.strictEqual(
           (yield* Effect.flip<unknown, { readonly _tag: string }, never>(work))._tag,
           "ProcessorUnavailable"
         )
       }
       yield* outage(false)
-      assert.isUndefined(yield* look(sought))
+      assert.isUndefined(yield* retrieve(query))
       assert.deepStrictEqual(short(yield* processor.charge(next)), paid(10_000))
       assert.strictEqual(yield* kept, 21_000)
     }))
 
-  test("reports refunds, and those that failed", ({ buy, failRefund, kept, lookAt, refund }) =>
+  test("reports refunds, and those that failed", ({ buy, failRefund, kept, retrieveAgain, refund }) =>
     Effect.gen(function* () {
-      const looked = yield* buy("pay_1", 5000, "good")
+      const retrieved = yield* buy("pay_1", 5000, "good")
       const part = yield* refund("pay_1", 2000)
-      const after = yield* lookAt(looked, "pay_1", 5000)
+      const after = yield* retrieveAgain(retrieved, "pay_1", 5000)
       assert.deepStrictEqual(after && short(after), paid(5000, "refund 2000 taken"))
       yield* refund("pay_1", null)
       assert.strictEqual(yield* kept, 0)
       yield* failRefund("pay_1", part)
-      const last = yield* lookAt(looked, "pay_1", 5000)
+      const last = yield* retrieveAgain(retrieved, "pay_1", 5000)
       assert.deepStrictEqual(last && short(last), paid(5000, "refund 2000 returned", "refund 3000 taken"))
       assert.strictEqual(yield* kept, 2000)
     }))
@@ -301,7 +318,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       assert.strictEqual(yield* kept, 0)
     }))
 
-  test("reports disputes that are open, won or lost", ({ buy, closeDispute, dispute, kept, lookAt }) =>
+  test("reports disputes that are open, won or lost", ({ buy, closeDispute, dispute, kept, retrieveAgain }) =>
     Effect.gen(function* () {
       const one = yield* buy("pay_1", 5000, "good")
       const other = yield* buy("pay_2", 7000, "disputed")
@@ -310,8 +327,8 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       assert.strictEqual(yield* kept, 0)
       yield* closeDispute("pay_1", disputed, "won")
       yield* closeDispute("pay_2", other.reversed[0]?.id ?? "", "lost")
-      const won = yield* lookAt(one, "pay_1", 5000)
-      const lost = yield* lookAt(other, "pay_2", 7000)
+      const won = yield* retrieveAgain(one, "pay_1", 5000)
+      const lost = yield* retrieveAgain(other, "pay_2", 7000)
       assert.deepStrictEqual(won && short(won), paid(5000, "dispute 5000 returned"))
       assert.deepStrictEqual(lost && short(lost), paid(7000, "dispute 7000 lost"))
       assert.strictEqual(yield* kept, 5000)
@@ -322,13 +339,13 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       const { reference } = yield* buy("pay_1", 5000, "good")
       const { body, header } = yield* event("pay_1")
       const about = [{ payment_id: "pay_1", reference }]
-      assert.deepStrictEqual(yield* processor.paymentsOf(body, header), about)
-      assert.deepStrictEqual(yield* processor.paymentsOf(body, header), about)
+      assert.deepStrictEqual(yield* processor.paymentsOfEvent(body, header), about)
+      assert.deepStrictEqual(yield* processor.paymentsOfEvent(body, header), about)
       const forgeries = [
-        processor.paymentsOf(body.replace("pay_1", "pay_2"), header),
-        processor.paymentsOf(body, () => null),
-        processor.paymentsOf(body, () => "t=1,v1=00"),
-        processor.paymentsOf(
+        processor.paymentsOfEvent(body.replace("pay_1", "pay_2"), header),
+        processor.paymentsOfEvent(body, () => null),
+        processor.paymentsOfEvent(body, () => "t=1,v1=00"),
+        processor.paymentsOfEvent(
           body,
           (name) => header(name)?.replace(/v1=(.)/, (_, digit) => `v1=${digit === "0" ? 1 : 0}`) ?? null
         )
@@ -355,11 +372,11 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
           sleep: (duration) => clock.sleep(duration)
         })
         const at = (by: number) =>
-          Effect.provideService(processor.paymentsOf(body, header), Clock.Clock, shifted(by * 1000))
+          Effect.provideService(processor.paymentsOfEvent(body, header), Clock.Clock, shifted(by * 1000))
         const { message } = yield* Effect.flip(at(seconds))
         assert.match(
           message,
-          new RegExp(`^The event was signed 30\\d seconds ${when}, .*: check the server's clock\\.$`)
+          new RegExp(`^The event was signed 30\\d seconds ${when}; .* Check the server's clock\\.$`)
         )
         assert.lengthOf(yield* at(Math.sign(seconds) * 290), 1)
       }))

@@ -142,7 +142,7 @@ inEachShop((name, within) => {
           const refused = yield* Effect.flip(billing.topUp(asked))
           assert.strictEqual(
             refused.message,
-            "Nothing was charged: since this page was opened another card was saved, Mastercard ending in 4444."
+            "Nothing was charged: another card was saved since this page was opened, Mastercard ending in 4444."
           )
           assert.strictEqual(yield* shop.stand.paid, 2)
           const { asked: anew } = yield* shop.savedForm(billing, 20_00)

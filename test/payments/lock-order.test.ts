@@ -1,8 +1,8 @@
-/** Servers that share a database settle the same recharge, or two payments of an account, at the same moment. */
+/** Servers that share a database book the same recharge, or two payments of an account, at the same moment. */
 import { assert, describe, it } from "@effect/vitest"
-import { endRecharge } from "@larder/serve/billing/card-rows.ts"
-import { findPayment, giveUp, soughtOf } from "@larder/serve/billing/payment-rows.ts"
-import { makeSettle } from "@larder/serve/billing/settle.ts"
+import { makeBook } from "@larder/serve/billing/book.ts"
+import { findPayment, giveUp, queryOf } from "@larder/serve/billing/payment-rows.ts"
+import { endRecharge } from "@larder/serve/billing/recharge-rows.ts"
 import { postgresConsole } from "@larder/serve/ledger/postgres/sql/postgres-console.ts"
 import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted, References, Schema } from "effect"
@@ -49,8 +49,8 @@ describe("two servers on PostgreSQL", () => {
           const payment = yield* findPayment(database, payment_id)
           if (payment === undefined) return yield* Effect.die("no payment was written down")
           assert.strictEqual(payment.state, "open")
-          const looked = yield* processor.look(soughtOf(payment))
-          return looked === undefined ? yield* Effect.die("the processor knows no payment") : { payment, looked }
+          const retrieved = yield* processor.retrieve(queryOf(payment))
+          return retrieved === undefined ? yield* Effect.die("the processor knows no payment") : { payment, retrieved }
         })
         const first = yield* paid(forms[0].sent.payment_id, "mastercard")
         const second = yield* paid(forms[1].sent.payment_id, "amex")
@@ -63,14 +63,14 @@ describe("two servers on PostgreSQL", () => {
               work(db).pipe(Effect.tap(Deferred.succeed(isDone, undefined)), Effect.tap(Deferred.await(waits)))
             )
         }
-        const settleWith = (tables: Shop["database"]) =>
-          makeSettle({ administration, database: tables, processor, mark: () => {} })
-        const later = Effect.andThen(Deferred.await(isDone), settleWith(other)(second.payment, second.looked))
+        const bookWith = (tables: Shop["database"]) =>
+          makeBook({ administration, database: tables, processor, mark: () => {} })
+        const later = Effect.andThen(Deferred.await(isDone), bookWith(other)(second.payment, second.retrieved))
         const watched = Deferred.await(isDone).pipe(
           Effect.andThen(untilOneWaits),
           Effect.andThen(Deferred.succeed(waits, undefined))
         )
-        yield* Effect.all([watched, later, settleWith(slow)(first.payment, first.looked)], { concurrency: 3 })
+        yield* Effect.all([watched, later, bookWith(slow)(first.payment, first.retrieved)], { concurrency: 3 })
         yield* checkCards
         assert.strictEqual((yield* stand.savedCards).length, 1)
         yield* checkBooks
@@ -110,15 +110,21 @@ describe("two servers on PostgreSQL", () => {
         )
         if (saved === undefined) return yield* Effect.die("no card was saved")
         const created_at = new Date().toISOString()
-        const looked = yield* stand.processor.charge({ payment_id: id, account_id, cents: 20_00, created_at, ...saved })
+        const retrieved = yield* stand.processor.charge({
+          payment_id: id,
+          account_id,
+          cents: 20_00,
+          created_at,
+          ...saved
+        })
         const later = new Date(Date.now() + 60_000).toISOString()
         const locked = yield* Deferred.make<void>()
         const waits = yield* Deferred.make<void>()
         const payment = yield* findPayment(database, id)
         if (payment === undefined) return yield* Effect.die("no payment was written down")
-        const settle = makeSettle({ administration, database: other, processor: stand.processor, mark: () => {} })
-        const known = { ...payment, reference: looked.reference } // nothing is left to write before the two rows
-        const booking = yield* Effect.forkChild(Effect.andThen(Deferred.await(locked), settle(known, looked)))
+        const book = makeBook({ administration, database: other, processor: stand.processor, mark: () => {} })
+        const known = { ...payment, reference: retrieved.reference } // nothing is left to write before the two rows
+        const booking = yield* Effect.forkChild(Effect.andThen(Deferred.await(locked), book(known, retrieved)))
         yield* Effect.forkChild(
           Deferred.await(locked).pipe(Effect.andThen(untilOneWaits), Effect.andThen(Deferred.succeed(waits, undefined)))
         )

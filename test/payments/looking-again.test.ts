@@ -18,9 +18,9 @@ const addOthers = ({ account_id, database, stand }: Shop, count: number, state: 
   )
 
 /** The processor, with what it says of those others. */
-const withOthers = ({ processor }: Shop["stand"], look: ReturnType<CardProcessor["look"]>): CardProcessor => ({
+const withOthers = ({ processor }: Shop["stand"], retrieve: ReturnType<CardProcessor["retrieve"]>): CardProcessor => ({
   ...processor,
-  look: (sought) => (sought.payment_id.startsWith("pay_0000") ? look : processor.look(sought))
+  retrieve: (query) => (query.payment_id.startsWith("pay_0000") ? retrieve : processor.retrieve(query))
 })
 const open = Effect.succeed({
   state: "open",
@@ -99,7 +99,7 @@ inEachShop((name, within) => {
             looks++
             return open
           })
-          const { look, ...processor } = withOthers(shop.stand, counted)
+          const { retrieve, ...processor } = withOthers(shop.stand, counted)
           const isFound = Effect.map(shop.moved, ({ length }) => length === 2)
           // who has begun to look at the refund is let finish
           const isDone = Effect.suspend(() => (isBegun ? isFound : Effect.succeed(looks >= 499)))
@@ -109,9 +109,9 @@ inEachShop((name, within) => {
             return shop.visit(() => until(isDone), {
               processor: {
                 ...processor,
-                look: (sought) => {
-                  isBegun ||= sought.payment_id === id
-                  return look(sought)
+                retrieve: (query) => {
+                  isBegun ||= query.payment_id === id
+                  return retrieve(query)
                 }
               }
             })

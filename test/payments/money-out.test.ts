@@ -157,10 +157,10 @@ inEachShop((name, within) => {
           const nothing = { id: "dp_nothing", kind: "dispute", cents: 0, state: "taken", is_lost: false } as const
           const looks = {
             ...processor,
-            look: (sought: Parameters<typeof processor.look>[0]) =>
+            retrieve: (query: Parameters<typeof processor.retrieve>[0]) =>
               Effect.map(
-                processor.look(sought),
-                (looked) => looked && { ...looked, reversed: [nothing, ...looked.reversed] }
+                processor.retrieve(query),
+                (retrieved) => retrieved && { ...retrieved, reversed: [nothing, ...retrieved.reversed] }
               )
           }
           yield* visit(

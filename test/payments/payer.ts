@@ -3,9 +3,10 @@
  * ones, pays on the processor's page and with the saved card, and spends until the account is recharged. Prints a line when it
  * begins and one for each thing that it tells of, and in the end how often it has met each stage at which it can be killed.
  */
+
+import { longestInDoubt } from "@larder/serve/billing/in-doubt.ts"
 import { openBilling } from "@larder/serve/billing/open-billing.ts"
 import { type CardProcessor, ForgedEvent } from "@larder/serve/billing/processor.ts"
-import { longestDoubt } from "@larder/serve/billing/pursue.ts"
 import { stripeProcessor } from "@larder/serve/billing/stripe/stripe-processor.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
@@ -65,7 +66,7 @@ const tellingOf = (it: CardProcessor): CardProcessor => ({
   ...it,
   checkout: (asked) => telling(it.checkout(asked)),
   charge: (asked) => telling(it.charge(asked)),
-  look: (sought) => telling(it.look(sought))
+  retrieve: (query) => telling(it.retrieve(query))
 })
 
 const form = (cents: number, card: string | null = null) => ({
@@ -123,7 +124,7 @@ await Effect.gen(function* () {
       Effect.andThen(until(Effect.map(billing.settings(account_id), ({ recharge }) => !recharge.running)))
     )
     // one that never reached the processor is asked for no more where its card was replaced, and blocks others for some time
-    const later = Effect.andThen(putForward(longestDoubt), tell("later"))
+    const later = Effect.andThen(putForward(longestInDoubt), tell("later"))
     yield* Effect.timeoutOrElse(hasRecharged, {
       duration: "5 seconds",
       orElse: () => Effect.andThen(later, hasRecharged)

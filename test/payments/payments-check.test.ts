@@ -56,7 +56,7 @@ describe("larder-serve payments check", () => {
     host.account.endpoints = []
     const { code, stderr, stdout } = await check({ LARDER_STRIPE_KEY: stripeKey })
     expect(code).toBe(4)
-    expect(stdout).toMatch(/^warning +key +.*a test key: only test cards pay/m)
+    expect(stdout).toMatch(/^warning +key +.*a test key: only test cards are accepted/m)
     expect(stdout).toMatch(/^ok +checkout +/m)
     expect(stdout).toMatch(/^warning +webhook_secret +LARDER_STRIPE_WEBHOOK_SECRET is not set/m)
     expect(stdout).toMatch(/^warning +webhook_endpoint +.*checkout\.session\.completed/m)
@@ -83,7 +83,7 @@ describe("larder-serve payments check", () => {
     expect([simulated.code, JSON.parse(simulated.stdout).payments]).toEqual([1, "simulated"])
     const { code, stdout } = await check({ LARDER_STRIPE_KEY: "pk_live_0123456789" })
     expect([code, host.asked()]).toEqual([1, []])
-    expect(stdout).toMatch(/^failed +settings +LARDER_STRIPE_KEY is no secret key of Stripe/)
+    expect(stdout).toMatch(/^failed +settings +LARDER_STRIPE_KEY is not a secret key of Stripe/)
     expect(stdout).not.toContain("0123456789")
   })
 })
@@ -148,10 +148,10 @@ describe("a check of payments", () => {
   it("finds what a restricted key may not do, apart from what it need not", async () => {
     for (const kind of ["disputes", "refunds", "account", "webhook_endpoints"]) host.mishaps.forbidden.add(kind)
     expect(await found()).toEqual([
-      "warning account: The key may not read the account, so this was not checked.",
-      "failed permissions: The key may not read: Refunds, Disputes. Give it these permissions in Stripe's dashboard.",
-      "warning currency: The key may not read the account, so this was not checked.",
-      "warning webhook_endpoint: The key may not read webhook endpoints, so this was not checked."
+      "warning account: The key does not have permission to read the account, so this was not checked.",
+      "failed permissions: The key lacks permission to read: Refunds, Disputes. Grant these permissions in Stripe's dashboard.",
+      "warning currency: The key does not have permission to read the account, so this was not checked.",
+      "warning webhook_endpoint: The key does not have permission to read webhook endpoints, so this was not checked."
     ])
   })
 
@@ -165,7 +165,7 @@ describe("a check of payments", () => {
       { ...enabled, enabled_events: ["checkout.session.completed", "checkout.session.expired", "refund.created"] }
     ]
     expect(await found({}, "sk_live_instead")).toEqual([
-      "warning webhook_secret: LARDER_STRIPE_WEBHOOK_SECRET is no signing secret: those begin with whsec_ and have no blanks.",
+      "warning webhook_secret: LARDER_STRIPE_WEBHOOK_SECRET is not a signing secret. Signing secrets begin with whsec_ and contain no spaces.",
       "warning webhook_endpoint: The endpoint https://console.example.com/webhooks/stripe lacks these events: payment_intent.succeeded, payment_intent.payment_failed, payment_intent.canceled, refund.updated, refund.failed, charge.dispute.created, charge.dispute.updated, charge.dispute.closed, charge.dispute.funds_withdrawn, charge.dispute.funds_reinstated."
     ])
   })
@@ -175,7 +175,7 @@ describe("a check of payments", () => {
     await Effect.runPromise(putForward(3_600_000))
     expect(await found({ clock })).toEqual([
       expect.stringMatching(
-        /^warning clock: This machine's clock is 3\d{3} seconds ahead of Stripe's: events are refused/
+        /^warning clock: This machine's clock is 3\d{3} seconds ahead of Stripe's: events are rejected/
       )
     ])
   })

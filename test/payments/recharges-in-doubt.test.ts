@@ -178,7 +178,7 @@ inEachShop((name, within) => {
     plays("is booked when it was given up and turns out to be paid", (shop) =>
       Effect.gen(function* () {
         const { processor } = shop.stand
-        const deaf = { ...processor, look: () => Effect.sync(() => undefined) }
+        const deaf = { ...processor, retrieve: () => Effect.sync(() => undefined) }
         yield* shop.visit((billing) =>
           Effect.gen(function* () {
             yield* begin(shop, billing)
@@ -278,7 +278,7 @@ inEachShop((name, within) => {
         const deaf: CardProcessor = {
           ...processor,
           charge: (asked) => Effect.andThen(processor.charge(asked), Effect.fail(lost)),
-          look: (sought) => (sought.card !== null ? Effect.sync(() => undefined) : processor.look(sought))
+          retrieve: (query) => (query.card !== null ? Effect.sync(() => undefined) : processor.retrieve(query))
         }
         yield* shop.visit(
           (billing) =>

@@ -107,7 +107,7 @@ inEachShop((name, within) => {
             assert.strictEqual(yield* spend(12_000), "charged")
             billing.charged(shop.account_id)
             yield* until(Effect.map(shop.balance, (balance) => balance === 23_000))
-            assert.strictEqual(yield* spend(1), "spend_cap_reached")
+            assert.strictEqual(yield* spend(1), "monthly_spend_cap_reached")
             assert.strictEqual(yield* shop.spend(1), "charged")
             assert.strictEqual(yield* shop.balance, 22_999)
             yield* shop.checkBooks

@@ -1,9 +1,8 @@
 /** The built-in simulator, played as its pages play it. */
-import { eventBody, newEventId } from "@larder/serve/billing/simulator/events.ts"
-import { cards } from "@larder/serve/billing/simulator/kept.ts"
-import { leftOf, referenceOf } from "@larder/serve/billing/simulator/payments.ts"
-import { sign, signatureHeader } from "@larder/serve/billing/simulator/signature.ts"
+import { eventBody, newEventId, sign, signatureHeader } from "@larder/serve/billing/simulator/events.ts"
+import { leftOf, referenceOf } from "@larder/serve/billing/simulator/payment-state.ts"
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
+import { cards } from "@larder/serve/billing/simulator/state.ts"
 import { testCards } from "@larder/serve/billing/simulator/test-cards.ts"
 import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
@@ -15,7 +14,7 @@ const Settings = Schema.Struct({ body: Schema.fromJsonString(Schema.Struct({ web
 export const simulatorStand = Effect.gen(function* () {
   const database = yield* ConsoleDatabase
   const simulator = Context.get(yield* Layer.build(Simulator.layer(() => "http://127.0.0.1:9")), Simulator)
-  const { close, dispute, failRefund, ownerSays, pay, payments, play, processor, refund } = simulator
+  const { close, dispute, failRefund, ownerSays, pay, payments, processor, refund, setFaults } = simulator
   const now = Effect.map(Clock.currentTimeMillis, (milliseconds) => new Date(milliseconds).toISOString())
   const stand: Stand = {
     processor,
@@ -28,9 +27,9 @@ export const simulatorStand = Effect.gen(function* () {
     failRefund: (id, it) => Effect.orDie(failRefund(referenceOf(id), it)),
     dispute: (id) => Effect.orDie(dispute(referenceOf(id))),
     closeDispute: (id, it, outcome) => Effect.orDie(close(referenceOf(id), it, outcome)),
-    outage: (isOn) => Effect.orDie(play({ outage: isOn })),
-    slow: (isOn) => Effect.orDie(play({ slow_ms: isOn ? tooLate : 0 })),
-    loseNextAnswer: Effect.orDie(play({ lose_next_answer: true })),
+    outage: (isOn) => Effect.orDie(setFaults({ outage: isOn })),
+    slow: (isOn) => Effect.orDie(setFaults({ slow_ms: isOn ? tooLate : 0 })),
+    loseNextAnswer: Effect.orDie(setFaults({ lose_next_answer: true })),
     kept: Effect.gen(function* () {
       const at = yield* now
       return (yield* payments(all)).reduce((sum, { payment }) => sum + leftOf(payment, at), 0)

@@ -49,7 +49,7 @@ const taken = { status: 204, text: "" }
 const wrongSecret =
   "The signature does not match: LARDER_STRIPE_WEBHOOK_SECRET on the server is not the signing secret (whsec_…) of this webhook endpoint, or the event is not from Stripe.\n"
 const noSecret =
-  "LARDER_STRIPE_WEBHOOK_SECRET is not set on the server, so events are refused: set it to the signing secret (whsec_…) of this webhook endpoint.\n"
+  "LARDER_STRIPE_WEBHOOK_SECRET is not set on the server, so events are rejected: set it to the signing secret (whsec_…) of this webhook endpoint.\n"
 
 const refusedEvents = async () => {
   const text = await (await fetch(`${served.url()}/metrics`)).text()
@@ -102,7 +102,7 @@ describe("a server with a key of Stripe", () => {
     expect((await refusedEvents()) - before).toBe(forged.length)
     const told = served
       .logs()
-      .match(/An event was refused \(\d+ since the start\): The signature does not match: .*secret/g)
+      .match(/An event was rejected \(\d+ since the start\): The signature does not match: .*secret/g)
     expect(told).toHaveLength(1)
     expect(await balanceOf(account.id)).toBe(5000)
   })
@@ -122,7 +122,7 @@ describe("a server with a key of Stripe", () => {
 
 describe("a server with a key of Stripe but without the webhook secret", () => {
   it("warns about the missing secret, rejects events, and adds the credits when the customer comes back", async () => {
-    expect(withoutSecret.logs()).toMatch(/LARDER_STRIPE_WEBHOOK_SECRET is not set, so events of Stripe are refused: /)
+    expect(withoutSecret.logs()).toMatch(/LARDER_STRIPE_WEBHOOK_SECRET is not set, so Stripe's events are rejected: /)
     const { account, browser, session } = await begin(withoutSecret)
     host.takeEvents()
     host.books.pay(session, "good")

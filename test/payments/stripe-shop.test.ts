@@ -77,7 +77,7 @@ describe("a shop on Stripe", () => {
             .webhook(body, header)
             .pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Warn"))
           assert.deepStrictEqual(said, [
-            `An event of stripe tells of payment ${id}, which was made with simulator: it is not looked at while stripe is used.`
+            `An event from stripe names payment ${id}, which was made with simulator: it is not reconciled while stripe is in use.`
           ])
           assert.deepStrictEqual([host.asked(), yield* moved], [[], []])
         })
@@ -181,7 +181,7 @@ describe("a shop on Stripe", () => {
           yield* buy(billing, 10_00, "good")
           host.mishaps.refuses = "Your account cannot currently make live charges."
           const answer = yield* billing.topUp((yield* savedForm(billing, 20_00)).asked)
-          const why = "The card processor refuses the payment. Nothing was charged; the operator has been told."
+          const why = "The card processor refused the payment. Nothing was charged; the operator has been notified."
           assert.isTrue("payment" in answer)
           if ("payment" in answer)
             assert.deepStrictEqual([answer.payment.state, answer.payment.problem], ["failed", why])
@@ -203,7 +203,7 @@ describe("a shop on Stripe", () => {
         const logger = Logger.make(({ logLevel, message }) => {
           told.push(`${logLevel} ${String(message)}`)
         })
-        const why = "The card processor refuses the payment. Nothing was charged; the operator has been told."
+        const why = "The card processor refused the payment. Nothing was charged; the operator has been notified."
         yield* visit((billing) =>
           Effect.gen(function* () {
             const { asked } = form(20_00)
@@ -227,9 +227,9 @@ describe("a shop on Stripe", () => {
         assert.strictEqual(told.length, 2, told.join("\n"))
         assert.match(
           told[0] ?? "",
-          /^Error Stripe refuses the payment pay_\w+ of account acct_\w+, and nothing was charged: 400 .*live charges/
+          /^Error Stripe refuses payment pay_\w+ of account acct_\w+; nothing was charged: 400 .*live charges/
         )
-        assert.match(told[1] ?? "", /^Error Stripe refuses the payment .*the key in LARDER_STRIPE_KEY is refused \(401/)
+        assert.match(told[1] ?? "", /^Error Stripe refuses payment .*the key in LARDER_STRIPE_KEY is refused \(401/)
         assert.strictEqual(yield* stand.paid, 0)
         yield* checkBooks
       })
@@ -249,7 +249,7 @@ describe("a shop on Stripe", () => {
             [state, problem],
             [
               "failed",
-              "The payment was made in EUR, and only US dollars are taken. No credits were added; the operator has been told."
+              "The payment was made in EUR, but only US dollars are accepted. No credits were added; the operator has been notified."
             ]
           )
           assert.deepStrictEqual(yield* moved, [])

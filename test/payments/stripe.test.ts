@@ -1,7 +1,7 @@
 /** What only Stripe can do to its callers, over its wire format. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Sought } from "@larder/serve/billing/processor.ts"
-import { apiVersion } from "@larder/serve/billing/stripe/stripe-client.ts"
+import type { PaymentQuery } from "@larder/serve/billing/processor.ts"
+import { apiVersion } from "@larder/serve/billing/stripe/api.ts"
 import { stripeProcessor } from "@larder/serve/billing/stripe/stripe-processor.ts"
 import { Effect, Redacted } from "effect"
 import { eventBodyOf, type StripeHost, signatureOf, webhookSecret } from "./stripe-host.ts"
@@ -10,7 +10,7 @@ import { stripeStandWithHost } from "./stripe-stand.ts"
 const now = new Date().toISOString()
 const asked = (payment_id: string, cents = 5000) => ({ payment_id, account_id: "acct_1", cents, created_at: now })
 const page = { email: "ada@example.test", success_url: "http://127.0.0.1:9/paid", cancel_url: "http://127.0.0.1:9/no" }
-const sought = (payment_id: string, more: Partial<Sought> = {}): Sought => ({
+const query = (payment_id: string, more: Partial<PaymentQuery> = {}): PaymentQuery => ({
   ...asked(payment_id),
   reference: null,
   customer: null,
@@ -24,9 +24,9 @@ const afterOnePayment = Effect.gen(function* () {
   const { processor } = stand
   const opened = yield* processor.checkout({ ...asked("pay_1"), ...page, customer: null })
   yield* stand.pay("pay_1", "good")
-  const looked = yield* processor.look(sought("pay_1", { reference: opened.reference }))
-  if (looked?.card == null || looked.customer === null) return yield* Effect.die("pay_1 was not paid")
-  const saved = { card: looked.card.id, customer: looked.customer }
+  const retrieved = yield* processor.retrieve(query("pay_1", { reference: opened.reference }))
+  if (retrieved?.card == null || retrieved.customer === null) return yield* Effect.die("pay_1 was not paid")
+  const saved = { card: retrieved.card.id, customer: retrieved.customer }
   const [intent] = host.books.intents.values()
   if (intent === undefined) return yield* Effect.die("no intent")
   return { host, settings, stand, processor, opened, saved, intent }
@@ -54,7 +54,7 @@ describe("Stripe", () => {
     Effect.gen(function* () {
       const { settings } = yield* afterOnePayment
       const wrong = stripeProcessor({ ...settings, key: Redacted.make("sk_test_of_somebody_else") })
-      const error = yield* Effect.flip(wrong.look(sought("pay_1")))
+      const error = yield* Effect.flip(wrong.retrieve(query("pay_1")))
       assert.match(error.message, /^stripe did not answer: the key in LARDER_STRIPE_KEY is refused \(401, request req_/)
       assert.notInclude(JSON.stringify(error), "sk_test")
       assert.notInclude(String(error.cause), "somebody")
@@ -70,7 +70,7 @@ describe("Stripe", () => {
       host.mishaps.outage = "none"
       host.mishaps.nonsense = true
       assert.strictEqual((yield* charge("pay_3"))._tag, "ProcessorUnavailable")
-      const found = yield* processor.look(sought("pay_3", saved))
+      const found = yield* processor.retrieve(query("pay_3", saved))
       assert.strictEqual(found?.state, "succeeded")
       yield* Effect.promise(host.close)
       assert.match((yield* charge("pay_4")).message, /no connection/)
@@ -83,7 +83,7 @@ describe("Stripe", () => {
       host.mishaps.failNext = true
       const again = { ...asked("pay_2"), ...saved }
       for (const _ of [1, 2]) assert.match((yield* Effect.flip(processor.charge(again))).message, /500/)
-      assert.isUndefined(yield* processor.look(sought("pay_2", saved)))
+      assert.isUndefined(yield* processor.retrieve(query("pay_2", saved)))
       assert.strictEqual(yield* stand.kept, 5000)
     })
   )
@@ -101,11 +101,11 @@ describe("Stripe", () => {
   it.live("reports what was received, even if the amount or the currency is another one", () =>
     Effect.gen(function* () {
       const { intent, opened, processor } = yield* afterOnePayment
-      const look = processor.look(sought("pay_1", { reference: opened.reference }))
+      const retrieved = processor.retrieve(query("pay_1", { reference: opened.reference }))
       intent.received = 4000
-      assert.strictEqual((yield* look)?.cents, 4000)
+      assert.strictEqual((yield* retrieved)?.cents, 4000)
       intent.currency = "eur"
-      const inEuros = yield* look
+      const inEuros = yield* retrieved
       assert.deepStrictEqual([inEuros?.state, inEuros?.cents], ["succeeded", 0])
       assert.match(inEuros?.problem ?? "", /EUR/)
     })
@@ -114,7 +114,7 @@ describe("Stripe", () => {
   it.live("does not accept the reference of another payment", () =>
     Effect.gen(function* () {
       const { opened, processor } = yield* afterOnePayment
-      const error = yield* Effect.flip(processor.look(sought("pay_2", { reference: opened.reference })))
+      const error = yield* Effect.flip(processor.retrieve(query("pay_2", { reference: opened.reference })))
       assert.match(error.message, /is not the payment pay_2/)
     })
   )
@@ -125,9 +125,9 @@ describe("Stripe", () => {
       host.books.customers.delete(saved.customer)
       const { reference } = yield* processor.checkout({ ...asked("pay_2"), ...page, customer: saved.customer })
       yield* stand.pay("pay_2", "good")
-      const looked = yield* processor.look(sought("pay_2", { reference }))
-      assert.strictEqual(looked?.state, "succeeded")
-      assert.notStrictEqual(looked?.customer, saved.customer)
+      const retrieved = yield* processor.retrieve(query("pay_2", { reference }))
+      assert.strictEqual(retrieved?.state, "succeeded")
+      assert.notStrictEqual(retrieved?.customer, saved.customer)
     })
   )
 
@@ -143,7 +143,7 @@ describe("Stripe", () => {
         const { reference } = yield* processor.checkout({ ...asked(id), ...inHouse, customer })
         assert.isNull(host.books.sessions.get(reference)?.email)
         yield* stand.pay(id, "good")
-        assert.strictEqual((yield* processor.look(sought(id, { reference })))?.state, "succeeded")
+        assert.strictEqual((yield* processor.retrieve(query(id, { reference })))?.state, "succeeded")
       }
     })
   )
@@ -158,18 +158,18 @@ describe("Stripe", () => {
         metadata: { payment_id: "pay_2" },
         status: "requires_confirmation"
       } as const
-      const charge = sought("pay_2", saved)
+      const charge = query("pay_2", saved)
       host.books.intents.set(half.id, { ...half, created })
-      assert.strictEqual((yield* processor.look(charge))?.state, "open") // it may still be on its way
+      assert.strictEqual((yield* processor.retrieve(charge))?.state, "open") // it may still be on its way
       host.books.intents.set(half.id, { ...half, created: created - 1000 })
       const late = { ...charge, created_at: new Date((created - 1000) * 1000).toISOString() }
-      const looked = yield* processor.look(late)
+      const retrieved = yield* processor.retrieve(late)
       assert.deepStrictEqual(
-        [looked?.state, looked?.cents, looked?.problem],
+        [retrieved?.state, retrieved?.cents, retrieved?.problem],
         ["expired", 0, "The card processor did not finish the payment. Nothing was charged."]
       )
       assert.strictEqual(host.books.intents.get(half.id)?.status, "canceled")
-      assert.deepStrictEqual(yield* processor.look({ ...late, reference: half.id }), looked)
+      assert.deepStrictEqual(yield* processor.retrieve({ ...late, reference: half.id }), retrieved)
     })
   )
 
@@ -179,8 +179,8 @@ describe("Stripe", () => {
       const { reference } = yield* processor.checkout({ ...asked("pay_2"), ...page, customer: null })
       const session = host.books.sessions.get(reference)
       if (session !== undefined) session.status = "expired"
-      const looked = yield* processor.look(sought("pay_2", { reference }))
-      assert.deepStrictEqual([looked?.state, looked?.cents, looked?.problem], ["expired", 0, null])
+      const retrieved = yield* processor.retrieve(query("pay_2", { reference }))
+      assert.deepStrictEqual([retrieved?.state, retrieved?.cents, retrieved?.problem], ["expired", 0, null])
     })
   )
 
@@ -191,7 +191,7 @@ describe("Stripe", () => {
         yield* processor.checkout({ ...asked(`pay_other_${i}`), ...page, customer: null })
       }
       host.asked()
-      assert.strictEqual((yield* processor.look(sought("pay_1")))?.state, "succeeded")
+      assert.strictEqual((yield* processor.retrieve(query("pay_1")))?.state, "succeeded")
       const lists = host.asked().filter((request) => request === "GET /v1/checkout/sessions")
       assert.strictEqual(lists.length, 3)
     })
@@ -202,8 +202,8 @@ describe("Stripe", () => {
       const { processor, saved } = yield* afterOnePayment
       yield* processor.charge({ ...asked("pay_2"), ...saved })
       const later = (hours: number) => new Date(Date.parse(now) + hours * 3_600_000 - 60_000).toISOString()
-      const page = yield* processor.look(sought("pay_1", { created_at: later(1) }))
-      const charge = yield* processor.look(sought("pay_2", { ...saved, created_at: later(23) }))
+      const page = yield* processor.retrieve(query("pay_1", { created_at: later(1) }))
+      const charge = yield* processor.retrieve(query("pay_2", { ...saved, created_at: later(23) }))
       assert.deepStrictEqual([page?.state, charge?.state], ["succeeded", "succeeded"])
     })
   )
@@ -214,7 +214,7 @@ describe("Stripe", () => {
       yield* processor.charge({ ...asked("pay_2", 3000), ...saved })
       fillWithSessions(host)
       host.asked()
-      assert.strictEqual((yield* processor.look(sought("pay_2", saved)))?.cents, 3000)
+      assert.strictEqual((yield* processor.retrieve(query("pay_2", saved)))?.cents, 3000)
       assert.notInclude(host.asked(), "GET /v1/checkout/sessions")
     })
   )
@@ -223,10 +223,10 @@ describe("Stripe", () => {
     Effect.gen(function* () {
       const { host, intent, opened, processor } = yield* afterOnePayment
       fillWithSessions(host)
-      assert.match((yield* Effect.flip(processor.look(sought("pay_1")))).message, /cannot be found among them/)
+      assert.match((yield* Effect.flip(processor.retrieve(query("pay_1")))).message, /cannot be found among them/)
       for (const reference of [opened.reference, intent.id]) {
-        const looked = yield* processor.look(sought("pay_1", { reference }))
-        assert.deepStrictEqual([looked?.state, looked?.reference], ["succeeded", opened.reference])
+        const retrieved = yield* processor.retrieve(query("pay_1", { reference }))
+        assert.deepStrictEqual([retrieved?.state, retrieved?.reference], ["succeeded", opened.reference])
       }
     })
   )
@@ -237,16 +237,16 @@ describe("Stripe", () => {
       const { reference } = yield* processor.checkout({ ...asked("pay_2"), ...page, customer: null })
       yield* stand.pay("pay_2", "declined")
       const charge = [...host.books.intents.values()].find(({ metadata }) => metadata.payment_id === "pay_2")
-      const looked = yield* processor.look(sought("pay_2", { reference: charge?.id ?? null }))
-      assert.deepStrictEqual([looked?.state, looked?.reference], ["open", reference])
+      const retrieved = yield* processor.retrieve(query("pay_2", { reference: charge?.id ?? null }))
+      assert.deepStrictEqual([retrieved?.state, retrieved?.reference], ["open", reference])
     })
   )
 
   it.live("takes nothing for an inquiry, and no more than was paid for a dispute", () =>
     Effect.gen(function* () {
       const { host, intent, opened, processor, stand } = yield* afterOnePayment
-      const reversed = Effect.map(processor.look(sought("pay_1", { reference: opened.reference })), (looked) =>
-        looked?.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
+      const reversed = Effect.map(processor.retrieve(query("pay_1", { reference: opened.reference })), (retrieved) =>
+        retrieved?.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
       )
       const id = yield* stand.dispute("pay_1")
       const dispute = host.books.disputes.get(id)
@@ -282,7 +282,7 @@ describe("Stripe", () => {
       )
       for (const { body, signature } of events) {
         const about = [{ payment_id: "pay_1", reference: intent.id }]
-        assert.deepStrictEqual(yield* processor.paymentsOf(body, () => signature), about)
+        assert.deepStrictEqual(yield* processor.paymentsOfEvent(body, () => signature), about)
       }
     })
   )
@@ -299,11 +299,11 @@ describe("Stripe", () => {
       for (const object of objects) {
         const body = eventBodyOf("some.event", object, Date.now())
         const header = () => signatureOf(webhookSecret, body, Date.now())
-        assert.deepStrictEqual(yield* processor.paymentsOf(body, header), [])
+        assert.deepStrictEqual(yield* processor.paymentsOfEvent(body, header), [])
       }
       const notJson = "hello"
       assert.deepStrictEqual(
-        yield* processor.paymentsOf(notJson, () => signatureOf(webhookSecret, notJson, Date.now())),
+        yield* processor.paymentsOfEvent(notJson, () => signatureOf(webhookSecret, notJson, Date.now())),
         []
       )
     })
@@ -316,7 +316,7 @@ describe("Stripe", () => {
       yield* stand.refund("pay_1", 1000)
       const [event] = host.takeEvents()
       yield* stand.outage(true)
-      const error = yield* Effect.flip(processor.paymentsOf(event?.body ?? "", () => event?.signature ?? null))
+      const error = yield* Effect.flip(processor.paymentsOfEvent(event?.body ?? "", () => event?.signature ?? null))
       assert.strictEqual(error._tag, "ProcessorUnavailable")
     })
   )

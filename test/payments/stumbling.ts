@@ -18,8 +18,8 @@ export const stages = [
   "after a page is made",
   "before a charge",
   "after a charge",
-  "before a look",
-  "after a look",
+  "before a retrieval",
+  "after a retrieval",
   "before a card is forgotten",
   "after a card is forgotten"
 ] as const
@@ -66,7 +66,7 @@ export const stumble = (end: End | null) => {
       ...it,
       checkout: (asked) => around("before a page is made", it.checkout(asked), "after a page is made"),
       charge: (asked) => around("before a charge", it.charge(asked), "after a charge"),
-      look: (sought) => around("before a look", it.look(sought), "after a look"),
+      retrieve: (query) => around("before a retrieval", it.retrieve(query), "after a retrieval"),
       forget: (card) => around("before a card is forgotten", it.forget(card), "after a card is forgotten")
     })
   }

@@ -103,7 +103,7 @@ inEachShop((name, within) => {
             const withSaved = (cents: number) =>
               Effect.flatMap(savedForm(billing, cents), ({ asked }) => billing.topUp(asked))
             const refused = yield* Effect.flip(withSaved(20_00))
-            assert.strictEqual(refused.message, "There is no saved card. Pay once by card; it is saved then.")
+            assert.strictEqual(refused.message, "There is no saved card. Pay once by card to save it.")
             yield* buy(billing, 10_00, "good")
             const answer = yield* withSaved(20_00)
             assert.isTrue("payment" in answer && answer.payment.state === "succeeded")
@@ -145,7 +145,7 @@ inEachShop((name, within) => {
             )
             assert.strictEqual(yield* stand.paid, 2)
             const other = yield* Effect.flip(billing.topUp({ ...asked, cents: 21_00 }))
-            assert.strictEqual(other.message, "This form was sent before, with another amount. Load the page again.")
+            assert.strictEqual(other.message, "This form was already sent with a different amount. Reload the page.")
             const page = form(30_00).asked
             assert.deepStrictEqual(yield* billing.topUp(page), yield* billing.topUp(page))
             yield* checkBooks
@@ -184,10 +184,7 @@ inEachShop((name, within) => {
           Effect.gen(function* () {
             const { asked } = form(20_00)
             const empty = yield* Effect.flip(billing.topUp({ ...asked, submission: "" }))
-            assert.strictEqual(
-              empty.message,
-              "The form did not arrive whole, and nothing was charged. Load the page again."
-            )
+            assert.strictEqual(empty.message, "The form arrived incomplete, and nothing was charged. Reload the page.")
             const two = yield* Effect.all(
               [20_00, 21_00].map((cents) => Effect.result(billing.topUp({ ...asked, cents }))),
               { concurrency: 2 }
@@ -203,7 +200,7 @@ inEachShop((name, within) => {
             const elsewhere = yield* Effect.flip(billing.topUp(second))
             assert.strictEqual(
               elsewhere.message,
-              "This form was sent before, to another card processor. Load the page again."
+              "This form was already sent to another card processor. Reload the page."
             )
           })
         )
@@ -220,7 +217,7 @@ inEachShop((name, within) => {
               const refused = yield* Effect.flip(billing.topUp(form(20_00).asked))
               assert.strictEqual(
                 refused.message,
-                "The card processor does not answer. Nothing was charged; try again in a moment."
+                "The card processor does not answer. Nothing was charged. Try again in a moment."
               )
               const answer = yield* billing.topUp((yield* savedForm(billing, 30_00)).asked)
               assert.isTrue("payment" in answer && answer.payment.state === "open")
@@ -263,7 +260,7 @@ inEachShop((name, within) => {
           Effect.gen(function* () {
             for (const cents of [9_99, 50_000_01, 10_00.5, Number.NaN]) {
               const error = yield* Effect.flip(billing.topUp(form(cents).asked))
-              assert.strictEqual(error.message, "An amount is at least $10.00 and at most $50,000.00, in whole cents.")
+              assert.strictEqual(error.message, "The amount must be from $10.00 to $50,000.00, in whole cents.")
             }
             for (const cents of [10_00, 50_000_00]) {
               assert.property(yield* billing.topUp(form(cents).asked), "redirect")
@@ -310,7 +307,7 @@ inEachShop((name, within) => {
           ).pipe(Effect.provide(Logger.layer([logger])), Effect.provideService(References.MinimumLogLevel, "Error"))
           const { name } = stand.processor
           assert.deepStrictEqual(told, [
-            `An event of ${name} tells of payment ${id}, which is not known here; a restored backup does not know what was paid after it was made. Look it up at ${name}: where an account of this ledger has paid, credit it by hand with: larder-serve accounts credit --account ID --usd AMOUNT --note ${id}`
+            `An event from ${name} names payment ${id}, which is unknown here; a restored backup lacks the payments made after it. Check the payment at ${name}. If an account of this ledger paid, credit it with: larder-serve accounts credit --account ID --usd AMOUNT --note ${id}`
           ])
         })
       )
@@ -327,15 +324,21 @@ inEachShop((name, within) => {
               const { problem, state } = yield* billing.payment(account_id, sent.payment_id)
               assert.deepStrictEqual(
                 [state, problem],
-                ["failed", "$10.01 was received instead of $10.00. No credits were added; the operator has been told."]
+                [
+                  "failed",
+                  "$10.01 was received instead of $10.00. No credits were added; the operator has been notified."
+                ]
               )
               assert.deepStrictEqual(yield* moved, [])
             }),
           {
             processor: {
               ...stand.processor,
-              look: (sought) =>
-                Effect.map(stand.processor.look(sought), (looked) => looked && { ...looked, cents: looked.cents + 1 })
+              retrieve: (query) =>
+                Effect.map(
+                  stand.processor.retrieve(query),
+                  (retrieved) => retrieved && { ...retrieved, cents: retrieved.cents + 1 }
+                )
             }
           }
         )

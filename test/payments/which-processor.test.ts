@@ -37,7 +37,7 @@ describe.each(["an embedded ledger", "PostgreSQL"] as const)("a server on %s", (
           const refused = yield* Effect.flip(opened(env))
           assert.match(
             refused.message,
-            /^This ledger has payments by Stripe, and LARDER_STRIPE_KEY is not set: .* Set the key\./
+            /^This ledger contains payments by Stripe, but LARDER_STRIPE_KEY is not set: .* Set the key\./
           )
         }
         assert.strictEqual(yield* opened({ LARDER_SIMULATE_PAYMENTS: "yes" }), "simulator")
@@ -51,11 +51,11 @@ describe("the warning that no money is taken", () => {
   it("is loud when the console has a public address", () => {
     for (const mode of ["simulated", "test"] as const) {
       const here = nothingIsTaken(mode, undefined)
-      assert.match(here ?? "", /^Card payments are .* for nothing\.$/)
+      assert.match(here ?? "", /^Card payments are .* without paying\.$/)
       assert.strictEqual(nothingIsTaken(mode, "http://console.lan"), here)
       assert.strictEqual(
         nothingIsTaken(mode, "https://console.example.com"),
-        `NO MONEY IS TAKEN AT https://console.example.com! ${here} Set a live key of Stripe before customers sign in.`
+        `NO MONEY IS TAKEN AT https://console.example.com! ${here} Set a live Stripe key before customers sign in.`
       )
     }
     assert.isUndefined(nothingIsTaken("live", "https://console.example.com"))

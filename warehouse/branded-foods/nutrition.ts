@@ -5,8 +5,8 @@
  */
 import { Nutrition } from "@larder/schemas/branded-food/records.ts"
 
-export type NutritionKey = keyof typeof Nutrition.fields
-export const nutritionKeys = Object.keys(Nutrition.fields) as ReadonlyArray<NutritionKey> // keys of a literal struct
+type NutritionKey = keyof typeof Nutrition.fields
+const nutritionKeys = Object.keys(Nutrition.fields) as ReadonlyArray<NutritionKey> // keys of a literal struct
 
 /** Columns of `branded_food.food` with the label's own amounts per serving, in the order of `nutritionKeys`. */
 export const labelColumns = nutritionKeys.map((key) => `label_${key}` as const)
@@ -76,7 +76,7 @@ export const perServing = (amount: number, servingSize: number): number => {
   return amount < 0 ? -rounded + 0 : rounded // no negative zero
 }
 
-export type Amounts = ReadonlyMap<number, number | null>
+type Amounts = ReadonlyMap<number, number | null>
 
 const statedAmount = (key: NutritionKey, amounts: Amounts) => {
   for (const nutrient of nutrientsOf[key]) {

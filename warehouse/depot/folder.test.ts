@@ -43,7 +43,7 @@ const refusedIn = (
 describe("a depot in a folder", () => {
   isDepot(Effect.map(aFolder, (folder) => folderDepot(path.join(folder, "not there yet"))))
 
-  itWorks("keeps a file as another name of it, which can only be read, or as a copy from another file system", () =>
+  itWorks("stores a file as a read-only hard link, or as a copy if it is on another file system", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       const depot = folderDepot(folder)
@@ -65,7 +65,7 @@ describe("a depot in a folder", () => {
       }
     })
   )
-  itWorks("keeps again what is kept already, for a user who may not write to it", () =>
+  itWorks("stores an existing object again for a user who has no write access to it", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       const depot = folderDepot(folder)
@@ -89,7 +89,7 @@ describe("a depot in a folder", () => {
       assert.strictEqual((yield* datedObjects(depot)).size, 2)
     })
   )
-  itWorks("leaves nothing of what a full disk has no room for, and says so", () =>
+  itWorks("leaves no partial file on a full disk, and reports it", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       const said = refusedIn(folder, { shell: "trap '' XFSZ; ulimit -f 1" })
@@ -97,14 +97,14 @@ describe("a depot in a folder", () => {
       assert.deepStrictEqual(readdirSync(path.join(folder, "generations")), [])
     })
   )
-  itWorks("says what to do where this user may not write, and leaves nothing", () =>
+  itWorks("says what to do if this user has no write access, and leaves nothing behind", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       yield* FileSystem.FileSystem.use((fs) => fs.chmod(folder, 0o555))
       const said = refusedIn(folder, { before: "if (process.getuid?.() === 0) process.setuid(65534)" })
       assert.match(
         said,
-        /EACCES.*The folder cannot be written: give this user the right to, or set LARDER_DEPOT to another folder\./
+        /EACCES.*The folder cannot be written: give this user write access, or set LARDER_DEPOT to another folder\./
       )
       assert.deepStrictEqual(readdirSync(folder), [])
     })
@@ -120,13 +120,13 @@ describe("a depot in a folder", () => {
           syncBuiltinESMExports()` // FAT answers the first, some file systems in user space the second
           assert.match(
             refusedIn(folder, { before, setting: "LARDER_HOME" }),
-            /no link.*The folder must lie on a file system with hard links: set LARDER_HOME to a folder on one\./
+            /no link.*The folder must be on a file system with hard links: set LARDER_HOME to such a folder\./
           )
           assert.deepStrictEqual(readdirSync(path.join(folder, "generations")), [])
         })
     )
   }
-  itWorks("says what to do where its folder is a file", () =>
+  itWorks("says what to do if its folder is a file", () =>
     Effect.gen(function* () {
       const file = path.join(yield* aFolder, "file")
       yield* Effect.promise(() => writeFile(file, "no folder"))

@@ -4,9 +4,11 @@
  */
 import { randomUUID } from "node:crypto"
 import { constants, createReadStream } from "node:fs"
-import { chmod, copyFile, link, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
+import { chmod, copyFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import path from "node:path"
-import { Effect, Option, Stream } from "effect"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Effect, type FileSystem, Option, type PlatformError, Stream } from "effect"
+import { syncFile, syncFolder } from "../disk.ts"
 import { type Depot, DepotUnusable } from "./depot.ts"
 
 const codeOf = (error: unknown) => (error instanceof Error && "code" in error ? String(error.code) : "")
@@ -22,37 +24,25 @@ const adviceFor = (cause: unknown, setting: Setting) => {
       return "The disk is full: make room, and run again."
     case "EACCES":
     case "EROFS":
-      return `The folder cannot be written: give this user the right to, or set ${setting} to another folder.`
+      return `The folder cannot be written: give this user write access, or set ${setting} to another folder.`
     case "EPERM":
     case "ENOSYS":
     case "ENOTSUP":
     case "EOPNOTSUPP":
-      return `The folder must lie on a file system with hard links: set ${setting} to a folder on one.`
+      return `The folder must be on a file system with hard links: set ${setting} to such a folder.`
     default:
       return "Check the folder, and run again."
   }
 }
 
-/** Makes new names in a folder durable: they survive a power failure. Windows has no such call. */
-const syncFolder = async (folder: string) => {
-  if (process.platform === "win32") return
-  const opened = await open(folder)
-  try {
-    await opened.sync()
-  } finally {
-    await opened.close()
-  }
-}
-
-/** The file may be read-only, such as a part that is put again. Windows flushes only files that it can write. */
-const syncFile = async (file: string) => {
-  const opened = await open(file, process.platform === "win32" ? "r+" : "r")
-  try {
-    await opened.sync()
-  } finally {
-    await opened.close()
-  }
-}
+/** Fails with the error of the system, from which the advice follows. */
+const flushed = (flush: Effect.Effect<void, PlatformError.PlatformError, FileSystem.FileSystem>) =>
+  Effect.runPromise(
+    flush.pipe(
+      Effect.mapError(({ reason }) => reason.cause ?? reason),
+      Effect.provide(NodeFileSystem.layer)
+    )
+  )
 
 /** A hard link, or a copy if the target is on another file system. */
 const linkOrCopy = async (file: string, target: string) => {
@@ -76,27 +66,39 @@ const exists = (file: string) =>
 /** Creates a folder that survives a power failure. */
 const makeFolder = async (folder: string) => {
   const first = await mkdir(folder, { recursive: true })
-  if (first !== undefined) await syncFolder(path.dirname(first))
+  if (first !== undefined) await flushed(syncFolder(path.dirname(first)))
 }
 
-/**
- * Lets `write` create a file and gives it its name when it is finished; false if the name is taken. A full disk leaves
- * no unfinished file.
- */
-const putOnce = async (target: string, write: (part: string) => Promise<void>) => {
+/** Lets `write` create a file, then `place` puts it in its place. A full disk leaves no unfinished file. */
+const put = async <A>(
+  target: string,
+  write: (part: string) => Promise<void>,
+  place: (part: string, target: string) => Promise<A>
+) => {
   await makeFolder(path.dirname(target))
   const part = path.join(path.dirname(target), `.${path.basename(target)}.${randomUUID()}.part`)
   try {
     await write(part)
-    await link(part, target)
-    await syncFolder(path.dirname(target))
-    return true
-  } catch (error) {
-    if (codeOf(error) === "EEXIST") return false
-    throw error
+    return await place(part, target)
   } finally {
     await rm(part, { force: true })
   }
+}
+
+/** False if the name is taken. */
+const linkIfFree = (part: string, target: string) =>
+  link(part, target).then(
+    () => true,
+    (error) => {
+      if (codeOf(error) === "EEXIST") return false
+      throw error
+    }
+  )
+
+const putOnce = async (target: string, write: (part: string) => Promise<void>) => {
+  const isNew = await put(target, write, linkIfFree)
+  if (isNew) await flushed(syncFolder(path.dirname(target)))
+  return isNew
 }
 
 /** Unfinished files: a program is putting them, or was killed while it did. */
@@ -122,30 +124,20 @@ export const folderDepot = (location: string, setting: Setting = "LARDER_DEPOT")
       if (await exists(target)) return
       await putOnce(target, async (part) => {
         await linkOrCopy(file, part)
-        await syncFile(part)
+        await flushed(syncFile(part))
         await chmod(part, 0o444) // a client that forgets to open it read-only cannot change it
       })
     })
 
   const replace = (name: string, write: (part: string) => Promise<void>) =>
-    attempt(`write ${name}`, async () => {
-      const target = at(name)
-      await makeFolder(path.dirname(target))
-      const part = path.join(path.dirname(target), `.${path.basename(target)}.${randomUUID()}.part`)
-      try {
-        await write(part)
-        await rename(part, target)
-      } finally {
-        await rm(part, { force: true })
-      }
-    })
+    attempt(`write ${name}`, () => put(at(name), write, rename))
 
   const putHint: Depot["putHint"] = (name, text) => replace(name, (part) => writeFile(part, text, { flag: "wx" }))
 
   const replaceFile: Depot["replaceFile"] = (name, _, file) =>
     replace(name, async (part) => {
       await copyFile(file, part, constants.COPYFILE_EXCL)
-      await syncFile(part)
+      await flushed(syncFile(part))
       await chmod(part, 0o444)
       await rm(`${at(name)}.wal`, { force: true }) // the write-ahead log of a program that wrote to the old file
     })

@@ -44,7 +44,7 @@ const aHost = (
 describe("a depot behind a web server", () => {
   isReadableDepot(served)
 
-  itWorks("finds the newest generation by its numbers, where there is no hint", () =>
+  itWorks("finds the newest generation by its number if there is no hint", () =>
     Effect.gen(function* () {
       const { depot, filled } = yield* served
       assert.deepStrictEqual(yield* depot.list("generations/"), [])
@@ -68,7 +68,7 @@ describe("a depot behind a web server", () => {
         assert.deepStrictEqual(yield* depot.list("generations/", nameOf(6)), [nameOf(7)])
       })
   )
-  itWorks("says so where the hint names what was removed, in place of finding nothing", () =>
+  itWorks("fails if the hint names a removed generation, instead of finding nothing", () =>
     Effect.gen(function* () {
       const { depot, filled } = yield* served
       yield* filled.putText(nameOf(7), "{}")
@@ -80,7 +80,7 @@ describe("a depot behind a web server", () => {
       )
     })
   )
-  itWorks("refuses to write, and says where to", () =>
+  itWorks("refuses to write, and says where to write instead", () =>
     Effect.gen(function* () {
       const { depot } = yield* served
       const { message } = yield* Effect.flip(depot.putText(nameOf(1), "{}"))
@@ -93,7 +93,7 @@ describe("a depot behind a web server", () => {
       for (const other of others) assert.match((yield* Effect.flip(other)).message, /for reading only/)
     })
   )
-  itWorks("reads a public bucket, too", () =>
+  itWorks("also reads a public bucket", () =>
     Effect.gen(function* () {
       const { depot: filled, service } = yield* aBucket
       yield* filled.putText(nameOf(1), "{}")
@@ -101,7 +101,7 @@ describe("a depot behind a web server", () => {
       assert.deepStrictEqual(yield* depot.list("generations/"), [nameOf(1)])
     })
   )
-  itWorks("has texts confirmed by the host, and gives it a user and a password that no message tells", () =>
+  itWorks("has the host confirm texts, and sends a user and a password that no message shows", () =>
     Effect.gen(function* () {
       const host = yield* aHost({ [`/${nameOf(1)}`]: [200, {}, "{}"], [`/${nameOf(2)}`]: [401, {}, "who are you?"] })
       const depot = yield* reading(host.address, { name: "zoë", password: Redacted.make("geheim") })
@@ -126,14 +126,14 @@ describe("a depot behind a web server", () => {
       )
     })
   )
-  itWorks("refuses what a host has compressed against its wish", () =>
+  itWorks("refuses a response that the host has compressed against its request", () =>
     Effect.gen(function* () {
       const host = yield* aHost({ [`/${nameOf(1)}`]: [200, { "content-encoding": "gzip" }, "pressed"] })
       const { message } = yield* Effect.flip((yield* reading(host.address)).text(nameOf(1)).pipe(soon))
-      assert.match(message, /the text comes as gzip\. Check the host/)
+      assert.match(message, /the text is sent as gzip\. Check the host/)
     })
   )
-  itWorks("says that there is no answer", () =>
+  itWorks("says that the host does not answer", () =>
     Effect.gen(function* () {
       const host = yield* Effect.scoped(aHost({})) // already closed
       const { message } = yield* Effect.flip((yield* reading(host.address)).text(nameOf(1)).pipe(soon))

@@ -19,7 +19,7 @@ const numberIn = (name: string) => Number(/\/(\d{9})\.json$/.exec(name)?.[1] ?? 
 
 const adviceFor = ({ headers, status }: Answer) => {
   if (status === 401 || status === 403) {
-    return "Give a user and a password in the address, https://user:password@host/…; for what is not there a bucket answers 404 only to who may list it."
+    return "Give a user and a password in the address, https://user:password@host/…; a bucket answers 404 for a missing object only to users who may list it."
   }
   if (status >= 300 && status < 400)
     return `Use the address that it redirects to: ${headers.location ?? "it does not say which"}.`
@@ -36,8 +36,8 @@ const refusalOf = (answer: Answer) =>
 const isAbsent = ({ status }: Answer) => status === 404 || status === 410
 
 const absent = new RequestFailed({
-  problem: "it is not there",
-  advice: "If its generation was removed meanwhile, take a newer one.",
+  problem: "it does not exist",
+  advice: "If its generation has been removed, use a newer one.",
   may_pass: false
 })
 
@@ -111,6 +111,6 @@ export const httpDepot = Effect.fnUntraced(function* ({ address, user }: Host) {
 const pruned = (name: string) =>
   new RequestFailed({
     problem: `${hintName} names ${name}, which is not there`,
-    advice: "A cache on the way may keep an old one: wait, or publish again.",
+    advice: "A cache on the way may hold an outdated copy: wait, or publish again.",
     may_pass: false
   })

@@ -8,7 +8,7 @@ import { folderDepot } from "./folder.ts"
 import { proven } from "./proven.ts"
 
 describe("the proof of a depot", () => {
-  itWorks("holds for a service that takes conditions, and leaves nothing behind", () =>
+  itWorks("passes for a service that supports conditions, and leaves nothing behind", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       yield* proven(depot)
@@ -16,13 +16,13 @@ describe("the proof of a depot", () => {
       assert.isAbove(service.seen.filter((request) => request.startsWith("PUT")).length, 8 * 16)
     })
   )
-  itWorks("holds for a folder", () =>
+  itWorks("passes for a folder", () =>
     Effect.gen(function* () {
       const folder = yield* FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-depot-" }))
       yield* proven(folderDepot(folder))
     })
   )
-  itWorks("refuses a service that ignores conditions, with the reason, and removes what it has put", () =>
+  itWorks("refuses a service that ignores conditions, with the reason, and removes the texts that it put", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.state.conditions = "ignored"
@@ -30,22 +30,25 @@ describe("the proof of a depot", () => {
       assert.strictEqual(
         message,
         `It is impossible to use ${depot.location} as a depot: of 2 that put the same name one after the other, 2 were told ` +
-          "to be first, so two runs could overwrite each other. Use a service that holds If-None-Match: *, such as AWS S3, " +
-          "Ceph RGW, MinIO or versitygw, or a folder."
+          "that they were first, so two runs could overwrite each other. Use a service that supports If-None-Match: *, such as " +
+          "AWS S3, Ceph RGW, MinIO or versitygw, or a folder."
       )
       assert.deepStrictEqual(service.names(), [])
     })
   )
-  itWorks("refuses a service that holds conditions one after the other, but not at once", () =>
+  itWorks("refuses a service that honours conditions in sequence, but not concurrently", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.state.conditions = "held one after the other"
       const { message } = yield* Effect.flip(proven(depot))
-      assert.match(message, /: of 16 that put the same name at once, \d+ were told to be first, so two runs could/)
+      assert.match(
+        message,
+        /: of 16 that put the same name at once, \d+ were told that they were first, so two runs could/
+      )
       assert.deepStrictEqual(service.names(), [])
     })
   )
-  itWorks("refuses a depot that tells the truth about who was first, and keeps the text of another", () =>
+  itWorks("refuses a depot that names the right winner, but stores the text of another", () =>
     Effect.gen(function* () {
       const { depot } = yield* aBucket
       const overwriting: Depot = {
@@ -55,11 +58,11 @@ describe("the proof of a depot", () => {
       }
       assert.match(
         (yield* Effect.flip(proven(overwriting))).message,
-        /: it keeps another text than that of the first, so/
+        /: it stored another text than that of the first, so/
       )
     })
   )
-  itWorks("says what the depot says where it cannot be used at all", () =>
+  itWorks("passes on the depot's own error if it cannot be used at all", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.plan("PUT", { kind: "refuse", status: 403, code: "AccessDenied" }, 1)
@@ -79,7 +82,7 @@ describe("the proof of a depot", () => {
           TestClock.adjust("10 seconds"),
           Effect.promise(() => new Promise(setImmediate))
         )
-      assert.match((yield* Fiber.join(proving)).message, /: its proof took longer than 1 minute\. Check the network/)
+      assert.match((yield* Fiber.join(proving)).message, /: its test took longer than 1 minute\. Check the network/)
     })
   )
 })

@@ -20,7 +20,7 @@ const holdsNoConditions = (depot: Depot, what: string) =>
   refuse(
     depot,
     `${what}, so two runs could overwrite each other`,
-    "Use a service that holds If-None-Match: *, such as AWS S3, Ceph RGW, MinIO or versitygw, or a folder."
+    "Use a service that supports If-None-Match: *, such as AWS S3, Ceph RGW, MinIO or versitygw, or a folder."
   )
 
 /** Fails if a depot must not be published to. Leaves nothing behind; if killed, a few bytes below `proofs/`. */
@@ -37,11 +37,11 @@ export const proven = Effect.fn("Depot.proven")(function* (depot: Depot) {
       const how = concurrency === 1 ? "one after the other" : "at once"
       return yield* holdsNoConditions(
         depot,
-        `of ${count} that put the same name ${how}, ${winners.length} were told to be first`
+        `of ${count} that put the same name ${how}, ${winners.length} were told that they were first`
       )
     }
     if (!Option.contains(yield* depot.text(name), winners[0])) {
-      return yield* holdsNoConditions(depot, "it keeps another text than that of the first")
+      return yield* holdsNoConditions(depot, "it stored another text than that of the first")
     }
   })
 
@@ -57,7 +57,7 @@ export const proven = Effect.fn("Depot.proven")(function* (depot: Depot) {
       duration: longest,
       orElse: () =>
         Effect.fail(
-          refuse(depot, `its proof took longer than ${longest}`, "Check the network and the service, and start again.")
+          refuse(depot, `its test took longer than ${longest}`, "Check the network and the service, and start again.")
         )
     }),
     Effect.ensuring(cleared)

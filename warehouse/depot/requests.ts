@@ -72,7 +72,7 @@ const broken = ({ reason }: HttpClientError) => {
 }
 
 const stalled = (idle: Duration.Duration) =>
-  new RequestFailed({ problem: `nothing came for ${Duration.format(idle)}`, advice: checkNetwork, may_pass: true })
+  new RequestFailed({ problem: `no data arrived for ${Duration.format(idle)}`, advice: checkNetwork, may_pass: true })
 
 /** Fails if `moved` is not called within the idle time. */
 const whileMoving = <A, E, R>(work: (moved: Effect.Effect<void>) => Effect.Effect<A, E, R>) =>
@@ -124,16 +124,18 @@ const withoutFirst = <E, R>(count: number, bytes: Stream.Stream<Uint8Array, E, R
 /** The bytes of an answer from `from` on, whatever the host made of the range; a failure if that is uncertain. */
 const restOf = (response: HttpClientResponse, from: number) => {
   const bytes = Stream.mapError(response.stream, broken)
-  if (!isAsItIs(response)) return Stream.fail(refuse(`the object comes as ${response.headers["content-encoding"]}`))
+  if (!isAsItIs(response)) return Stream.fail(refuse(`the object is sent as ${response.headers["content-encoding"]}`))
   if (response.status === 200) return withoutFirst(from, bytes) // not every host supports ranges
   if (response.status === 416) return Stream.empty // there are no bytes from there on
   const range = response.headers["content-range"] ?? ""
   const [, first, last, total] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(range) ?? []
   const isRest = Number(first) === from && (total === "*" || Number(last) + 1 === Number(total))
-  return isRest ? bytes : Stream.fail(refuse(`the bytes from ${from} on were asked for, and others came (${range})`))
+  return isRest
+    ? bytes
+    : Stream.fail(refuse(`the bytes from ${from} on were requested, but others were sent (${range})`))
 }
 
-export type Asked = Effect.Effect<HttpClientRequest.HttpClientRequest>
+type RequestEffect = Effect.Effect<HttpClientRequest.HttpClientRequest>
 
 /**
  * Sends requests. An answer of any status is returned. A failure is a connection that breaks or stalls, or a body that
@@ -155,20 +157,20 @@ export const makeRequests = Effect.map(HttpClient.HttpClient, (given) => {
       Effect.map((bytes) => Buffer.from(bytes).toString("utf8"))
     )
 
-  const ask = (asked: Asked, upload?: Upload): Effect.Effect<Answer, RequestFailed> =>
+  const ask = (asked: RequestEffect, upload?: Upload): Effect.Effect<Answer, RequestFailed> =>
     whileMoving((moved) =>
       Effect.gen(function* () {
         const request = yield* asked
         const response = yield* send(upload === undefined ? request : withFile(request, upload, moved))
         yield* moved
-        if (!isAsItIs(response)) return yield* refuse(`the text comes as ${response.headers["content-encoding"]}`)
+        if (!isAsItIs(response)) return yield* refuse(`the text is sent as ${response.headers["content-encoding"]}`)
         return { status: response.status, headers: response.headers, text: yield* textOf(response, moved) }
       })
     ).pipe(Effect.scoped)
 
   /** The bytes from `from` on. If the connection breaks, the next one resumes from there. */
   const bytes = (
-    asked: (range: Readonly<Record<string, string>>) => Asked,
+    asked: (range: Readonly<Record<string, string>>) => RequestEffect,
     from: number,
     refusal: (answer: Answer) => Effect.Effect<never, RequestFailed>
   ): Stream.Stream<Uint8Array, RequestFailed> =>

@@ -42,14 +42,14 @@ const decoded = (key: string, encoding: string | undefined) => {
   }
 }
 
-export interface Page {
+export interface ListingPage {
   readonly entries: ReadonlyArray<{ readonly key: string; readonly modified: number }>
   /** Token for the next page; undefined on the last one. */
   readonly next: string | undefined
 }
 
 /** A page of ListObjectsV2; none if the answer is something else, or incomplete. */
-export const pageOf = ({ text }: Answer): Option.Option<Page> => {
+export const pageOf = ({ text }: Answer): Option.Option<ListingPage> => {
   const listing = Option.map(decodeListing(parsed(text)), ({ ListBucketResult }) => ListBucketResult)
   if (Option.isNone(listing)) return Option.none()
   const { Contents = [], EncodingType, IsTruncated, NextContinuationToken: next } = listing.value
@@ -99,7 +99,7 @@ const adviceFor = (code: string, circumstances: Circumstances, actualRegion: str
   switch (code) {
     case "InvalidAccessKeyId":
     case "XAdminUserNotFound": // versitygw's code
-      return "Check AWS_ACCESS_KEY_ID, and that it is one of this service."
+      return "Check AWS_ACCESS_KEY_ID, and whether it belongs to this service."
     case "SignatureDoesNotMatch":
       return "Check AWS_SECRET_ACCESS_KEY."
     case "ExpiredToken":
@@ -108,7 +108,7 @@ const adviceFor = (code: string, circumstances: Circumstances, actualRegion: str
       return newToken
     case "RequestTimeTooSkewed":
     case "RequestExpired":
-      return `Set the clock of this machine right: it says ${new Date(now).toISOString()}.`
+      return `Correct the clock of this machine: it says ${new Date(now).toISOString()}.`
     case "NoSuchBucket":
       return `Create the bucket ${bucket}, or name another one in LARDER_DEPOT.`
     case "InvalidBucketName":

@@ -38,7 +38,7 @@ const textOf = (depot: Depot, sha256: string, from = 0) =>
     Buffer.concat([...pieces]).toString()
   )
 
-describe("a text that is put while answers get lost", () => {
+describe("a text that is put while responses get lost", () => {
   for (const [what, mishap] of [
     ["the connection is cut before", cut("before")],
     ["the connection is cut after", cut("after")],
@@ -72,7 +72,7 @@ describe("a text that is put while answers get lost", () => {
       })
     )
   }
-  itWorks("fails with what the service says, when it has said so again and again", () =>
+  itWorks("fails with the service's error if every retry gets it", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.plan("PUT", refuse(503, "SlowDown"), 100)
@@ -85,7 +85,7 @@ describe("a text that is put while answers get lost", () => {
       assert.strictEqual(service.seen.filter((request) => request.startsWith("PUT")).length, 4)
     })
   )
-  it.effect("is put again after half a minute in which nothing moved", () =>
+  it.effect("is put again after half a minute without any progress", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.now()) // the service compares clocks
       const { depot, service } = yield* aBucket
@@ -116,7 +116,7 @@ describe("an object that is put", () => {
       })
     )
   }
-  itWorks("is sent once, and replaces what has another length", () =>
+  itWorks("is sent once, and replaces an object of another length", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file, object } = yield* aPart
@@ -128,7 +128,7 @@ describe("an object that is put", () => {
       assert.strictEqual(yield* textOf(depot, object.sha256), text)
     })
   )
-  itWorks("fails where the file is not what it was, and puts nothing", () =>
+  itWorks("fails if the file has changed, and puts nothing", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file, object } = yield* aPart
@@ -152,7 +152,7 @@ describe("an object that is put", () => {
       assert.deepStrictEqual(service.seen, [])
     })
   )
-  itWorks("says why it is refused, also where the service does not wait for its end", () =>
+  itWorks("says why it is refused, even if the service does not wait for the whole body", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file } = yield* aPart
@@ -163,7 +163,7 @@ describe("an object that is put", () => {
       assert.match(message, /507 XMinioStorageFull .*The bucket is full/)
     })
   )
-  itWorks("says why it is refused, although an answer to HEAD has no words", () =>
+  itWorks("says why it is refused, although a response to HEAD has no body", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const { file, object } = yield* aPart
@@ -182,7 +182,7 @@ describe("an object that is read", () => {
     service.seen.length = 0
     return { service, sha256: object.sha256, read: (from: number) => textOf(depot, object.sha256, from).pipe(soon) }
   })
-  itWorks("goes on where the connection broke off, as often as it does", () =>
+  itWorks("resumes where the connection broke off, as often as it does", () =>
     Effect.gen(function* () {
       const { read, service, sha256 } = yield* anObject
       service.plan("GET", cut("half-way"), 5) // each try makes progress, so five cuts are not too many for four tries
@@ -195,7 +195,7 @@ describe("an object that is read", () => {
       assert.strictEqual(yield* read(9), text.slice(9))
     })
   )
-  it.effect("goes on after half a minute in which nothing came", () =>
+  it.effect("resumes after half a minute without data", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.now()) // the service compares clocks
       const { read, service } = yield* anObject
@@ -204,25 +204,25 @@ describe("an object that is read", () => {
       assert.strictEqual(service.seen.length, 2)
     }).pipe(Effect.provide(NodeServices.layer))
   )
-  itWorks("goes on from a host that knows no ranges, without the bytes that are there", () =>
+  itWorks("resumes from a host without ranges, and skips the bytes that it already has", () =>
     Effect.gen(function* () {
       const { read, service } = yield* anObject
       service.plan("GET", { kind: "range", sent: "all" })
       assert.strictEqual(yield* read(9), text.slice(9))
     })
   )
-  itWorks("fails where other bytes come than were asked for", () =>
+  itWorks("fails if other bytes arrive than were requested", () =>
     Effect.gen(function* () {
       const { read, service } = yield* anObject
       service.plan("GET", { kind: "range", sent: "another" })
       const { message } = yield* Effect.flip(read(9))
       assert.match(
         message,
-        /: the bytes from 9 on were asked for, and others came \(bytes 10-58\/59\)\. Check the host/
+        /: the bytes from 9 on were requested, but others were sent \(bytes 10-58\/59\)\. Check the host/
       )
     })
   )
-  itWorks("fails after some tries in which nothing comes", () =>
+  itWorks("fails after some tries without data", () =>
     Effect.gen(function* () {
       const { read, service } = yield* anObject
       service.plan("GET", refuse(503, "SlowDown"), 100)
@@ -233,7 +233,7 @@ describe("an object that is read", () => {
 })
 
 describe("a listing", () => {
-  itWorks("has the names of all its pages, also where one is asked for twice", () =>
+  itWorks("has the names of all its pages, even if one is requested twice", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       const names = Array.from({ length: 7 }, (_, at) => `generations/00000000${at + 1}.json`)
@@ -244,7 +244,7 @@ describe("a listing", () => {
       assert.deepStrictEqual(yield* depot.list("generations/", names[3]), names.slice(4))
     })
   )
-  itWorks("has the names as they are, also of a service that does not encode them in a listing", () =>
+  itWorks("has the names unchanged, even from a service that does not encode them in a listing", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.state.listsEncoded = false
@@ -252,7 +252,7 @@ describe("a listing", () => {
       assert.deepStrictEqual(yield* depot.list("generations/"), [name])
     })
   )
-  itWorks("fails where a page is not whole, or something else", () =>
+  itWorks("fails if a page is incomplete, or is not a page", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       yield* depot.putText(name, "{}")
@@ -261,7 +261,7 @@ describe("a listing", () => {
         const { message } = yield* Effect.flip(depot.list("generations/").pipe(soon))
         assert.match(
           message,
-          /list generations\/ in .*: the answer is no page of ListObjectsV2\. Check that the address is/
+          /list generations\/ in .*: the answer is not a page of ListObjectsV2\. Check that the address is/
         )
       }
     })
@@ -280,7 +280,7 @@ describe("a service that refuses", () => {
     return message
   })
   for (const [what, changed, problem, advice] of [
-    ["an unknown key", { accessKeyId: "nobody" }, "403 InvalidAccessKeyId", "Check AWS_ACCESS_KEY_ID, and that"],
+    ["an unknown key", { accessKeyId: "nobody" }, "403 InvalidAccessKeyId", "Check AWS_ACCESS_KEY_ID, and whether"],
     [
       "a wrong secret",
       { secretAccessKey: Redacted.make("x") },
@@ -335,7 +335,7 @@ describe("a service that refuses", () => {
       })
     )
   }
-  itWorks("with 404 because of its user, is not taken for one that has nothing there", () =>
+  itWorks("with 404 because of its user is not mistaken for one that has no such object", () =>
     Effect.gen(function* () {
       const { depot, service } = yield* aBucket
       service.plan("GET", refuse(404, "XAdminUserNotFound"))
@@ -343,11 +343,11 @@ describe("a service that refuses", () => {
       assert.match(message, /404 XAdminUserNotFound .*Check AWS_ACCESS_KEY_ID/)
     })
   )
-  it.effect("a clock that is wrong, says what that clock says", () =>
+  it.effect("a wrong clock quotes the time of that clock", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(Date.now() + 86_400_000)
       const message = yield* refused({})
-      assert.match(message, /403 RequestTimeTooSkewed .*\. Set the clock of this machine right: it says \d{4}-/)
+      assert.match(message, /403 RequestTimeTooSkewed .*\. Correct the clock of this machine: it says \d{4}-/)
     })
   )
 })

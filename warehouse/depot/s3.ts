@@ -41,13 +41,13 @@ const addressOf = ({ bucket, endpoint, region }: Bucket) => {
 const isOk = (status: number) => status >= 200 && status < 300
 
 const absent = new RequestFailed({
-  problem: "it is not there",
-  advice: "If its generation was removed meanwhile, take a newer one.",
+  problem: "it does not exist",
+  advice: "If its generation has been removed, use a newer one.",
   may_pass: false
 })
 
 const noPage = new RequestFailed({
-  problem: "the answer is no page of ListObjectsV2",
+  problem: "the answer is not a page of ListObjectsV2",
   advice: "Check that the address is that of an S3 service.",
   may_pass: true
 })

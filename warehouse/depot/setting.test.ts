@@ -27,7 +27,7 @@ describe("LARDER_DEPOT", () => {
       })
     )
   }
-  itWorks("that is not set is none", () =>
+  itWorks("is undefined if it is not set", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* depotBy({}), undefined)
     })
@@ -85,7 +85,7 @@ describe("LARDER_DEPOT", () => {
       })
     )
   }
-  itWorks("takes the usual variables, those for S3 before those for all of AWS", () =>
+  itWorks("reads the usual variables, and prefers those for S3 to those for all of AWS", () =>
     Effect.gen(function* () {
       const { endpoint, names, settings } = yield* s3Service
       const depot = yield* depotBy({

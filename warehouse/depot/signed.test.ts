@@ -11,7 +11,7 @@ const aDepot = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ pr
 )
 
 describe("a depot with signatures", () => {
-  itWorks("gives a manifest that is signed with the key, and the same JSON with one field more", () =>
+  itWorks("returns a manifest that is signed with the key: the same JSON with one more field", () =>
     Effect.gen(function* () {
       const { privateKey, publicKey } = newKey()
       assert.strictEqual(publicHalfOf(privateKeyFrom(privateKey)), publicKey)
@@ -23,7 +23,7 @@ describe("a depot with signatures", () => {
       assert.deepStrictEqual(rest, JSON.parse(text))
     })
   )
-  itWorks("gives none without a signature, with that of another key, or that was changed since", () =>
+  itWorks("returns no manifest that is unsigned, signed with another key, or changed since", () =>
     Effect.gen(function* () {
       const [ours, theirs] = [newKey(), newKey()]
       const depot = yield* aDepot
@@ -38,17 +38,17 @@ describe("a depot with signatures", () => {
       const faults = yield* Effect.forEach(names, (one) => Effect.flip(trusted.text(one)))
       assert.match(
         faults[0]?.message ?? "",
-        /^It is impossible to trust generations\/000000001\.json in .*: it has no signature\. Nothing of it was taken\./
+        /^It is impossible to trust generations\/000000001\.json in .*: it has no signature\. It was not used\./
       )
       for (const fault of faults.slice(1)) {
         assert.match(
           fault.message,
-          /: its signature is not of the key in LARDER_DEPOT_PUBLIC_KEY, or it was changed since\./
+          /: its signature was not made with the key in LARDER_DEPOT_PUBLIC_KEY, or it was changed since\./
         )
       }
     })
   )
-  itWorks("takes no key of another kind", () =>
+  itWorks("rejects a key of another kind", () =>
     Effect.sync(() => {
       assert.throws(() => publicKeyFrom("AAAA"))
       assert.throws(() => privateKeyFrom("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n"))

@@ -22,7 +22,7 @@ const faultOf = (text: string, key: KeyObject) => {
   const body = Buffer.from(`${text.slice(0, -end.length)}}`)
   return verify(null, body, key, Buffer.from(encoded, "base64"))
     ? undefined
-    : "its signature is not of the key in LARDER_DEPOT_PUBLIC_KEY, or it was changed since"
+    : "its signature was not made with the key in LARDER_DEPOT_PUBLIC_KEY, or it was changed since"
 }
 
 /** Signs each manifest that is put. */
@@ -43,7 +43,7 @@ export const trustedDepot = (depot: Depot, key: KeyObject): Depot => ({
             new DepotUnusable({
               attempt: `trust ${name} in ${depot.location}`,
               cause: new Error(fault),
-              advice: "Nothing of it was taken. Ask the publisher, or set the right key."
+              advice: "It was not used. Ask the publisher, or set the right key."
             })
           )
     })
@@ -62,7 +62,7 @@ export const publicHalfOf = (privateKey: KeyObject) =>
   createPublicKey(privateKey).export({ type: "spki", format: "der" }).toString("base64")
 
 const ed25519 = (key: KeyObject) => {
-  if (key.asymmetricKeyType !== "ed25519") throw new Error("it is no Ed25519 key")
+  if (key.asymmetricKeyType !== "ed25519") throw new Error("it is not an Ed25519 key")
   return key
 }
 export const privateKeyFrom = (pem: string) => ed25519(createPrivateKey(pem))

@@ -1,6 +1,6 @@
 /**
- * Data sets that were pulled without the others, for people who need only these. Such a data set is not a generation of
- * this machine. Only its database is pulled, with the manifest that names it, as it was published. Both are in a
+ * Data sets that were pulled without the others, for people who need only these. They are not a generation of this
+ * machine. Only its database is pulled, with the manifest that names it, as it was published. Both are in a
  * separate folder, which is removed when a whole generation is pulled.
  */
 import { existsSync } from "node:fs"
@@ -12,12 +12,12 @@ import { HomeUnwritable, type Layout, layoutOf } from "./layout.ts"
 import { generationId, type Manifest, ManifestUnusable, newestManifest } from "./manifest.ts"
 
 /** A data set was pulled alone to a machine that publishes for itself: publishing would create a second history. */
-export class DataSetAlone extends Schema.TaggedError<DataSetAlone>()("DataSetAlone", {
+class DataSetAlone extends Schema.TaggedError<DataSetAlone>()("DataSetAlone", {
   dir: Schema.String,
   generation: Schema.String
 }) {
   override get message() {
-    return `${this.dir} has a data set alone that was pulled from a depot, of ${this.generation}. Nothing was changed. Set LARDER_DEPOT, or set LARDER_HOME to another folder.`
+    return `${this.dir} has a single data set of ${this.generation} that was pulled from a depot without the others. Nothing was changed. Set LARDER_DEPOT, or set LARDER_HOME to another folder.`
   }
 }
 

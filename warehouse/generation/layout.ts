@@ -23,9 +23,9 @@ export interface Layout {
   /** Notes on files that were verified against their SHA-256. */
   readonly seen: string
   /** Folders with the sidecar files of branded foods, one for each of their databases. */
-  readonly beside: string
+  readonly sidecars: string
   /** Held while such a folder is created. */
-  readonly besideLock: string
+  readonly sidecarsLock: string
   /** The catalogue over all data sets. */
   readonly catalogue: string
   /** The records of all runs, made from the parts of `ingest`. */
@@ -58,8 +58,8 @@ export const layoutOf = (home: string, shared?: Depot): Effect.Effect<Layout, ne
       pullLock: path.join(dir, ".pull.lock"),
       objectFile: (sha256) => path.join(dir, objectName(sha256)),
       seen: path.join(dir, "seen"),
-      beside: path.join(dir, "beside"),
-      besideLock: path.join(dir, ".beside.lock"),
+      sidecars: path.join(dir, "beside"),
+      sidecarsLock: path.join(dir, ".beside.lock"),
       catalogue: path.join(dir, "larder.duckdb"),
       ingestion: path.join(dir, "ingestion.duckdb"),
       dataSetFile: (pipeline) => path.join(dir, `${pipeline}.duckdb`),
@@ -106,7 +106,7 @@ export const ifMissing =
     )
 
 /** The warehouse was made by a version of Larder that kept each generation in one file. */
-export class EarlierForm extends Schema.TaggedError<EarlierForm>()("EarlierForm", {
+class EarlierForm extends Schema.TaggedError<EarlierForm>()("EarlierForm", {
   dir: Schema.String,
   file: Schema.String
 }) {

@@ -51,7 +51,7 @@ const listed = (manifest: Manifest, newest: Manifest, objects: ReadonlyMap<strin
   }
 }
 
-export interface Listing {
+interface Listing {
   /** Oldest first. If the newest manifest cannot be read, `live` refers to the newest readable one. */
   readonly generations: ReadonlyArray<ListedGeneration>
   /** Manifests that this version cannot read. */

@@ -55,7 +55,7 @@ describe("a lock", () => {
       assert.strictEqual(yield* withLock(file, Effect.succeed("mine")), "mine")
     })
   )
-  itWorks("fails with advice when its file is something else", () =>
+  itWorks("fails with advice if its file is not a lock", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const file = yield* aLock

@@ -5,8 +5,8 @@
 import { Effect, Schedule, Schema, Semaphore } from "effect"
 import { DuckDb, FileInUse } from "../duckdb.ts"
 
-const tryEvery = "100 millis"
-const triesInSilence = 10
+const retryInterval = "100 millis"
+const silentTries = 10
 
 /** How long to wait for a lock that another process holds. */
 export const patience = {
@@ -47,12 +47,12 @@ const semaphoreOf = (file: string) => {
 const betweenProcesses = Effect.fnUntraced(function* (file: string, { inWords, tries: times }: Patience) {
   let tries = 0
   const tellOnce = Effect.suspend(() =>
-    ++tries === triesInSilence ? Effect.logInfo(`another run holds ${file}; waiting for it`) : Effect.void
+    ++tries === silentTries ? Effect.logInfo(`another run holds ${file}; waiting for it`) : Effect.void
   )
   yield* DuckDb.hold(file).pipe(
     Effect.tapError((error) => (error instanceof FileInUse ? tellOnce : Effect.void)),
     Effect.retry({
-      schedule: Schedule.spaced(tryEvery),
+      schedule: Schedule.spaced(retryInterval),
       times,
       while: (error) => error instanceof FileInUse
     }),

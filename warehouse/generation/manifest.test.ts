@@ -45,7 +45,7 @@ const nothing: Change = {
 }
 
 describe("a generation", () => {
-  itWorks("takes the next number where somebody was faster, and loses neither's data nor what either told", () =>
+  itWorks("takes the next number if another program was faster, and loses the data and records of neither", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
@@ -70,21 +70,23 @@ describe("a generation", () => {
       )
     })
   )
-  itWorks("is made again where another machine published the same data set meanwhile: nothing of theirs is lost", () =>
-    Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [apples] })
-      const elsewhere = { ...layout, lockOf: (name: string) => `${layout.lockOf(name)}.elsewhere` }
-      const slow = yield* overtaken(layout, publishFound(elsewhere, { prices: [pears] }))
-      const { run } = yield* publishFound(slow, { prices: [{ ...apples, price: "3" }] })
-      assert.strictEqual(run.generation, "larder-000003")
-      assert.deepStrictEqual(yield* ask(layout, "select item, price from pantry.price order by item"), [
-        { item: "apple", price: "3.0000" },
-        { item: "pear", price: "2.0000" }
-      ])
-    })
+  itWorks(
+    "is made again if another machine has published the same data set meanwhile, and loses none of its data",
+    () =>
+      Effect.gen(function* () {
+        const layout = yield* aLayout
+        yield* publishFound(layout, { prices: [apples] })
+        const elsewhere = { ...layout, lockOf: (name: string) => `${layout.lockOf(name)}.elsewhere` }
+        const slow = yield* overtaken(layout, publishFound(elsewhere, { prices: [pears] }))
+        const { run } = yield* publishFound(slow, { prices: [{ ...apples, price: "3" }] })
+        assert.strictEqual(run.generation, "larder-000003")
+        assert.deepStrictEqual(yield* ask(layout, "select item, price from pantry.price order by item"), [
+          { item: "apple", price: "3.0000" },
+          { item: "pear", price: "2.0000" }
+        ])
+      })
   )
-  itWorks("is made once where the answer to its maker got lost", () =>
+  itWorks("is made once if the response to its maker got lost", () =>
     Effect.gen(function* () {
       const { depot } = yield* aLayout
       const deaf: Depot = { ...depot, putText: (name, text) => Effect.as(depot.putText(name, text), false) }
@@ -93,7 +95,7 @@ describe("a generation", () => {
       assert.deepStrictEqual(yield* newestManifest(depot), Option.some(made))
     })
   )
-  itWorks("has a number of its own for each of thirty that are made at the same time", () =>
+  itWorks("has a unique number if thirty are made at the same time", () =>
     Effect.gen(function* () {
       const { depot } = yield* aLayout
       const made = yield* Effect.forEach(

@@ -44,7 +44,8 @@ const publicKeySetting = Config.option(Config.String("LARDER_DEPOT_PUBLIC_KEY"))
 const wrongKey = Effect.fail(
   new Config.ConfigError(
     new ConfigProvider.SourceError({
-      message: "LARDER_DEPOT_PUBLIC_KEY is no public key: it is the line that `npx larder-ingest depot keys` prints"
+      message:
+        "LARDER_DEPOT_PUBLIC_KEY is not a public key: set it to the line that `npx larder-ingest depot keys` prints"
     })
   )
 )

@@ -18,7 +18,7 @@ const databaseOf = Effect.fnUntraced(function* (layout: Layout) {
 })
 
 describe("a part", () => {
-  itWorks("is read once to see that it is what was published, and then known by size, inode and time", () =>
+  itWorks("is verified once by reading it, and then recognised by size, inode and time", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withApples
@@ -33,10 +33,10 @@ describe("a part", () => {
       yield* Effect.promise(() => utimes(file, published, published))
       assert.isUndefined(yield* faultOf(layout, part)) // only a forger restores the modification time
       yield* Effect.promise(() => utimes(file, new Date(), new Date()))
-      assert.strictEqual(yield* faultOf(layout, part), "was changed after it was published: its SHA-256 is another")
+      assert.strictEqual(yield* faultOf(layout, part), "was changed after it was published: it has another SHA-256")
     })
   )
-  itWorks("is not carried on by a run where somebody wrote to it: the run says what to do", () =>
+  itWorks("is not built on by a run after somebody wrote to it, and the run says what to do", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const { file } = yield* databaseOf(layout)
@@ -44,12 +44,12 @@ describe("a part", () => {
       const error = yield* Effect.flip(publishFound(layout, { prices: [pears] }))
       assert.match(
         error.message,
-        /^pantry\.duckdb of pantry \(.*\) (has \d+ bytes, and was published with \d+|was changed after it was published: its SHA-256 is another)\. Nothing of it is used\. Rebuild it from the raw archive with: npx larder-ingest rebuild pantry; or go back with: npx larder-ingest rollback --only pantry$/
+        /^pantry\.duckdb of pantry \(.*\) (has \d+ bytes, but was published with \d+|was changed after it was published: it has another SHA-256)\. It is not used\. Rebuild it from the raw archive with: npx larder-ingest rebuild pantry; or go back with: npx larder-ingest rollback --only pantry$/
       )
       assert.strictEqual(Option.getOrThrow(yield* newestManifest(layout.depot)).number, 1)
     })
   )
-  itWorks("is missed by a run, and by nothing else before it", () =>
+  itWorks("is reported as missing by a run, and by nothing before it", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withApples
@@ -74,10 +74,10 @@ describe("a part", () => {
       const opened = yield* fs.open(file, { flag: "r+" })
       yield* opened.write(new Uint8Array([1]))
       yield* Fiber.join(reading)
-      assert.strictEqual(yield* faultOf(layout, object), "was changed after it was published: its SHA-256 is another")
+      assert.strictEqual(yield* faultOf(layout, object), "was changed after it was published: it has another SHA-256")
     })
   )
-  itWorks("that the system does not let us read is not called missing: the message has the system's reason", () =>
+  itWorks("that the system does not let us read is not reported as missing, but with the system's reason", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withApples

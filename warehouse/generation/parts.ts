@@ -1,14 +1,14 @@
 /**
- * Parts on this machine. A part is verified against its SHA-256 before a server starts on it and before a run builds on
- * it, so that a modified part is neither served nor built on. Files that were verified before are recognised by size,
+ * Parts on this machine. A part is verified against its SHA-256 before a server serves it and before a run builds on it,
+ * so a modified part is never used. Files that were verified before are recognised by size,
  * inode and modification time, which is quick. The change time is not used, because every new hard link sets it.
  */
-import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { mkdir, readFile, stat, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Schema } from "effect"
 import type { ObjectId } from "../depot/depot.ts"
+import { makeDigest } from "../disk.ts"
 import type { Layout } from "./layout.ts"
 import type { DataSetEntry, Part } from "./manifest.ts"
 
@@ -24,23 +24,19 @@ export class PartDamaged extends Schema.TaggedError<PartDamaged>()("PartDamaged"
 }) {
   override get message() {
     const { fault, file, isShared, part, pipeline } = this
-    const again = isShared ? "Bring it again with: npx larder-ingest pull; or rebuild it" : "Rebuild it"
-    return `${part} of ${pipeline} (${file}) ${fault}. Nothing of it is used. ${again} from the raw archive with: npx larder-ingest rebuild ${pipeline}; or go back with: npx larder-ingest rollback --only ${pipeline}`
+    const again = isShared ? "Pull it again with: npx larder-ingest pull; or rebuild it" : "Rebuild it"
+    return `${part} of ${pipeline} (${file}) ${fault}. It is not used. ${again} from the raw archive with: npx larder-ingest rebuild ${pipeline}; or go back with: npx larder-ingest rollback --only ${pipeline}`
   }
 }
 
 /** SHA-256 and size of a file, in constant memory. */
 export const objectIdOf = (file: string) =>
   Effect.tryPromise(async (): Promise<ObjectId> => {
-    const hash = createHash("sha256")
-    let bytes = 0
+    const digest = makeDigest()
     const { size } = await stat(file)
     const highWaterMark = Math.min(Math.max(size, 1), 1 << 20) // the whole buffer is allocated, also for a small file
-    for await (const chunk of createReadStream(file, { highWaterMark })) {
-      hash.update(chunk)
-      bytes += chunk.length
-    }
-    return { sha256: hash.digest("hex"), bytes }
+    for await (const chunk of createReadStream(file, { highWaterMark })) digest.add(chunk)
+    return digest.end()
   })
 
 /** A stamp that changes when a file is written to. */
@@ -93,11 +89,11 @@ export const faultOf = Effect.fnUntraced(function* (
   const found = yield* Effect.result(Effect.tryPromise(() => stat(file)))
   if (found._tag === "Failure") return unreadable(found.failure.cause)
   const { size } = found.success
-  if (size !== bytes) return `has ${size} bytes, and was published with ${bytes}`
+  if (size !== bytes) return `has ${size} bytes, but was published with ${bytes}`
   if (yield* Effect.promise(() => wasSeen(layout, sha256, file).catch(() => false))) return undefined
   const read = yield* Effect.result(stampedId(file))
   if (read._tag === "Failure") return unreadable(read.failure.cause)
-  if (read.success.id.sha256 !== sha256) return "was changed after it was published: its SHA-256 is another"
+  if (read.success.id.sha256 !== sha256) return "was changed after it was published: it has another SHA-256"
   yield* noteSeen(layout, sha256, read.success.stamp)
   return undefined
 })

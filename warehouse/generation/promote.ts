@@ -4,7 +4,7 @@ import { Hint, hintName } from "../depot/depot.ts"
 import type { Layout } from "./layout.ts"
 import { withLock } from "./lock.ts"
 import { type Change, generationId, type Manifest, makeGeneration, manifestName } from "./manifest.ts"
-import { bring } from "./pull.ts"
+import { pullGeneration } from "./pull.ts"
 
 const encodeHint = Schema.encodeSync(Schema.fromJsonString(Hint))
 
@@ -13,7 +13,7 @@ const follow = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest) 
   const { depot, pullLock } = layout
   // if this fails, the next generation puts a newer hint
   yield* Effect.ignore(depot.putHint(hintName, encodeHint({ newest: manifestName(manifest.number) })))
-  yield* withLock(pullLock, bring(layout, manifest)).pipe(
+  yield* withLock(pullLock, pullGeneration(layout, manifest)).pipe(
     Effect.catch((error) =>
       Effect.logWarning(
         `${generationId(manifest.number)} is live in ${depot.location}, and this machine gets it with its next run: ${error.message}`

@@ -56,7 +56,7 @@ const sizeOf = (machine: Layout, pipeline: string) =>
   )
 
 describe("machines that share a depot", () => {
-  itWorks("have what the others published, and only what is new travels", () =>
+  itWorks("have what the others published, and transfer only new parts", () =>
     Effect.gen(function* () {
       const { depot, travelled } = yield* aDepot
       const [first, second, server] = [yield* aMachine(depot), yield* aMachine(depot), yield* aMachine(depot)]
@@ -79,7 +79,7 @@ describe("machines that share a depot", () => {
       assert.deepStrictEqual(yield* listNumbers(server.local), [2, 3], "the first is not needed")
     })
   )
-  itWorks("build on what the others published of the same data set, also where they are overtaken", () =>
+  itWorks("build on what the others published of the same data set, even if another one is faster", () =>
     Effect.gen(function* () {
       const { depot } = yield* aDepot
       const [first, second] = [yield* aMachine(depot), yield* aMachine(depot)]
@@ -101,7 +101,7 @@ describe("machines that share a depot", () => {
       }
     })
   )
-  itWorks("go back to a generation of which they have nothing, and the others follow", () =>
+  itWorks("roll back to a generation of which they have no part, and the others follow", () =>
     Effect.gen(function* () {
       const { depot } = yield* aDepot
       const [first, second] = [yield* aMachine(depot), yield* aMachine(depot)]
@@ -114,7 +114,7 @@ describe("machines that share a depot", () => {
       assert.deepStrictEqual(yield* items(first, "pantry.price"), ["apple"])
     })
   )
-  itWorks("bring a generation that is named, and nothing older after that", () =>
+  itWorks("pull a requested generation, and nothing older after that", () =>
     Effect.gen(function* () {
       const { depot } = yield* aDepot
       const [publisher, laptop] = [yield* aMachine(depot), yield* aMachine(depot)]
@@ -124,7 +124,7 @@ describe("machines that share a depot", () => {
       assert.deepStrictEqual(yield* items(laptop, "pantry.price"), ["fig", "plum"])
       assert.strictEqual(
         (yield* Effect.flip(to(1))).message,
-        `${laptop.dir} has larder-000002 already, and never goes back. Pull larder-000001 into another folder, with LARDER_HOME.`
+        `${laptop.dir} already has larder-000002, and pulling never returns to an older generation. Pull larder-000001 into another folder, with LARDER_HOME.`
       )
       assert.strictEqual(
         (yield* Effect.flip(to(7))).message,
@@ -134,7 +134,7 @@ describe("machines that share a depot", () => {
       assert.deepStrictEqual(yield* items(laptop, "pantry.price"), ["fig", "pear", "plum"])
     })
   )
-  itWorks("are given what a machine had before it shared a depot that is empty", () =>
+  itWorks("get the generations that a machine had before it shared an empty depot", () =>
     Effect.gen(function* () {
       const { depot } = yield* aDepot
       const alone = yield* aLayout
@@ -165,7 +165,7 @@ describe("a pull", () => {
     const [part] = data_sets.pantry?.parts ?? []
     return { ...made, part: part as NonNullable<typeof part> }
   })
-  itWorks("goes on where an earlier one was cut off", () =>
+  itWorks("resumes where an earlier one was cut off", () =>
     Effect.gen(function* () {
       const { depot, part, travelled } = yield* published
       const server = yield* aMachine(depot)
@@ -188,7 +188,7 @@ describe("a pull", () => {
       assert.deepStrictEqual(readdirSync(server.incoming), [])
     })
   )
-  itWorks("fetches again what was damaged on its way, or on this machine", () =>
+  itWorks("fetches an object again that was damaged in transit or on this machine", () =>
     Effect.gen(function* () {
       const { depot, part } = yield* published
       const server = yield* aMachine(depot)
@@ -217,7 +217,7 @@ describe("a pull", () => {
       }
     })
   )
-  itWorks("fails over an object that is damaged in the depot, and what is live stays", () =>
+  itWorks("fails if an object in the depot is damaged, and the live data stays", () =>
     Effect.gen(function* () {
       const { depot, folder } = yield* published
       const server = yield* aMachine(depot)
@@ -230,14 +230,14 @@ describe("a pull", () => {
       const error = yield* Effect.flip(pull(server))
       assert.match(
         error.message,
-        /^objects\/\w\w\/\w{64} of larder-000002 in .* is damaged: what came has another size or SHA-256\. What is live on this machine stays\./
+        /^objects\/\w\w\/\w{64} of larder-000002 in .* is damaged: the received file has another size or SHA-256\. The live data on this machine stays\./
       )
       assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple"])
       assert.deepStrictEqual(yield* listNumbers(server.local), [1])
       assert.isFalse(existsSync(path.join(server.incoming, part?.sha256 ?? "")))
     })
   )
-  itWorks("brings parts of the same bytes once, and empty ones", () =>
+  itWorks("transfers parts with the same bytes once, and also empty parts", () =>
     Effect.gen(function* () {
       const { depot, folder, travelled } = yield* published
       const large = Buffer.alloc(300_000, "same bytes")
@@ -268,22 +268,19 @@ describe("a pull", () => {
       )
     })
   )
-  itWorks("refuses a depot that is behind this machine, or had another generation under its number", () =>
+  itWorks("refuses a depot that is behind this machine, or has another generation under the same number", () =>
     Effect.gen(function* () {
       const { depot } = yield* published
       const server = yield* aMachine(depot)
       yield* publishOn(server, { prices: [pears] })
       const behind = yield* published
       const refused = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))
-      assert.match(
-        refused.message,
-        /: larder-000002, which this machine has, is newer than larder-000001, the newest there\. /
-      )
+      assert.match(refused.message, /: larder-000002 of this machine is newer than larder-000001, the newest there\. /)
       yield* publishOn(yield* aMachine(behind.depot), { prices: [pears] })
       const other = yield* Effect.flip(pull(yield* layoutOf(server.home, behind.depot)))
       assert.match(
         other.message,
-        /^.* is not the depot of .*: larder-000002, which this machine has, is another one there\. Nothing was changed\. Check LARDER_DEPOT/
+        /^.* is not the depot of .*: larder-000002 of this machine is a different one there\. Nothing was changed\. Check LARDER_DEPOT/
       )
       assert.deepStrictEqual(yield* items(server, "pantry.price"), ["apple", "pear"])
     })

@@ -1,51 +1,24 @@
 /**
- * Pulls generations from a shared depot to this machine, whole and verified against their SHA-256. Objects that this
- * machine has are not transferred again, an interrupted object resumes where it stopped, and a generation is present
- * only when all its parts are.
+ * Pulls generations from a shared depot to this machine. A generation is present only when all its parts are. A
+ * machine never pulls another history than its own, nor an older generation than it has.
  */
-import { mkdir, open, rm, stat } from "node:fs/promises"
-import path from "node:path"
-import { Effect, Option, Result, Schema, Stream } from "effect"
-import { datedObjects, type ObjectId, objectName, putObject } from "../depot/depot.ts"
-import { isDiskFull } from "../disk.ts"
+import { Effect, Option, Result, Schema } from "effect"
+import { datedObjects, putObject } from "../depot/depot.ts"
 import { newestAlone, removeAlone, takeFromAlone } from "./alone.ts"
 import { type Layout, writableDirectory } from "./layout.ts"
 import { patience, withLock } from "./lock.ts"
 import { generationId, listNumbers, type Manifest, manifestName, newestManifest, readManifest } from "./manifest.ts"
-import { faultOf, noteSeen, stampedId } from "./parts.ts"
-
-/** An object cannot be written on this machine. */
-export class PullFailed extends Schema.TaggedError<PullFailed>()("PullFailed", {
-  file: Schema.String,
-  cause: Schema.Defect()
-}) {
-  override get message() {
-    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    const hint = isDiskFull(reason) ? " The disk is full: make room, and try again." : ""
-    return `${this.file} cannot be written: ${reason}.${hint} What is live on this machine stays.`
-  }
-}
-
-/** The depot delivered something else than was published. */
-export class ObjectDamaged extends Schema.TaggedError<ObjectDamaged>()("ObjectDamaged", {
-  location: Schema.String,
-  sha256: Schema.String,
-  generation: Schema.String
-}) {
-  override get message() {
-    return `${objectName(this.sha256)} of ${this.generation} in ${this.location} is damaged: what came has another size or SHA-256. What is live on this machine stays. Put the object there again from a machine that has it, or publish again.`
-  }
-}
+import { concurrent, objectsOf, pullParts } from "./pull-parts.ts"
 
 /** The depot does not have the history of this machine: it has another generation under a number, or is behind. */
-export class AnotherHistory extends Schema.TaggedError<AnotherHistory>()("AnotherHistory", {
+class AnotherHistory extends Schema.TaggedError<AnotherHistory>()("AnotherHistory", {
   location: Schema.String,
   dir: Schema.String,
   generation: Schema.String,
   fault: Schema.String
 }) {
   override get message() {
-    return `${this.location} is not the depot of ${this.dir}: ${this.generation}, which this machine has, ${this.fault}. Nothing was changed. Check LARDER_DEPOT, or set LARDER_HOME to another folder.`
+    return `${this.location} is not the depot of ${this.dir}: ${this.generation} of this machine ${this.fault}. Nothing was changed. Check LARDER_DEPOT, or set LARDER_HOME to another folder.`
   }
 }
 
@@ -61,105 +34,29 @@ export class NotInDepot extends Schema.TaggedError<NotInDepot>()("NotInDepot", {
 }
 
 /** The requested generation is older than the one on this machine. */
-export class OlderThanHere extends Schema.TaggedError<OlderThanHere>()("OlderThanHere", {
+class OlderThanHere extends Schema.TaggedError<OlderThanHere>()("OlderThanHere", {
   dir: Schema.String,
   generation: Schema.String,
   here: Schema.String
 }) {
   override get message() {
-    return `${this.dir} has ${this.here} already, and never goes back. Pull ${this.generation} into another folder, with LARDER_HOME.`
+    return `${this.dir} already has ${this.here}, and pulling never returns to an older generation. Pull ${this.generation} into another folder, with LARDER_HOME.`
   }
 }
 
-const attempt = <A>(file: string, run: () => Promise<A>) =>
-  Effect.tryPromise({ try: run, catch: (cause) => new PullFailed({ file, cause }) })
-
-const sizeOf = (file: string) =>
-  attempt(file, () =>
-    stat(file).then(
-      ({ size }) => size,
-      () => 0
-    )
-  )
-
-/** Appends the missing bytes of an object to those that are here. Returns the number of bytes received. */
-const receive = Effect.fnUntraced(function* ({ depot }: Layout, { bytes, sha256 }: ObjectId, file: string) {
-  const opened = yield* Effect.acquireRelease(
-    attempt(file, () => open(file, "a")),
-    (handle) => Effect.promise(() => handle.close())
-  )
-  const from = yield* sizeOf(file)
-  if (from >= bytes) return 0
-  yield* Stream.runForEach(depot.bytes(objectName(sha256), from), (chunk) =>
-    attempt(file, () => opened.appendFile(chunk))
-  )
-  return (yield* sizeOf(file)) - from
-}, Effect.scoped)
-
-/** The stamp of a file that is the whole object; undefined if it is not. */
-const stampOfWhole = (file: string, { bytes, sha256 }: ObjectId) =>
-  stampedId(file).pipe(
-    Effect.mapError(({ cause }) => new PullFailed({ file, cause })),
-    Effect.map(({ id, stamp }) => (id.bytes === bytes && id.sha256 === sha256 ? stamp : undefined))
-  )
-
-/**
- * Pulls one object. Tries at most twice, because an earlier pull may have left damaged bytes. Returns the number of
- * bytes received.
- */
-const bringObject = Effect.fnUntraced(function* (layout: Layout, generation: string, object: ObjectId) {
-  if ((yield* faultOf(layout, object)) === undefined) return 0
-  const { sha256 } = object
-  let came = 0
-  const file = path.join(layout.incoming, sha256)
-  yield* attempt(file, () => mkdir(layout.incoming, { recursive: true }))
-  for (let attempts = 0; attempts < 2; attempts++) {
-    came += yield* receive(layout, object, file)
-    const stamp = yield* stampOfWhole(file, object)
-    if (stamp !== undefined) {
-      yield* layout.local.remove([objectName(sha256)]) // removes a damaged copy
-      yield* putObject(layout.local, object, file)
-      yield* noteSeen(layout, sha256, stamp) // the file is a hard link to the object
-    }
-    yield* attempt(file, () => rm(file))
-    if (stamp !== undefined) return came
-  }
-  return yield* new ObjectDamaged({ location: layout.depot.location, sha256, generation })
-})
-
-const objectsOf = ({ data_sets, ingest }: Manifest): ReadonlyArray<ObjectId> => [
-  ...Object.values(data_sets).flatMap(({ parts }) => parts),
-  ...ingest.parts
-]
-
-const atOnce = { concurrency: 4 } as const
-
-/** Parts with the same bytes are one object. */
-const eachOnce = (objects: ReadonlyArray<ObjectId>) =>
-  new Map(objects.map((object) => [object.sha256, object])).values()
-
-/** Pulls parts of a generation, if the depot is shared. Returns the number of bytes received. */
-export const bringParts = (layout: Layout, generation: string, parts: ReadonlyArray<ObjectId>) =>
-  layout.depot === layout.local
-    ? Effect.succeed(0)
-    : Effect.map(
-        Effect.forEach(eachOnce(parts), (object) => bringObject(layout, generation, object), atOnce),
-        (came) => came.reduce((sum, bytes) => sum + bytes, 0)
-      )
-
 /** The text of a manifest, as it was published. Fails if the manifest was pruned meanwhile. */
-export const textOf = Effect.fnUntraced(function* ({ depot }: Layout, number: number) {
+export const manifestText = Effect.fnUntraced(function* ({ depot }: Layout, number: number) {
   const text = yield* depot.text(manifestName(number))
   if (Option.isSome(text)) return text.value
   return yield* new NotInDepot({ location: depot.location, what: generationId(number), kept: [] })
 })
 
 /** Pulls a generation from the depot, its parts first. Returns the number of bytes received. */
-export const bring = Effect.fn("Generation.bring")(function* (layout: Layout, manifest: Manifest) {
+export const pullGeneration = Effect.fn("Generation.pullOne")(function* (layout: Layout, manifest: Manifest) {
   const name = manifestName(manifest.number)
-  const came = yield* bringParts(layout, generationId(manifest.number), objectsOf(manifest))
-  yield* layout.local.putText(name, yield* textOf(layout, manifest.number))
-  return came
+  const received = yield* pullParts(layout, generationId(manifest.number), objectsOf(manifest))
+  yield* layout.local.putText(name, yield* manifestText(layout, manifest.number))
+  return received
 })
 
 /** Copies the generations of this machine, in their order, into a depot that has none yet. */
@@ -170,7 +67,7 @@ const copyAll = Effect.fnUntraced(function* ({ depot, local, objectFile }: Layou
     if (Option.isNone(text) || Option.isNone(manifest)) continue
     const there = yield* datedObjects(local)
     const objects = objectsOf(manifest.value).filter(({ sha256 }) => there.has(sha256)) // manifests outlive their parts
-    yield* Effect.forEach(objects, (object) => putObject(depot, object, objectFile(object.sha256)), atOnce)
+    yield* Effect.forEach(objects, (object) => putObject(depot, object, objectFile(object.sha256)), concurrent)
     yield* depot.putText(manifestName(number), text.value)
   }
 })
@@ -190,7 +87,7 @@ const requireSameHistory = Effect.fnUntraced(function* (layout: Layout, newest: 
       : yield* readManifest(depot, here.number).pipe(Effect.catchTag("DepotUnusable", () => Effect.succeedNone))
   const isOther = Option.isSome(there) && there.value.id !== here.id
   if (newest.number >= here.number && !isOther) return // one that is missing there was pruned
-  const fault = isOther ? "is another one there" : `is newer than ${generationId(newest.number)}, the newest there`
+  const fault = isOther ? "is a different one there" : `is newer than ${generationId(newest.number)}, the newest there`
   return yield* anotherHistory(layout, here, fault)
 })
 
@@ -229,24 +126,24 @@ export const findWanted = Effect.fnUntraced(function* (
   return found
 })
 
-export interface Pulled {
+interface Pulled {
   readonly generation: number
   /** Bytes received over the network. */
   readonly bytes: number
 }
 
 /**
- * Runs `bringOne` for a generation. If that fails and no number was requested, it tries the newest one, because the
+ * Runs `pullOne` for a generation. If that fails and no number was requested, it tries the newest one, because the
  * first may have been pruned meanwhile.
  */
-export const bringOrNewer = Effect.fnUntraced(function* <E, R>(
+export const pullOrNewer = Effect.fnUntraced(function* <E, R>(
   { depot }: Layout,
   found: Manifest,
   to: number | undefined,
-  bringOne: (manifest: Manifest) => Effect.Effect<number, E, R>
+  pullOne: (manifest: Manifest) => Effect.Effect<number, E, R>
 ) {
   for (let next = found; ; ) {
-    const brought = yield* Effect.result(bringOne(next))
+    const brought = yield* Effect.result(pullOne(next))
     if (Result.isSuccess(brought)) return { generation: next.number, bytes: brought.success } satisfies Pulled as Pulled
     if (to !== undefined) return yield* Effect.fail(brought.failure)
     const newest = yield* newestManifest(depot, next.number)
@@ -264,7 +161,7 @@ interface Pulling {
 
 /** Pulls the damaged or missing parts of a generation that is here. */
 const mend = Effect.fnUntraced(function* (layout: Layout, here: Manifest) {
-  const bytes = yield* bringParts(layout, generationId(here.number), objectsOf(here))
+  const bytes = yield* pullParts(layout, generationId(here.number), objectsOf(here))
   return bytes === 0 ? undefined : ({ generation: here.number, bytes } satisfies Pulled as Pulled)
 })
 
@@ -274,14 +171,14 @@ const pullWanted = Effect.fnUntraced(function* (layout: Layout, { mends = true, 
   const alone = here === undefined ? yield* newestAlone(layout) : undefined
   const found = yield* findWanted(layout, here ?? alone, to)
   if (found === undefined && alone !== undefined) {
-    return yield* anotherHistory(layout, alone, "is not there, nor any other one")
+    return yield* anotherHistory(layout, alone, "is not there, and neither is any other")
   }
   if (found === undefined) return here === undefined ? undefined : yield* copyAll(layout)
   const pulled =
     found.number === here?.number
       ? yield* mends ? mend(layout, here) : Effect.undefined
-      : yield* bringOrNewer(layout, found, to, (manifest) =>
-          Effect.andThen(takeFromAlone(layout, manifest), bring(layout, manifest))
+      : yield* pullOrNewer(layout, found, to, (manifest) =>
+          Effect.andThen(takeFromAlone(layout, manifest), pullGeneration(layout, manifest))
         )
   yield* removeAlone(layout)
   return pulled

@@ -106,7 +106,7 @@ export const pruneLocal = Effect.fnUntraced(function* (layout: Layout) {
   for (const sha256 of pruned.old) {
     yield* fs.remove(path.join(layout.seen, sha256), { force: true })
     for (const name of [sha256, `${sha256}.building`, `${sha256}.made`]) {
-      yield* fs.remove(path.join(layout.beside, name), { recursive: true, force: true })
+      yield* fs.remove(path.join(layout.sidecars, name), { recursive: true, force: true })
     }
   }
   // left by programs that were killed while they created a lock

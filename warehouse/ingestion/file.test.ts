@@ -77,7 +77,7 @@ describe("ingestion.duckdb", () => {
       ])
     })
   )
-  itWorks("is two files that take turns, so that a run adds only what it told", () =>
+  itWorks("is two files in turn, so a run adds only its own records", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const inodes: Array<number> = []
@@ -90,7 +90,7 @@ describe("ingestion.duckdb", () => {
       assert.deepStrictEqual(yield* runs(layout), ["one", "two", "three", "four"])
     })
   )
-  itWorks("is kept by a reader that has it open", () =>
+  itWorks("does not change for a reader that has it open", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       yield* fail(layout, "one")
@@ -103,7 +103,7 @@ describe("ingestion.duckdb", () => {
       assert.deepStrictEqual(yield* runs(layout), ["one", "two", "three", "four"])
     })
   )
-  itWorks("is made again from the parts where it or its twin is gone, half written or changed by somebody", () =>
+  itWorks("is written again from the parts if it or the spare file is missing, incomplete or changed", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* withApples
@@ -124,7 +124,7 @@ describe("ingestion.duckdb", () => {
       yield* Effect.flip(ask(layout, "from ingest.foreigner"))
     })
   )
-  itWorks("forgets a generation whose manifest is gone: the next run reads again what that one had read", () =>
+  itWorks("forgets a generation whose manifest is gone, and the next run reads its payloads again", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const fs = yield* FileSystem.FileSystem
@@ -138,7 +138,7 @@ describe("ingestion.duckdb", () => {
       assert.deepStrictEqual(yield* ask(layout, "from ingest.reject"), [])
     })
   )
-  itWorks("has the parts that were merged as long as a kept generation names them", () =>
+  itWorks("keeps merged parts as long as a kept generation names them", () =>
     Effect.gen(function* () {
       const layout = yield* withMergedParts
       const { ingest } = Option.getOrThrow(yield* readManifest(layout.depot, 100))

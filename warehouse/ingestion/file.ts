@@ -14,9 +14,10 @@ import type { Layout } from "../generation/layout.ts"
 import { generationId, type Manifest, readManifest } from "../generation/manifest.ts"
 import { faultOf, type PartDamaged, stampOf } from "../generation/parts.ts"
 import { define, definitionHash } from "../tables/dictionary.ts"
-import { cellsOf, dataSetTable, ingestTables, ingestViews } from "../tables/tables.ts"
+import { dataSetTable, ingestTables, ingestViews } from "../tables/ingest-tables.ts"
+import { cellsOf } from "../tables/tables.ts"
 import { type DataSetFacts, dataSetRows } from "./data-set-rows.ts"
-import type { PartFile } from "./part.ts"
+import type { IngestPartFile } from "./part.ts"
 import { addRecords, areOfAnotherRebuild, markRolledBack, showUndone } from "./rows.ts"
 
 const defined = { tables: ingestTables, views: ingestViews }
@@ -31,7 +32,7 @@ export class IngestionNotWritten extends Schema.TaggedError<IngestionNotWritten>
     const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
     const full = isDiskFull(reason)
     const hint = full ? " The disk is full: make room, and run again." : ""
-    return `${this.file} could not be brought up to date: ${reason}.${hint} The next run makes it; nothing is lost.`
+    return `${this.file} could not be updated: ${reason}.${hint} The next run updates it; nothing is lost.`
   }
 }
 
@@ -125,7 +126,7 @@ export const isPresent = ({ ingestion }: Layout, inode: bigint) =>
 
 /** The parts that are intact. Damaged ones are logged. */
 const whole = Effect.fnUntraced(function* (layout: Layout, parts: Manifest["ingest"]["parts"]) {
-  const files: Array<PartFile> = []
+  const files: Array<IngestPartFile> = []
   for (const { bytes, first, last, sha256 } of parts) {
     const fault = yield* faultOf(layout, { sha256, bytes })
     const file = layout.objectFile(sha256)
@@ -135,14 +136,14 @@ const whole = Effect.fnUntraced(function* (layout: Layout, parts: Manifest["inge
     }
     const which = first === last ? generationId(first) : `${generationId(first)} to ${generationId(last)}`
     yield* Effect.logWarning(
-      `the records of ${which} (${file}) ${fault}: ingestion.duckdb is made without it. The data is whole; restore the file from a backup, and remove ingestion.duckdb to have it made again`
+      `the records of ${which} (${file}) ${fault}: ingestion.duckdb is written without them. The data itself is intact. Restore the file from a backup, and remove ingestion.duckdb so that it is written again`
     )
   }
   return files
 })
 
 /** Parts per query: a query for each part takes a few milliseconds, and all parts in one could exceed the memory. */
-const partsAtOnce = 10
+const partsPerQuery = 10
 
 /**
  * Adds the records of the generations after `after`, up to this one, to the spare file. `after` is 0 for a new file.
@@ -162,8 +163,8 @@ const bringUp = Effect.fnUntraced(function* (
     layout,
     manifest.ingest.parts.filter(({ last }) => last > after)
   )
-  for (let at = 0; at < parts.length; at += partsAtOnce) {
-    yield* addRecords(db, parts.slice(at, at + partsAtOnce), after)
+  for (let at = 0; at < parts.length; at += partsPerQuery) {
+    yield* addRecords(db, parts.slice(at, at + partsPerQuery), after)
   }
   yield* db.run(["begin", ...markRolledBack, "delete from ingest.data_set", "commit"].join(";\n"))
   const rows = yield* dataSetRows(db, manifest, facts)

@@ -13,7 +13,7 @@ import { type DuckDb, literal } from "../duckdb.ts"
 import type { Records, Table } from "../tables/tables.ts"
 
 /** A part could not be written, usually because the disk is full. */
-export class IngestPartNotWritten extends Schema.TaggedError<IngestPartNotWritten>()("IngestPartNotWritten", {
+class IngestPartNotWritten extends Schema.TaggedError<IngestPartNotWritten>()("IngestPartNotWritten", {
   cause: Schema.Defect()
 }) {
   override get message() {
@@ -86,7 +86,7 @@ export const writeIngestPart = Effect.fn("IngestPart.write")(function* (
 })
 
 /** A part, and its file on this machine. */
-export interface PartFile {
+export interface IngestPartFile {
   readonly file: string
   /** The range of generations whose records it has. */
   readonly first: number
@@ -96,7 +96,7 @@ export interface PartFile {
 const newline = 10
 
 /** The lines of a part, each with its generation. */
-const numbered = async function* ({ file, first, last }: PartFile) {
+const numbered = async function* ({ file, first, last }: IngestPartFile) {
   const chunks: AsyncIterable<Buffer> = createReadStream(file).pipe(createGunzip())
   if (first !== last) return yield* chunks // merged from others: its lines state it already
   let isStart = true
@@ -116,7 +116,7 @@ const numbered = async function* ({ file, first, last }: PartFile) {
 }
 
 /** Merges several parts into one, in their order. The same parts give the same bytes. */
-export const mergeIngestParts = (parts: ReadonlyArray<PartFile>, file: string) =>
+export const mergeIngestParts = (parts: ReadonlyArray<IngestPartFile>, file: string) =>
   attempt(async () => {
     const read = async function* () {
       for (const part of parts) yield* numbered(part)

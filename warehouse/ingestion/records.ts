@@ -13,7 +13,7 @@ import {
   rejectTable,
   runTable,
   stagedIngestTables
-} from "../tables/tables.ts"
+} from "../tables/ingest-tables.ts"
 import { type QueriedRecords, type TableRecords, writeIngestPart } from "./part.ts"
 
 export interface RecordsOfRun {
@@ -65,12 +65,12 @@ export const stagedIn = (db: DuckDb["Service"], database?: string): QueriedRecor
  * Maximum number of rejects that are recorded for a failed run. The first ones show the cause; without a limit, every
  * further attempt could record millions again.
  */
-const mostRejects = 10_000
+const maxRejects = 10_000
 
 /** The rows that a failed run had staged. */
 export const stagedByFailed = (db: DuckDb["Service"]): QueriedRecords => {
   const { rows } = stagedIn(db)
-  return { db, rows: { ...rows, [rejectTable.name]: `${rows[rejectTable.name]} limit ${mostRejects}` } }
+  return { db, rows: { ...rows, [rejectTable.name]: `${rows[rejectTable.name]} limit ${maxRejects}` } }
 }
 
 /**
@@ -96,7 +96,7 @@ const lackedRuns = (made: string, known: string | undefined) => {
  * Attached databases of `ingest`: that of the repeated runs, and that of the known runs, which is undefined if there
  * are none.
  */
-export interface Rebuilt {
+interface Rebuilt {
   readonly db: DuckDb["Service"]
   readonly made: string
   readonly known: string | undefined

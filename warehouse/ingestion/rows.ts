@@ -6,8 +6,9 @@
 import { Effect, Schema } from "effect"
 import { type DuckDb, identifier, literal } from "../duckdb.ts"
 import { generationId, type Manifest } from "../generation/manifest.ts"
-import { generationTable, recordTables, runTable, stagedIngestTables, type Table } from "../tables/tables.ts"
-import type { PartFile } from "./part.ts"
+import { generationTable, recordTables, runTable, stagedIngestTables } from "../tables/ingest-tables.ts"
+import type { Table } from "../tables/tables.ts"
+import type { IngestPartFile } from "./part.ts"
 import { rebuiltRun } from "./records.ts"
 
 type Db = DuckDb["Service"]
@@ -59,7 +60,7 @@ const addRows = (table: Table) => {
 const longestLine = 128 * 2 ** 20
 
 /** Reads the lines, in the order of the parts and of the lines in each. */
-const readParts = (parts: ReadonlyArray<PartFile>, after: number) => {
+const readParts = (parts: ReadonlyArray<IngestPartFile>, after: number) => {
   const files = parts.map(({ file }) => literal(file)).join(", ")
   const firsts = `map {${parts.map(({ file, first }) => `${literal(file)}: ${first}`).join(", ")}}`
   const generation = `coalesce(generation, ${firsts}[filename])`
@@ -101,7 +102,7 @@ const tablesOfLines = 'select distinct "table" from line'
  * Adds the records of the parts that belong to generations after `after`, in the order of the parts. Runs statements
  * only for the tables that have rows: in most parts these are few.
  */
-export const addRecords = Effect.fnUntraced(function* (db: Db, parts: ReadonlyArray<PartFile>, after: number) {
+export const addRecords = Effect.fnUntraced(function* (db: Db, parts: ReadonlyArray<IngestPartFile>, after: number) {
   yield* db.run(readParts(parts, after))
   const named = new Set((yield* db.all(Named, tablesOfLines)).map(({ table }) => table))
   const hasRebuilt = named.has(rebuiltRun)

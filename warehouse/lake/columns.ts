@@ -1,8 +1,7 @@
 /** The columns of a table in the catalogue, from one snapshot to the next. */
 import { Schema } from "effect"
-import { type Changes, ending } from "./changes.ts"
 import type { ColumnDefinition, TableDefinition } from "./definitions.ts"
-import { type Column, catalogue, inserting, type LakeTable, type Value } from "./ducklake.ts"
+import { type Changes, type Column, catalogue, ending, inserting, type LakeTable, type Value } from "./ducklake.ts"
 import { isSameShape, type Node, type Shape } from "./types.ts"
 
 /** Rows of `ducklake_column` for a column and its nested fields. Ids of a table are never reused. */
@@ -39,7 +38,7 @@ export const reconcileColumns = (
     column.node.name === definition.name &&
     column.is_nullable === definition.is_nullable &&
     isSameShape(column.node, definition.shape)
-  const settled = wanted.columns.map((definition) => {
+  const reconciled = wanted.columns.map((definition) => {
     const before = columns.find((column) => kept(column, definition))
     if (before !== undefined && before.comment === definition.comment) return before
     if (before !== undefined) {
@@ -52,12 +51,12 @@ export const reconcileColumns = (
     changes.define(altered, ...inserting("column", rows), ...commenting(id, number, column.node.id, definition.comment))
     return column
   })
-  const left = columns.filter(({ node }) => !settled.some((column) => column.node.id === node.id))
+  const left = columns.filter(({ node }) => !reconciled.some((column) => column.node.id === node.id))
   for (const { node } of left) {
     const its = `table_id = ${id} and column_id in (${idsIn(node).join(", ")})`
     changes.define(altered, ending("column", number, its), ending("column_tag", number, its))
   }
-  return { id, columns: settled }
+  return { id, columns: reconciled }
 }
 
 const idsIn = ({ children, id }: Node): ReadonlyArray<number> => [id, ...children.flatMap(idsIn)]

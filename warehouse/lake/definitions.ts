@@ -20,7 +20,7 @@ export interface TableDefinition {
   readonly columns: ReadonlyArray<ColumnDefinition>
 }
 
-export interface ViewDefinition {
+interface ViewDefinition {
   readonly schema: string
   readonly name: string
   readonly comment: string | null
@@ -28,7 +28,7 @@ export interface ViewDefinition {
   readonly sql: string
 }
 
-export interface MacroDefinition {
+interface MacroDefinition {
   readonly schema: string
   readonly name: string
   readonly kind: "scalar" | "table"

@@ -49,7 +49,7 @@ describe("the files of a table", () => {
       )
     })
   )
-  itWorks("are one for each month of a large history, and only the month with new rows gets another one", () =>
+  itWorks("are one for each month of a large history, and only the month with new rows gets a new file", () =>
     Effect.gen(function* () {
       const before = yield* written(changes(1_000_001))
       assert.deepStrictEqual(

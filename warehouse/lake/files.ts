@@ -15,7 +15,7 @@ import type { Node } from "./types.ts"
  * What a reader can know about a column, field or element without reading the file. Values are texts, as DuckDB prints
  * them.
  */
-export interface Statistics {
+interface Statistics {
   /** Its names from the column down, such as `names.element.size`. */
   readonly path: string
   readonly bytes: string | null

@@ -11,12 +11,12 @@ const textOf = (cause: Cause.Cause<unknown>) => {
 /** Brings the lake up to what was published, if a lake is configured. Failures are logged. */
 export const followWithLake = Effect.fnUntraced(function* (layout: Layout) {
   if ((yield* lakeSetting(layout)) === undefined) return
-  const { bringLakeUp } = yield* Effect.promise(() => import("./lake.ts")) // most warehouses have no lake
-  yield* bringLakeUp(layout).pipe(
+  const { updateLake } = yield* Effect.promise(() => import("./lake.ts")) // most warehouses have no lake
+  yield* updateLake(layout).pipe(
     Effect.catchCause((cause) =>
       Cause.hasInterruptsOnly(cause)
         ? Effect.failCause(cause)
-        : Effect.logWarning(`the lake is not up to what is live, and the next run tries again: ${textOf(cause)}`)
+        : Effect.logWarning(`the lake is not up to date, and the next run tries again: ${textOf(cause)}`)
     )
   )
 })

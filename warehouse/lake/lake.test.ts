@@ -15,11 +15,11 @@ import { prune } from "../generation/retention.ts"
 import { recordEnd } from "../publishing/record.ts"
 import { rollback } from "../publishing/rollback.ts"
 import { followWithLake } from "./follow.ts"
-import { bringLakeUp } from "./lake.ts"
+import { updateLake } from "./lake.ts"
 
 const settings = (given: Readonly<Record<string, string>>) =>
   Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({ LARDER_LAKE: "yes", ...given }))
-const up = (layout: Layout, given: Readonly<Record<string, string>> = {}) => bringLakeUp(layout).pipe(settings(given))
+const up = (layout: Layout, given: Readonly<Record<string, string>> = {}) => updateLake(layout).pipe(settings(given))
 
 const goBack = (layout: Layout, to: number) =>
   rollback(layout, { to: Option.some(to), only: Option.some("commodities"), note: Option.some("a wrong unit") })
@@ -45,15 +45,15 @@ const rowsIn = (lake: string, table: string, version?: number) => Effect.promise
 const metrics = (rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => rows.map((row) => row.metric_name).sort()
 
 describe("the lake", () => {
-  itWorks("is not there unless it is asked for", () =>
+  itWorks("does not exist unless it is configured", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
-      yield* bringLakeUp(layout)
+      yield* updateLake(layout)
       yield* up(layout, { LARDER_LAKE: "no" })
       assert.isFalse(existsSync(lakeOf(layout)))
     })
   )
-  itWorks("has the rows of every table, in the DuckLake and by the Delta logs", () =>
+  itWorks("has the rows of every table, in the DuckLake and in the Delta logs", () =>
     Effect.gen(function* () {
       const { layout } = yield* everyDataSet
       yield* up(layout)
@@ -116,13 +116,13 @@ describe("the lake", () => {
       ])
     })
   )
-  itWorks("takes no file twice: a rollback brings back those of the generation that it goes back to", () =>
+  itWorks("stores no file twice: a rollback names the files of the earlier generation again", () =>
     Effect.gen(function* () {
       const lake = lakeOf(yield* withHistory)
       assert.strictEqual(lakeFiles(lake, "commodity.price_version").length, 2)
     })
   )
-  itWorks("has nothing new of data that a failed run did not change, and has its record", () =>
+  itWorks("has no new data of a failed run, but has its record", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       yield* up(layout)
@@ -143,7 +143,7 @@ describe("the lake", () => {
 const price = "commodity.price_version"
 
 describe("what the lake keeps", () => {
-  itWorks("are the generations whose data is kept, and a file goes a day after the last that names it", () =>
+  itWorks("are the generations whose data is kept, and a file is removed a day after the last one that names it", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       yield* up(layout)
@@ -171,11 +171,11 @@ describe("what the lake keeps", () => {
   )
 })
 
-describe("a lake that cannot be brought up", () => {
+describe("a lake that cannot be updated", () => {
   const told = (layout: Layout, given?: Readonly<Record<string, string>>) =>
     Effect.map(Effect.flip(up(layout, given)), ({ message }) => message.replaceAll(layout.dir, "DEPOT"))
 
-  itWorks("is refused where somebody else's lies there, and nothing is written", () =>
+  itWorks("is refused if another program's lake is there, and nothing is written", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       const log = path.join(lakeOf(layout), "data/mine/table/_delta_log/00000000000000000000.json")
@@ -186,12 +186,12 @@ describe("a lake that cannot be brought up", () => {
       assert.strictEqual(
         yield* told(layout),
         "DEPOT/lake has files that Larder did not write, such as lake/data/mine/table/_delta_log/00000000000000000000.json. " +
-          "Nothing of it was changed. Move that folder aside, and the next run writes a new lake; or set LARDER_DEPOT to another depot."
+          "It was not changed. Move that folder aside so that the next run writes a new lake, or set LARDER_DEPOT to another depot."
       )
       assert.isFalse(existsSync(path.join(lakeOf(layout), "larder.ducklake")))
     })
   )
-  itWorks("is refused where it is that of another warehouse", () =>
+  itWorks("is refused if it belongs to another warehouse", () =>
     Effect.gen(function* () {
       const [mine, other] = [yield* withHistory, yield* aLayout]
       yield* publishPrices(other, "wool")
@@ -199,22 +199,22 @@ describe("a lake that cannot be brought up", () => {
       for (const metric of ["silk", "flax", "hemp"]) yield* publishPrices(other, metric)
       assert.match(
         yield* told(other),
-        /^DEPOT\/lake is that of another warehouse: its larder-000003 is another one\. Nothing of it/
+        /^DEPOT\/lake belongs to another warehouse: its larder-000003 differs from this warehouse's\. It was not changed/
       )
     })
   )
-  itWorks("says what its address has to be", () =>
+  itWorks("says what form its address must have", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       for (const address of ["lake", "host/lake", "s3:lake"]) {
         assert.match(
           yield* told(layout, { LARDER_LAKE_URL: address }),
-          /LARDER_LAKE_URL is .*: it must be the whole address at which readers find the lake, such as https:/
+          /LARDER_LAKE_URL is .*: it must be the full address at which readers find the lake, such as https:/
         )
       }
     })
   )
-  itWorks("leaves the publication as it is, and is told of in one line", (logs) =>
+  itWorks("leaves the publication as it is, and is reported in one line", (logs) =>
     Effect.gen(function* () {
       const layout = yield* withMilk
       const unwritable = Effect.fail(
@@ -224,7 +224,7 @@ describe("a lake that cannot be brought up", () => {
       assert.deepStrictEqual(
         logs.filter((line) => line.startsWith("Warn")),
         [
-          "Warn: the lake is not up to what is live, and the next run tries again: It is impossible to write: no room. Make some."
+          "Warn: the lake is not up to date, and the next run tries again: It is impossible to write: no room. Make some."
         ]
       )
       yield* up(layout)

@@ -5,29 +5,15 @@
  * from that catalogue. So a killed process leaves a readable lake, and the next one continues from there.
  */
 import { randomUUID } from "node:crypto"
-import { chmod, copyFile, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { chmod, copyFile, mkdir, readFile, writeFile } from "node:fs/promises"
 import path from "node:path"
 import { Effect, Option } from "effect"
-import { dataSets } from "../data-sets.ts"
 import { type Depot, datedObjects } from "../depot/depot.ts"
 import { DuckDb, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
-import {
-  type DataSetEntry,
-  generationId,
-  isLoaded,
-  listNumbers,
-  type Manifest,
-  madeBy,
-  newestManifest,
-  readManifest
-} from "../generation/manifest.ts"
-import { objectIdOf, verifiedDatabase } from "../generation/parts.ts"
-import { bringParts } from "../generation/pull.ts"
-import { recordsUpTo, refreshIngestion } from "../ingestion/file.ts"
-import { partFileOf } from "../opened/parts.ts"
-import { readableOf } from "../opened/readable.ts"
+import { generationId, listNumbers, madeBy, newestManifest, readManifest } from "../generation/manifest.ts"
+import { objectIdOf } from "../generation/parts.ts"
 import { ownFolder } from "../publishing/staging.ts"
 import { newerIn } from "../tables/newer-versions.ts"
 import {
@@ -38,6 +24,7 @@ import {
   readCatalogueIn
 } from "./add-generation.ts"
 import { type Commit, checkpointRows, isSameCommit, linesOf } from "./delta.ts"
+import { generationPartsOf } from "./generation-parts.ts"
 import {
   catalogueName,
   checkpointName,
@@ -101,58 +88,6 @@ const putCommits = Effect.fnUntraced(function* (depot: Depot, { file, read: { co
   yield* Effect.forEach(commits, put, { concurrency: 4, discard: true })
 })
 
-/** `ingestion.duckdb` as of this generation, in the given folder. */
-const ingestionOf = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest, folder: string) {
-  yield* attempt(folder, () => mkdir(folder, { recursive: true }))
-  const own = {
-    ...layout,
-    dir: folder,
-    ingestion: path.join(folder, "ingestion.duckdb"),
-    seen: path.join(folder, "seen")
-  }
-  const inode = () => stat(layout.ingestion, { bigint: true }).then(({ ino }) => ino)
-  if ((yield* recordsUpTo(layout, layout.ingestion))?.number === manifest.number) {
-    const before = yield* attempt(layout.ingestion, inode)
-    yield* attempt(own.ingestion, () => copyFile(layout.ingestion, own.ingestion))
-    if (before === (yield* attempt(layout.ingestion, inode))) return own.ingestion // otherwise it was exchanged, and may be written to
-    yield* attempt(own.ingestion, () => rm(own.ingestion))
-  }
-  yield* refreshIngestion(own, manifest, dataSets)
-  return own.ingestion
-})
-
-const loadedIn = ({ data_sets }: Manifest): Readonly<Record<string, DataSetEntry>> =>
-  Object.fromEntries(Object.entries(data_sets).filter(([, entry]) => isLoaded(entry)))
-
-/** The parts of a generation that go into the lake, pulled to this machine. Undefined if its data was removed. */
-const partsOf = Effect.fnUntraced(function* (
-  layout: Layout,
-  manifest: Manifest,
-  objects: ReadonlyMap<string, number>,
-  folder: string
-) {
-  const loaded = loadedIn(manifest)
-  const databases = Object.values(loaded).flatMap(({ parts }) => parts.slice(0, 1))
-  if (!databases.every(({ sha256 }) => objects.has(sha256))) return undefined
-  yield* bringParts(layout, generationId(manifest.number), [...databases, ...manifest.ingest.parts])
-  for (const [pipeline, entry] of Object.entries(loaded)) yield* verifiedDatabase(layout, pipeline, entry)
-  const { others, readable } = yield* readableOf(layout, loaded)
-  for (const { message } of others) yield* Effect.logWarning(`the lake keeps what it had of a data set: ${message}`)
-  const parts = dataSets.flatMap((dataSet) => {
-    const entry = readable[dataSet.about.pipeline]
-    const [database] = entry?.parts ?? []
-    return database === undefined ? [] : [{ dataSet, entry, sha256: database.sha256 }]
-  })
-  const untouched = dataSets.filter(({ about: { pipeline } }) => pipeline in loaded && !(pipeline in readable))
-  return {
-    manifest,
-    parts: parts.map(({ dataSet, entry, sha256 }) => partFileOf(dataSet, layout.objectFile(sha256), entry)),
-    ingestion: yield* ingestionOf(layout, manifest, path.join(folder, String(manifest.number))),
-    databases: Object.fromEntries(parts.map(({ dataSet, sha256 }) => [dataSet.schema, sha256])),
-    untouched: new Set(untouched.map(({ schema }) => schema))
-  } satisfies GenerationParts as GenerationParts
-})
-
 const putFiles = (depot: Depot, files: ReadonlyArray<NamedFile>) =>
   Effect.forEach(files, ({ file, name, object }) => depot.putFile(name, object, file), {
     concurrency: 4,
@@ -192,7 +127,7 @@ const putGeneration = Effect.fnUntraced(function* (
   const state: State = { place, number, id, catalogue, written_by: madeBy(), nonce: randomUUID() }
   if (!(yield* depot.putText(stateName(place), encodeState(state)))) {
     const faster = yield* newestState(depot)
-    return faster === undefined ? undefined : yield* bringState(layout, faster, target.folder)
+    return faster === undefined ? undefined : yield* fetchState(layout, faster, target.folder)
   }
   yield* putFiles(depot, added) // again: an existing file may have been removed before it was named
   const put: LocalState = { state, file, read }
@@ -252,7 +187,7 @@ const sweep = Effect.fnUntraced(function* (depot: Depot, { read: { files, versio
 })
 
 /** Fetches a state of the lake to this machine, and finishes it. */
-const bringState = Effect.fnUntraced(function* (layout: Layout, state: State, folder: string) {
+const fetchState = Effect.fnUntraced(function* (layout: Layout, state: State, folder: string) {
   const { depot } = layout
   yield* requireSame(depot, state)
   const file = yield* fetchCatalogue(depot, state.catalogue, folder)
@@ -271,12 +206,12 @@ const takenOf = Effect.fnUntraced(function* (
   folder: string
 ) {
   const manifest = Option.getOrUndefined(yield* readManifest(layout.depot, number))
-  const taken = manifest && (yield* partsOf(layout, manifest, objects, folder))
+  const taken = manifest && (yield* generationPartsOf(layout, manifest, objects, folder))
   if (taken === undefined) yield* Effect.logInfo(`the lake is without ${generationId(number)}, whose data was removed`)
   return taken
 })
 
-const bringUp = Effect.fnUntraced(function* (layout: Layout, address: string) {
+const update = Effect.fnUntraced(function* (layout: Layout, address: string) {
   const { depot } = layout
   const newest = Option.getOrUndefined(yield* newestManifest(layout.local))
   if (newest === undefined) return
@@ -286,7 +221,7 @@ const bringUp = Effect.fnUntraced(function* (layout: Layout, address: string) {
   if (state !== undefined && state.number >= newest.number && (yield* isFinished(layout, state))) return
   const folder = yield* ownFolder(layout, `lake-${randomUUID()}`)
   if (state === undefined) yield* requireNone(depot)
-  let lake = state === undefined ? undefined : yield* bringState(layout, state, folder)
+  let lake = state === undefined ? undefined : yield* fetchState(layout, state, folder)
   for (const number of (yield* listNumbers(depot, state?.number)).filter((one) => one <= newest.number)) {
     const objects = yield* datedObjects(depot)
     const taking = takenOf(layout, number, objects, folder)
@@ -309,7 +244,7 @@ const bringUp = Effect.fnUntraced(function* (layout: Layout, address: string) {
 }, Effect.scoped)
 
 /** Brings the lake up to the newest generation of this machine, if a lake is configured. */
-export const bringLakeUp = Effect.fn("Lake.bringUp")(function* (layout: Layout) {
+export const updateLake = Effect.fn("Lake.update")(function* (layout: Layout) {
   const address = yield* lakeSetting(layout)
-  if (address !== undefined) yield* withLock(layout.lakeLock, bringUp(layout, address))
+  if (address !== undefined) yield* withLock(layout.lakeLock, update(layout, address))
 })

@@ -2,10 +2,20 @@
 import { randomUUID } from "node:crypto"
 import { Effect, Schema } from "effect"
 import type { DuckDb } from "../duckdb.ts"
-import { type Changes, ending, keyOf, quoted } from "./changes.ts"
 import { Free, freeColumns, reconcileColumns } from "./columns.ts"
 import type { Definitions } from "./definitions.ts"
-import { catalogue, columnsByTable, commentOf, inserting, isLive, type LakeTable } from "./ducklake.ts"
+import {
+  type Changes,
+  catalogue,
+  columnsByTable,
+  commentOf,
+  ending,
+  inserting,
+  isLive,
+  keyOf,
+  type LakeTable,
+  quoted
+} from "./ducklake.ts"
 
 type Db = DuckDb["Service"]
 

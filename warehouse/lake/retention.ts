@@ -12,7 +12,7 @@ import { cataloguesFolder, dataFolder, loggedVersion, statesFolder } from "./nam
 type Db = DuckDb["Service"]
 
 /** Snapshots of generations that changed no data are kept as long as their manifests. */
-const mostSnapshots = 100
+const maxSnapshots = 100
 
 /** Catalogue tables whose rows are valid from one snapshot until another. */
 const ended = ["schema", "table", "tag", "view", "macro", "data_file"]
@@ -29,14 +29,14 @@ const following = [
 const spared = "1 day"
 
 /**
- * Expires snapshots whose databases were removed from the depot, and those beyond `mostSnapshots`. The newest always
+ * Expires snapshots whose databases were removed from the depot, and those beyond `maxSnapshots`. The newest always
  * stays.
  */
 export const expireSnapshots = Effect.fnUntraced(function* (db: Db, objects: ReadonlyMap<string, number>) {
   const all = yield* snapshots(db)
   const kept = all.filter(
     ({ extra }, at) =>
-      at === 0 || (at < mostSnapshots && Object.values(extra.databases).every((sha256) => objects.has(sha256)))
+      at === 0 || (at < maxSnapshots && Object.values(extra.databases).every((sha256) => objects.has(sha256)))
   )
   const newest = Math.max(...kept.map(({ number }) => number)) // rows that ended with it stay, for the Delta commits
   const numbers = kept.map(({ number }) => number).join(", ")

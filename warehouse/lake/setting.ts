@@ -13,7 +13,7 @@ const wrong = (text: string) =>
   Effect.fail(
     new Config.ConfigError(
       new ConfigProvider.SourceError({
-        message: `LARDER_LAKE_URL is ${text}: it must be the whole address at which readers find the lake, such as https://data.example.com/larder/lake, s3://bucket/larder/lake or /srv/larder/lake`
+        message: `LARDER_LAKE_URL is ${text}: it must be the full address at which readers find the lake, such as https://data.example.com/larder/lake, s3://bucket/larder/lake or /srv/larder/lake`
       })
     )
   )

@@ -63,7 +63,7 @@ const after = Effect.fnUntraced(function* (...all: ReadonlyArray<Columns>) {
 })
 
 describe("the columns of a table in the catalogue", () => {
-  itWorks("keep their ids, and those that are dropped never give theirs away", () =>
+  itWorks("keep their ids, and ids of dropped columns are never reused", () =>
     Effect.gen(function* () {
       const first = { item: "VARCHAR", price: "DECIMAL(18,4)" }
       assert.deepStrictEqual(
@@ -81,7 +81,7 @@ describe("the columns of a table in the catalogue", () => {
       )
     })
   )
-  itWorks("get another id with another type, also of what is in them", () =>
+  itWorks("get another id with another type, even of a nested field", () =>
     Effect.gen(function* () {
       const before = { item: "INTEGER", sizes: "STRUCT(width INTEGER, height INTEGER)[]" }
       assert.deepStrictEqual(yield* after(before, { item: "BIGINT", sizes: "STRUCT(width INTEGER)[]" }), [

@@ -5,16 +5,18 @@
 import { Effect, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
 import type { Manifest } from "../generation/manifest.ts"
-import { Changes, ending, keyOf } from "./changes.ts"
 import type { Definitions } from "./definitions.ts"
 import {
   ChangedTable,
+  Changes,
   catalogue,
   changedTables,
   type Extra,
   encodeExtra,
+  ending,
   inserting,
   isLive,
+  keyOf,
   type LakeTable,
   type Newest,
   newestSnapshot,
@@ -109,7 +111,7 @@ export const setFiles = Effect.fnUntraced(function* (
   return fresh
 })
 
-export interface SnapshotNotes {
+interface SnapshotNotes {
   readonly databases: Extra["databases"]
   /** Address at which readers find the lake. */
   readonly address: string

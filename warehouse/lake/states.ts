@@ -1,6 +1,6 @@
 /**
- * States of the lake, in the depot: each has a generation and its catalogue. Several machines may add to one state; the
- * first to put the next state decides.
+ * States of the lake, in the depot: each names a generation and its catalogue. If several machines add to the same state,
+ * the first one to put the next state wins.
  */
 import { randomUUID } from "node:crypto"
 import { open } from "node:fs/promises"
@@ -19,12 +19,12 @@ export class ForeignLake extends Schema.TaggedError<ForeignLake>()("ForeignLake"
   fault: Schema.String
 }) {
   override get message() {
-    return `${this.location}/lake ${this.fault}. Nothing of it was changed. Move that folder aside, and the next run writes a new lake; or set LARDER_DEPOT to another depot.`
+    return `${this.location}/lake ${this.fault}. It was not changed. Move that folder aside so that the next run writes a new lake, or set LARDER_DEPOT to another depot.`
   }
 }
 
 /** A file for the lake cannot be read or written on this machine. */
-export class LakeUnwritable extends Schema.TaggedError<LakeUnwritable>()("LakeUnwritable", {
+class LakeUnwritable extends Schema.TaggedError<LakeUnwritable>()("LakeUnwritable", {
   file: Schema.String,
   cause: Schema.Defect()
 }) {
@@ -37,7 +37,7 @@ export class LakeUnwritable extends Schema.TaggedError<LakeUnwritable>()("LakeUn
 export const attempt = <A>(file: string, run: () => Promise<A>) =>
   Effect.tryPromise({ try: run, catch: (cause) => new LakeUnwritable({ file, cause }) })
 
-/** A state of the lake: the newest generation that it has, and the catalogue of that generation. */
+/** A state of the lake: its newest generation, and the catalogue of that generation. */
 const State = Schema.Struct({
   /** Number of the state, counted from 1. */
   place: Schema.Int,
@@ -46,7 +46,7 @@ const State = Schema.Struct({
   id: Schema.String,
   catalogue: ObjectId,
   written_by: Schema.String,
-  /** Random: tells a process whether it or a faster one put the state. */
+  /** Random. It shows a process whether it put the state itself, or a faster one did. */
   nonce: Schema.String
 })
 export type State = typeof State.Type
@@ -54,7 +54,7 @@ const stateText = Schema.fromJsonString(State)
 const decodeState = Schema.decodeUnknownOption(stateText)
 export const encodeState = Schema.encodeSync(stateText)
 
-/** Undefined if the state was removed since. */
+/** Undefined if the state has been removed. */
 export const readState = Effect.fnUntraced(function* (depot: Depot, name: string) {
   const text = yield* depot.text(name)
   if (Option.isNone(text)) return undefined
@@ -73,7 +73,7 @@ export const newestState = Effect.fnUntraced(function* (depot: Depot) {
   }
 })
 
-/** Fails if the lake of another warehouse is there. Files of tables may be left by a first run that was killed. */
+/** Fails if the depot has files of another lake. A first run that was killed may have left files of tables. */
 export const requireNone = Effect.fnUntraced(function* (depot: Depot) {
   const found = [...(yield* depot.dated("lake/")).keys()]
   const foreign = found.find(
@@ -88,7 +88,7 @@ export const requireNone = Effect.fnUntraced(function* (depot: Depot) {
 
 /**
  * Fails if the lake has another generation under this number, or one that was never made. If the manifest is missing
- * but older than the newest one, it was removed since.
+ * but older than the newest one, it has been removed.
  */
 export const requireSame = Effect.fnUntraced(function* (depot: Depot, { id, number }: State) {
   const manifest = yield* readManifest(depot, number)
@@ -97,7 +97,7 @@ export const requireSame = Effect.fnUntraced(function* (depot: Depot, { id, numb
   if (Option.isNone(manifest) && number < newest) return
   return yield* new ForeignLake({
     location: depot.location,
-    fault: `is that of another warehouse: its ${generationId(number)} is ${Option.isSome(manifest) ? "another one" : "none of this one's"}`
+    fault: `belongs to another warehouse: its ${generationId(number)} ${Option.isSome(manifest) ? "differs from this warehouse's" : "is not in this warehouse"}`
   })
 })
 

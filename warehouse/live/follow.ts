@@ -29,9 +29,9 @@ export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout) 
   if (layout.depot === layout.local) return followed
   const poll = yield* pollSetting
   const reports = makeUnserved()
-  const away = `nothing newer comes from ${layout.depot.location}`
+  const away = `no newer generation arrives from ${layout.depot.location}`
   let mends = true // only once: later damage is reported where the file is opened
-  const look = Effect.gen(function* () {
+  const pullNewest = Effect.gen(function* () {
     const pulled = yield* pull(layout, "server", { mends }).pipe(
       Effect.catchTag("WarehouseBusy", () => Effect.undefined) // another program is pulling
     )
@@ -45,7 +45,7 @@ export const followDepot = Effect.fn("Depot.follow")(function* (layout: Layout) 
     fault = away
     yield* reports.report("depot", 0, Effect.logWarning(away, cause))
   })
-  if ((yield* listNumbers(layout.local)).length === 0) yield* look // otherwise there is something to serve meanwhile
-  yield* Effect.forkScoped(Effect.repeat(Effect.catchCause(look, report), Schedule.spaced(poll)))
+  if ((yield* listNumbers(layout.local)).length === 0) yield* pullNewest // otherwise there is something to serve meanwhile
+  yield* Effect.forkScoped(Effect.repeat(Effect.catchCause(pullNewest, report), Schedule.spaced(poll)))
   return followed
 })

@@ -7,7 +7,8 @@ import { type DuckDb, identifier, literal, openError } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { attachIngestion } from "../ingestion/file.ts"
 import { type AddedColumn, nameOf, selectedOf, tablesIn } from "../tables/earlier-versions.ts"
-import { type DataSet, stagedIngestTables } from "../tables/tables.ts"
+import { stagedIngestTables } from "../tables/ingest-tables.ts"
+import type { DataSet } from "../tables/tables.ts"
 
 type Db = DuckDb["Service"]
 

@@ -21,7 +21,7 @@ import { recordRun } from "../publishing/record.ts"
 
 const { oneDay, publishElsewhere, isClosed } = livePantry()
 
-describe("what is live", () => {
+describe("the live data", () => {
   itWorks("changes when a generation with other data is made, and changes back after a rollback", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
@@ -37,7 +37,7 @@ describe("what is live", () => {
       assert.strictEqual(live.current().entries.pantry?.changed_in, 3)
     })
   )
-  itWorks("keeps the data open, and all that was loaded of it, when a run found nothing new", () =>
+  itWorks("keeps the data open, and everything loaded from it, when a run found nothing new", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       let loads = 0
@@ -50,7 +50,7 @@ describe("what is live", () => {
       assert.strictEqual(live.current().entries.pantry?.changed_in, 1)
     })
   )
-  itWorks("has the records of a run as soon as somebody has written them, where the server itself cannot", () =>
+  itWorks("has the records of a run as soon as another program has written them, if the server itself cannot", () =>
     Effect.gen(function* () {
       const layout = yield* oneDay
       const live = yield* watch({ ...layout, openedLock: "/dev/null/lock" })
@@ -137,13 +137,13 @@ describe("what is live", () => {
       assert.isTrue(yield* isClosed(file))
     })
   )
-  itWorks("must be something at the start", () =>
+  itWorks("must exist at the start", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       assert.instanceOf(yield* Effect.flip(watch(layout)), NoWarehouse)
     })
   )
-  itWorks("is not started on where it is not what was published, and the message says what to do", () =>
+  itWorks("is not served at the start if it was changed since it was published, and the message says what to do", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* oneDay
@@ -154,7 +154,7 @@ describe("what is live", () => {
       const error = yield* Effect.flip(watch(layout))
       assert.match(
         messageOf(error),
-        /pantry\.duckdb of pantry \(.*\) was changed after it was published: its SHA-256 is another\. .*rebuild pantry/
+        /pantry\.duckdb of pantry \(.*\) was changed after it was published: it has another SHA-256\. .*rebuild pantry/
       )
     })
   )

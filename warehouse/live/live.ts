@@ -18,9 +18,8 @@ import { verifiedDatabase } from "../generation/parts.ts"
 import { openPublished } from "../tables/earlier-versions.ts"
 import { requireKnown } from "../tables/newer-versions.ts"
 import type { DataSet } from "../tables/tables.ts"
-import { hasMoreRecords, type OpenRecords, openRecords } from "./open-records.ts"
-import { leave, type Shared } from "./shared.ts"
-import { type Fault, makeUnserved, textOf } from "./unserved.ts"
+import { hasMoreRecords, type OpenRecords, openRecords, type RefCounted, release } from "./open-records.ts"
+import { type Fault, faultText, makeUnserved } from "./unserved.ts"
 
 type Db = DuckDb["Service"]
 
@@ -74,7 +73,7 @@ export interface Live<Model> {
   readonly unserved: () => ReadonlySet<string>
 }
 
-const lookEvery = "250 millis"
+const pollInterval = "250 millis"
 const unreadable = "the newest generation cannot be read"
 
 const isSame = (a: DataSetEntry, b: DataSetEntry) =>
@@ -88,7 +87,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   { assemble, dataSets }: Loading<Loaded, Model, R>
 ) {
   type Pipeline = keyof Loaded & string
-  interface Open extends Shared {
+  interface Open extends RefCounted {
     readonly db: Db
     readonly loaded: Loaded[Pipeline]
   }
@@ -97,7 +96,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     readonly open: Open
     readonly entry: DataSetEntry
   }
-  interface Serving extends Generation<Model>, Shared {
+  interface Serving extends Generation<Model>, RefCounted {
     readonly number: number
     readonly served: ReadonlyMap<Pipeline, Served>
     readonly records: OpenRecords
@@ -114,7 +113,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
       const db = yield* openPublished(yield* verifiedDatabase(layout, pipeline, entry), of, entry)
       const loaded = yield* load({ pipeline, entry, db })
       const open: Open = { db, loaded, scope, users: 1 }
-      yield* Scope.addFinalizer(opener, leave(open))
+      yield* Scope.addFinalizer(opener, release(open))
       return open
     }).pipe(
       Scope.provide(scope),
@@ -174,7 +173,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
       const records = yield* openRecords(layout, number, unserved, before?.records)
       for (const open of [records, ...[...served.values()].map((one) => one.open)]) {
         open.users++
-        yield* Scope.addFinalizer(scope, leave(open))
+        yield* Scope.addFinalizer(scope, release(open))
       }
       const unloaded = Object.entries(data_sets).filter(([, entry]) => !isLoaded(entry))
       const entries = Object.fromEntries([
@@ -225,7 +224,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
   }).pipe(Effect.scoped)
 
   let current = yield* start
-  yield* Effect.addFinalizer(() => leave(current)) // before the watcher is forked, so it runs after the watcher ends
+  yield* Effect.addFinalizer(() => release(current)) // before the watcher is forked, so it runs after the watcher ends
 
   const take = Effect.fnUntraced(function* (manifest: Manifest) {
     const before = current
@@ -236,7 +235,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     const hasMore = yield* hasMoreRecords(layout, manifest.number, unserved, before.records)
     if (manifest.number !== before.number || changed.length > 0 || hasMore) {
       current = yield* serve(manifest, served, before) // no request waits: the old one answers until here
-      yield* leave(before)
+      yield* release(before)
     }
     faults = found
     isUnreadable = false
@@ -251,7 +250,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     return unserved.report(what, of, Effect.logError(`${unreadable}; ${current.id} stays`, why))
   }
 
-  const look = Effect.gen(function* () {
+  const poll = Effect.gen(function* () {
     const newest = (yield* listNumbers(layout.local)).at(-1)
     if (newest === seen) isUnreadable = false // the unreadable one may be gone
     if (newest === undefined || newest === seen) return
@@ -259,12 +258,12 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
     if (manifest === undefined || (yield* unserved.isRecent("generation", manifest.number))) return
     yield* Effect.catchCause(take(manifest), leaveUnread("generation", manifest.number))
   }).pipe(Effect.catchCause(leaveUnread("manifest", 0)))
-  yield* Effect.forkScoped(Effect.repeat(Effect.uninterruptible(look), Schedule.spaced(lookEvery)))
+  yield* Effect.forkScoped(Effect.repeat(Effect.uninterruptible(poll), Schedule.spaced(pollInterval)))
   const live: Live<Model> = {
     current: () => current,
     swaps: () => swaps,
     fault: () => {
-      const all = [...(isUnreadable ? [unreadable] : []), ...faults.map(textOf)]
+      const all = [...(isUnreadable ? [unreadable] : []), ...faults.map(faultText)]
       return all.length === 0 ? undefined : all.join("; ")
     },
     unserved: () => new Set(faults.map(({ pipeline }) => pipeline)),
@@ -275,7 +274,7 @@ export const watchLive = Effect.fnUntraced(function* <Loaded, Model, R>(
           return current
         }),
         read,
-        leave
+        release
       )
   }
   return live

@@ -6,10 +6,18 @@ import { generationId, newestManifest } from "../generation/manifest.ts"
 import { isPresent, isUpTo, openIngestion } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { requireKnownIngest } from "../tables/newer-versions.ts"
-import type { Shared } from "./shared.ts"
 import type { Unserved } from "./unserved.ts"
 
-export interface OpenRecords extends Shared {
+/** A resource that closes with its last user. */
+export interface RefCounted {
+  readonly scope: Scope.Closeable
+  users: number
+}
+
+export const release = (held: RefCounted) =>
+  Effect.suspend(() => (--held.users === 0 ? Scope.close(held.scope, Exit.void) : Effect.void))
+
+export interface OpenRecords extends RefCounted {
   readonly db: DuckDb["Service"]
   readonly inode: bigint
   /** Whether it has the records of the generation with which it is served. */
@@ -55,7 +63,7 @@ export const openRecords = Effect.fnUntraced(function* (
       unserved.report(
         writing,
         number,
-        Effect.logWarning(`what people open may be of an earlier generation: ${message}`)
+        Effect.logWarning(`the files that people open may be of an earlier generation: ${message}`)
       )
     )
   )

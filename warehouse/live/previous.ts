@@ -1,4 +1,7 @@
-/** What a run asks about the live state when it starts: how far feeds were read, and which payloads are known. */
+/**
+ * What a run reads from the live state when it starts: how far feeds were read, which payloads are known, and whether
+ * this version can publish to it.
+ */
 import { Effect, Option } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
@@ -14,7 +17,7 @@ import { attachLiveData, liveData, showLive } from "./live-tables.ts"
  * The live state of a data set, verified against what was published. Fails if a newer version published it, or wrote
  * records.
  */
-export const liveOf = Effect.fnUntraced(function* (layout: Layout, dataSet: DataSet) {
+export const liveDataSetOf = Effect.fnUntraced(function* (layout: Layout, dataSet: DataSet) {
   const { pipeline } = dataSet.about
   const manifest = Option.getOrUndefined(yield* newestManifest(layout.local))
   const entry = manifest?.data_sets[pipeline]
@@ -24,7 +27,7 @@ export const liveOf = Effect.fnUntraced(function* (layout: Layout, dataSet: Data
   return { entry, file }
 })
 
-export type Live = Effect.Success<ReturnType<typeof liveOf>>
+export type LiveDataSet = Effect.Success<ReturnType<typeof liveDataSetOf>>
 
 /**
  * Reads from the live state of a data set, and from the records in `ingest` of the runs from which it descends. Returns
@@ -36,7 +39,7 @@ export const fromLive = Effect.fnUntraced(function* <A, E, R>(
   otherwise: A,
   read: (db: DuckDb["Service"]) => Effect.Effect<A, E, R>
 ) {
-  const { entry, file } = yield* liveOf(layout, dataSet)
+  const { entry, file } = yield* liveDataSetOf(layout, dataSet)
   if (entry === undefined || file === undefined) return otherwise
   return yield* Effect.scoped(
     Effect.gen(function* () {
@@ -50,3 +53,19 @@ export const fromLive = Effect.fnUntraced(function* <A, E, R>(
     })
   )
 })
+
+/**
+ * Fails before a run fetches anything, if the live data set is damaged, was published by a newer version, or has tables
+ * to which this version cannot publish.
+ */
+export const requirePublishable = Effect.fn("Definitions.requirePublishable")(function* (
+  layout: Layout,
+  dataSet: DataSet
+) {
+  const { entry, file } = yield* liveDataSetOf(layout, dataSet)
+  if (entry === undefined || file === undefined || !isDefinedOtherwise(dataSet, entry)) return
+  const db = yield* DuckDb.memory
+  yield* createTables(db, dataSet.tables)
+  yield* attachLiveData(db, file)
+  yield* columnsToAdd(db, dataSet, liveData)
+}, Effect.scoped)

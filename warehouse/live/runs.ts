@@ -12,14 +12,15 @@ import type { Layout } from "../generation/layout.ts"
 import { isLoaded, keptManifestsOf } from "../generation/manifest.ts"
 import { openIngestion } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
+import { moment } from "../read-models/json-in-sql.ts"
 
 type Row = typeof Run.Type
 
-export const momentColumn = (column: string) => `strftime(${column}, '%Y-%m-%dT%H:%M:%S.%gZ') as ${column}`
+export const timestampColumn = (column: string) => `${moment(column)} as ${column}`
 
 /** Columns of `ingest.run`. */
 export const runColumns = `
-  run_id, pipeline, origin, outcome, ${momentColumn("started_at")}, ${momentColumn("finished_at")}, generation,
+  run_id, pipeline, origin, outcome, ${timestampColumn("started_at")}, ${timestampColumn("finished_at")}, generation,
   window_from::varchar as window_from, window_to::varchar as window_to, rows_read::integer as rows_read,
   rows_loaded::integer as rows_loaded, rows_unchanged::integer as rows_unchanged,
   rows_rejected::integer as rows_rejected, message, recorded_in, rebuilt_in, rolled_back_by`
@@ -159,7 +160,7 @@ export const pastRuns = Effect.fnUntraced(function* (layout: Layout) {
   const runs = yield* fromIngestion(layout, none, (db) =>
     db.all(
       PastRun,
-      `select run_id, pipeline, outcome, ${momentColumn("started_at")},
+      `select run_id, pipeline, outcome, ${timestampColumn("started_at")},
          regexp_extract(rolled_back_by, '\\d+')::integer as rolled_back_by
        from ingest.run order by ${newestFirst}`
     )

@@ -9,22 +9,26 @@ import { Effect, FileSystem, Option } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { newestManifest } from "../generation/manifest.ts"
-import { foodsOf } from "./sidecar-files.ts"
+import { openServedFoods } from "./sidecar-files.ts"
 
 const withFoods = copied(
   Effect.tap(aLayout, (layout) => publishLabels(layout, [{ fdc_id: 1 }, { fdc_id: 2 }], labelsWithFiles))
 )
 
 /** Without the folder of names. A run makes it when it publishes; a server makes it again if it is missing. */
-const published = Effect.tap(withFoods, ({ beside }) =>
-  FileSystem.FileSystem.use((fs) => fs.remove(beside, { recursive: true }))
+const published = Effect.tap(withFoods, ({ sidecars }) =>
+  FileSystem.FileSystem.use((fs) => fs.remove(sidecars, { recursive: true }))
 )
 
 const liveFoods = Effect.fnUntraced(function* (layout: Layout) {
   const entry = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets["branded-foods"]
   if (entry === undefined) return yield* Effect.die("labels were published")
   const db = yield* DuckDb.readOnly(layout.dataSetFile("branded-foods"))
-  return { entry, folder: join(layout.beside, entry.parts[0]?.sha256 ?? ""), open: foodsOf(layout, entry, db) }
+  return {
+    entry,
+    folder: join(layout.sidecars, entry.parts[0]?.sha256 ?? ""),
+    open: openServedFoods(layout, entry, db)
+  }
 })
 const ids = [1, 2]
 
@@ -35,9 +39,9 @@ describe("the files of branded foods", () => {
       const { entry, folder, open } = yield* liveFoods(layout)
       const foods = yield* open
       for (const id of ids) assert.strictEqual(JSON.parse(foods.record(id) ?? "").fdc_id, id)
-      const [, ...beside] = entry.parts
-      assert.isAbove(beside.length, 5)
-      for (const { name, sha256 } of beside) {
+      const [, ...sidecars] = entry.parts
+      assert.isAbove(sidecars.length, 5)
+      for (const { name, sha256 } of sidecars) {
         assert.strictEqual(statSync(join(folder, name)).ino, statSync(layout.objectFile(sha256)).ino)
       }
       assert.deepStrictEqual(logs, [])
@@ -50,19 +54,19 @@ describe("the files of branded foods", () => {
         const fs = yield* FileSystem.FileSystem
         const layout = yield* published
         const { entry, folder, open } = yield* liveFoods(layout)
-        const [, ...beside] = entry.parts
-        for (const { sha256 } of beside) yield* fs.remove(layout.objectFile(sha256), { force: true }) // two are empty, and so one object
+        const [, ...sidecars] = entry.parts
+        for (const { sha256 } of sidecars) yield* fs.remove(layout.objectFile(sha256), { force: true }) // two are empty, and so one object
         const opened = yield* Effect.all([open, open, open], { concurrency: "unbounded" })
         for (const foods of opened) {
           const page = yield* foods.search({}, undefined, 10)
           assert.strictEqual(page.records.length, 2)
         }
-        assert.strictEqual(logs.filter((log) => log.includes("They are made again")).length, 1)
+        assert.strictEqual(logs.filter((log) => log.includes("They are written again")).length, 1)
         const modes = readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777)
         assert.deepStrictEqual([...new Set(modes)], [0o444])
       })
   )
-  itWorks("are made again where any byte of a large one was changed, and once", (logs) =>
+  itWorks("are written again, once, if any byte of a large one was changed", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const long = { ingredients: "repeat('WATER' || fdc_id, 200)" }
@@ -77,23 +81,23 @@ describe("the files of branded foods", () => {
       for (let opened = 0; opened < 2; opened++) {
         yield* open
         assert.isTrue(readFileSync(file).equals(published))
-        assert.strictEqual(logs.filter((log) => log.includes("They are made again")).length, 1)
+        assert.strictEqual(logs.filter((log) => log.includes("They are written again")).length, 1)
       }
     })
   )
-  itWorks("are made again where one of them is damaged", (logs) =>
+  itWorks("are written again if one of them is damaged", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* published
       const { entry, open } = yield* liveFoods(layout)
-      const [, ...beside] = entry.parts
-      const [largest] = beside.toSorted((a, b) => b.bytes - a.bytes)
+      const [, ...sidecars] = entry.parts
+      const [largest] = sidecars.toSorted((a, b) => b.bytes - a.bytes)
       const file = layout.objectFile(largest?.sha256 ?? "")
       yield* fs.chmod(file, 0o644)
       yield* fs.truncate(file, 10)
       const foods = yield* open
       for (const id of ids) assert.strictEqual(JSON.parse(foods.record(id) ?? "").fdc_id, id)
-      assert.strictEqual(logs.filter((log) => log.includes("They are made again")).length, 1)
+      assert.strictEqual(logs.filter((log) => log.includes("They are written again")).length, 1)
     })
   )
 })

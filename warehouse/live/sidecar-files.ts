@@ -12,7 +12,8 @@ import { withLock } from "../generation/lock.ts"
 import type { DataSetEntry } from "../generation/manifest.ts"
 import { faultOf, stampOf } from "../generation/parts.ts"
 import { buildFoods, runOf } from "../search/build/build.ts"
-import { FoodFilesDamaged, openFoods } from "../search/open.ts"
+import { FoodFilesDamaged } from "../search/files.ts"
+import { openFoods } from "../search/open.ts"
 import { brandedFood } from "../tables/branded_food/data-set.ts"
 import { openForFiles } from "../tables/earlier-versions.ts"
 
@@ -40,7 +41,7 @@ const stampsIn = (folder: string) =>
 /** Fails if a file is neither the part of its name nor unchanged since it was made again on this machine. */
 const requireUnchanged = Effect.fnUntraced(function* (
   layout: Layout,
-  { parts: [, ...beside] }: DataSetEntry,
+  { parts: [, ...sidecars] }: DataSetEntry,
   folder: string
 ) {
   const fs = yield* FileSystem.FileSystem
@@ -48,7 +49,7 @@ const requireUnchanged = Effect.fnUntraced(function* (
     Effect.orElseSucceed(() => [undefined, undefined] as const)
   )
   if (made !== undefined && made === found) return
-  for (const part of beside) {
+  for (const part of sidecars) {
     const fault = yield* faultOf(layout, part, join(folder, part.name))
     if (fault !== undefined) return yield* new FoodFilesDamaged({ file: part.name, reason: fault })
   }
@@ -61,7 +62,7 @@ const emptied = Effect.fnUntraced(function* (building: string) {
 })
 
 /**
- * Runs in the process that wants to serve the files. It takes as long as this step of a publication: minutes at 2 M
+ * Runs in the process that serves the files. It takes as long as this step of a publication: minutes at 2 M
  * label versions, with all cores busy. DuckDB and two more threads do the work. Only the checksums and the opening at
  * its end block the event loop, for about as long as any opening does.
  */
@@ -78,13 +79,17 @@ const buildAgain = Effect.fnUntraced(function* (file: string, folder: string, en
 }, Effect.scoped)
 
 /** Hard-links the parts under their names. */
-const linkParts = Effect.fnUntraced(function* (layout: Layout, { parts: [, ...beside] }: DataSetEntry, folder: string) {
+const linkParts = Effect.fnUntraced(function* (
+  layout: Layout,
+  { parts: [, ...sidecars] }: DataSetEntry,
+  folder: string
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const building = buildingOf(folder)
   yield* emptied(building)
   yield* fs.makeDirectory(building)
-  for (const { name, sha256 } of beside) {
+  for (const { name, sha256 } of sidecars) {
     yield* fs
       .link(layout.objectFile(sha256), path.join(building, name))
       .pipe(
@@ -102,11 +107,11 @@ const openOwn = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: stri
   const foods = yield* Scope.provide(openFoods(folder), own)
   if (foods.run_id === (yield* runOf(db))) return foods
   yield* Scope.close(own, Exit.void)
-  return yield* new FoodFilesDamaged({ file: "manifest.json", reason: "is that of other foods" })
+  return yield* new FoodFilesDamaged({ file: "manifest.json", reason: "belongs to other foods" })
 })
 
 /** Opens the branded foods until the scope ends. `db` is the database of the data set. */
-export const foodsOf = Effect.fn("Foods.ofParts")(function* (
+export const openServedFoods = Effect.fn("Foods.openServed")(function* (
   layout: Layout,
   entry: DataSetEntry,
   db: DuckDb["Service"]
@@ -114,12 +119,12 @@ export const foodsOf = Effect.fn("Foods.ofParts")(function* (
   const path = yield* Path.Path
   const sha256 = entry.parts[0]?.sha256 ?? ""
   const file = layout.objectFile(sha256)
-  const folder = path.join(layout.beside, sha256)
+  const folder = path.join(layout.sidecars, sha256)
   const own = openOwn(db, folder, yield* Effect.scope) // not in the scope of the lock
   const opened = Effect.andThen(requireUnchanged(layout, entry, folder), own)
   const linked = Effect.andThen(linkParts(layout, entry, folder), opened)
   const built = (damage: FoodFilesDamaged) =>
-    Effect.logWarning(`${damage.message} They are made again from ${file}.`).pipe(
+    Effect.logWarning(`${damage.message} They are written again from ${file}.`).pipe(
       Effect.andThen(buildAgain(file, folder, entry)),
       Effect.andThen(opened)
     )
@@ -134,5 +139,5 @@ export const foodsOf = Effect.fn("Foods.ofParts")(function* (
       )
     )
   )
-  return yield* Effect.catchTag(opened, "FoodFilesDamaged", () => withLock(layout.besideLock, again))
+  return yield* Effect.catchTag(opened, "FoodFilesDamaged", () => withLock(layout.sidecarsLock, again))
 })

@@ -1,6 +1,6 @@
 /**
- * Tracks what cannot be served of the newest generation. It is tried again after a minute, because the cause may be
- * gone. The minute is measured with a monotonic clock, so setting the system clock does not delay it.
+ * Tracks which data sets and files of the newest generation cannot be served. Each is retried after a minute, because the
+ * cause may be gone. The minute is measured with a monotonic clock, so setting the system clock does not delay the retry.
  */
 import { type Cause, Clock, Effect } from "effect"
 import { generationId } from "../generation/manifest.ts"
@@ -12,11 +12,11 @@ export interface Fault {
   readonly of: number
   /** The generation that is served instead; undefined if none is. */
   readonly stays: number | undefined
-  /** Undefined if it was tried less than a minute ago. */
+  /** Undefined if the last attempt was less than a minute ago. */
   readonly why: Cause.Cause<unknown> | undefined
 }
 
-export const textOf = ({ of, pipeline }: Pick<Fault, "of" | "pipeline">) =>
+export const faultText = ({ of, pipeline }: Pick<Fault, "of" | "pipeline">) =>
   `${pipeline} of ${generationId(of)} cannot be served`
 
 const tryAgainAfter = 60_000_000_000n
@@ -39,8 +39,10 @@ export const makeUnserved = () => {
   })
   const reportDataSet = (fault: Fault) => {
     const { of, pipeline, stays, why } = fault
-    const instead = stays === undefined ? "nothing of it is served" : `${generationId(stays)} stays`
-    return why === undefined ? Effect.void : report(pipeline, of, Effect.logError(`${textOf(fault)}; ${instead}`, why))
+    const instead = stays === undefined ? "nothing is served instead" : `${generationId(stays)} stays`
+    return why === undefined
+      ? Effect.void
+      : report(pipeline, of, Effect.logError(`${faultText(fault)}; ${instead}`, why))
   }
   return { isRecent, report, reportDataSet }
 }

@@ -140,7 +140,7 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
         const server = yield* serve(layout, dataSet)
         assert.deepStrictEqual([server.current().model, server.fault()], [{ cellar: "wine" }, fault(1)])
         assert.deepStrictEqual([...server.unserved()], ["pantry"])
-        assert.isTrue(logs.some((line) => line.includes(`${fault(1)}; nothing of it is served`)))
+        assert.isTrue(logs.some((line) => line.includes(`${fault(1)}; nothing is served instead`)))
         const file = layout.dataSetFile("pantry")
         const why = String(yield* Effect.flip(Effect.scoped(openPublished(file, dataSet, {}))))
         assert.include(why, difference)
@@ -162,7 +162,7 @@ describe("an upgrade that cannot be read by name, under a running server", () =>
 })
 
 describe("a start on a data set that cannot be served", () => {
-  itWorks("serves the others, and tries it again after a minute, whatever becomes of the clock", (logs) =>
+  itWorks("serves the others, and retries it after a minute, even if the clock is changed", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* before
@@ -184,14 +184,14 @@ describe("a start on a data set that cannot be served", () => {
       )
       assert.deepStrictEqual([server.current().model, server.fault()], [{ cellar: "wine" }, fault(1)])
       assert.strictEqual(server.current().dataSet("pantry"), undefined)
-      assert.isTrue(logs.some((line) => line.includes(`${fault(1)}; nothing of it is served`)))
+      assert.isTrue(logs.some((line) => line.includes(`${fault(1)}; nothing is served instead`)))
       yield* fs.rename(`${file}.away`, file)
       passed = 61_000_000_000n
       yield* until(() => server.swaps() === 1)
       assert.deepStrictEqual([server.current().model, server.fault()], [{ pantry: "apple", cellar: "wine" }, undefined])
     })
   )
-  itWorks("is refused where nothing else can be served, in the words of the data set", () =>
+  itWorks("is refused if nothing else can be served, with the data set's own message", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] }, { of: newer(withColumn(pantry.dataSet, "price", "colour")) })

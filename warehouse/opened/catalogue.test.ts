@@ -48,7 +48,7 @@ describe("the catalogue", () => {
       assert.isTrue(seen.comments.some(({ comment }) => String(comment).includes("Bundled samples")))
     })
   )
-  itWorks("shows pictures and the label's own amounts, and what follows from them", () =>
+  itWorks("shows pictures and the label's own amounts, and the values derived from them", () =>
     Effect.gen(function* () {
       const db = yield* analysing(yield* written((yield* published).parts))
       const listed = "select image_src, image_width, image_height from storefront"
@@ -71,7 +71,7 @@ describe("the catalogue", () => {
       )
     })
   )
-  itWorks("has the views that need two files, too", () =>
+  itWorks("also has the views that need two files", () =>
     Effect.gen(function* () {
       const { parts } = yield* published
       const { tables } = yield* seenIn(yield* written(parts))
@@ -83,7 +83,7 @@ describe("the catalogue", () => {
       }
     })
   )
-  itWorks("answers macros, and those that read two schemas", () =>
+  itWorks("runs macros, including those that read two schemas", () =>
     Effect.gen(function* () {
       const db = yield* analysing(yield* written((yield* published).parts))
       const [row] = yield* db.rows(
@@ -92,7 +92,7 @@ describe("the catalogue", () => {
       assert.deepStrictEqual(row, { amount: 0.98, prices: 2 })
     })
   )
-  itWorks("shows only the data sets that there are", () =>
+  itWorks("shows only the existing data sets", () =>
     Effect.gen(function* () {
       const { ingestion, parts } = (yield* published).parts
       const db = yield* analysing(
@@ -104,7 +104,7 @@ describe("the catalogue", () => {
       assert.deepStrictEqual(schemas, [{ schema_name: "commodity" }, { schema_name: "ingest" }])
     })
   )
-  itWorks("finds files whatever their folder is called, and no others", () =>
+  itWorks("finds only its own files, whatever the name of their folder", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       const odd = `${folder}/pipeline=none/it's 50%25 größe [a]*`
@@ -123,7 +123,7 @@ describe("the catalogue", () => {
       assert.deepStrictEqual(yield* db.rows("select name from storefront.store"), [{ name: "Größe" }])
     })
   )
-  itWorks("leaves no name ambiguous, also beside the files themselves under their own names", () =>
+  itWorks("leaves no name ambiguous, even if the files themselves are attached under their own names", () =>
     Effect.gen(function* () {
       const { parts } = yield* published
       const db = yield* analysing(yield* written(parts))
@@ -154,7 +154,7 @@ describe("a file that an older version wrote", () => {
       ])
     })
   )
-  itWorks("is not shown where its tables differ otherwise: the message says to rebuild", () =>
+  itWorks("is not shown if its tables differ otherwise, and the message says to rebuild", () =>
     Effect.gen(function* () {
       const parts = yield* copied(yield* aFolder)
       yield* change(
@@ -164,14 +164,14 @@ describe("a file that an older version wrote", () => {
       const error = yield* Effect.flip(written(parts))
       assert.match(
         error.message,
-        /^What is live of storefronts was published by another version of Larder: column storefront\.store\.reported_product_count is 14: BIGINT there, and 14: INTEGER here\. .*larder-ingest rebuild storefronts$/
+        /^The live data of storefronts was published by another version of Larder: column storefront\.store\.reported_product_count is 14: BIGINT there, and 14: INTEGER here\. .*larder-ingest rebuild storefronts$/
       )
     })
   )
 })
 
 describe("a catalogue that is written over another", () => {
-  itWorks("leaves nothing beside it, and lets nobody write to it", () =>
+  itWorks("leaves no other file behind, and is read-only", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* aFolder
@@ -187,7 +187,7 @@ describe("a catalogue that is written over another", () => {
       assert.strictEqual((yield* fs.stat(file)).mode & 0o777, 0o444)
     })
   )
-  itWorks("is not written when a file is no database: the one before stays", () =>
+  itWorks("is not written if a file is not a database: the previous one stays", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* aFolder

@@ -19,16 +19,17 @@ import { isLoaded, type Manifest } from "../generation/manifest.ts"
 import { stampOf } from "../generation/parts.ts"
 import { definitionHash } from "../tables/dictionary.ts"
 import { nameOf } from "../tables/earlier-versions.ts"
+import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
 import { markAllSamples } from "../tables/sample-marks.ts"
-import { ingestTables, ingestViews, viewsOf } from "../tables/tables.ts"
+import { viewsOf } from "../tables/tables.ts"
 import {
   attachParts,
   createSchemas,
+  dataSetFileOf,
   definedOtherwise,
   describing,
   detachParts,
   type Parts,
-  partFileOf,
   rowsOf,
   type Source,
   sourcesOf
@@ -75,7 +76,7 @@ const shownBy = (layout: Layout, data_sets: DataSets): Parts => ({
     .filter(({ about: { pipeline } }) => isLoaded(data_sets[pipeline]))
     .map((dataSet) => {
       const { pipeline } = dataSet.about
-      return partFileOf(dataSet, layout.dataSetFile(pipeline), data_sets[pipeline])
+      return dataSetFileOf(dataSet, layout.dataSetFile(pipeline), data_sets[pipeline])
     }),
   ingestion: layout.ingestion
 })

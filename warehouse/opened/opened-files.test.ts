@@ -32,7 +32,7 @@ describe("the files that people open", () => {
       yield* fs.makeDirectory(layout.home) // removed with the scope
     })
   )
-  itWorks("show an open session what is live, and within a transaction what it read first", () =>
+  itWorks("show the live data to an open session, and a constant state within a transaction", () =>
     Effect.gen(function* () {
       const layout = yield* everything
       const db = yield* analysing(layout.catalogue)
@@ -47,7 +47,7 @@ describe("the files that people open", () => {
       assert.strictEqual(yield* prices(), 8)
     })
   )
-  itWorks("are brought up where a run was killed before it wrote the catalogue", () =>
+  itWorks("are updated after a run was killed before it wrote the catalogue", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* everything

@@ -14,19 +14,19 @@ import { patience, withLock } from "../generation/lock.ts"
 import { type DataSetEntry, isLoaded, type Manifest, newestManifest } from "../generation/manifest.ts"
 import { verifiedDatabase } from "../generation/parts.ts"
 import { isUpTo, refreshIngestion } from "../ingestion/file.ts"
+import { ingestVersion } from "../tables/ingest-tables.ts"
 import { newerIn } from "../tables/newer-versions.ts"
-import { ingestVersion } from "../tables/tables.ts"
 import { isCatalogueOf, isCatalogueOfAnyVersion, refreshCatalogue } from "./catalogue.ts"
-import { readableOf } from "./readable.ts"
+import { readableOf } from "./parts.ts"
 
 /** A file that users open could not be brought up to what is live. */
-export class OpenedFileUnwritable extends Schema.TaggedError<OpenedFileUnwritable>()("OpenedFileUnwritable", {
+class OpenedFileUnwritable extends Schema.TaggedError<OpenedFileUnwritable>()("OpenedFileUnwritable", {
   file: Schema.String,
   cause: Schema.Defect()
 }) {
   override get message() {
     const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `${this.file} could not be brought up to what is live: ${reason}. It shows what it showed until the next run makes it again; nothing is lost.`
+    return `${this.file} could not be updated to the live data: ${reason}. It keeps its present state until the next run updates it; nothing is lost.`
   }
 }
 
@@ -97,14 +97,14 @@ const sweep = (layout: Layout) =>
  * Links the sidecar files of a database under their names, so that a server need not write anything. If that fails, the
  * server reports it.
  */
-const showBeside = (layout: Layout, [database, ...beside]: DataSetEntry["parts"]) =>
+const linkSidecars = (layout: Layout, [database, ...sidecars]: DataSetEntry["parts"]) =>
   Effect.promise(async () => {
-    const folder = join(layout.beside, database?.sha256 ?? "")
-    if (beside.length === 0 || existsSync(folder)) return
+    const folder = join(layout.sidecars, database?.sha256 ?? "")
+    if (sidecars.length === 0 || existsSync(folder)) return
     const building = `${folder}.building-${randomUUID()}`
     try {
       await mkdir(building, { recursive: true })
-      for (const { name, sha256 } of beside) await link(layout.objectFile(sha256), join(building, name))
+      for (const { name, sha256 } of sidecars) await link(layout.objectFile(sha256), join(building, name))
       await rename(building, folder)
     } catch {
       await rm(building, { recursive: true, force: true })
@@ -121,7 +121,7 @@ const withoutDamaged = Effect.fnUntraced(function* (layout: Layout, { data_sets 
   for (const [pipeline, entry] of Object.entries(data_sets)) {
     const found = yield* Effect.result(isLoaded(entry) ? verifiedDatabase(layout, pipeline, entry) : Effect.void)
     if (found._tag === "Success") whole[pipeline] = entry
-    else yield* Effect.logWarning(`larder.duckdb is made without ${pipeline}: ${found.failure.message}`)
+    else yield* Effect.logWarning(`larder.duckdb is written without ${pipeline}: ${found.failure.message}`)
   }
   return whole
 })
@@ -135,13 +135,13 @@ const refresh = Effect.fnUntraced(function* (layout: Layout, manifest: Manifest)
     yield* database === undefined
       ? attempt(file, () => rm(file, { force: true }))
       : showAs(layout.objectFile(database.sha256), file)
-    yield* showBeside(layout, parts)
+    yield* linkSidecars(layout, parts)
   }
   if (!isKeptByNewerVersion(layout, manifest)) yield* refreshIngestion(layout, manifest, dataSets)
   const { others, readable } = yield* readableOf(layout, data_sets)
   // a version that can read all of them may have written it
   if (others.length > 0 && (yield* isCatalogueOfAnyVersion(layout, data_sets))) return
-  for (const { message } of others) yield* Effect.logWarning(`larder.duckdb is made without a data set: ${message}`)
+  for (const { message } of others) yield* Effect.logWarning(`larder.duckdb is written without a data set: ${message}`)
   yield* refreshCatalogue(layout, data_sets, readable)
 })
 

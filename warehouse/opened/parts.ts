@@ -4,22 +4,27 @@
  * earlier version wrote the file of a data set. `ingestion.duckdb` is always of this version.
  */
 import { Effect } from "effect"
+import { dataSets } from "../data-sets.ts"
 import { type DuckDb, identifier, literal, openError } from "../duckdb.ts"
-import type { DataSetEntry } from "../generation/manifest.ts"
+import type { Layout } from "../generation/layout.ts"
+import type { DataSetEntry, Manifest } from "../generation/manifest.ts"
 import { commentsOf } from "../tables/dictionary.ts"
 import {
   type AddedColumn,
   columnsOfOwn,
   columnsToAdd,
   isDefinedOtherwise,
+  openPublished,
   selectedOf,
   tablesIn
 } from "../tables/earlier-versions.ts"
-import { type DataSet, ingestTables, ingestViews, type Table, viewsOf } from "../tables/tables.ts"
+import { ingestTables, ingestViews } from "../tables/ingest-tables.ts"
+import { requireKnown } from "../tables/newer-versions.ts"
+import { type DataSet, type Table, viewsOf } from "../tables/tables.ts"
 
 type Db = DuckDb["Service"]
 
-export interface PartFile {
+interface DataSetFile {
   readonly dataSet: DataSet
   readonly file: string
   /** Hash of the tables, views and comments in it, if known. */
@@ -27,7 +32,7 @@ export interface PartFile {
 }
 
 /** A file of a data set, with the hash of its definition from the manifest. */
-export const partFileOf = (dataSet: DataSet, file: string, entry: DataSetEntry | undefined): PartFile => ({
+export const dataSetFileOf = (dataSet: DataSet, file: string, entry: DataSetEntry | undefined): DataSetFile => ({
   dataSet,
   file,
   ...(entry?.definition === undefined ? {} : { definition: entry.definition })
@@ -35,7 +40,7 @@ export const partFileOf = (dataSet: DataSet, file: string, entry: DataSetEntry |
 
 export interface Parts {
   /** The data sets that have been published. */
-  readonly parts: ReadonlyArray<PartFile>
+  readonly parts: ReadonlyArray<DataSetFile>
   /** The file with the schema `ingest`. */
   readonly ingestion: string
 }
@@ -117,3 +122,24 @@ export const describing = ({ parts }: Parts, sources: ReadonlyArray<Source>, kin
     ...views.flatMap((view) => commentsOf(view, "view"))
   ]
 }
+
+const requireReadable = Effect.fnUntraced(function* (layout: Layout, pipeline: string, entry: DataSetEntry) {
+  const dataSet = dataSets.find(({ about }) => about.pipeline === pipeline)
+  const [database] = entry.parts
+  if (dataSet === undefined || database === undefined) return
+  yield* requireKnown(dataSet, entry)
+  if (entry.schema === dataSet.version) return
+  yield* Effect.scoped(openPublished(layout.objectFile(database.sha256), dataSet, entry))
+})
+
+/** Of the data sets whose databases are intact, those that this version can read, and why it cannot read the others. */
+export const readableOf = Effect.fnUntraced(function* (layout: Layout, data_sets: Manifest["data_sets"]) {
+  const readable: Record<string, DataSetEntry> = {}
+  const others: Array<Effect.Error<ReturnType<typeof requireReadable>>> = []
+  for (const [pipeline, entry] of Object.entries(data_sets)) {
+    const found = yield* Effect.result(requireReadable(layout, pipeline, entry))
+    if (found._tag === "Success") readable[pipeline] = entry
+    else others.push(found.failure)
+  }
+  return { readable, others }
+})

@@ -55,7 +55,7 @@ const message = <A, E extends { readonly message: string }, R>(failing: Effect.E
   Effect.map(Effect.flip(failing), (error) => error.message)
 
 describe("a data set that is pulled alone", () => {
-  itWorks("comes without the others, and follows what is published", () =>
+  itWorks("is pulled without the others, and follows what is published", () =>
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
       assert.deepInclude(yield* pullAlone(laptop, "pantry"), { generation: 2 })
@@ -80,7 +80,7 @@ describe("a data set that is pulled alone", () => {
       assert.deepStrictEqual(yield* items(laptop, "cellar"), ["wine"])
     })
   )
-  itWorks("is brought again where its file was changed", () =>
+  itWorks("is pulled again if its file was changed", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
       yield* pullAlone(laptop, "pantry")
@@ -91,11 +91,11 @@ describe("a data set that is pulled alone", () => {
       assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple"])
     })
   )
-  itWorks("never goes back below a generation that the laptop has seen, nor to another history", () =>
+  itWorks("never returns to an older generation than the laptop has seen, nor to another history", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
       yield* pullAlone(laptop, "pantry")
-      const older = `${laptop.dir} has larder-000002 already, and never goes back. Pull larder-000001 into another folder, with LARDER_HOME.`
+      const older = `${laptop.dir} already has larder-000002, and pulling never returns to an older generation. Pull larder-000001 into another folder, with LARDER_HOME.`
       assert.strictEqual(yield* message(pullAlone(laptop, "pantry", 1)), older)
       assert.strictEqual(yield* message(pullAlone(laptop, "cellar", 1)), older)
       assert.strictEqual(yield* message(pull(laptop, "run", { to: 1 })), older)
@@ -105,20 +105,17 @@ describe("a data set that is pulled alone", () => {
       const stranger = yield* layoutOf(laptop.home, folderDepot(other))
       assert.include(yield* message(pullAlone(stranger, "pantry")), "is newer than larder-000001, the newest there")
       yield* publishIn(other, { prices: [apples] })
-      assert.include(
-        yield* message(pullAlone(stranger, "pantry")),
-        "larder-000002, which this machine has, is another one"
-      )
-      assert.include(yield* message(pull(stranger)), "larder-000002, which this machine has, is another one")
+      assert.include(yield* message(pullAlone(stranger, "pantry")), "larder-000002 of this machine is a different one")
+      assert.include(yield* message(pull(stranger)), "larder-000002 of this machine is a different one")
       const emptied = yield* layoutOf(laptop.home, folderDepot(yield* aFolder))
       assert.include(
         yield* message(pull(emptied)),
-        "larder-000002, which this machine has, is not there, nor any other one"
+        "larder-000002 of this machine is not there, and neither is any other"
       )
       assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple"])
     })
   )
-  itWorks("gives way to a whole generation, and does not come into a folder that has one", () =>
+  itWorks("is replaced by a whole generation, and is not pulled into a folder that has one", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
       yield* pullAlone(laptop, "pantry")
@@ -131,11 +128,11 @@ describe("a data set that is pulled alone", () => {
       )
       assert.strictEqual(
         yield* message(pullAlone(laptop, "pantry")),
-        `${laptop.dir} has whole generations, the newest being larder-000002. Pull without --only, or into another folder, with LARDER_HOME.`
+        `${laptop.dir} has whole generations, of which larder-000002 is the newest. Pull without --only, or into another folder with LARDER_HOME.`
       )
     })
   )
-  itWorks("does not go back where another pull was faster", () =>
+  itWorks("does not return to an older generation if another pull was faster", () =>
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
       mkdirSync(laptop.dir)
@@ -152,12 +149,12 @@ describe("a data set that is pulled alone", () => {
         })
       )
       for (const refused of waiting) {
-        assert.include(yield* Fiber.join(refused), "has larder-000003 already, and never goes back")
+        assert.include(yield* Fiber.join(refused), "already has larder-000003, and pulling never returns")
       }
       assert.deepStrictEqual(yield* items(laptop, "pantry"), ["apple", "pear"])
     })
   )
-  itWorks("leaves nothing of a pull that was cut off, and minds no stray files", () =>
+  itWorks("leaves nothing of an interrupted pull, and ignores unrelated files", () =>
     Effect.gen(function* () {
       const { laptop } = yield* published
       const kept = path.join(laptop.dir, "alone/pantry/warehouse")
@@ -181,20 +178,20 @@ describe("a data set that is pulled alone", () => {
       yield* pullAlone(laptop, "pantry")
       assert.strictEqual(
         yield* message(catchUp(yield* layoutOf(laptop.home))),
-        `${laptop.dir} has a data set alone that was pulled from a depot, of larder-000002. Nothing was changed. Set LARDER_DEPOT, or set LARDER_HOME to another folder.`
+        `${laptop.dir} has a single data set of larder-000002 that was pulled from a depot without the others. Nothing was changed. Set LARDER_DEPOT, or set LARDER_HOME to another folder.`
       )
     })
   )
-  itWorks("is taken only where its generation is signed with the key that was given", () =>
+  itWorks("is accepted only if its generation is signed with the given key", () =>
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
       const { publicKey } = newKey()
       const trusting = yield* layoutOf(laptop.home, trustedDepot(folderDepot(folder), publicKeyFrom(publicKey)))
-      assert.include(yield* message(pullAlone(trusting, "pantry")), "it has no signature. Nothing of it was taken.")
+      assert.include(yield* message(pullAlone(trusting, "pantry")), "it has no signature. It was not used.")
       assert.isFalse(existsSync(laptop.dataSetFile("pantry")))
     })
   )
-  itWorks("has to be in the generation", () =>
+  itWorks("must be in the generation", () =>
     Effect.gen(function* () {
       const { folder, laptop } = yield* published
       assert.strictEqual(

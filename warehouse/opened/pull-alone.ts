@@ -16,16 +16,17 @@ import {
   manifestName,
   newestManifest
 } from "../generation/manifest.ts"
-import { bringOrNewer, bringParts, findWanted, NotInDepot, textOf } from "../generation/pull.ts"
+import { findWanted, manifestText, NotInDepot, pullOrNewer } from "../generation/pull.ts"
+import { pullParts } from "../generation/pull-parts.ts"
 import { showAlone } from "./opened-files.ts"
 
 /** This machine has whole generations, in which one data set cannot be newer than the others. */
-export class WholeHere extends Schema.TaggedError<WholeHere>()("WholeHere", {
+class WholeHere extends Schema.TaggedError<WholeHere>()("WholeHere", {
   dir: Schema.String,
   generation: Schema.String
 }) {
   override get message() {
-    return `${this.dir} has whole generations, the newest being ${this.generation}. Pull without --only, or into another folder, with LARDER_HOME.`
+    return `${this.dir} has whole generations, of which ${this.generation} is the newest. Pull without --only, or into another folder with LARDER_HOME.`
   }
 }
 
@@ -42,7 +43,7 @@ const keepOnly = Effect.fnUntraced(function* ({ incoming, local }: Layout, numbe
  * Brings a data set to its state in a generation. The manifest is stored before the file is shown. Returns the number
  * of bytes fetched.
  */
-const bringDataSet = Effect.fnUntraced(function* (layout: Layout, pipeline: string, { data_sets, number }: Manifest) {
+const pullDataSet = Effect.fnUntraced(function* (layout: Layout, pipeline: string, { data_sets, number }: Manifest) {
   const { depot } = layout
   const [database] = data_sets[pipeline]?.parts ?? []
   if (database === undefined) {
@@ -50,8 +51,8 @@ const bringDataSet = Effect.fnUntraced(function* (layout: Layout, pipeline: stri
     return yield* new NotInDepot({ location: depot.location, what: `${pipeline} of ${generationId(number)}`, kept })
   }
   const alone = yield* aloneLayout(layout, pipeline)
-  const bytes = yield* bringParts(alone, generationId(number), [database])
-  yield* alone.local.putText(manifestName(number), yield* textOf(layout, number))
+  const bytes = yield* pullParts(alone, generationId(number), [database])
+  yield* alone.local.putText(manifestName(number), yield* manifestText(layout, number))
   yield* showAlone(layout, alone.objectFile(database.sha256), layout.dataSetFile(pipeline))
   yield* keepOnly(alone, number, database.sha256)
   return bytes
@@ -68,7 +69,7 @@ export const pullAlone = Effect.fn("Generation.pullAlone")(function* (layout: La
     if (Option.isSome(whole)) return yield* new WholeHere({ dir, generation: generationId(whole.value.number) })
     const found = yield* findWanted(layout, yield* newestAlone(layout), to)
     if (found === undefined) return undefined
-    return yield* bringOrNewer(layout, found, to, (manifest) => bringDataSet(layout, pipeline, manifest))
+    return yield* pullOrNewer(layout, found, to, (manifest) => pullDataSet(layout, pipeline, manifest))
   })
   yield* writableDirectory(dir)
   return yield* withLock(pullLock, pulling)

@@ -12,7 +12,7 @@ const published = onceForFile(everyDataSet)
 const aFolder = FileSystem.FileSystem.use((fs) => fs.makeTempDirectoryScoped({ prefix: "larder-snapshot-" }))
 
 describe("a snapshot", () => {
-  itWorks("holds everything, with all comments, and needs no other file", () =>
+  itWorks("contains everything, with all comments, and needs no other file", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* aFolder
@@ -52,7 +52,7 @@ describe("a snapshot", () => {
       assert.deepStrictEqual(row, { rows: 500_000, out_of_order: 0 })
     })
   )
-  itWorks("replaces no file", () =>
+  itWorks("does not replace a file", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const to = `${yield* aFolder}/mine.duckdb`
@@ -60,23 +60,23 @@ describe("a snapshot", () => {
       const error = yield* Effect.flip(snapshot({ to, ...(yield* published).parts }))
       assert.strictEqual(
         error.message,
-        `${to} is there already, and a snapshot replaces no file. Remove it, or name another one.`
+        `${to} already exists, and a snapshot does not replace a file. Remove it, or name another file.`
       )
       assert.strictEqual(yield* fs.readFileString(to), "mine")
     })
   )
-  itWorks("says that it cannot be written where there is no folder", () =>
+  itWorks("says that it cannot be written if the folder does not exist", () =>
     Effect.gen(function* () {
       const to = `${yield* aFolder}/no/folder.duckdb`
       const error = yield* Effect.flip(snapshot({ to, ...(yield* published).parts }))
       assert.instanceOf(error, SnapshotFailed)
       assert.match(
         error.message,
-        /^No snapshot was written to .*no\/folder\.duckdb: .*Name a file in a folder that is there/
+        /^No snapshot was written to .*no\/folder\.duckdb: .*Name a file in an existing folder/
       )
     })
   )
-  itWorks("leaves nothing behind when it fails on its way", () =>
+  itWorks("leaves nothing behind when it fails", () =>
     Effect.gen(function* () {
       const folder = yield* aFolder
       const parts = yield* copiedParts((yield* published).parts, `${folder}/parts`)

@@ -15,13 +15,13 @@ const storageVersion = "v1.1.0"
 /** Rows are streamed: 2.7 million labels took no longer than with 2 GiB. */
 const memory = "512MiB"
 
-export interface Snapshot extends Parts {
+interface SnapshotOptions extends Parts {
   readonly to: string
 }
 
-export class SnapshotExists extends Schema.TaggedError<SnapshotExists>()("SnapshotExists", { file: Schema.String }) {
+class SnapshotExists extends Schema.TaggedError<SnapshotExists>()("SnapshotExists", { file: Schema.String }) {
   override get message() {
-    return `${this.file} is there already, and a snapshot replaces no file. Remove it, or name another one.`
+    return `${this.file} already exists, and a snapshot does not replace a file. Remove it, or name another file.`
   }
 }
 
@@ -32,9 +32,9 @@ export class SnapshotFailed extends Schema.TaggedError<SnapshotFailed>()("Snapsh
   override get message() {
     const [cause = ""] = (this.cause instanceof Error ? this.cause.message : String(this.cause)).split("\n")
     const advice = isDiskFull(cause)
-      ? "The disk is full: a snapshot needs as much room as all data sets together."
-      : "Name a file in a folder that is there and that this user can write."
-    return `No snapshot was written to ${this.file}: ${cause}. ${advice} Nothing is left of it.`
+      ? "The disk is full: a snapshot needs as much space as all data sets together."
+      : "Name a file in an existing folder that this user can write to."
+    return `No snapshot was written to ${this.file}: ${cause}. ${advice} No partial file is left.`
   }
 }
 
@@ -65,7 +65,7 @@ const fill = Effect.fnUntraced(function* (part: string, parts: Parts) {
 }, Effect.scoped)
 
 /** Writes everything in these files into a new file. */
-export const snapshot = Effect.fn("snapshot")(function* ({ to, ...parts }: Snapshot) {
+export const snapshot = Effect.fn("snapshot")(function* ({ to, ...parts }: SnapshotOptions) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const file = path.resolve(to)

@@ -11,8 +11,9 @@ import type { Layout } from "../generation/layout.ts"
 import { stagedIn, writeRecordsOfRun } from "../ingestion/records.ts"
 import { attachLiveData, showLive } from "../live/live-tables.ts"
 import { define } from "../tables/dictionary.ts"
+import { stagedIngestTables } from "../tables/ingest-tables.ts"
 import { markSamples } from "../tables/sample-marks.ts"
-import { type DataSet, stagedIngestTables } from "../tables/tables.ts"
+import type { DataSet } from "../tables/tables.ts"
 import { type Check, ChecksFailed, runChecks } from "./check.ts"
 import { derive, moveTable, type Reduced } from "./merge.ts"
 import { during } from "./publish-failed.ts"
@@ -118,13 +119,13 @@ const newestIn = Effect.fnUntraced(function* (db: Db, { about: { newest } }: Dat
 })
 
 /** Writes the sidecar files of the database, and names them as the parts that they become. */
-const buildBeside = Effect.fnUntraced(function* (db: Db, { files }: DataSet, folder: string) {
+const buildSidecars = Effect.fnUntraced(function* (db: Db, { files }: DataSet, folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   if (files === undefined) return []
-  const beside = path.join(folder, "beside")
-  yield* files.build(db, beside)
-  return (yield* fs.readDirectory(beside)).sort().map((name) => ({ name, file: path.join(beside, name) }))
+  const sidecars = path.join(folder, "beside")
+  yield* files.build(db, sidecars)
+  return (yield* fs.readDirectory(sidecars)).sort().map((name) => ({ name, file: path.join(sidecars, name) }))
 })
 
 /** Builds the database, runs the checks, writes the records of the run, and closes the files. */
@@ -144,8 +145,8 @@ export const build = Effect.fn("Generation.build")(function* (building: Building
     yield* db.run("checkpoint").pipe(during("writing it")) // nothing writes after it: a WAL would not go with the file
     return { checks, newest_on }
   }).pipe(during("checking it and recording the run"))
-  const beside = yield* buildBeside(db, dataSet, folder).pipe(during("writing the files beside it"))
+  const sidecars = yield* buildSidecars(db, dataSet, folder).pipe(during("writing the files beside it"))
   yield* staged.close
   const database = { name: `${dataSet.about.pipeline}.duckdb`, file }
-  return { ...finished, records, files: [database, ...beside] } satisfies Built as Built
+  return { ...finished, records, files: [database, ...sidecars] } satisfies Built as Built
 }, Effect.scoped)

@@ -31,7 +31,7 @@ export class ChecksFailed extends Schema.TaggedError<ChecksFailed>()("ChecksFail
       (check) =>
         `  ${check.name}: ${check.bad_rows} bad rows, such as ${check.examples}\n    (holds when: ${check.description})`
     )
-    return `Checks failed; nothing was published and the previous generation stays live.\n${lines.join("\n")}`
+    return `Checks failed; nothing was published, and the previous generation stays live.\n${lines.join("\n")}`
   }
 }
 

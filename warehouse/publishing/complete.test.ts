@@ -14,7 +14,7 @@ import { Effect, Option } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { newestManifest } from "../generation/manifest.ts"
 import { attachLiveData, showLive } from "../live/live-tables.ts"
-import { foodsOf } from "../live/sidecar-files.ts"
+import { openServedFoods } from "../live/sidecar-files.ts"
 import { foodTable } from "../tables/branded_food/data-set.ts"
 import { completeFromLive } from "./complete.ts"
 import { stage } from "./staging.ts"
@@ -84,7 +84,7 @@ describe("merging by completing", () => {
   const replaced = label({ label_calories: "110", label_fat: "5" }, { label_sodium: "7", ...later })
   const cleared = label({ label_calories: "110" }, later)
   const kept = label({ label_calories: "110" }, { brand_name: "'New'", form: "'csv'", ...later })
-  itWorks("takes all of the label's own amounts from one release, also where it is not known which is later", () =>
+  itWorks("takes all of the label's own amounts from one release, even if it is unknown which is later", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* mixed(ownAmounts), amounts("110.000000", "5.000000", null))
       assert.deepStrictEqual(yield* found(ownAmounts), amounts(null, "3.000000", null))
@@ -322,7 +322,7 @@ describe("derived tables", () => {
       const counts = yield* ask(layout, "from branded_food.category")
       const entry = Option.getOrThrow(yield* newestManifest(layout.depot)).data_sets["branded-foods"]
       if (entry === undefined) return assert.fail("labels were published")
-      const foods = yield* foodsOf(layout, entry, yield* DuckDb.readOnly(layout.dataSetFile("branded-foods")))
+      const foods = yield* openServedFoods(layout, entry, yield* DuckDb.readOnly(layout.dataSetFile("branded-foods")))
       const found: Array<Readonly<Record<string, unknown>>> = []
       for (const { category } of counts) {
         const { records } = yield* foods.search({ category: String(category) }, undefined, 9)

@@ -12,9 +12,8 @@ import {
   publishStaged
 } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Schema } from "effect"
-import { fromLive } from "../live/previous.ts"
+import { fromLive, requirePublishable } from "../live/previous.ts"
 import type { DataSet, Table } from "../tables/tables.ts"
-import { requirePublishable } from "./definitions.ts"
 import { stage } from "./staging.ts"
 
 const withApples = copied(
@@ -98,7 +97,7 @@ describe("a version whose tables differ otherwise", () => {
         const run = aRun()
         const { staged } = yield* stage(layout, run, of.dataSet, () => Effect.void)
         const error = yield* Effect.flip(publishStaged(layout, of.dataSet, staged, run))
-        assert.include(error.message, "What is live of pantry was published by another version of Larder: ")
+        assert.include(error.message, "The live data of pantry was published by another version of Larder: ")
         assert.include(error.message, difference)
         assert.strictEqual(early.message, error.message) // known before anything is fetched
         assert.include(error.message, "Rebuild it from the raw archive with: npx larder-ingest rebuild pantry")

@@ -2,10 +2,10 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { aLayout, apples, aRun, ask, files, publishFound } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, FileSystem } from "effect"
-import { recordKilledRuns } from "./killed-runs.ts"
+import { recordKilledRuns } from "./record.ts"
 
 describe("a killed run", () => {
-  itWorks("that cannot be recorded loses its rows at once, and is recorded by a later run, once", (logs) =>
+  itWorks("that cannot be recorded loses its rows at once, and is recorded once by a later run", (logs) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
@@ -20,7 +20,7 @@ describe("a killed run", () => {
       yield* fs.rename(objects, `${objects}-away`)
       yield* fs.writeFileString(objects, "a file where the folder should be")
       yield* recordKilledRuns(layout)
-      assert.match(logs.join("\n"), /^Warn: the killed run killed is left to the next run: .*objects/m)
+      assert.match(logs.join("\n"), /^Warn: the next run records the killed run killed: .*objects/m)
       assert.deepStrictEqual(yield* files(folder), [".lock", "run.json"])
       yield* fs.remove(objects)
       yield* fs.rename(`${objects}-away`, objects)

@@ -17,7 +17,8 @@ import {
 import { Effect, Schema } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { keptManifestsOf } from "../generation/manifest.ts"
-import { type DataSet, rawFileTable, rejectTable } from "../tables/tables.ts"
+import { rawFileTable, rejectTable } from "../tables/ingest-tables.ts"
+import type { DataSet } from "../tables/tables.ts"
 import { stage } from "./staging.ts"
 
 /** A first run, a second one with new rows for each table, and a third that differs only in ignored columns. */
@@ -73,7 +74,7 @@ describe("merging", () => {
       )
     })
   )
-  itWorks("by adding keeps what was said first, also of several staged rows with one key", () =>
+  itWorks("by adding keeps the first row, also of several staged rows with one key", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* rows("select item, quantity, note, run_id from pantry.delivery order by all"), [
         { item: "apple", quantity: 2, note: "again", run_id: "second" },
@@ -238,7 +239,7 @@ describe("merging rows with lists by replacing", () => {
 
 describe("a run with nothing new", () => {
   const withApples = copied(Effect.tap(aLayout, (layout) => publishFound(layout, { prices: [apples] })))
-  itWorks("leaves what it told, and no new part of its data set: the file that people open stays", () =>
+  itWorks("leaves its records, but no new part of its data set: the file that people open stays", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const found = {
@@ -268,7 +269,7 @@ describe("a run with nothing new", () => {
       assert.deepStrictEqual(yield* files(layout.staging), [])
     })
   )
-  itWorks("publishes nothing where only a view or a comment is another one: the next new row brings it", () =>
+  itWorks("publishes nothing if only a view or a comment differs: the next new row brings the change", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const { dataSet, price } = pantry
@@ -289,7 +290,7 @@ describe("a run with nothing new", () => {
       assert.deepStrictEqual(yield* ask(layout, comment), [{ comment: "Today's prices." }])
     })
   )
-  itWorks("publishes once where this version's tables are newer", () =>
+  itWorks("publishes once if this version's tables are newer", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       const of = { ...pantry, dataSet: { ...pantry.dataSet, version: pantry.dataSet.version + 1 } }

@@ -6,9 +6,10 @@ import { Effect, Schema } from "effect"
 import { type DuckDb, identifier } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"
 import { attachLiveData, liveData, showLive } from "../live/live-tables.ts"
-import type { Live } from "../live/previous.ts"
+import type { LiveDataSet } from "../live/previous.ts"
 import { type AddedColumn, columnsToAdd, isDefinedOtherwise, nameOf } from "../tables/earlier-versions.ts"
-import { type DataSet, type Merge, type Owned, stagedIngestTables, type Table } from "../tables/tables.ts"
+import { stagedIngestTables } from "../tables/ingest-tables.ts"
+import type { DataSet, Merge, Owned, Table } from "../tables/tables.ts"
 import { completeFromLive } from "./complete.ts"
 
 type Db = DuckDb["Service"]
@@ -123,7 +124,7 @@ export const reduceToNew = Effect.fnUntraced(function* (
   db: Db,
   layout: Layout,
   dataSet: DataSet,
-  { entry, file }: Live
+  { entry, file }: LiveDataSet
 ) {
   const stated_rows = yield* count(db, dataSet.countStatedRows)
   let inLive: ReadonlySet<string> = new Set()
@@ -138,8 +139,8 @@ export const reduceToNew = Effect.fnUntraced(function* (
   }
   const known = (schema: string) => (name: string) =>
     inLive.has(`${schema}.${name}`) ? `live.${schema}.${name}` : `(select * from ${schema}.${name} where false)`
-  const settling = dataSet.settle?.({ known: known(dataSet.schema), knownReads: known("ingest") }) ?? []
-  yield* Effect.forEach(settling, (sql) => db.run(sql), { discard: true })
+  const reconciling = dataSet.reconcile?.({ known: known(dataSet.schema), knownReads: known("ingest") }) ?? []
+  yield* Effect.forEach(reconciling, (sql) => db.run(sql), { discard: true })
   const changed: Array<Table> = []
   const tables = [...stagedIngestTables, ...dataSet.tables]
   const filled = yield* filledTables(db, tables)

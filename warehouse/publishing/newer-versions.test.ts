@@ -7,11 +7,10 @@ import { analysing } from "@larder/test/support/warehouse/seen.ts"
 import { Effect, FileSystem, Option } from "effect"
 import type { Layout } from "../generation/layout.ts"
 import { makeGeneration, newestManifest } from "../generation/manifest.ts"
-import { fromLive } from "../live/previous.ts"
+import { fromLive, requirePublishable } from "../live/previous.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { commodity } from "../tables/commodity/data-set.ts"
 import type { DataSet } from "../tables/tables.ts"
-import { requirePublishable } from "./definitions.ts"
 import { rebuildFrom } from "./rebuild.ts"
 import { recordEnd } from "./record.ts"
 import { rollback } from "./rollback.ts"
@@ -55,8 +54,8 @@ const messageOf = <A, E extends { readonly message: string }, R>(effect: Effect.
   Effect.map(Effect.flip(effect), ({ message }) => message)
 const liveOf = (layout: Layout) => Effect.map(newestManifest(layout.depot), Option.getOrThrow)
 const back = (to: number) => ({ to: Option.some(to), only: Option.none(), note: Option.none() })
-describe("a program that is older than what is live", () => {
-  itWorks("is refused before it fetches anything, and again where it publishes", () =>
+describe("a program that is older than the live data", () => {
+  itWorks("is refused before it fetches anything, and again when it publishes", () =>
     Effect.gen(function* () {
       const layout = yield* upgraded
       const sentence = sentenceOf("commodities")
@@ -67,7 +66,7 @@ describe("a program that is older than what is live", () => {
       yield* requirePublishable(layout, newer)
     })
   )
-  itWorks("rebuilds nothing of it", () =>
+  itWorks("does not rebuild it", () =>
     Effect.gen(function* () {
       const layout = yield* upgraded
       const again = yield* aLayout
@@ -78,7 +77,7 @@ describe("a program that is older than what is live", () => {
       assert.strictEqual((yield* liveOf(layout)).number, 2)
     })
   )
-  itWorks("goes back to what it knows, and not forward to what it does not know", () =>
+  itWorks("rolls back to data that it knows, but not forward to data that it does not know", () =>
     Effect.gen(function* () {
       const layout = yield* upgraded
       yield* rollback(layout, back(1))
@@ -87,7 +86,7 @@ describe("a program that is older than what is live", () => {
       assert.strictEqual((yield* liveOf(layout)).number, 3)
     })
   )
-  itWorks("replaces nothing where a newer one recorded its runs", () =>
+  itWorks("replaces nothing if a newer version recorded its runs", () =>
     Effect.gen(function* () {
       const layout = yield* withNewerIngest
       const sentence = sentenceOf("schema ingest")
@@ -101,7 +100,7 @@ describe("a program that is older than what is live", () => {
   )
 })
 
-describe("the catalogue, where an older program is", () => {
+describe("the catalogue of an older program", () => {
   itWorks(
     "is made without what is newer where there is none, with one warning; the data set's own file is there",
     (logs) =>
@@ -111,7 +110,9 @@ describe("the catalogue, where an older program is", () => {
         yield* fs.remove(layout.catalogue)
         yield* refreshOpened(layout)
         yield* refreshOpened(layout)
-        assert.deepStrictEqual(logs, [`Warn: larder.duckdb is made without a data set: ${sentenceOf("commodities")}`])
+        assert.deepStrictEqual(logs, [
+          `Warn: larder.duckdb is written without a data set: ${sentenceOf("commodities")}`
+        ])
         const tables = Effect.scoped(
           Effect.flatMap(analysing(layout.catalogue), (db) =>
             db.rows("select count(*)::integer as views from duckdb_views() where schema_name = 'commodity'")

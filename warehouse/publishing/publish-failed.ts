@@ -1,5 +1,4 @@
 /** Errors of a publication, with the step at which it stopped. */
-
 import { Effect, PlatformError, Schema } from "effect"
 import { isDiskFull } from "../disk.ts"
 import { ManifestUnusable } from "../generation/manifest.ts"
@@ -10,15 +9,15 @@ import { ChecksFailed } from "./check.ts"
 import { PublishedMeanwhile, RolledBackMeanwhile } from "./record.ts"
 
 /** Publishing failed at a step. The live data is unchanged. */
-export class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishFailed", {
+class PublishFailed extends Schema.TaggedError<PublishFailed>()("PublishFailed", {
   step: Schema.String,
   cause: Schema.Defect()
 }) {
   override get message() {
     const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
     const full = isDiskFull(cause)
-    const hint = full ? " The disk is full: a publication needs room for a second copy of its data set." : ""
-    return `Publishing failed while ${this.step}: ${cause.replace(/\.$/, "")}.${hint} Nothing was published; what was live stays live.`
+    const hint = full ? " The disk is full: a publication needs space for a second copy of its data set." : ""
+    return `Publishing failed while ${this.step}: ${cause.replace(/\.$/, "")}.${hint} Nothing was published; the live data stays.`
   }
 }
 

@@ -37,7 +37,7 @@ const manifests = ({ depot }: Layout) => keptManifestsOf(depot)
 const newest = (layout: Layout) => Effect.map(manifests(layout), (all) => all.at(-1))
 
 describe("a published generation", () => {
-  itWorks("is a manifest of read-only parts under their SHA-256, with nothing left beside them", () =>
+  itWorks("is a manifest of read-only parts under their SHA-256, with no other file left behind", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const { run } = yield* publishFound(layout, { prices: [apples] })
@@ -145,7 +145,7 @@ describe("checks", () => {
       const error = yield* Effect.flip(publishFound(layout, found, { checks: [expensive("error")] }))
       assert.strictEqual(
         error.message,
-        'Checks failed; nothing was published and the previous generation stays live.\n  cheap: 2 bad rows, such as [{"item":"apple","price":1.2500},{"item":"pear","price":2.0000}]\n    (holds when: nothing costs more than a dollar)'
+        'Checks failed; nothing was published, and the previous generation stays live.\n  cheap: 2 bad rows, such as [{"item":"apple","price":1.2500},{"item":"pear","price":2.0000}]\n    (holds when: nothing costs more than a dollar)'
       )
       assert.strictEqual((yield* newest(layout))?.number, 1)
       assert.deepStrictEqual(yield* files(layout.staging), [])
@@ -210,7 +210,7 @@ describe("checks", () => {
       assert.match(lost.message, /rows_accounted_for: 1 bad rows/)
     })
   )
-  itWorks("compare with what is live, where there is some, unless the operator accepts less", () =>
+  itWorks("compare with the live data, if there is any, unless the operator accepts fewer rows", () =>
     Effect.gen(function* () {
       const cheaper: Check = {
         name: "prices_do_not_fall",
@@ -239,7 +239,7 @@ describe("checks", () => {
 })
 
 describe("a run during which its data set was rolled back", () => {
-  itWorks("publishes nothing, as what it took for known is known no more, and says to run again", () =>
+  itWorks("publishes nothing, because data that it skipped as known is no longer known, and says to run again", () =>
     Effect.gen(function* () {
       const layout = yield* withApples
       yield* publishFound(layout, { prices: [pears] })

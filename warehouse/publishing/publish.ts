@@ -10,7 +10,7 @@ import { withLock } from "../generation/lock.ts"
 import { type DataSetEntry, generationId, isLoaded, type Manifest, type Part } from "../generation/manifest.ts"
 import { prune } from "../generation/retention.ts"
 import { stagedIn, writeRecordsOfRun } from "../ingestion/records.ts"
-import { type Live, liveOf } from "../live/previous.ts"
+import { type LiveDataSet, liveDataSetOf } from "../live/previous.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { definitionHash } from "../tables/dictionary.ts"
 import type { DataSet } from "../tables/tables.ts"
@@ -21,7 +21,7 @@ import { during } from "./publish-failed.ts"
 import { putFile, recordRun, requireStillKnown } from "./record.ts"
 import type { Staged } from "./staging.ts"
 
-export interface Publication {
+interface Publication {
   readonly layout: Layout
   readonly dataSet: DataSet
   readonly staged: Staged
@@ -77,7 +77,7 @@ interface Compared {
 }
 
 /** Reduces the staging file to what is new compared with the live data set. */
-const compare = Effect.fnUntraced(function* (publication: Publication, live: Live) {
+const compare = Effect.fnUntraced(function* (publication: Publication, live: LiveDataSet) {
   const { dataSet, layout, staged } = publication
   const reduced = yield* reduceToNew(staged.db, layout, dataSet, live)
   const counted = withRows(publication, reduced)
@@ -96,7 +96,7 @@ const putParts = (layout: Layout, { files }: Built) =>
 /** The entry of the data set with new parts, built on the live one. */
 const entryOf = (
   { dataSet, run }: Publication,
-  { entry }: Live,
+  { entry }: LiveDataSet,
   { newest_on }: Built,
   parts: ReadonlyArray<Part>,
   number: number,
@@ -131,7 +131,7 @@ const publishNew = Effect.fnUntraced(function* (
   publication: Publication,
   counted: RunRecord,
   reduced: Reduced,
-  live: Live
+  live: LiveDataSet
 ) {
   const path = yield* Path.Path
   const { acceptShrinkage = false, dryRun, layout, staged } = publication
@@ -162,7 +162,7 @@ const publishNew = Effect.fnUntraced(function* (
 const publishWith = Effect.fnUntraced(function* (publication: Publication) {
   const path = yield* Path.Path
   const { dataSet, dryRun, layout, since, staged } = publication
-  const live = yield* liveOf(layout, dataSet).pipe(during("finding what is live"))
+  const live = yield* liveDataSetOf(layout, dataSet).pipe(during("finding what is live"))
   yield* requireStillKnown(dataSet.about.pipeline, since, live.entry)
   const comparing = during(`comparing with ${live.file ?? "an empty warehouse"}`)
   const { records, reduced, run } = yield* compare(publication, live).pipe(comparing)

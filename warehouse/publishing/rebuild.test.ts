@@ -54,39 +54,43 @@ describe("a rebuild", () => {
         }
       })
   )
-  itWorks("that is rolled back leaves what its runs told before, and goes for it again where it is live again", () =>
-    Effect.gen(function* () {
-      const layout = yield* aLayout
-      yield* publishFound(layout, { prices: [apples], rejects: ["as first read"] }, { run: { run_id: "one" } })
-      yield* rebuildPantry(layout, { one: { prices: [apples], rejects: ["as read again"] } })
-      const before = [["one", "1", "1", "2", null]]
-      assert.deepStrictEqual([yield* runs(layout), yield* reasons(layout)], [before, ["as read again"]])
-      yield* back(layout)
-      assert.deepStrictEqual(
-        [yield* runs(layout), yield* reasons(layout)],
-        [[["one", "1", "1", null, null]], ["as first read"]]
-      )
-      assert.deepStrictEqual(
-        yield* ask(layout, "select rolled_back_by from ingest.generation where kind = 'rebuild'"),
-        [{ rolled_back_by: "larder-000003" }]
-      )
-      yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "two" } }) // written into the other one of the two ingestion files
-      assert.deepStrictEqual(yield* reasons(layout, "live_reject"), ["as first read"])
-      yield* back(layout, 2)
-      assert.deepStrictEqual(
-        [yield* reasons(layout), yield* reasons(layout, "live_reject")],
-        [["as read again"], ["as read again"]]
-      )
-      assert.deepStrictEqual(yield* runs(layout), [...before, ["two", "4", "4", null, "5"]])
-    })
+  itWorks(
+    "that is rolled back restores the earlier records of its runs, and replaces them again when it is live again",
+    () =>
+      Effect.gen(function* () {
+        const layout = yield* aLayout
+        yield* publishFound(layout, { prices: [apples], rejects: ["as first read"] }, { run: { run_id: "one" } })
+        yield* rebuildPantry(layout, { one: { prices: [apples], rejects: ["as read again"] } })
+        const before = [["one", "1", "1", "2", null]]
+        assert.deepStrictEqual([yield* runs(layout), yield* reasons(layout)], [before, ["as read again"]])
+        yield* back(layout)
+        assert.deepStrictEqual(
+          [yield* runs(layout), yield* reasons(layout)],
+          [[["one", "1", "1", null, null]], ["as first read"]]
+        )
+        assert.deepStrictEqual(
+          yield* ask(layout, "select rolled_back_by from ingest.generation where kind = 'rebuild'"),
+          [{ rolled_back_by: "larder-000003" }]
+        )
+        yield* publishFound(layout, { prices: [pears] }, { run: { run_id: "two" } }) // written into the other one of the two ingestion files
+        assert.deepStrictEqual(yield* reasons(layout, "live_reject"), ["as first read"])
+        yield* back(layout, 2)
+        assert.deepStrictEqual(
+          [yield* reasons(layout), yield* reasons(layout, "live_reject")],
+          [["as read again"], ["as read again"]]
+        )
+        assert.deepStrictEqual(yield* runs(layout), [...before, ["two", "4", "4", null, "5"]])
+      })
   )
-  itWorks("that is interrupted behind its manifest is shown to people, and told as live", (logs) =>
+  itWorks("that is interrupted after its manifest is shown to people, and reported as live", (logs) =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] }, { run: { run_id: "one" } })
       yield* interruptedAtManifest(layout, (of) => rebuildPantry(of, { one: { prices: [apples] } }))
       assert.deepStrictEqual(yield* runs(layout), [["one", "1", "1", "2", null]])
-      assert.deepStrictEqual(logs, ["Warn: interrupted too late: the data set is rebuilt, and larder-000002 is live"])
+      assert.deepStrictEqual(logs, [
+        "Warn: the interrupt came too late: the data set is rebuilt, and larder-000002 is live"
+      ])
     })
   )
 })

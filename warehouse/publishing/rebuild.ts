@@ -22,14 +22,13 @@ import { writeRecordsOfRebuild } from "../ingestion/records.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
 import { requireKnown } from "../tables/newer-versions.ts"
 import type { DataSet } from "../tables/tables.ts"
-import { makeLive } from "./make-live.ts"
-import { addPart, isSame, PublishedMeanwhile, putFile } from "./record.ts"
+import { addPart, isSame, PublishedMeanwhile, promoteChange, putFile } from "./record.ts"
 import { ownFolder } from "./staging.ts"
 
 /** None of the repeated runs brought a row, but the live data set has rows. */
-export class NothingMade extends Schema.TaggedError<NothingMade>()("NothingMade", { pipeline: Schema.String }) {
+class NothingMade extends Schema.TaggedError<NothingMade>()("NothingMade", { pipeline: Schema.String }) {
   override get message() {
-    return `The runs in the raw archive give no row of ${this.pipeline}. What is live stays live; restore the folder raw from a backup, and run again.`
+    return `The runs in the raw archive produce no row of ${this.pipeline}. The live data stays. Restore the folder raw from a backup, and run again.`
   }
 }
 
@@ -93,6 +92,6 @@ export const rebuildFrom = Effect.fn("Generation.rebuild")(function* ({ dataSet,
     return { event, data_sets, ingest: yield* addPart(base, object, number) } satisfies Change as Change
   })
   for (const part of made?.parts ?? []) yield* putFile(layout, yield* verifiedPart(from, pipeline, part))
-  const { number } = yield* makeLive(layout, "the data set is rebuilt", change)
+  const { number } = yield* promoteChange(layout, "the data set is rebuilt", change)
   return generationId(number)
 }, Effect.scoped)

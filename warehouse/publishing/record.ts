@@ -21,10 +21,11 @@ import { faultOf, noteSeen, stampedId } from "../generation/parts.ts"
 import { promote } from "../generation/promote.ts"
 import { mergeIngestParts } from "../ingestion/part.ts"
 import { eventOf, type RecordsOfRun, stagedByFailed, writeRecordsOfRun } from "../ingestion/records.ts"
+import { recordedRun } from "../live/runs.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
+import { ingestVersion } from "../tables/ingest-tables.ts"
 import { requireKnownIngest } from "../tables/newer-versions.ts"
-import { ingestVersion } from "../tables/tables.ts"
-import { ownFolder, stagedFileIn } from "./staging.ts"
+import { ownFolder, removeAbandoned, stagedFileIn } from "./staging.ts"
 
 /** Number of parts that are merged into one. */
 const mergedRuns = 100
@@ -38,7 +39,7 @@ export class PublishedMeanwhile extends Schema.TaggedError<PublishedMeanwhile>()
   pipeline: Schema.String
 }) {
   override get message() {
-    return `What is live of ${this.pipeline} was changed by another machine meanwhile. Nothing was published; run again.`
+    return `Another machine has changed the live data of ${this.pipeline} in the meantime. Nothing was published; run again.`
   }
 }
 
@@ -50,7 +51,7 @@ export class RolledBackMeanwhile extends Schema.TaggedError<RolledBackMeanwhile>
   by: Schema.String
 }) {
   override get message() {
-    return `${this.pipeline} was rolled back (${this.by}) while this run was reading or publishing: what it took as read already is not live any more. Nothing was published; run again.`
+    return `${this.pipeline} was rolled back (${this.by}) while this run was reading or publishing: data that the run skipped as already known is no longer live. Nothing was published; run again.`
   }
 }
 
@@ -204,7 +205,10 @@ export const recordEnd = Effect.fnUntraced(function* (
     ? without
     : writeRecordsOfFailed(file, records, staging).pipe(
         Effect.catch((error) =>
-          Effect.andThen(Effect.logWarning(`what this run staged is not in ingest.reject: ${error.message}`), without)
+          Effect.andThen(
+            Effect.logWarning(`rows that this run staged are not in ingest.reject: ${error.message}`),
+            without
+          )
         )
       )
   yield* recordRun(layout, records.run, file, folder)
@@ -212,3 +216,47 @@ export const recordEnd = Effect.fnUntraced(function* (
     Effect.catch((error) => Effect.logWarning(`the run is recorded, but: ${error.message}`))
   )
 }, Effect.scoped)
+
+/**
+ * Makes the generation that `change` describes. It is live as soon as its manifest is put: a later interrupt only logs
+ * a warning, with the text of `done`.
+ */
+export const promoteChange = <E, R>(
+  layout: Layout,
+  done: string,
+  change: (base: Manifest | undefined, number: number) => Effect.Effect<Change, E, R>
+) =>
+  Effect.suspend(() => {
+    let made: Manifest | undefined
+    const making = Effect.tap(promote(layout, change), (manifest) => {
+      made = manifest
+      return refreshOpened(layout).pipe(Effect.catch((error) => Effect.logWarning(`${done}, but: ${error.message}`)))
+    })
+    return Effect.uninterruptible(making).pipe(
+      Effect.onInterrupt(() =>
+        made === undefined
+          ? Effect.void
+          : Effect.logWarning(`the interrupt came too late: ${done}, and ${generationId(made.number)} is live`)
+      )
+    )
+  })
+
+/** Killed runs leave no record: the next run records them. */
+const killedMessage = "The program was killed, or its machine stopped, before the run ended. The time is not known."
+
+/**
+ * Records killed runs that have no record yet, and removes their files. A run that was killed after it put its manifest
+ * has a record.
+ */
+export const recordKilledRuns = (layout: Layout) =>
+  removeAbandoned(
+    layout,
+    Effect.fn("KilledRuns.record")(function* (run) {
+      if ((yield* recordedRun(layout, run.run_id)) !== undefined) return
+      yield* recordEnd(layout, {
+        run: { ...run, outcome: "interrupted", message: killedMessage },
+        checks: [],
+        leftOut: []
+      })
+    })
+  )

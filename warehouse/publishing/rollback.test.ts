@@ -43,7 +43,7 @@ const cellar = pantryIn("cellar")
 const aFailure = { run: aRun({ outcome: "failed" }), checks: [], leftOut: [] }
 
 describe("rollback", () => {
-  itWorks("goes to what the newest data was built from, step by step, until there is nothing before", () =>
+  itWorks("returns step by step to the data from which the newest was built, until nothing precedes it", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       assert.deepStrictEqual(yield* back(layout), {
@@ -59,11 +59,11 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* kept(layout), ["1*", "(2)", "(3)"])
       assert.strictEqual(
         (yield* Effect.flip(back(layout))).message,
-        "larder-000001 is the first of pantry, and there is no other data set: there is nothing to go back to."
+        "larder-000001 is the first generation of pantry, and there is no other data set, so there is nothing to go back to."
       )
     })
   )
-  itWorks("goes to a generation by its id or its number, also forwards", () =>
+  itWorks("returns to a generation by its id or its number, also to a later one", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* back(layout, { to: 1 })
@@ -75,7 +75,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* items(layout), ["day 1"])
     })
   )
-  itWorks("tells who went back, why and from what, and keeps the history of runs", () =>
+  itWorks("records who rolled back, why and from what, and keeps the history of runs", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* back(layout, { to: 1, note: "the shop was closed" })
@@ -107,7 +107,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* ask(layout, "from ingest.run where rolled_back_by is not null"), [])
     })
   )
-  itWorks("goes back with one data set alone, where only that is asked for", () =>
+  itWorks("rolls back only one data set if requested", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* publishFound(layout, { prices: [{ item: "wine", price: "9" }] }, { of: cellar })
@@ -126,7 +126,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* price, [{ price: "11.0000" }])
     })
   )
-  itWorks("of one data set alone waits for nobody who publishes another", () =>
+  itWorks("of one data set does not wait for a program that publishes another", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* publishFound(layout, { prices: [{ item: "wine", price: "9" }] }, { of: cellar })
@@ -134,7 +134,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(done.data_sets, { pantry: "larder-000002" })
     })
   )
-  itWorks("goes to data with a damaged file beside its database, which servers make again", () =>
+  itWorks("returns to data with a damaged sidecar file, which servers write again", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       const fs = yield* FileSystem.FileSystem
@@ -151,7 +151,7 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* ask(layout, "select price from cellar.price"), [{ price: "9.0000" }])
     })
   )
-  itWorks("and the record of a run that failed need no folder for temporary files, which nobody would sweep", () =>
+  itWorks("and the record of a failed run need no temporary folder, which nobody would sweep", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       vi.stubEnv("TMPDIR", "/not/there")
@@ -162,33 +162,35 @@ describe("rollback", () => {
       assert.deepStrictEqual(yield* files(layout.staging), [])
     })
   )
-  itWorks("changes nothing for an unknown generation or data set, or what is live already", () =>
+  itWorks("changes nothing for an unknown generation or data set, or for one that is already live", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       assert.strictEqual(
         (yield* Effect.flip(back(layout, { to: 9 }))).message,
-        "There is no generation larder-000009. Kept are: larder-000001, larder-000002, larder-000003."
+        "There is no generation larder-000009. These are kept: larder-000001, larder-000002, larder-000003."
       )
       for (const to of [3, 2]) {
         const { message } = yield* Effect.flip(back(layout, { to, only: "attic" }))
-        assert.strictEqual(message, "There is no data set attic: there are pantry.")
+        assert.strictEqual(message, "There is no data set attic. The data sets are: pantry.")
       }
       assert.strictEqual(
         (yield* Effect.flip(back(layout, { to: 3 }))).message,
-        "What is live is that of larder-000003 already."
+        "The live data is already that of larder-000003."
       )
       assert.strictEqual((yield* keptManifestsOf(layout.depot)).length, 3)
     })
   )
-  itWorks("that is interrupted behind its manifest is shown to people, and told as live", (logs) =>
+  itWorks("that is interrupted after its manifest is shown to people, and reported as live", (logs) =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* interruptedAtManifest(layout, back)
       assert.deepStrictEqual(yield* items(layout), ["day 1", "day 2"])
-      assert.deepStrictEqual(logs, ["Warn: interrupted too late: the rollback is done, and larder-000004 is live"])
+      assert.deepStrictEqual(logs, [
+        "Warn: the interrupt came too late: the rollback is done, and larder-000004 is live"
+      ])
     })
   )
-  itWorks("fails without a warehouse, and makes no folder", () =>
+  itWorks("fails without a warehouse, and creates no folder", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
@@ -199,7 +201,7 @@ describe("rollback", () => {
 })
 
 describe("publishing after a rollback", () => {
-  itWorks("builds on what was gone back to, and keeps what was rolled back", () =>
+  itWorks("builds on the restored data, and keeps what was rolled back", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       yield* back(layout)
@@ -210,7 +212,7 @@ describe("publishing after a rollback", () => {
       assert.deepStrictEqual((yield* back(layout)).data_sets, { pantry: "larder-000002" })
     })
   )
-  itWorks("finds again what the runs had read that were rolled back", () =>
+  itWorks("finds again what the rolled-back runs had read", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       const again = yield* publishDay(layout, 3)
@@ -224,7 +226,7 @@ describe("publishing after a rollback", () => {
 })
 
 describe("a data set that was rolled back to before its first run", () => {
-  itWorks("is found again by the next run, also where it was rolled back so before", () =>
+  itWorks("is found again by the next run, even if it was rolled back like this before", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       const wine = { prices: [{ item: "wine", price: "9" }] }
@@ -243,7 +245,7 @@ describe("a data set that was rolled back to before its first run", () => {
       assert.strictEqual((yield* publishFound(layout, wine, { of: cellar })).run.rows_loaded, 1)
     })
   )
-  itWorks("takes the place of none of its states that are kept", () =>
+  itWorks("does not take the place of one of its kept states", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       const publishWine = (price: string) => publishFound(layout, { prices: [{ item: "wine", price }] }, { of: cellar })
@@ -257,7 +259,7 @@ describe("a data set that was rolled back to before its first run", () => {
 })
 
 describe("what is kept", () => {
-  itWorks("is the five newest states of each data set, whatever the others published, and the live one", () =>
+  itWorks("is the five newest states of each data set and the live one, however often the others publish", () =>
     Effect.gen(function* () {
       const layout = yield* threeDays
       for (const price of ["1", "2", "3", "4", "5", "6"]) {

@@ -1,9 +1,8 @@
 /**
- * Rollback: a new generation that names parts of an earlier one. Nothing is lost: the data of the undone generations is
- * kept like all other data, and the records of their runs stay in `ingest`. The next run builds on the earlier parts,
- * and reads again what the undone runs had read.
+ * Rollback: a new generation that names the parts of an earlier one. Nothing is lost: the data of the undone generations
+ * is kept like all other data, and the records of their runs stay in `ingest`. The next run builds on the earlier parts,
+ * and reads the payloads of the undone runs again.
  */
-
 import { randomUUID } from "node:crypto"
 import { Effect, Option, Path, Schema } from "effect"
 import { dataSets } from "../data-sets.ts"
@@ -23,24 +22,23 @@ import {
   readManifest
 } from "../generation/manifest.ts"
 import { verifiedPart } from "../generation/parts.ts"
-import { bringParts } from "../generation/pull.ts"
+import { pullParts } from "../generation/pull-parts.ts"
 import { writeRecordsOfEvent } from "../ingestion/records.ts"
 import { requireKnown, requireKnownIngest } from "../tables/newer-versions.ts"
-import { makeLive } from "./make-live.ts"
-import { addPart, putFile } from "./record.ts"
+import { addPart, promoteChange, putFile } from "./record.ts"
 import { ownFolder } from "./staging.ts"
 
-export class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("NoSuchGeneration", {
+class NoSuchGeneration extends Schema.TaggedError<NoSuchGeneration>()("NoSuchGeneration", {
   wanted: Schema.String,
   kept: Schema.Array(Schema.String)
 }) {
   override get message() {
-    return `There is no generation ${this.wanted}. Kept are: ${this.kept.join(", ") || "none"}.`
+    return `There is no generation ${this.wanted}. These are kept: ${this.kept.join(", ") || "none"}.`
   }
 }
 
 /** The rollback would change nothing, or is impossible. */
-export class NothingToGoBackTo extends Schema.TaggedError<NothingToGoBackTo>()("NothingToGoBackTo", {
+class NothingToGoBackTo extends Schema.TaggedError<NothingToGoBackTo>()("NothingToGoBackTo", {
   problem: Schema.String
 }) {
   override get message() {
@@ -48,7 +46,7 @@ export class NothingToGoBackTo extends Schema.TaggedError<NothingToGoBackTo>()("
   }
 }
 
-export interface Asked {
+interface RollbackOptions {
   /** The number of a generation; without it, the one that the newest data was built from. */
   readonly to: Option.Option<number>
   /** The pipeline of the only data set to roll back. */
@@ -68,7 +66,7 @@ interface Plan {
 
 const unknownDataSet = (only: string, base: Manifest) =>
   new NothingToGoBackTo({
-    problem: `There is no data set ${only}: there are ${Object.keys(base.data_sets).join(", ") || "none"}.`
+    problem: `There is no data set ${only}. The data sets are: ${Object.keys(base.data_sets).join(", ") || "none"}.`
   })
 
 /** Plans to return a data set, by default the one published last, to its state before that publication. */
@@ -84,7 +82,7 @@ const planBefore = Effect.fnUntraced(function* (layout: Layout, base: Manifest, 
   const { built_on, published_in } = entry
   if (built_on === null && Object.values(base.data_sets).filter(isLoaded).length === 1) {
     return yield* new NothingToGoBackTo({
-      problem: `${generationId(published_in)} is the first of ${pipeline}, and there is no other data set: there is nothing to go back to.`
+      problem: `${generationId(published_in)} is the first generation of ${pipeline}, and there is no other data set, so there is nothing to go back to.`
     })
   }
   const before = built_on === null ? Option.none<Manifest>() : yield* readManifest(layout.depot, built_on)
@@ -148,7 +146,7 @@ const entriesOf = ({ entries }: Plan, base: Manifest, number: number) => {
 /** Manifests are kept longer than the parts that they name. */
 const noLongerKept = (pipeline: string, wanted: DataSetEntry | undefined) =>
   new NothingToGoBackTo({
-    problem: `The data of ${pipeline} in ${generationId(wanted?.published_in ?? 0)} is no longer kept. What is kept has its size in the list of: npx larder-ingest generations`
+    problem: `The data of ${pipeline} in ${generationId(wanted?.published_in ?? 0)} is no longer kept. Kept data is listed with its size by: npx larder-ingest generations`
   })
 
 /** Runs an effect while no run publishes these data sets. Several locks are always taken in the same order. */
@@ -162,7 +160,7 @@ const whileNobodyPublishes = <A, E, R>(
   return locked
 }
 
-export interface WentBack {
+interface WentBack {
   /** The generation that is live now. */
   readonly generation: string
   /** By pipeline: the generation that published the data that is live now; null if the data set is no longer loaded. */
@@ -170,7 +168,10 @@ export interface WentBack {
 }
 
 /** Returns all data sets, or one, to an earlier generation, and records that in a new generation. */
-export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layout, { note, only, to }: Asked) {
+export const rollback = Effect.fn("Generation.rollback")(function* (
+  layout: Layout,
+  { note, only, to }: RollbackOptions
+) {
   const path = yield* Path.Path
   const pipeline = Option.getOrUndefined(only)
   const planFor = Effect.fnUntraced(function* (base: Manifest) {
@@ -193,7 +194,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
     const plan = yield* planFor(base)
     if (plan.entries.size === 0) {
       return yield* new NothingToGoBackTo({
-        problem: `What is live${pipeline === undefined ? "" : ` of ${pipeline}`} is that of ${plan.went_back_to === null ? "before" : generationId(plan.went_back_to)} already.`
+        problem: `The live data${pipeline === undefined ? "" : ` of ${pipeline}`} is already that of ${plan.went_back_to === null ? "before the first run" : generationId(plan.went_back_to)}.`
       })
     }
     for (const [name, { wanted }] of plan.entries) {
@@ -201,7 +202,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
       if (database === undefined) continue
       const isKept = yield* Effect.map(datedObjects(layout.depot), (objects) => objects.has(database.sha256))
       if (!isKept) return yield* noLongerKept(name, wanted)
-      yield* bringParts(layout, generationId(wanted?.published_in ?? 0), wanted?.parts ?? [])
+      yield* pullParts(layout, generationId(wanted?.published_in ?? 0), wanted?.parts ?? [])
       yield* verifiedPart(layout, name, database)
     }
     changed = [...plan.entries.keys()]
@@ -221,7 +222,7 @@ export const rollback = Effect.fn("Generation.rollback")(function* (layout: Layo
   const manifest = yield* whileNobodyPublishes(
     layout,
     pipeline === undefined ? Object.keys(newest.data_sets) : [pipeline],
-    makeLive(layout, "the rollback is done", change)
+    promoteChange(layout, "the rollback is done", change)
   )
   const data_sets = Object.fromEntries(
     changed.map((name) => {

@@ -22,7 +22,7 @@ const removed = Effect.fnUntraced(function* (layout: Layout) {
 })
 
 describe("a staging file", () => {
-  itWorks("holds what was added until the scope ends, and is deleted then", () =>
+  itWorks("has the added rows until the scope ends, and is then deleted", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* Effect.scoped(
@@ -40,7 +40,7 @@ describe("a staging file", () => {
       assert.deepStrictEqual(yield* names(layout), [])
     })
   )
-  itWorks("is deleted after a failure, too, and the failure is reported", () =>
+  itWorks("is also deleted after a failure, and the failure is reported", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const error = yield* Effect.flip(
@@ -73,7 +73,7 @@ describe("files of killed runs", () => {
       assert.deepStrictEqual(seen.filled, ["run"])
     })
   )
-  itWorks("are removed after SIGKILL, and not while their run is alive in another process", () =>
+  itWorks("are removed after SIGKILL, but not while their run is active in another process", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const layout = yield* aLayout
@@ -90,7 +90,7 @@ describe("files of killed runs", () => {
       assert.deepStrictEqual((yield* Effect.scoped(staged)).filled, ["run"])
     })
   )
-  itWorks("do not include those of a run of this process that waits to be published", () =>
+  itWorks("do not include files of a run of this process that waits to publish", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const { staged } = yield* stage(layout, aRun({ run_id: "first" }), pantry.dataSet, (staging) =>

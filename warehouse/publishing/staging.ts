@@ -11,7 +11,8 @@ import { DuckDb, type DuckDbError } from "../duckdb.ts"
 import { type Layout, writableDirectory } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import { createTables } from "../tables/dictionary.ts"
-import { cellsOf, type DataSet, type Records, stagedIngestTables, type Table } from "../tables/tables.ts"
+import { stagedIngestTables } from "../tables/ingest-tables.ts"
+import { cellsOf, type DataSet, type Records, type Table } from "../tables/tables.ts"
 
 export interface Staging {
   readonly file: string
@@ -34,7 +35,7 @@ export class StagingFailed extends Schema.TaggedError<StagingFailed>()("StagingF
   override get message() {
     const cause = this.cause instanceof Error ? this.cause.message : String(this.cause)
     const full = isDiskFull(cause)
-    const hint = full ? " The disk is full: rows need room beside the warehouse before they are published." : ""
+    const hint = full ? " The disk is full: rows need space beside the warehouse before they are published." : ""
     return `Staging failed: ${cause}.${hint} Nothing was published; the previous generation stays live.`
   }
 }
@@ -118,15 +119,13 @@ export const removeAbandoned = Effect.fn("Staging.removeAbandoned")(function* <E
       yield* takeOver(folder).pipe(Scope.provide(scope))
       killed.push({ folder, run })
     }
-  }).pipe(Effect.catch((error) => Effect.logWarning(`what a killed run left cannot be removed: ${error.message}`)))
+  }).pipe(Effect.catch((error) => Effect.logWarning(`the files of a killed run cannot be removed: ${error.message}`)))
   yield* writableDirectory(layout.staging)
   // Under a lock. Otherwise a folder could look abandoned before its run holds the folder's lock.
   yield* withLock(layout.stagingLock, remove)
   for (const { folder, run } of killed) {
     yield* Effect.andThen(record(run), fs.remove(folder, { recursive: true })).pipe(
-      Effect.catch((error) =>
-        Effect.logWarning(`the killed run ${run.run_id} is left to the next run: ${error.message}`)
-      )
+      Effect.catch((error) => Effect.logWarning(`the next run records the killed run ${run.run_id}: ${error.message}`))
     )
   }
 }, Effect.scoped)
@@ -157,9 +156,9 @@ export const ownFolder = Effect.fnUntraced(function* (layout: Layout, name: stri
 })
 
 /** A run is active, in this process or another one. */
-export class RunAlive extends Schema.TaggedError<RunAlive>()("RunAlive", { folder: Schema.String }) {
+class RunAlive extends Schema.TaggedError<RunAlive>()("RunAlive", { folder: Schema.String }) {
   override get message() {
-    return `A run is alive: it holds ${this.folder}. Nothing was changed; try again when it has ended.`
+    return `A run is active: it holds ${this.folder}. Nothing was changed; try again when the run has ended.`
   }
 }
 

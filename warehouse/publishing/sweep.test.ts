@@ -52,8 +52,8 @@ const presentOf = Effect.fnUntraced(function* ({ dir }: Layout, names: ReadonlyA
   return yield* Effect.filter(names, (name) => fs.exists(path.join(dir, name)))
 })
 
-describe("what killed runs left", () => {
-  itWorks("goes with the next run: at once where no living program can have it, else after a day", () =>
+describe("files that killed runs left", () => {
+  itWorks("are removed by the next run: at once if no active program can use them, otherwise after a day", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
@@ -68,7 +68,7 @@ describe("what killed runs left", () => {
       assert.deepStrictEqual(yield* presentOf(layout, young), [])
     })
   )
-  itWorks("is not what somebody else is writing, however far the clock of a run is ahead", () =>
+  itWorks("do not include files that another program is writing, however far the clock of a run is ahead", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* publishFound(layout, { prices: [apples] })
@@ -78,7 +78,7 @@ describe("what killed runs left", () => {
       assert.deepStrictEqual(yield* presentOf(layout, young), young)
     })
   )
-  itWorks("is not taken for what people put there themselves", () =>
+  itWorks("do not include files that people put there themselves", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const own = ["notes.duckdb", "half.duckdb.part", "building", "generations/readme.txt"]

@@ -65,7 +65,7 @@ describe("a clock that is set forward and back", () => {
         yield* until(() => server.current().model === 6)
       })
   )
-  itWorks("changes nothing of which run is the newest, nor of the order in which a rebuild repeats them", () =>
+  itWorks("does not change which run is the newest, nor the order in which a rebuild repeats the runs", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const ids: Array<string> = []

@@ -73,7 +73,7 @@ describe("pages of a long list", () => {
       }
     })
   )
-  itWorks("begin after a position that no row has", () =>
+  itWorks("begin after a position that matches no row", () =>
     Effect.gen(function* () {
       const { products, whole } = yield* opened
       const store = "platform_store_b"

@@ -16,7 +16,7 @@ export interface Position {
   readonly id: string
 }
 
-export interface Page {
+export interface ListPage {
   /** Finished JSON. */
   readonly records: ReadonlyArray<string>
   /** Undefined on the last page. */
@@ -25,7 +25,7 @@ export interface Page {
 
 export interface StoreLists {
   readonly count: (store: string) => number
-  readonly page: (store: string, after: Position | undefined, limit: number) => Effect.Effect<Page, DuckDbError>
+  readonly page: (store: string, after: Position | undefined, limit: number) => Effect.Effect<ListPage, DuckDbError>
 }
 
 export interface SortedTable {

@@ -7,7 +7,7 @@ import { Effect, Schema } from "effect"
 import type { DuckDb, DuckDbError } from "../duckdb.ts"
 import { moment } from "./json-in-sql.ts"
 
-export interface StoreFilters {
+interface StoreFilters {
   readonly query: string | undefined
   readonly category: string | undefined
   readonly country: string | undefined
@@ -57,7 +57,7 @@ const lastReads = `
   group by store_id`
 
 /** By the id of the store. */
-export type LastReads = ReadonlyMap<string, Pick<typeof LastRead.Type, "fetch_status" | "fetched_at">>
+type LastReads = ReadonlyMap<string, Pick<typeof LastRead.Type, "fetch_status" | "fetched_at">>
 
 export const loadLastReads = (db: DuckDb["Service"]): Effect.Effect<LastReads, DuckDbError> =>
   Effect.map(db.all(LastRead, lastReads), (rows) => new Map(rows.map(({ store_id, ...read }) => [store_id, read])))

@@ -25,14 +25,14 @@ describe("a barcode", () => {
   ])("expands its eight digits %s to %s", (short, long) => {
     assert.strictEqual(numbersOfBarcode(short)[1], long)
   })
-  it("expands nothing with a wrong check digit, another number system or another length", () => {
+  it("is not expanded with a wrong check digit, another number system or another length", () => {
     const others = ["04252613", "24252614", "4252614", "004252614", "042100005264"]
     assert.deepStrictEqual(
       others.map((text) => numbersOfBarcode(text).length),
       [1, 1, 1, 1, 1]
     )
   })
-  it("expands eight digits with exactly one check digit, in number systems 0 and 1", () => {
+  it("is expanded from eight digits with exactly one check digit, in number systems 0 and 1", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(..."0123456789"), minLength: 7, maxLength: 7 }), (digits) => {
         const long = [..."0123456789"].flatMap((check) => numbersOfBarcode(`${digits}${check}`).slice(1))

@@ -13,7 +13,7 @@ export class FoodFilesDamaged extends Schema.TaggedError<FoodFilesDamaged>()("Fo
   reason: Schema.String
 }) {
   override get message() {
-    return `${this.file} ${this.reason}. It belongs to the search and the records of branded foods. Publish branded foods again, or go back to an earlier generation with: npx larder-ingest rollback`
+    return `${this.file} ${this.reason}. It is a file of the search and records of branded foods. Publish branded foods again, or go back to an earlier generation with: npx larder-ingest rollback`
   }
 }
 
@@ -139,7 +139,7 @@ export class Bundle {
     if (array === undefined || kinds[array.kind] !== (as as unknown) || end > this.#bytes.length) {
       throw new FoodFilesDamaged({
         file: basename(this.#file),
-        reason: `does not hold the numbers ${name} as expected`
+        reason: `does not contain the numbers ${name} as expected`
       })
     }
     return new as(this.#bytes.buffer, this.#bytes.byteOffset + array.start, array.length)

@@ -6,8 +6,9 @@ import { builtFoods } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
 import { textFiles } from "./indexed-columns.ts"
 import { Labels, labelFile } from "./labels.ts"
-import { openBundle, readManifest } from "./manifest.ts"
-import { type FoodFilters, openFoods } from "./open.ts"
+import { openBundle, readSearchManifest } from "./manifest.ts"
+import { openFoods } from "./open.ts"
+import type { FoodFilters } from "./search.ts"
 import { search } from "./search.ts"
 import { TextColumn } from "./text-column.ts"
 
@@ -30,7 +31,7 @@ const apart = { name: "apple", ingredient: "salt" }
 const counted = (folder: string, filters: FoodFilters) =>
   Effect.acquireUseRelease(
     Effect.sync(() => {
-      const manifest = readManifest(folder)
+      const manifest = readSearchManifest(folder)
       const column = (name: string) => new TextColumn(folder, name, openBundle(folder, manifest, textFiles(name).index))
       const columns = { names: column("names"), brands: column("brands"), ingredients: column("ingredients") }
       return { columns, labels: new Labels(openBundle(folder, manifest, labelFile)) }
@@ -79,7 +80,7 @@ describe("a search with much to read", () => {
       }
     })
   )
-  itWorks("leaves the event loop to others, also when 32 searches run at once", () =>
+  itWorks("leaves the event loop to others, even if 32 searches run at once", () =>
     Effect.gen(function* () {
       const foods = yield* openFoods(yield* built)
       let turns = 0

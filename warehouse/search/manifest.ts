@@ -19,7 +19,7 @@ export const KnownNutrient = Schema.Struct({
   unit: Schema.NullOr(Schema.String)
 })
 const Entry = Schema.Struct({ bytes: Schema.Int, crc32: Schema.Int })
-export const Manifest = Schema.Struct({
+const SearchManifest = Schema.Struct({
   format: Schema.Int,
   /** The last run that changed a label; null if there is none. */
   run_id: Schema.NullOr(Schema.String),
@@ -35,7 +35,7 @@ export const Manifest = Schema.Struct({
 })
 const Sealed = Schema.Struct({ crc32: Schema.Int, manifest: Schema.String })
 const decodeSealed = Schema.decodeUnknownOption(Schema.fromJsonString(Sealed))
-const decodeManifest = Schema.decodeUnknownOption(Schema.fromJsonString(Manifest))
+const decodeManifest = Schema.decodeUnknownOption(Schema.fromJsonString(SearchManifest))
 const decodeFormat = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ format: Schema.Int })))
 
 /** The sample: pieces of 4 kB, evenly spread, including the first and the last. */
@@ -86,30 +86,31 @@ const whole = (folder: string, name: string) =>
     return { bytes, entry: { bytes: size, crc32: crc32(bytes) } }
   })
 
-interface Contents extends Pick<typeof Manifest.Type, "run_id" | "foods" | "current" | "categories" | "nutrients"> {
+interface Contents
+  extends Pick<typeof SearchManifest.Type, "run_id" | "foods" | "current" | "categories" | "nutrients"> {
   readonly bundles: ReadonlyArray<string>
   readonly pieces: ReadonlyArray<string>
 }
 
 /** Writes the manifest of a folder in which all other files are complete. */
-export const writeManifest = (folder: string, { bundles, pieces, ...told }: Contents) => {
+export const writeSearchManifest = (folder: string, { bundles, pieces, ...told }: Contents) => {
   const manifest = JSON.stringify({
     format,
     ...told,
     bundles: Object.fromEntries(bundles.map((name) => [name, whole(folder, name).entry])),
     pieces: Object.fromEntries(pieces.map((name) => [name, sampled(folder, name)]))
-  } satisfies typeof Manifest.Type)
+  } satisfies typeof SearchManifest.Type)
   writeFileSync(join(folder, manifestFile), JSON.stringify({ crc32: crc32(manifest), manifest }), { flush: true })
   const fd = openSync(folder, "r")
   fsyncSync(fd)
   closeSync(fd)
 }
 
-export const readManifest = (folder: string): typeof Manifest.Type => {
+export const readSearchManifest = (folder: string): typeof SearchManifest.Type => {
   const damaged = (reason: string) => new FoodFilesDamaged({ file: manifestFile, reason })
   const text = whole(folder, manifestFile).bytes.toString()
   const sealed = decodeSealed(text)
-  if (sealed._tag === "None") throw damaged("is cut or no manifest")
+  if (sealed._tag === "None") throw damaged("is truncated, or is not a manifest")
   const { manifest } = sealed.value
   if (crc32(manifest) !== sealed.value.crc32) throw damaged("was changed")
   const written = decodeFormat(manifest)
@@ -117,7 +118,7 @@ export const readManifest = (folder: string): typeof Manifest.Type => {
     throw damaged(`was written in format ${written.value.format}, and this version reads format ${format}`)
   }
   const decoded = decodeManifest(manifest)
-  if (decoded._tag === "None") throw damaged("does not say what it should")
+  if (decoded._tag === "None") throw damaged("has unexpected contents")
   return decoded.value
 }
 
@@ -131,12 +132,12 @@ const compare = (name: string, expected: typeof Entry.Type | undefined, actual: 
   }
 }
 
-export const openBundle = (folder: string, manifest: typeof Manifest.Type, name: string) => {
+export const openBundle = (folder: string, manifest: typeof SearchManifest.Type, name: string) => {
   const { bytes, entry } = whole(folder, name)
   compare(name, manifest.bundles[name], entry)
   return new Bundle(name, bytes)
 }
 
-export const checkPieces = (folder: string, manifest: typeof Manifest.Type) => {
+export const checkPieces = (folder: string, manifest: typeof SearchManifest.Type) => {
   for (const [name, expected] of Object.entries(manifest.pieces)) compare(name, expected, sampled(folder, name))
 }

@@ -3,16 +3,13 @@ import { Effect, type Scope } from "effect"
 import { FoodFilesDamaged } from "./files.ts"
 import { textFiles } from "./indexed-columns.ts"
 import { Labels, labelFile } from "./labels.ts"
-import { checkPieces, openBundle, readManifest } from "./manifest.ts"
-import { Records, recordFiles } from "./records.ts"
+import { checkPieces, openBundle, readSearchManifest } from "./manifest.ts"
+import { RecordFile, recordFiles } from "./records.ts"
 import { type FoodFilters, search } from "./search.ts"
 import { TextColumn } from "./text-column.ts"
 import { inSlices } from "./time-slices.ts"
 
-export { FoodFilesDamaged } from "./files.ts"
-export type { FoodFilters } from "./search.ts"
-
-export interface FoodPage {
+interface FoodPage {
   /** JSON of each record. */
   readonly records: ReadonlyArray<string>
   /** The last fdc_id of the page, if another page follows. */
@@ -35,7 +32,7 @@ export interface Foods {
 }
 
 const open = (folder: string) => {
-  const manifest = readManifest(folder)
+  const manifest = readSearchManifest(folder)
   const bundle = (name: string) => openBundle(folder, manifest, name)
   checkPieces(folder, manifest)
   const closing: Array<() => void> = []
@@ -48,12 +45,12 @@ const open = (folder: string) => {
   }
   const column = (name: string) => closed(new TextColumn(folder, name, bundle(textFiles(name).index)))
   try {
-    const records = closed(new Records(folder, bundle(recordFiles.index), manifest.nutrients))
+    const records = closed(new RecordFile(folder, bundle(recordFiles.index), manifest.nutrients))
     const labels = new Labels(bundle(labelFile))
     const columns = { names: column("names"), brands: column("brands"), ingredients: column("ingredients") }
     const counted = [labels.ids.length, ...Object.values(columns).map((texts) => texts.documents)]
     if (records.size !== manifest.foods || counted.some((count) => count !== manifest.current)) {
-      throw new FoodFilesDamaged({ file: "manifest.json", reason: "counts other foods than the files hold" })
+      throw new FoodFilesDamaged({ file: "manifest.json", reason: "has other counts of foods than the files" })
     }
     return { manifest, records, labels, columns, close }
   } catch (error) {

@@ -8,7 +8,7 @@
  */
 import { type FileWriter, type Places, placesFor } from "./files.ts"
 
-const mostInRun = 2 ** 22
+const maxInRun = 2 ** 22
 
 interface Run {
   readonly bytes: Uint8Array
@@ -31,7 +31,7 @@ export class PostingsBuilder {
 
   /** `terms` is the number of terms known in advance. */
   constructor(common: number, documents: number, terms: number) {
-    const length = Math.min(mostInRun, 1024 + documents * 64)
+    const length = Math.min(maxInRun, 1024 + documents * 64)
     this.#common = common
     this.#terms = new Uint32Array(length)
     this.#docs = new Uint32Array(length)

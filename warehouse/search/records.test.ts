@@ -59,7 +59,7 @@ const full = {
 }
 
 describe("the record of a label version", () => {
-  itWorks("has every field, in the order of the schema, also when nothing is stated", () =>
+  itWorks("has every field, in the order of the schema, even if nothing is stated", () =>
     Effect.gen(function* () {
       const { foods } = yield* opened([{ fdc_id: 7 }, { fdc_id: 3, is_current: false }])
       const record = foods.record(7) ?? ""

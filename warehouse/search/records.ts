@@ -87,7 +87,7 @@ export const placeIn = (ids: Int32Array, id: number) => {
   return low
 }
 
-export class Records {
+export class RecordFile {
   readonly #ids: Int32Array
   readonly #starts: ReturnType<Bundle["places"]>
   readonly #lengths: Uint32Array

@@ -4,7 +4,8 @@ import { builtFoods, type Food } from "@larder/test/support/warehouse/food-files
 import { Effect } from "effect"
 import fc from "fast-check"
 import { numbersOfBarcode } from "./barcodes.ts"
-import { type FoodFilters, type Foods, openFoods } from "./open.ts"
+import { type Foods, openFoods } from "./open.ts"
+import type { FoodFilters } from "./search.ts"
 
 interface Label extends Food {
   readonly description: string

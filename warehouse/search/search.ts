@@ -18,7 +18,7 @@ export interface FoodFilters {
   readonly ingredient?: string | undefined
 }
 
-export interface TextColumns {
+interface TextColumns {
   readonly names: TextColumn
   readonly brands: TextColumn
   readonly ingredients: TextColumn

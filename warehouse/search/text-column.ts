@@ -13,13 +13,13 @@ import { Vocabulary } from "./vocabulary.ts"
  * Maximum tokens of a term. A filter that more tokens contain matches so many texts that reading them from the first on
  * soon fills a page.
  */
-const mostTokens = 4096
+const maxTokens = 4096
 
 /**
  * Maximum terms whose lists are read. A few terms restrict as much as thousands, and the URL of a filter has room for
  * thousands.
  */
-const mostLists = 32
+const maxLists = 32
 
 /** Number of tokens, or of lists of one term, that are processed without a pause. */
 const withoutPause = 128
@@ -108,7 +108,7 @@ export class TextColumn {
         read.add(place)
       }
       if (fewest.length < 64) return fewest // checking their texts is cheaper than reading more terms
-      if (read.size === mostLists) return fewest
+      if (read.size === maxLists) return fewest
     }
     return fewest
   }
@@ -179,7 +179,7 @@ export class TextColumn {
       if (token === undefined || lists.length % withoutPause === withoutPause - 1) yield
       if (token === undefined) continue
       docs += this.#tokenDocs[token] ?? 0
-      if (docs > this.#common || lists.length === mostTokens) return undefined
+      if (docs > this.#common || lists.length === maxTokens) return undefined
       lists.push(this.#listOf(token))
     }
     return { docs, lists }

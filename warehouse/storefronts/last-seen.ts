@@ -3,7 +3,17 @@
  * from the reads: everything that is listed was found by the last read of the whole list. A read of only a part of the
  * list counts for what it found new, changed or listed again, and not for what it found unchanged.
  */
-import type { Known, KnownStores } from "./known.ts"
+
+/** Maps the name of a table to SQL: the table itself, or a query in its place. */
+export type Known = (table: string) => string
+
+/** Where a run finds what is already known about the stores. */
+export interface KnownStores {
+  /** Tables of `storefront`. */
+  readonly known: Known
+  /** Tables of `ingest`: the reads from which the known data comes. */
+  readonly knownReads: Known
+}
 
 const changedIn = (known: Known, kind: "product" | "collection") => `
     select '${kind}' as kind, ${kind}_id as id, read_at

@@ -8,8 +8,7 @@
  * read, only the store. `storefront.variant_change` is written only here. So is `storefront.sighting`, except for
  * products whose rows could not be used.
  */
-import type { Known, KnownStores } from "./known.ts"
-import { lastSeen } from "./last-seen.ts"
+import { type Known, type KnownStores, lastSeen } from "./last-seen.ts"
 
 /**
  * If runs overlap, the later read of a store counts, whichever run is published first. A failed read never overrides
@@ -30,10 +29,10 @@ const leaveOutOlderReads = (knownReads: Known) => [
   "update ingest.store_read set is_taken = false where store_id in (from overtaken)"
 ]
 
-/** The reads that count, with the kind of feed from which each store is read. */
+/** The reads that count. Those that do not count have lost their store. */
 const readsNow = `
   create or replace temp view read_now as
-  select store_id, kind, fetch_status, read_at, has_all_products
+  select store_id, fetch_status, read_at, has_all_products
   from ingest.store_read join storefront.store using (store_id)`
 
 /** Facts that a read may have missed if it was cut short or failed. */
@@ -103,28 +102,19 @@ const listedBefore = (known: Known) => `
 
 const idsOf = (variants: string) => `list_transform(${variants}, lambda variant: variant.variant_id)`
 
-/**
- * Ids of products of which some rows could not be used. The code that stages the products fills it; most runs have
- * none.
- */
+/** Ids of products of which some rows may be missing. The code that stages the products fills it; most runs have none. */
 export const halfProductTable = "half_product"
 export const createHalfProductTable = `create table if not exists ${halfProductTable} (product_id varchar)`
 
-/**
- * Rows of one product may be anywhere in a file. If the file could not be read to its end, or some rows of the product
- * could not be used, a product that lacks variants was read only in part, and stays as it was.
- */
+/** If rows of a product may be missing and it lacks variants, it was read only in part, and stays as it was. */
 const leaveOutHalfProducts = (known: Known) => `
   delete from storefront.product
   where product_id in (
     select s.product_id
     from storefront.product s
-    join read_now on read_now.store_id = s.store_id
-    left join ${halfProductTable} half using (product_id)
+    semi join ${halfProductTable} using (product_id)
     join (${listedBefore(known)}) l on l.product_id = s.product_id
     where not list_has_all(${idsOf("s.variants")}, ${idsOf("l.variants")})
-      and (half.product_id is not null
-        or (fetch_status = 'partial' and kind in ('shopify-csv', 'google-merchant')))
   )`
 
 /**
@@ -191,7 +181,7 @@ const tellWhatIsGone = `
   anti join variant_now n on n.variant_id = l.variant_id
   where l.change <> 'gone'`
 
-export const settleReads = (stores: KnownStores): ReadonlyArray<string> => {
+export const reconcileReads = (stores: KnownStores): ReadonlyArray<string> => {
   const { known, knownReads } = stores
   return [
     createHalfProductTable,

@@ -6,7 +6,8 @@ import { ask } from "@larder/test/support/warehouse/pantry.ts"
 import { Effect, Option, Schema } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { DuckDb } from "../duckdb.ts"
-import { ingestTables, ingestViews, viewsOf } from "./tables.ts"
+import { ingestTables, ingestViews } from "./ingest-tables.ts"
+import { viewsOf } from "./tables.ts"
 
 /** Every table and view of a warehouse. */
 const allTables = [...ingestTables, ...dataSets.flatMap(({ tables }) => tables)]
@@ -42,7 +43,7 @@ describe("a published warehouse", () => {
       )
     })
   )
-  itWorks("describes every column in a comment, also those of views", () =>
+  itWorks("describes every column in a comment, including columns of views", () =>
     Effect.gen(function* () {
       const columns = yield* ask(
         yield* published,

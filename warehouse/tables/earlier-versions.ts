@@ -25,7 +25,7 @@ export class TablesDiffer extends Schema.TaggedError<TablesDiffer>()("TablesDiff
 }) {
   override get message() {
     const shown = this.differences.slice(0, 3).join("; ")
-    return `What is live of ${this.pipeline} was published by another version of Larder: ${shown}. This version neither reads it nor adds to it. Rebuild it from the raw archive with: npx larder-ingest rebuild ${this.pipeline}`
+    return `The live data of ${this.pipeline} was published by another version of Larder: ${shown}. This version can neither read it nor add to it. Rebuild it from the raw archive with: npx larder-ingest rebuild ${this.pipeline}`
   }
 }
 

@@ -5,7 +5,8 @@
 import { Effect, Schema } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { type DataSetEntry, isLoaded, type Manifest } from "../generation/manifest.ts"
-import { type DataSet, ingestVersion } from "./tables.ts"
+import { ingestVersion } from "./ingest-tables.ts"
+import type { DataSet } from "./tables.ts"
 
 /** Tables were published by a newer version than this one. */
 export class NewerDataSet extends Schema.TaggedError<NewerDataSet>()("NewerDataSet", {

@@ -89,7 +89,7 @@ describe("prices as of a moment, in sessions of any time zone", () => {
       })
     )
   }
-  itWorks("show a value without a stamp of its own from when its payload was fetched, and no earlier", () =>
+  itWorks("show a value without a time from when its payload was fetched, and no earlier", () =>
     Effect.gen(function* () {
       const db = yield* analyst
       yield* db.run(`
@@ -116,7 +116,7 @@ describe("prices as of a moment, in sessions of any time zone", () => {
       })
     })
   )
-  itWorks("have nothing to hide from the present", () =>
+  itWorks("hide nothing as of now", () =>
     Effect.gen(function* () {
       const db = yield* analyst
       for (const moment of ["now()", "current_timestamp", "now() at time zone 'UTC'"]) {
@@ -124,7 +124,7 @@ describe("prices as of a moment, in sessions of any time zone", () => {
       }
     })
   )
-  itWorks("take no text that is no moment", () =>
+  itWorks("reject a text that is not a moment", () =>
     Effect.gen(function* () {
       const db = yield* analyst
       for (const moment of ["'July'", "'2026-07-10 12'", "'2026-07-10 12:00 or so'", "'2026-07-10 12:00:00 Chicago'"]) {
@@ -132,14 +132,14 @@ describe("prices as of a moment, in sessions of any time zone", () => {
       }
     })
   )
-  itWorks("take a parameter", () =>
+  itWorks("accept a parameter", () =>
     Effect.gen(function* () {
       const db = yield* analyst
       const sql = "select value_text from commodity.price_as_of($moment)"
       assert.deepStrictEqual(yield* db.rows(sql, { moment: "2026-07-10" }), [{ value_text: "2" }])
     })
   )
-  itWorks("reach a warehouse of an earlier version with the next run, even if nothing else is new", () =>
+  itWorks("are added to a warehouse of an earlier version by the next run, even if nothing else is new", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const publishButter = Effect.fnUntraced(function* (dataSet: DataSet) {

@@ -6,17 +6,17 @@ import { parseDictionaries } from "./dictionaries.ts"
 type Name = Parameters<Parameters<typeof parseDictionaries>[0]>[0]
 const textOf = (name: Name) => readFileSync(new URL(`../dictionaries/${name}.tsv`, import.meta.url), "utf8")
 
-describe("a line of a dictionary that does not fit", () => {
+describe("an invalid line of a dictionary", () => {
   it.each<readonly [string, Name, (text: string) => string, line: number, column: string | null]>([
-    ["an id that is no number", "nutrients", (text) => text.replace("1002\t", "1OO2\t"), 3, "nutrient_id"],
-    ["an id that stands twice", "nutrients", (text) => text.replace("1002\t", "1001\t"), 3, "nutrient_id"],
+    ["an id that is not a number", "nutrients", (text) => text.replace("1002\t", "1OO2\t"), 3, "nutrient_id"],
+    ["a duplicate id", "nutrients", (text) => text.replace("1002\t", "1001\t"), 3, "nutrient_id"],
     ["a missing cell", "nutrients", (text) => text.replace("\tNitrogen", ""), 3, null],
-    ["a code that stands twice", "derivations", (text) => text.replace("2\tAI\t", "2\tA\t"), 3, "derivation"]
+    ["a duplicate code", "derivations", (text) => text.replace("2\tAI\t", "2\tA\t"), 3, "derivation"]
   ])("is one error with file, line and column: %s", (_, edited, edit, line, column) => {
     const parse = () => parseDictionaries((name) => (name === edited ? edit(textOf(name)) : textOf(name)))
     try {
       parse()
-      assert.fail("it was taken")
+      assert.fail("it was accepted")
     } catch (error) {
       assert.instanceOf(error, BadLine)
       assert.deepInclude(error, { file: `pipelines/branded-foods/dictionaries/${edited}.tsv`, line, column })

@@ -1,13 +1,10 @@
 /**
  * Built-in reference data: nutrients and derivations of FoodData Central, and names of countries. Names and units have
  * one spelling here, because those of the releases drift. A release may come without any dictionary. The dictionaries
- * are part of the SQL that normalises labels, so they are read when this module is loaded. `soundDictionaries` reports
+ * are part of the SQL that normalises labels, so they are read when this module is loaded. `checkDictionaries` reports
  * an invalid line, which fails only the runs of this pipeline.
  */
 import { readFileSync } from "node:fs"
-import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import type { Staging } from "@larder/warehouse/publishing/staging.ts"
-import { derivationTable, nutrientTable } from "@larder/warehouse/tables/branded_food/data-set.ts"
 import { Effect, Exit, Schema } from "effect"
 import { assertUnique, linesOf, reading } from "../../run/files/hand-edited.ts"
 
@@ -57,7 +54,7 @@ const read = Effect.runSyncExit(
 )
 
 /** Fails with the first invalid line. */
-export const soundDictionaries = Effect.asVoid(read)
+export const checkDictionaries = Effect.asVoid(read)
 
 export const { derivations, nutrients } = Exit.isSuccess(read) ? read.value : { derivations: [], nutrients: [] }
 
@@ -81,7 +78,7 @@ const unitSpellings: Readonly<Record<string, string>> = {
   SP_GR: "sp gr"
 }
 
-const spokenCountries: Readonly<Record<string, string>> = {
+const countryAliases: Readonly<Record<string, string>> = {
   usa: "US",
   "u.s.": "US",
   "u.s.a.": "US",
@@ -96,87 +93,28 @@ export const countries = (): ReadonlyArray<readonly [string, string]> => {
   const letters = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
   const codes = letters.flatMap((first) => letters.map((second) => first + second))
   const named = codes.flatMap((code) => {
-    const name = isNoCountry.has(code) ? undefined : names.of(code)
+    const name = notCountries.has(code) ? undefined : names.of(code)
     return name === undefined ? [] : [[name.toLowerCase(), code] as const, [code.toLowerCase(), code] as const]
   })
-  return [...new Map([...named, ...Object.entries(spokenCountries)])]
+  return [...new Map([...named, ...Object.entries(countryAliases)])]
 }
 
 /** Codes that the Unicode data contains and that are not countries in ISO 3166-1. */
-const isNoCountry = new Set(
+const notCountries = new Set(
   "AC AN BU CP CQ CS DD DG DY EA EU EZ FX HV IC NH NT QO QU RH SU TA TP UK UN VD XA XB XK YD YU ZR ZZ".split(" ")
 )
 
-const values = (rows: ReadonlyArray<ReadonlyArray<string | number | null>>) =>
-  rows
-    .map((row) => `(${row.map((cell) => (typeof cell === "string" ? literal(cell) : String(cell))).join(", ")})`)
-    .join(", ")
-
 /** Derivation codes, the most reliable first. Of several amounts of one nutrient, the most reliable counts. */
-const founded = ["LCGE", "LCGP", "LCGA", "LCGL", "LCSE", "LCCS", "LCCD", "LCSA", "LCSL", "LCSG"]
+const byReliability = ["LCGE", "LCGP", "LCGA", "LCGL", "LCSE", "LCCS", "LCCD", "LCSA", "LCSL", "LCSG"]
 
-const unfounded = founded.length
+const leastReliable = byReliability.length
 
-const rankOf = (code: string) => (founded.includes(code) ? founded.indexOf(code) : unfounded)
+const rankOf = (code: string) => (byReliability.includes(code) ? byReliability.indexOf(code) : leastReliable)
 
 const rankOfId = new Map(derivations.map(({ derivation, derivation_id }) => [derivation_id, rankOf(derivation)]))
 
 /** Rank of each derivation by reliability, 0 is best, in the order of derivation ids from 1. */
 export const ranks = Array.from(
   { length: Math.max(0, ...rankOfId.keys()) },
-  (_, index) => rankOfId.get(index + 1) ?? unfounded
+  (_, index) => rankOfId.get(index + 1) ?? leastReliable
 )
-
-/** Numbers of nutrients, by id. */
-export type NutrientNumbers = ReadonlyMap<number, string>
-
-/**
- * Fills the dictionaries of the staging file and the lookup tables for normalising. Some of our nutrients have no
- * number: they get the number that an earlier release stated.
- */
-export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging, known: NutrientNumbers) {
-  const db: DuckDb["Service"] = staging.db
-  yield* staging.add(
-    nutrientTable,
-    nutrients.map((nutrient) => ({ ...nutrient, number: nutrient.number ?? known.get(nutrient.nutrient_id) ?? null }))
-  )
-  yield* staging.add(derivationTable, derivations)
-  yield* db.run(`create table release.founded as select [${ranks.join(", ")}]::tinyint[] as founded`)
-  yield* db.run(`
-    create table release.nutrient (nutrient_id integer, number varchar, name varchar, unit varchar);
-    create table release.derivation (derivation_id smallint, derivation varchar, description varchar)`)
-  yield* db.run(`create temp table country as from (values ${values(countries())}) as known(name, code)`)
-})
-
-const NewNutrient = Schema.Struct({
-  nutrient_id: Schema.Int,
-  number: Schema.NullOr(Schema.String),
-  name: Schema.NullOr(Schema.String),
-  unit: Schema.NullOr(Schema.String)
-})
-
-const newNutrients = `
-  select nutrient_id, min(number) as number, min(name) as name, arg_min(unit, name) as unit
-  from release.nutrient
-  where nutrient_id not in (select nutrient_id from branded_food.nutrient)
-  group by nutrient_id
-  order by nutrient_id`
-
-const numbersStated = `
-  update branded_food.nutrient known set number = stated.number
-  from (select nutrient_id, min(number) as number from release.nutrient where number <> '' group by nutrient_id) stated
-  where stated.nutrient_id = known.nutrient_id and known.number is null`
-
-/** Adds the entries and the nutrient numbers that a form states and the dictionaries lack. */
-export const completeDictionaries = Effect.fnUntraced(function* ({ add, db }: Staging) {
-  const found = yield* db.all(NewNutrient, newNutrients)
-  yield* db.run(numbersStated)
-  yield* add(
-    nutrientTable,
-    found.map((nutrient) => ({ ...nutrient, unit: nutrient.unit === null ? null : unitOf(nutrient.unit) }))
-  )
-  yield* db.run(`
-    insert into branded_food.derivation from release.derivation;
-    delete from release.nutrient;
-    delete from release.derivation`)
-})

@@ -1,8 +1,8 @@
 /**
  * Converts a label as a release states it into a row of `branded_food.food`. Both release forms use the same query, so
  * that the same label gives the same row. The input is the text of the source under common column names; the macros are
- * in `macros.sql`. A label that does not decode gets a `problem` that names the faulty field. An implausible
- * value gets a quality flag and is kept.
+ * in `macros.sql`. A label that does not decode gets a `problem` that names the faulty field. An implausible value gets
+ * a quality flag and is kept. The query is assembled from lists of columns: a file would repeat each list three times.
  */
 
 import { labelColumns } from "@larder/warehouse/branded-foods/nutrition.ts"
@@ -18,7 +18,7 @@ const shown = (field: string) => `'"' || left(${field}, 60) || '"'`
 
 const problems = (names: FieldNames) => {
   const unreadable = (field: keyof FieldNames, isReadable: string, what: string) =>
-    `if(trim(${field}) <> '' and not (${isReadable}), ${literal(`${names[field]} is `)} || ${shown(field)} || ${literal(`, which is no ${what}`)}, null)`
+    `if(trim(${field}) <> '' and not (${isReadable}), ${literal(`${names[field]} is `)} || ${shown(field)} || ${literal(`, which is not a ${what}`)}, null)`
   const day = (field: keyof FieldNames) => unreadable(field, `plausible(${field}_day) is not null`, "day")
   return `nullif(concat_ws('; ',
     other_problem,
@@ -30,13 +30,6 @@ const problems = (names: FieldNames) => {
     ${day("discontinued_on")}
   ), '')`
 }
-
-/**
- * The sort key of an amount within its food, as one number: nutrient (18 bits), reliability of its derivation (4 bits,
- * 0 is best), and the id in the source, highest first (40 bits).
- */
-export const placeOf = (nutrientId: string, founded: string, id: string) =>
-  `(${nutrientId}::bigint << 44) + (coalesce(${founded}, 15)::bigint << 40) + 1099511627775 - least(greatest(coalesce(${id}, 0), 0), 1099511627775)`
 
 const texts = [
   "description",

@@ -6,8 +6,8 @@ import { literal } from "@larder/warehouse/duckdb.ts"
 import { nutrients } from "./dictionaries.ts"
 
 /** 100 g of pure fat has about 900 kcal, and carbohydrates, fat and protein cannot exceed 100 g, but labels round. */
-const mostEnergy = 905
-const mostMass = 110
+const maxEnergy = 905
+const maxMass = 110
 
 const amountOf = (nutrientId: number) => `amounts[list_position(ids, ${nutrientId})]`
 const orNone = (nutrientId: number) => `coalesce(${amountOf(nutrientId)}, 0)`
@@ -18,12 +18,12 @@ const orNone = (nutrientId: number) => `coalesce(${amountOf(nutrientId)}, 0)`
  * sodium in mg, of which salt has 39,300 and, in a rounded serving of 1.4 g, 42,100. Testing each of them costs little
  * per label.
  */
-const mostOf: Readonly<Record<number, number>> = {
-  ...Object.fromEntries([1003, 1004, 1005, 2000, 1063, 1235, 1079, 1258, 1257].map((id) => [id, mostMass])),
+const maxOf: Readonly<Record<number, number>> = {
+  ...Object.fromEntries([1003, 1004, 1005, 2000, 1063, 1235, 1079, 1258, 1257].map((id) => [id, maxMass])),
   1253: 5000,
   1093: 45_000
 }
-const anyOfThemBeyond = Object.entries(mostOf)
+const anyOfThemAbove = Object.entries(maxOf)
   .map(([id, most]) => `coalesce(${amountOf(Number(id))} > ${most}, false)`)
   .join(" or ")
 
@@ -31,11 +31,11 @@ const idsIn = (...units: ReadonlyArray<string>) =>
   nutrients.flatMap(({ nutrient_id, unit }) => (unit !== null && units.includes(unit) ? [nutrient_id] : [])).join(", ")
 
 /** All other nutrients in g, mg or µg. Hardly any label has such a large number, so most labels need no search. */
-const anyBeyond = `if(
-  list_max(amounts) > ${mostMass * 1e3},
+const anyAbove = `if(
+  list_max(amounts) > ${maxMass * 1e3},
   len(list_filter(amounts, lambda amount, place:
-    (ids[place] in (${idsIn("g", "mg")}) and amount > ${mostMass * 1e3})
-    or (ids[place] in (${idsIn("µg")}) and amount > ${mostMass * 1e6})
+    (ids[place] in (${idsIn("g", "mg")}) and amount > ${maxMass * 1e3})
+    or (ids[place] in (${idsIn("µg")}) and amount > ${maxMass * 1e6})
   )) > 0,
   false
 )`
@@ -57,9 +57,9 @@ const findings: Readonly<Record<string, string>> = {
   no_nutrients: "coalesce(len(ids), 0) = 0",
   // amounts are sorted by nutrient; reading the previous element from the list instead takes eight times as long
   nutrient_twice: "list_reduce(ids, lambda before, id: if(id = before or before = -1, -1, id), -2) = -1",
-  energy_impossible: `${amountOf(1008)} > ${mostEnergy}`,
-  mass_impossible: `${orNone(1003)} + ${orNone(1004)} + ${orNone(1005)} > ${mostMass}`,
-  amount_impossible: `${anyOfThemBeyond} or ${anyBeyond}`,
+  energy_impossible: `${amountOf(1008)} > ${maxEnergy}`,
+  mass_impossible: `${orNone(1003)} + ${orNone(1004)} + ${orNone(1005)} > ${maxMass}`,
+  amount_impossible: `${anyOfThemAbove} or ${anyAbove}`,
   part_exceeds_whole: `${exceeds(`coalesce(${amountOf(2000)}, ${amountOf(1063)})`, amountOf(1005))}
     or ${exceeds(amountOf(1258), amountOf(1004))}`,
   amount_negative: "list_min(amounts) < 0",

@@ -3,13 +3,11 @@
  * cannot be fetched is left out, and the other one is read.
  */
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
-import type { RawFile } from "../../run/archive/raw-file.ts"
+import type { RawFile } from "../../run/archive/fetch-list.ts"
 import { Origin } from "../../run/origins/origin.ts"
 import { Progress } from "../../run/progress.ts"
-import { mappingHash } from "../mapping.ts"
-import type { KnownPayload, Previous } from "../previous.ts"
 import { datasets, type Release } from "./newest-release.ts"
 
 export type Form = "json" | "csv"
@@ -25,13 +23,22 @@ export interface FormToLoad {
   readonly files: ReadonlyArray<RawFile>
 }
 
+/** A payload that an earlier run loaded, as `ingest.raw_file` records it. */
+export const KnownPayload = Schema.Struct({
+  raw_sha256: Schema.String,
+  url: Schema.String,
+  feed: Schema.String,
+  mapping_sha256: Schema.String,
+  rows_read: Schema.Int,
+  rows_rejected: Schema.Int
+})
+export type KnownPayload = typeof KnownPayload.Type
+
 /** A payload that was loaded before, with its local file and its address at the source. */
 export interface Recognised {
   readonly payload: KnownPayload
   readonly file: RawFile
 }
-
-const isCurrent = ({ mapping_sha256 }: KnownPayload) => mapping_sha256 === mappingHash
 
 const fetchAll = (addresses: ReadonlyArray<string>) =>
   Effect.forEach(addresses, (url) =>
@@ -59,8 +66,11 @@ const fetchForm = (form: Form | undefined, addresses: ReadonlyArray<string>) => 
   )
 }
 
-/** A release never changes under its name, so known payloads of hundreds of megabytes are not requested again. */
-export const fetchRelease = Effect.fnUntraced(function* (release: Release, { payloads }: Previous) {
+/**
+ * A release never changes under its name, so payloads of hundreds of megabytes are not requested again. `current` are
+ * the payloads that this mapping has read.
+ */
+export const fetchRelease = Effect.fnUntraced(function* (release: Release, current: ReadonlyArray<KnownPayload>) {
   const { kind } = yield* Origin
   const progress = yield* Progress
   const asList = (addresses: string | ReadonlyArray<string> | undefined) =>
@@ -70,7 +80,6 @@ export const fetchRelease = Effect.fnUntraced(function* (release: Release, { pay
     { form: "json" as const, addresses: asList(release.json) },
     { form: "csv" as const, addresses: asList(release.csv) }
   ].filter(({ addresses }) => addresses.length > 0)
-  const current = payloads.filter(isCurrent)
 
   const forms: Array<FormToLoad> = []
   const known: Array<KnownPayload> = []

@@ -8,7 +8,7 @@ import { pipeline } from "node:stream"
 import { crc32, createInflateRaw } from "node:zlib"
 import { Effect } from "effect"
 import { type Entry, openPromise, type ZipFile } from "yauzl"
-import { reasonOf } from "../../run/causes.ts"
+import { reasonOf } from "../../run/files/causes.ts"
 import { pieceBytes } from "../../run/files/chunk-size.ts"
 import { FileUnwritable, writeAll } from "../../run/files/write-all.ts"
 import {
@@ -36,18 +36,23 @@ export interface Zip {
   extract(member: Member, file: string): Effect.Effect<void, ZipUnusable | FileUnwritable>
 }
 
+/** The first bytes of a file; all of them if it is shorter. */
+export const startOf = async (path: string, bytes: number) => {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(bytes), position: 0 })
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
 /** Why the list of members cannot be read: a zip begins with its first member and ends with the list. */
 const whyNoZip = async (file: string, cause: unknown) => {
-  const opened = await open(file)
-  try {
-    const { buffer, bytesRead } = await opened.read(Buffer.alloc(64), 0, 64, 0)
-    const start = buffer.subarray(0, bytesRead)
-    if (bytesRead === 0) return "the file is empty"
-    if (start.readUInt16LE(0) === 0x4b50) return `it was cut off: its list of members is missing (${reasonOf(cause)})`
-    return `it is not a zip: it begins with ${quoted(start.toString("latin1", 0, 20))}`
-  } finally {
-    await opened.close()
-  }
+  const start = await startOf(file, 64)
+  if (start.length === 0) return "the file is empty"
+  if (start.readUInt16LE(0) === 0x4b50) return `it was cut off: its list of members is missing (${reasonOf(cause)})`
+  return `it is not a zip: it begins with ${quoted(start.toString("latin1", 0, 20))}`
 }
 
 /** The bytes of an unpacked release, in pieces of the same size. Throws `ZipUnusable`, too. */

@@ -42,7 +42,7 @@ const fewRecords = 100
  * Fields whose values are validated, by the names that rejects use, with the column that each fills. `labelNutrients`
  * fills fifteen columns, which count as one.
  */
-const judgedFields = {
+const checkedFields = {
   foodNutrients: "nutrients",
   nutrient_id: "nutrients",
   amount: "nutrients",
@@ -64,7 +64,7 @@ const judgedFields = {
 /** Unreadable values of a field are not isolated errors if there are this many, or as many as labels. */
 const fewValues = 10
 
-const columns = [...new Set<string>([...Object.values(usualKeys), ...Object.values(judgedFields)])]
+const columns = [...new Set<string>([...Object.values(usualKeys), ...Object.values(checkedFields)])]
 /** How to count a column for which "not null" is not enough. */
 const countedOf: Readonly<Record<string, string>> = {
   nutrients: "if(len(nutrients) > 0, 1, null)",
@@ -87,7 +87,7 @@ const hasAmounts = `
 const Found = Schema.Struct({ rows: Schema.Int })
 
 /**
- * A reason may name several fields: `serving_size in branded_food.csv is "x", which is no size; …`. Every row of a
+ * A reason may name several fields: `serving_size in branded_food.csv is "x", which is not a size; …`. Every row of a
  * refused label carries the reason, so only the row of food.csv is counted.
  */
 const rejectedFields = `
@@ -105,10 +105,10 @@ const firstReject = `
   select 1 as rows, if(feed like '%.csv', 'record ', 'line ') || position || ': ' || reason as example, feed as field
   from ingest.reject where feed = $feed or starts_with(feed, $feed || '/') order by position limit 1`
 
-const columnOf: ReadonlyMap<string, string> = new Map(Object.entries({ ...usualKeys, ...judgedFields }))
+const columnOf: ReadonlyMap<string, string> = new Map(Object.entries({ ...usualKeys, ...checkedFields }))
 
 /** CSV files of the release, except food.csv, that are present and have no usable row. */
-const hollowFiles = `
+const unreadableFiles = `
   select regexp_extract(feed, '[a-z_.]+$') as field, count(*)::integer as rows, arg_min('record ' || position || ': ' || reason, position) as example
   from ingest.reject
   where (feed = $feed || '/branded_food.csv' and not exists (from release.branded_food))
@@ -117,7 +117,7 @@ const hollowFiles = `
   group by feed`
 
 /** Fails if the staged form cannot be trusted. The table of labels must hold only this form. */
-export const judgeForm = Effect.fnUntraced(function* (
+export const checkForm = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   { form, feed }: { readonly form: Form; readonly feed: string },
   released_on: string | null
@@ -131,9 +131,9 @@ export const judgeForm = Effect.fnUntraced(function* (
     const why = example === undefined ? "it is empty" : `all of its rows were rejected, such as ${example.example}`
     return yield* unlikely(`holds no label: ${why}`)
   }
-  const [hollow] = form === "csv" ? yield* db.all(Rejected, hollowFiles, { feed }) : []
-  if (hollow !== undefined) {
-    return yield* unlikely(`has no row in ${hollow.field} that can be read, such as ${hollow.example}`)
+  const [unreadable] = form === "csv" ? yield* db.all(Rejected, unreadableFiles, { feed }) : []
+  if (unreadable !== undefined) {
+    return yield* unlikely(`has no row in ${unreadable.field} that can be read, such as ${unreadable.example}`)
   }
   for (const { example, field, rows } of yield* db.all(Rejected, rejectedFields, { feed })) {
     const column = columnOf.get(field)

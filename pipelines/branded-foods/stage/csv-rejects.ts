@@ -3,24 +3,17 @@
  * `ingest.reject` with their line. Rows of other kinds of food are only counted, as silent.
  */
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import { Effect, Schema } from "effect"
-import { lineOf, takeOut } from "../decode/csv/line-numbers.ts"
+import { Effect } from "effect"
+import { countRows, lineOf, moveToRejects } from "../decode/csv/line-numbers.ts"
 import type { LabelMember } from "../decode/csv/members.ts"
-import type { Load } from "../load.ts"
+import { type Load, maxPayload } from "./load.ts"
 
 type Db = DuckDb["Service"]
-
-/** A longer row is truncated in the reject; the raw archive keeps it whole. */
-const mostOfPayload = 100_000
-
-const Count = Schema.Struct({ rows: Schema.Int })
-const count = (db: Db, sql: string) =>
-  Effect.map(db.all(Count, `select count(*)::integer as rows ${sql}`), ([row]) => row?.rows ?? 0)
 
 const reject = (load: Load, member: LabelMember, rows: string) => `
   insert into ingest.reject
   select 'branded-foods', ${literal(`${load.feed}/${member}.csv`)}, ${literal(load.run_id)}, ${literal(load.payloadOf(member).sha256)},
-    line, reason, left(payload, ${mostOfPayload})
+    line, reason, left(payload, ${maxPayload})
   from (${rows})`
 
 const staged = (member: LabelMember, reason: string, from: string) => `
@@ -36,8 +29,8 @@ const repeated = (member: LabelMember) => `
 /** Runs before labels are assembled: rejects rows that cannot be used, including duplicates. */
 export const rejectRows = Effect.fnUntraced(function* (db: Db, load: Load, member: LabelMember) {
   if (member === "food" || member === "branded_food") {
-    const twice = yield* count(db, `from release.${member} having count(*) > count(distinct fdc_id)`)
-    if (twice > 0) yield* takeOut(db, member, repeated(member))
+    const twice = yield* countRows(db, `from release.${member} having count(*) > count(distinct fdc_id)`)
+    if (twice > 0) yield* moveToRejects(db, member, repeated(member))
   }
   yield* db.run(reject(load, member, `from rejects_${member} where reason is not null`))
 })
@@ -48,8 +41,8 @@ const isOther = "fdc_id in (select fdc_id from release.other_kind anti join rele
 
 /** Runs after labels are assembled: rejects rows that belong to none of them. Returns the number of silent rows. */
 export const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: Load, member: LabelMember) {
-  const silent = yield* count(db, `from release.${member} where ${isOther}`)
-  const left = yield* count(db, `from release.${member} ${ofNoLabel}`)
+  const silent = yield* countRows(db, `from release.${member} where ${isOther}`)
+  const left = yield* countRows(db, `from release.${member} ${ofNoLabel}`)
   if (left === silent) return silent
   const reason =
     "coalesce('its label was refused: ' || refused.reason, 'food.csv has no row with the fdc_id ' || staged.fdc_id)"
@@ -60,7 +53,7 @@ export const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: Load, 
 
 /** Counts all rows of a file, both staged and rejected. */
 export const rowsOf = (db: Db, member: LabelMember) =>
-  count(
+  countRows(
     db,
     `from (
     select rowid from release.${member}

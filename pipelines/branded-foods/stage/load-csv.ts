@@ -1,14 +1,15 @@
 /** Loads the CSV release: stages its files as tables, assembles labels from them, and accounts for every row. */
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { readHeader } from "../decode/csv/header.ts"
+import { countRows } from "../decode/csv/line-numbers.ts"
 import { dictionaries, readDictionaryHeader, stageDictionary } from "../decode/csv/load-dictionaries.ts"
-import { stageExactly } from "../decode/csv/load-member.ts"
+import { loadMember } from "../decode/csv/load-member.ts"
 import { labelMembers, type MemberName } from "../decode/csv/members.ts"
 import { missingRecords, readStatedCounts } from "../decode/csv/stated-counts.ts"
-import type { Load, Loaded } from "../load.ts"
-import { stageLabels } from "../normalise/csv-labels.ts"
+import { createCsvLabels, csvLabels } from "../normalise/csv-labels.ts"
 import { rejectLeftovers, rejectRows, rowsOf } from "./csv-rejects.ts"
+import { insertLabels, type Load, type Loaded } from "./load.ts"
 
 /** Paths of the files that are present. */
 export interface CsvFiles {
@@ -32,6 +33,43 @@ const headersOf = <Name extends MemberName, A, E>(
     return path === undefined ? Effect.succeed(undefined) : read(member, path)
   }).pipe(Effect.map((headers) => headers.filter((header) => header !== undefined)))
 
+/** Labels per range: about 500 MB of memory while they are assembled. */
+const labelsPerRange = 400_000
+
+const Range = Schema.Struct({ first: Schema.Int, last: Schema.Int, labels: Schema.Int })
+const ranges = `
+  select min(fdc_id) as first, max(fdc_id) as last, count(*)::integer as labels
+  from (
+    select fdc_id, (row_number() over (order by fdc_id) - 1) // ${labelsPerRange} as range
+    from (
+      select fdc_id from release.food where is_branded(data_type)
+      union
+      select fdc_id from release.branded_food
+    )
+  )
+  group by range
+  order by first`
+
+/**
+ * Fills `branded_food.food`. Labels that do not decode go to `release.refused`, and foods that are not branded to
+ * `release.other_kind`: the release of all foods contains them.
+ */
+const stageLabels = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, hasAttributes: boolean) {
+  yield* db.run(`
+    create table release.refused (fdc_id integer, reason varchar);
+    create table release.other_kind as select fdc_id, data_type from release.food where not is_branded(data_type)`)
+  yield* db.run(createCsvLabels)
+  for (const range of yield* db.all(Range, ranges)) {
+    const { first, labels, last } = range
+    const stated = csvLabels(range, hasAttributes)
+    yield* db.run(insertLabels(load, stated))
+    const loaded = yield* countRows(db, `from branded_food.food where fdc_id between ${first} and ${last}`)
+    if (loaded !== labels) {
+      yield* db.run(`insert into release.refused select fdc_id, problem from (${stated}) where problem is not null`)
+    }
+  }
+})
+
 /** `folder` belongs to the run. It takes copies of files from which broken records must be removed. */
 export const loadCsv = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
@@ -44,7 +82,7 @@ export const loadCsv = Effect.fnUntraced(function* (
   const stated = counts === undefined ? new Map<string, number>() : yield* readStatedCounts(counts)
   yield* db.run("set force_compression = 'uncompressed'") // read at most twice, and dropped within a minute
   for (const header of present) {
-    yield* stageExactly(db, header, folder)
+    yield* loadMember(db, header, folder)
     yield* rejectRows(db, load, header.member)
     const rows = yield* rowsOf(db, header.member)
     const missing = missingRecords(stated, header.member, rows)

@@ -1,13 +1,13 @@
 /** Loads one form of a release from its archived payloads into the staging file. */
 import type { Staging } from "@larder/warehouse/publishing/staging.ts"
 import { Effect, Path } from "effect"
-import type { RawFile } from "../../run/archive/raw-file.ts"
+import type { RawFile } from "../../run/archive/fetch-list.ts"
 import { memberNames, members } from "../decode/csv/members.ts"
 import { countsFile } from "../decode/csv/stated-counts.ts"
-import { constantsOf, type Load } from "../load.ts"
 import { type Form, type FormToLoad, feedOf } from "../source/fetch-release.ts"
 import { openZip, plainBytes, type Zip } from "../source/zip.ts"
 import { MemberMissing, shown } from "../source/zip-members.ts"
+import type { Load } from "./load.ts"
 import { loadCsv } from "./load-csv.ts"
 import { loadJson } from "./load-json.ts"
 
@@ -81,15 +81,16 @@ export const loadForm = Effect.fn("brandedFoods.load")(function* (
   if (first === undefined) return yield* Effect.die(new Error("a form of a release has at least one payload"))
   const zip = isZip(first) ? yield* openZip(first.path, nameOf(first)) : undefined
   const form = named ?? (zip === undefined ? "csv" : formIn(zip))
-  const raw_sha256 = first.sha256
   const load: Load = {
     run_id,
+    form,
     feed: feedOf(form),
-    raw_sha256,
+    released_on,
+    fetched_at: first.fetched_at,
+    raw_sha256: first.sha256,
     url: first.url,
     acceptShrinkage,
     payloadOf: (member) => files.find((raw) => nameOf(raw).toLowerCase() === `${member}.csv`) ?? first,
-    constants: constantsOf({ form, released_on, fetched_at: first.fetched_at, run_id, raw_sha256 }),
     advance
   }
   if (form === "csv") {

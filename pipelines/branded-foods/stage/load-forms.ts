@@ -3,18 +3,20 @@
  * form is staged, the table of labels holds only that form, so that all of it can be removed.
  */
 
+import { readFileSync } from "node:fs"
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
+import { completedLabel } from "@larder/warehouse/branded-foods/completed-label.ts"
 import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { assignments } from "@larder/warehouse/publishing/complete.ts"
+import { foodTable } from "@larder/warehouse/tables/branded_food/data-set.ts"
 import { Effect, Path } from "effect"
 import type { RunContext } from "../../run/pipeline.ts"
 import { Progress } from "../../run/progress.ts"
-import type { Loaded } from "../load.ts"
-import { normalising } from "../mapping.ts"
-import { completeDictionaries, type NutrientNumbers, stageDictionaries } from "../normalise/dictionaries.ts"
 import { type Form, type FormToLoad, feedOf } from "../source/fetch-release.ts"
-import { judgeForm } from "./check-form.ts"
+import { checkForm } from "./check-form.ts"
+import type { Loaded } from "./load.ts"
 import { loadForm } from "./load-form.ts"
-import { completeWithJson, setJsonAside } from "./merge-forms.ts"
+import { completeDictionaries, stageDictionaries } from "./stage-dictionaries.ts"
 
 export type StagedForm = Loaded & Omit<FormToLoad, "form"> & { readonly form: Form }
 
@@ -37,7 +39,7 @@ const attachRelease = (db: DuckDb["Service"], file: string) =>
   )
 
 /** Removes everything that a form has staged. */
-const takeBack = (db: DuckDb["Service"], feed: string) =>
+const removeForm = (db: DuckDb["Service"], feed: string) =>
   db.run(`
     reset force_compression;
     delete from branded_food.food;
@@ -46,10 +48,23 @@ const takeBack = (db: DuckDb["Service"], feed: string) =>
     delete from release.derivation;
     checkpoint`)
 
+const macros = readFileSync(new URL("../normalise/macros.sql", import.meta.url), "utf8")
+
+const merged = assignments(Object.keys(foodTable.record.fields), completedLabel)
+
+/** Sets the staged JSON form aside, so that the CSV form is staged into an empty table. */
+const setJsonAside = "create table release.json as from branded_food.food; delete from branded_food.food; checkpoint"
+
+/** Completes the staged CSV form, which is larger, with the JSON form, by the same rule as between runs. */
+const completeWithJson = `
+  update branded_food.food l set ${merged}, source_rows = s.source_rows + l.source_rows
+  from release.json s where s.fdc_id = l.fdc_id;
+  insert into branded_food.food from release.json json anti join branded_food.food food using (fdc_id)`
+
 export const loadForms = Effect.fnUntraced(function* (
   { acceptShrinkage, run_id, staging }: RunContext,
   forms: ReadonlyArray<FormToLoad>,
-  numbers: NutrientNumbers
+  numbers: ReadonlyMap<number, string>
 ) {
   const path = yield* Path.Path
   const progress = yield* Progress
@@ -59,25 +74,25 @@ export const loadForms = Effect.fnUntraced(function* (
   if (forms.length === 0) return { staged, left_out }
   const folder = path.dirname(staging.file)
   yield* attachRelease(db, path.join(folder, "release.duckdb"))
-  yield* db.run(normalising)
+  yield* db.run(macros)
   yield* stageDictionaries(staging, numbers)
   const advance = (rows: number) => progress.advance({ rows })
   let hasJsonAside = false
   for (const form of forms) {
     // if both forms are present, JSON comes first
     if (staged.length > 0 && !hasJsonAside) {
-      yield* setJsonAside(db)
+      yield* db.run(setJsonAside)
       hasJsonAside = true
     }
     const feed = feedOf(form.form)
     yield* progress.advance({ reading: feed })
     const loaded = yield* loadForm(form, { staging, run_id, folder, advance, acceptShrinkage }).pipe(
-      Effect.tap((loaded) => judgeForm(db, { form: loaded.form, feed: feedOf(loaded.form) }, form.released_on)),
+      Effect.tap((loaded) => checkForm(db, { form: loaded.form, feed: feedOf(loaded.form) }, form.released_on)),
       Effect.catchTag(untrusted, ({ message: reason }) => Effect.succeed({ feed, kind: "untrusted" as const, reason }))
     )
     if ("kind" in loaded) {
       left_out.push(loaded)
-      yield* takeBack(db, feed)
+      yield* removeForm(db, feed)
     } else {
       staged.push({ ...form, ...loaded })
       yield* completeDictionaries(staging)
@@ -86,6 +101,6 @@ export const loadForms = Effect.fnUntraced(function* (
   }
   if (!hasJsonAside) return { staged, left_out }
   yield* progress.phase("merging the release forms")
-  yield* completeWithJson(db)
+  yield* db.run(completeWithJson)
   return { staged, left_out }
 })

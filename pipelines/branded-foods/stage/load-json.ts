@@ -2,37 +2,28 @@
  * Loads the JSON release: cuts it into chunks of lines, reads each chunk with DuckDB while the next one is cut, and
  * accounts for every record.
  */
-import { open } from "node:fs/promises"
 import { basename } from "node:path"
-import type { DuckDb, DuckDbError } from "@larder/warehouse/duckdb.ts"
+import { type DuckDb, type DuckDbError, literal } from "@larder/warehouse/duckdb.ts"
 import type { Staging } from "@larder/warehouse/publishing/staging.ts"
-import { rejectTable } from "@larder/warehouse/tables/tables.ts"
+import { rejectTable } from "@larder/warehouse/tables/ingest-tables.ts"
 import { Effect, Schema } from "effect"
 import { FileUnwritable } from "../../run/files/write-all.ts"
 import { checkLines } from "../decode/json/check-lines.ts"
 import { type Chunk, cutFoods, type FoodList } from "../decode/json/food-lines.ts"
 import type { FoodReject } from "../decode/json/food-list.ts"
-import { knownKeys } from "../decode/json/keys.ts"
+import { knownKeys, maxFoodBytes, readChunk } from "../decode/json/keys.ts"
 import { nestedAfter } from "../decode/json/nested-texts.ts"
 import { blamesRecord, takeRefused } from "../decode/json/refused-lines.ts"
-import type { Load, Loaded } from "../load.ts"
-import {
-  endOfLabels,
-  loadChunk,
-  loadedAfter,
-  loadJudged,
-  nameNutrients,
-  newNutrients,
-  readChunk,
-  takeBack
-} from "../normalise/json-labels.ts"
+import { chunkLabels, jsonLabels } from "../normalise/json-labels.ts"
+import { startOf } from "../source/zip.ts"
 import { shown } from "../source/zip-members.ts"
+import { insertLabels, type Load, type Loaded, maxPayload } from "./load.ts"
 
 /**
  * Bytes at the start of each chunk in which unknown keys are looked for: about one record in a thousand. A new key
  * occurs in all records, or is of little importance.
  */
-const looked = 262_144
+const inspectedBytes = 262_144
 
 /** DuckDB may accept a line that is not strict JSON, such as one with an extra comma. The other lines show new keys. */
 const keysOf = (line: string): ReadonlyArray<[string, unknown]> => {
@@ -45,15 +36,10 @@ const keysOf = (line: string): ReadonlyArray<[string, unknown]> => {
 }
 
 const lookForKeys = async (file: string, unknown: Map<string, string>) => {
-  const opened = await open(file)
-  try {
-    const { buffer, bytesRead } = await opened.read({ buffer: Buffer.alloc(looked), position: 0 })
-    const lines = buffer.toString("utf8", 0, bytesRead).split("\n").slice(0, -1)
-    for (const [key, value] of lines.flatMap(keysOf)) {
-      if (!knownKeys.has(key) && !unknown.has(key)) unknown.set(key, JSON.stringify(value).slice(0, 200))
-    }
-  } finally {
-    await opened.close()
+  const start = await startOf(file, inspectedBytes)
+  const lines = start.toString("utf8").split("\n").slice(0, -1)
+  for (const [key, value] of lines.flatMap(keysOf)) {
+    if (!knownKeys.has(key) && !unknown.has(key)) unknown.set(key, JSON.stringify(value).slice(0, 200))
   }
 }
 
@@ -62,6 +48,69 @@ const unknownKeysIn = (file: string, unknown: Map<string, string>) =>
     try: () => lookForKeys(file, unknown),
     catch: (cause) => new FileUnwritable({ file: basename(file), cause })
   })
+
+/** The last row of the table before the labels of a chunk. */
+const endOfLabels = "select coalesce(max(rowid), -1)::integer as row from branded_food.food"
+const removeAfter = (after: number) => `delete from branded_food.food where rowid > ${after}`
+
+/** How many labels a chunk gave, and how many labels of the whole table are duplicates. */
+const loadedAfter = (row: number) => `
+  select
+    count(*) filter (where rowid > ${row})::integer as labels,
+    (count(*) - count(distinct fdc_id))::integer as repeated
+  from branded_food.food`
+
+const again = `
+  select try_cast(fdcId as integer) as fdc_id, min(line) as first_line
+  from chunk
+  group by all
+  having count(*) > 1`
+
+/** Labels of the table `chunk`, each with its problem. Of several foods with one fdc_id, the first counts. */
+const checked = `
+  select
+    * exclude (first_line) replace (coalesce(problem, if(
+      first_line < line or fdc_id in (select fdc_id from branded_food.food),
+      'duplicate fdcId ' || fdc_id || ': an earlier line has it',
+      null
+    )) as problem)
+  from (${chunkLabels})
+  left join (${again}) using (fdc_id)`
+
+/** Rejects the records of `chunk` that become no label, then inserts the others. */
+const loadChecked = (load: Load) => [
+  `insert into ingest.reject
+   select 'branded-foods', ${literal(load.feed)}, ${literal(load.run_id)}, ${literal(load.raw_sha256)}, line, problem,
+     left(to_json(chunk)::varchar, ${maxPayload})
+   from (${checked}) join chunk using (line) where problem is not null`,
+  insertLabels(load, checked)
+]
+
+const namedNutrients = "struct(nutrient struct(id varchar, number varchar, name varchar, unitName varchar))[]"
+
+/** Counts nutrients of a chunk's labels that no dictionary knows yet, or that ours has without a number. */
+const newNutrients = (row: number) => `
+  select count(*)::integer as rows
+  from (select distinct unnest(nutrients).nutrient_id as nutrient_id from branded_food.food where rowid > ${row})
+  where nutrient_id not in (
+    select nutrient_id from branded_food.nutrient where number is not null
+    union all
+    select nutrient_id from release.nutrient
+  )`
+
+/**
+ * Reads the names of these nutrients from the chunk itself: reading them with every chunk would take longer than all
+ * other steps. Only names are read here, so a record that cannot be read loses no data.
+ */
+const nameNutrients = (path: string) => `
+  insert into release.nutrient
+  select distinct try_cast(stated.nutrient.id as integer) as nutrient_id, stated.nutrient.number, stated.nutrient.name, stated.nutrient.unitName
+  from (
+    select unnest(foodNutrients) as stated
+    from read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
+      ignore_errors = true, maximum_object_size = ${maxFoodBytes}, columns = {'foodNutrients': ${literal(namedNutrients)}})
+  )
+  where nutrient_id not in (select nutrient_id from branded_food.nutrient where number is not null)`
 
 const Row = Schema.Struct({ row: Schema.Int })
 const AtOnce = Schema.Struct({ labels: Schema.Int, repeated: Schema.Int })
@@ -72,7 +121,7 @@ const Count = Schema.Struct({ rows: Schema.Int })
  * this was the case; if not, the labels are removed again.
  */
 const loadAtOnce = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, chunk: Chunk, before: number) {
-  const isRead = yield* db.run(loadChunk(load, chunk.file)).pipe(
+  const isRead = yield* db.run(insertLabels(load, jsonLabels(chunk.file))).pipe(
     Effect.as(true),
     Effect.catchTag("DuckDbError", () => Effect.succeed(false)) // the check of each line finds the one that DuckDB refuses
   )
@@ -82,19 +131,19 @@ const loadAtOnce = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Loa
     const [nested] = yield* db.all(Count, nestedAfter(before))
     if (nested?.rows === 0) return true
   }
-  yield* db.run(takeBack(before))
+  yield* db.run(removeAfter(before))
   return false
 })
 
 type Reject = (rejects: ReadonlyArray<FoodReject>) => Effect.Effect<void, DuckDbError>
 
-/** The slow path of a chunk with an error: invalid lines are removed first, then each record is judged. */
+/** The slow path of a chunk with an error: invalid lines are removed first, then each record is checked. */
 const loadOneByOne = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, file: string, reject: Reject) {
   yield* checkLines(file, reject)
   const read = db.run(readChunk(file))
   const readOthers = Effect.andThen(Effect.flatMap(takeRefused(db, file), reject), read)
   yield* Effect.catchTag(read, "DuckDbError", (error) => (blamesRecord(error) ? readOthers : Effect.fail(error)))
-  yield* Effect.forEach(loadJudged(load), (sql) => db.run(sql), { discard: true })
+  yield* Effect.forEach(loadChecked(load), (sql) => db.run(sql), { discard: true })
 })
 
 /** Bytes of a chunk. For a smaller one, planning a query of this size costs more than running it. */

@@ -12,7 +12,7 @@ import {
   n,
   sectionsBody
 } from "@larder/test/support/pipelines/commodity-payloads.ts"
-import { rowsOf, textFrom } from "./payload.ts"
+import { fieldsOf, findField, isScalar, normalisedKey, rowsOf, textFrom, textOf } from "./payload.ts"
 
 const closes = feedNamed("gov-mars/1603")
 const months = feedNamed("gov-mars/1623")
@@ -64,7 +64,7 @@ describe("an answer", () => {
 })
 
 describe("the bytes of an answer", () => {
-  it("are read as UTF-8, with or without its mark, and fail when they are in another encoding", () => {
+  it("are read as UTF-8, with or without a byte order mark, and fail in another encoding", () => {
     assert.strictEqual(textFrom(url, Buffer.from('\ufeff{"a":"é"}')), '{"a":"é"}')
     assert.throws(() => textFrom(url, Buffer.from('{"a":"é"}', "latin1")), /report is not valid UTF-8/)
   })
@@ -94,11 +94,11 @@ describe("an answer that cannot be trusted", () => {
       /has the content type text\/plain; charset=utf-8, not JSON/
     ],
     ["breaks off", marsBody([aClose()]).slice(0, -20), null, /is not whole JSON/],
-    ["is a text", '"soon"', null, /has not the shape/],
-    ["has rows that are no list", '{"results":{"0":{}}}', null, /has not the shape/],
+    ["is a text", '"soon"', null, /does not have the shape/],
+    ["has rows that are not a list", '{"results":{"0":{}}}', null, /does not have the shape/],
     ["is a bare list of rows", JSON.stringify([aClose()]), null, /has neither results nor a message/],
     ["is an empty object", "{}", null, /has neither results nor a message/],
-    ["has an empty list of rows, and says nothing about it", '{"results":[]}', null, /holds no row, and does not say/],
+    ["has an empty list of rows without a message", '{"results":[]}', null, /holds no row, and does not say/],
     [
       "has an empty list of rows and a message",
       '{"message":"Under maintenance","results":[]}',
@@ -109,7 +109,7 @@ describe("an answer that cannot be trusted", () => {
     ["is an empty list", "[]", null, /holds no section: it is \[\]/],
     ["is a list of nulls", "[null, null]", null, /holds no section: it is \[null, null\]/],
     ["is a number", "7", null, /has neither results nor a message/],
-    ["is true", "true", null, /has not the shape/],
+    ["is true", "true", null, /does not have the shape/],
     ["has two sections, where the report has none", `[${marsBody([])},${marsBody([])}]`, null, /several sections/],
     [
       "is the first section of several, where the report has none",
@@ -174,5 +174,60 @@ describe("a section", () => {
 
   it("is the first one of the payload when the feed names none", () => {
     assert.strictEqual(read(closes, JSON.stringify([{ results: [aClose()] }])).rows.length, 1)
+  })
+})
+
+describe("a field", () => {
+  it.each([
+    ["weekly Av", "weekly_av"],
+    ["published_Date", "published_date"],
+    ["lot_Desc", "lot_desc"],
+    ["Week Ending Date", "week_ending_date"]
+  ])("%s is looked up as %s", (key, expected) => assert.strictEqual(normalisedKey(key), expected))
+
+  it("is found in another case or with blanks, and is undefined when no key fits", () => {
+    assert.deepStrictEqual(findField(["slug_id", "published_Date"], "published_date"), { field: "published_Date" })
+    assert.deepStrictEqual(findField(["weekly Av"], "weekly_av"), { field: "weekly Av" })
+    assert.isUndefined(findField(["slug_id"], "published_date"))
+  })
+
+  it("prefers the exact name to one that normalises to it", () => {
+    const both = ["week_ending_date", "Week Ending Date"]
+    assert.deepStrictEqual(findField(both, "Week Ending Date"), { field: "Week Ending Date" })
+    assert.deepStrictEqual(findField(both, "week_ending_date"), { field: "week_ending_date" })
+  })
+
+  it("is ambiguous when two keys normalise to it", () => {
+    const both = ["Week Ending Date", "week ending date"]
+    assert.deepStrictEqual(findField(both, "week_ending_date"), { ambiguous: both })
+  })
+
+  it("is listed if any row has it, in order of appearance", () => {
+    assert.deepStrictEqual(fieldsOf([{ a: 1 }, { b: 2, a: 1 }, { c: null }]), ["a", "b", "c"])
+  })
+})
+
+describe("a cell", () => {
+  it.each([[null], [undefined], [""], ["  "], ["N/A"], ["n/a"], [" N/A "]])("has no text when it is %j", (cell) => {
+    assert.isUndefined(textOf(cell))
+  })
+
+  it("keeps the digits of a number as printed", () => {
+    assert.strictEqual(textOf(new PublishedNumber("1.6140")), "1.6140")
+    assert.strictEqual(textOf(" 13,594,473 "), "13,594,473")
+    assert.strictEqual(textOf(new PublishedNumber("0")), "0")
+  })
+
+  it.each([
+    [[], "[]"],
+    [["N/A"], '["N/A"]'],
+    [{}, "{}"],
+    [false, "false"]
+  ])("has its JSON as text when it is %j", (cell, text) => {
+    assert.strictEqual(textOf(cell), text)
+  })
+
+  it.each([[[1]], [{ a: 1 }], [true]])("is not a scalar when it is %j", (cell) => {
+    assert.isFalse(isScalar(cell))
   })
 })

@@ -1,13 +1,13 @@
 /**
- * Payloads of My Market News (MARS) and Datamart (MPR): what an answer must look like before its rows are trusted. Both
- * answer `{ stats, results }`. MARS also answers an array of such objects, one per section. MPR spells the names in
- * `stats` with a trailing colon.
+ * Payloads of My Market News (MARS) and Datamart (MPR): what an answer must look like before its rows are trusted, and
+ * how fields and cells of its rows are read. Both answer `{ stats, results }`. MARS also answers an array of such
+ * objects, one per section. MPR spells the names in `stats` with a trailing colon.
  */
 import { PublishedNumber, parseJsonKeepingNumbers } from "@larder/schemas/decimals.ts"
 import { Result, Schema } from "effect"
 import type { Feed } from "../catalog.ts"
-import type { PayloadRow } from "./field.ts"
-import { otherReport } from "./identity.ts"
+
+export type PayloadRow = Readonly<Record<string, unknown>>
 
 /** The answer does not have the format that the service documents. */
 export class PayloadUnreadable extends Schema.TaggedError<PayloadUnreadable>()("PayloadUnreadable", {
@@ -108,7 +108,8 @@ export interface Answered {
   readonly recorded: boolean
 }
 
-export interface PayloadRows {
+export interface Payload {
+  readonly url: string
   /** As in the payload, with numbers as printed. */
   readonly rows: ReadonlyArray<unknown>
   /** A fault of a payload that is still readable: it states another number of rows than it holds. */
@@ -125,7 +126,7 @@ export const textFrom = (url: string, bytes: Uint8Array): string => {
 }
 
 /** The rows of a feed's payload. Throws `PayloadUnreadable`. */
-export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answered): PayloadRows => {
+export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answered): Payload => {
   const fail: Fail = (problem) => {
     throw new PayloadUnreadable({ url, problem })
   }
@@ -139,7 +140,9 @@ export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answer
   const value = jsonOf(text, fail)
   const answers = (Array.isArray(value) ? value : [value]).filter((section) => section !== null)
   const [first, ...others] = answers.map((section) =>
-    Result.getOrElse(decodeSection(section), (error) => fail(`has not the shape {stats, results}: ${error.message}`))
+    Result.getOrElse(decodeSection(section), (error) =>
+      fail(`does not have the shape {stats, results}: ${error.message}`)
+    )
   )
   if (first === undefined) return fail(`holds no section: it is ${text.trim().slice(0, 40)}`)
   const section = pick(feed, [first, ...others], fail)
@@ -152,10 +155,57 @@ export const rowsOf = (feed: Feed, { url, text, content_type, recorded }: Answer
   // some.
   if (remark !== undefined && !recorded && rows.length < stated) return fail(remark)
   if (rows.length === 0 && !saysNothingFound(section)) return fail(withoutRows(section))
-  const other = otherReport(feed, rows.filter(isRow))
-  if (other !== undefined) return fail(`is not of the report that was asked for: ${other}`)
-  return { rows, remark }
+  return { url, rows, remark }
 }
 
 export const isRow = (row: unknown): row is PayloadRow =>
   typeof row === "object" && row !== null && !Array.isArray(row) && !(row instanceof PublishedNumber)
+
+/** Upstream spells keys with spaces and in mixed case: `"weekly Av"`, `lot_Desc`, `published_Date`. */
+export const normalisedKey = (key: string) => key.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_")
+
+/** Names of the fields that occur in any row, in order of appearance. */
+export const fieldsOf = (rows: ReadonlyArray<PayloadRow>): ReadonlyArray<string> => {
+  const names = new Set<string>()
+  for (const row of rows) for (const name of Object.keys(row)) names.add(name)
+  return [...names]
+}
+
+type Found = { readonly field: string } | { readonly ambiguous: ReadonlyArray<string> } | undefined
+
+/**
+ * The field for a name: the exact match, or otherwise the only field that normalises to the same name. Two such fields,
+ * like `"Week Ending Date"` and `week_ending_date`, mean different things.
+ */
+export const findField = (fields: ReadonlyArray<string>, name: string): Found => {
+  if (fields.includes(name)) return { field: name }
+  const alike = fields.filter((field) => normalisedKey(field) === normalisedKey(name))
+  if (alike.length > 1) return { ambiguous: alike }
+  return alike[0] === undefined ? undefined : { field: alike[0] }
+}
+
+/** The field for a name; undefined if there is none or more than one. */
+export const onlyField = (fields: ReadonlyArray<string>, name: string): string | undefined => {
+  const found = findField(fields, name)
+  return found !== undefined && "field" in found ? found.field : undefined
+}
+
+/** A cell as text; undefined if it is absent, null, empty or "N/A". Other types than text and number become JSON. */
+export const textOf = (cell: unknown): string | undefined => {
+  if (cell === null || cell === undefined) return undefined
+  if (!isScalar(cell)) return JSON.stringify(cell)
+  const text = (cell instanceof PublishedNumber ? cell.token : String(cell)).trim()
+  return text === "" || /^n\/a$/i.test(text) ? undefined : text
+}
+
+/** A cell for messages: its JSON, at most 60 characters. */
+export const quoted = (cell: unknown): string => {
+  const text = JSON.stringify(cell ?? null)
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}
+
+export const isStated = (cell: unknown) => textOf(cell) !== undefined
+
+/** Whether a cell can hold a number or a text: objects, arrays and booleans cannot. */
+export const isScalar = (cell: unknown) =>
+  cell === null || cell === undefined || typeof cell === "string" || cell instanceof PublishedNumber

@@ -1,10 +1,15 @@
-/** What holds of every row of every payload. */
+/** Rules for every row of every payload. */
 import { assert, describe, it } from "@effect/vitest"
-import { aBlockRow, blocks, everyFeed, type Row, readRows } from "@larder/test/support/pipelines/commodity-payloads.ts"
+import {
+  aBlockRow,
+  blocks,
+  everyFeed,
+  type Row,
+  readBody,
+  readRows
+} from "@larder/test/support/pipelines/commodity-payloads.ts"
 import fc from "fast-check"
 import { catalog } from "../catalog.ts"
-import { rowsOf } from "../decode/payload.ts"
-import { normalise } from "./normalise.ts"
 
 const { feeds } = catalog()
 
@@ -42,8 +47,7 @@ describe("every row", () => {
   it("is read from the smallest payload of every feed", () => {
     const bodies = everyFeed()
     for (const feed of feeds) {
-      const answered = { url: "", text: bodies[feed.feed] ?? "", content_type: null, recorded: false }
-      const { absent, readings, rejects, rows_silent, unknown_fields } = normalise(feed, rowsOf(feed, answered).rows)
+      const { absent, readings, rejects, rows_silent, unknown_fields } = readBody(feed, bodies[feed.feed] ?? "")
       assert.isNotEmpty(readings, feed.feed)
       assert.deepStrictEqual(
         { absent, rejects, rows_silent, unknown_fields },

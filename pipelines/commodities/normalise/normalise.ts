@@ -8,16 +8,11 @@
 import { daysBefore } from "@larder/schemas/dates.ts"
 import type { DayRange } from "../../run/pipeline.ts"
 import type { Feed, Metric } from "../catalog.ts"
-import { assertTypes, misfitIn, type TypedField } from "../decode/cell-types.ts"
-import { DriftFound, fieldsOf, type PayloadRow, quoted, textOf } from "../decode/field.ts"
-import { identityFields } from "../decode/identity.ts"
 import { knownFields } from "../decode/known-fields.ts"
-import { isRow } from "../decode/payload.ts"
-import { type MappedMetric, mapPayload, selectorFields, tokenOf } from "./payload-mapping.ts"
-import { parseDay, periodReader } from "./period.ts"
-import { publicationReader } from "./publication.ts"
-import { unitReader } from "./unit.ts"
-import { assertAnnouncedAhead, assertOneValue, assertStillStated, type Valued } from "./whole-payload.ts"
+import { fieldsOf, isRow, onlyField, type Payload, type PayloadRow, quoted, textOf } from "../decode/payload.ts"
+import { assertAnnouncedAhead, parseDay, periodReader, publicationReader } from "./dates.ts"
+import { assertOneValue, assertReport, assertTypes, drift, identityFields, misfitIn, type TypedField } from "./drift.ts"
+import { assertStillStated, type MappedMetric, mapPayload, selectorFields, tokenOf, type Valued } from "./mapping.ts"
 
 export interface Reading {
   readonly metric_name: string
@@ -68,13 +63,32 @@ type Read =
   | { readonly kind: "rejected"; readonly reason: string; readonly undated: boolean }
 
 const rejected = (reason: string, undated = false): Read => ({ kind: "rejected", reason, undated })
-const noObject = rejected("the row is no JSON object")
+const noObject = rejected("the row is not a JSON object")
 
 /** At most twelve digits before the point and 30 characters, and above zero; only a basis may be zero or negative. */
 const isPrice = (metric: Metric, token: string) =>
   token.length <= 30 &&
   /^-?\d{1,12}(\.\d+)?$/.test(token) &&
   (metric.unit === "usd_per_lb_basis" || /^[^-]*[1-9]/.test(token))
+
+/** The order matters: "Dollars per 100 Pounds" is not a price per pound. Other words state no unit. */
+const wordings: ReadonlyArray<readonly [RegExp, unit: string]> = [
+  [/\bbasis\b/i, "usd_per_lb_basis"],
+  [/\bcents?\b/i, "cents"],
+  [/\bton(ne)?s?\b/i, "usd_per_metric_ton"],
+  [/\bcwt\b|hundredweight|\b100 (lbs?|pounds?)\b/i, "usd_per_cwt"],
+  [/\blbs?\b|\bpounds?\b/i, "usd_per_lb"]
+]
+
+/** Reads the unit that a row states for its prices; undefined if it states no known unit. */
+const unitReader = (fields: ReadonlyArray<string>) => {
+  const field = onlyField(fields, "price_unit")
+  return (row: PayloadRow): { readonly unit: string; readonly stated: string } | undefined => {
+    const stated = field === undefined ? undefined : textOf(row[field])
+    const unit = stated === undefined ? undefined : wordings.find(([words]) => words.test(stated))?.[1]
+    return stated === undefined || unit === undefined ? undefined : { unit, stated }
+  }
+}
 
 /**
  * The maximum number of days from publication to the day of a reading: a Thursday report may end on Friday, and Class I
@@ -87,8 +101,8 @@ const isWithin = (day: string, { from, to }: DayRange) => day >= from && day <= 
 const assertAsked = (feed: Feed, row: PayloadRow, asked: DayRange | undefined) => {
   const day = asked && parseDay(textOf(row[feed.windowField]) ?? "")
   if (asked === undefined || day === undefined || isWithin(day, asked)) return
-  const problem = `${feed.windowField} was asked from ${asked.from} to ${asked.to}, and a row of ${day} came: the filter was ignored`
-  throw new DriftFound({ problem, found: [] })
+  const problem = `${feed.windowField} was requested from ${asked.from} to ${asked.to}, and a row of ${day} came: the service ignored the filter`
+  throw drift(problem)
 }
 
 /** Fields that determine which rows are read, apart from dates and numbers. */
@@ -139,7 +153,7 @@ const rowReader = (
     for (const { column, metric } of stated) {
       const value_text = tokenOf(row[column])
       if (value_text === undefined || !isPrice(metric, value_text)) {
-        return rejected(`${column} is ${quoted(row[column])}, which is no price`)
+        return rejected(`${column} is ${quoted(row[column])}, which is not a price`)
       }
       readings.push({
         metric_name: metric.metric_name,
@@ -165,8 +179,8 @@ const assertOurs = (
   const lost = feed.metrics.find(({ metric_name }) => valued?.has(metric_name))
   if (lost === undefined) return
   const wanted = lost.where.map(({ field, values }) => `${field} ${values.join(" or ")}`).join(", ")
-  const problem = `none of its ${rows.length} rows has what tells the prices of before apart, such as ${wanted}`
-  throw new DriftFound({ problem, found: [] })
+  const problem = `none of its ${rows.length} rows has the values that selected earlier prices, such as ${wanted}`
+  throw drift(problem)
 }
 
 /** Single bad rows are rejects. If no row gives a reading, and more are unreadable than empty, a field has changed. */
@@ -175,8 +189,8 @@ const assertReadable = (fields: ReadonlyArray<string>, reads: ReadonlyArray<Read
   const isComplete = reads.some(({ kind }) => kind === "readings" || kind === "other days")
   const withoutValue = reads.filter(({ kind }) => kind === "no value").length
   if (isComplete || unreadable.length <= withoutValue) return
-  const problem = `${unreadable.length} of ${reads.length} rows cannot be read, and no other tells anything; the first: ${unreadable[0]}`
-  throw new DriftFound({ problem, found: [...fields] })
+  const problem = `${unreadable.length} of ${reads.length} rows cannot be read, and no other row has a price; the first: ${unreadable[0]}`
+  throw drift(problem, fields)
 }
 
 const dayReader = (feed: Feed, fields: ReadonlyArray<string>) => {
@@ -203,9 +217,10 @@ const unknownFields = (
 }
 
 /** Reads the rows of one payload. Throws `DriftFound` if the payload lacks what the mapping needs. */
-export const normalise = (feed: Feed, payload: ReadonlyArray<unknown>, limits: Limits = {}): Normalised => {
+export const normalise = (feed: Feed, payload: Payload, limits: Limits = {}): Normalised => {
   const { valued = new Map() } = limits
-  const rows = payload.filter(isRow)
+  assertReport(feed, payload)
+  const rows = payload.rows.filter(isRow)
   const fields = fieldsOf(rows)
   assertTypes(typedFields(feed, fields, limits), rows)
   const mapping = rows.length === 0 ? [] : mapPayload(feed, fields, rows, valued)
@@ -213,7 +228,7 @@ export const normalise = (feed: Feed, payload: ReadonlyArray<unknown>, limits: L
   assertOurs(feed, rows, ours, limits)
   if (ours.length > 0) assertStillStated(mapping, ours, dayReader(feed, fields), valued)
   const readRow = rows.length === 0 ? () => noObject : rowReader(feed, fields, mapping, ours, limits)
-  const reads = payload.map((row, index) => readRow(row, index + 1))
+  const reads = payload.rows.map((row, index) => readRow(row, index + 1))
   assertReadable(fields, reads)
 
   const readings = reads.flatMap((read) => (read.kind === "readings" ? read.readings : []))
@@ -222,13 +237,13 @@ export const normalise = (feed: Feed, payload: ReadonlyArray<unknown>, limits: L
   const rejects = reads.flatMap(
     (read, index): ReadonlyArray<Rejected> =>
       read.kind === "rejected"
-        ? [{ position: index + 1, reason: read.reason, payload: JSON.stringify(payload[index]) }]
+        ? [{ position: index + 1, reason: read.reason, payload: JSON.stringify(payload.rows[index]) }]
         : []
   )
   const measures = new Map<string, string>()
   for (const { column, metric } of mapping) if (column !== undefined) measures.set(metric.metric_name, column)
   return {
-    rows_read: payload.length,
+    rows_read: payload.rows.length,
     rows_silent: reads.filter(({ kind }) => kind !== "readings" && kind !== "rejected").length,
     readings,
     rejects,

@@ -94,7 +94,7 @@ describe("a daily close", () => {
     const { package: _, ...cheese } = aClose({ commodity: "Cheese" })
     assert.throws(
       () => readings(closes, cheese),
-      /the field package, which tells the rows of cheese_block_.* apart, is missing/
+      /the field package, which distinguishes the rows of cheese_block_.*, is missing/
     )
   })
 
@@ -102,17 +102,17 @@ describe("a daily close", () => {
     assert.deepStrictEqual(readings(closes, aClose({ slug_id: 1603 })), readings(closes, aClose({ slug_id: "1603" })))
   })
 
-  it("may be dated after the day that it was published on", () => {
+  it("may be dated after its publication", () => {
     const row = aClose({ report_date: "10/02/2026", published_date: "10/01/2026 10:57:04" })
     assert.deepStrictEqual(readings(closes, row), ["butter_exch_spot_close_daily 2026-10-02 1.39"])
   })
 
-  it("has a moment at the end of its own day when it has no stamp, which no stamp can be", () => {
+  it("counts as published at the end of its own day, with microseconds, when it has no timestamp", () => {
     const { published_date: _, ...row } = aClose()
     assert.strictEqual(readRows(closes, [row]).readings[0]?.published_at, "2026-09-29 23:59:59.999999")
   })
 
-  it("is reported as absent for each product that has none", () => {
+  it("is reported as absent for each product without a row", () => {
     const { absent } = readRows(closes, [aClose()])
     assert.deepStrictEqual(absent, [
       "cheese_block_exch_spot_close_daily",
@@ -135,7 +135,7 @@ describe("an average whose column is not documented", () => {
     )
   })
 
-  it("gives no reading for a product without numbers, whose column the other rows show", () => {
+  it("gives no reading for a product without numbers, and finds its column by the other rows", () => {
     const barrel = aMonthlyAverage({ commodity: "Cheese", package: "Barrels", "monthly Av": null })
     const { measures, readings, rows_silent } = readRows(months, [barrel, aMonthlyAverage()])
     assert.deepStrictEqual([readings.length, rows_silent], [1, 1])
@@ -170,7 +170,7 @@ describe("a year-to-date report", () => {
     assert.deepStrictEqual([readings.length, absent.length], [0, 5])
   })
 
-  it("leaves out rows of other markets than the exchange", () => {
+  it("leaves out rows of other markets", () => {
     assert.deepStrictEqual(readings(months, aMonthlyAverage({ region: "West Europe" }), aMonthlyAverage()).length, 1)
   })
 })
@@ -233,7 +233,7 @@ describe("regional reports", () => {
     ])
   })
 
-  it("have no gap when the grade changes between words and nothing", () => {
+  it("have no gap when the grade is stated in some weeks only", () => {
     const concentrate = feedNamed("gov-mars/1053")
     const rows = ["Extra Grade", "", "N/A", null].map((grade, week) =>
       aRange(1053, { grade, report_end_date: `09/0${week + 1}/2026` })

@@ -17,7 +17,7 @@ describe("the address of a feed", () => {
     ])
   })
 
-  it("asks for a window by the report's own field, with American dates", () => {
+  it("selects a window by the report's own field, with American dates", () => {
     const [ask] = asksOf(feedNamed("gov-mars/1603"), september, undefined)
     assert.isDefined(ask)
     assert.strictEqual(
@@ -46,7 +46,7 @@ describe("the address of a feed", () => {
   })
 })
 
-describe("the window around the days that were asked for", () => {
+describe("the window around the requested days", () => {
   it.each([
     ["gov-mars/1602", "2026-08-26", "2026-10-06", "weeks begin before they end"],
     ["gov-mars/1623", "2025-08-31", "2027-10-01", "a year-to-date report begins on 1 January"],

@@ -1,6 +1,6 @@
-/** Addresses of the reports, and the query for a window of days. */
+/** Requests to the two services: the addresses of the reports, the query for a window of days, the key. */
 import { daysBefore, isDay } from "@larder/schemas/dates.ts"
-import type { Redacted } from "effect"
+import { Config, Option, Redacted } from "effect"
 import type { Ask } from "../../run/origins/origin.ts"
 import type { DayRange } from "../../run/pipeline.ts"
 import type { Feed } from "../catalog.ts"
@@ -40,7 +40,16 @@ export const windowAround = ({ from, to }: DayRange, { windowReachDays }: Feed):
 export const knowsNoDays = (rows: ReadonlyArray<number>) => rows.length >= 3 && rows.every((count) => count === 0)
 
 export const aboutNoDays =
-  "like every other report of this service: it may no longer know the field by which days are asked for"
+  "like every other report of this service: it may no longer know the field by which days are requested"
+
+/** The key of My Market News. Whitespace around it comes from copying; an empty key counts as missing. */
+export const marsKey = Config.option(Config.Redacted("MARS_API_KEY")).pipe(
+  Config.map((key) => Option.getOrUndefined(key)),
+  Config.map((key) => {
+    const text = key === undefined ? "" : Redacted.value(key).trim()
+    return text === "" ? undefined : Redacted.make(text)
+  })
+)
 
 /**
  * What to request for a feed, in order of preference. The My Market News key is the user name of HTTP Basic, with an
@@ -49,7 +58,7 @@ export const aboutNoDays =
 export const asksOf = (
   feed: Feed,
   window: DayRange | undefined,
-  marsKey: Redacted.Redacted | undefined
+  key: Redacted.Redacted | undefined
 ): ReadonlyArray<Ask> =>
   feed.paths.map((path) => {
     const url = base[feed.source] + path
@@ -57,6 +66,6 @@ export const asksOf = (
       url: window === undefined ? url : withWindow(url, feed, window),
       accept: "application/json",
       ...(feed.source === "gov-mars" ? { keyVariable: "MARS_API_KEY" } : {}),
-      ...(feed.source === "gov-mars" && marsKey !== undefined ? { basicUser: marsKey } : {})
+      ...(feed.source === "gov-mars" && key !== undefined ? { basicUser: key } : {})
     }
   })

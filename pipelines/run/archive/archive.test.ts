@@ -8,10 +8,8 @@ import { liveOrigin } from "../origins/live.ts"
 import { AccessDenied, AnswerTooLarge, GivenUp, NotRecorded } from "../origins/origin.ts"
 import { Refused } from "../origins/recorded-refusals.ts"
 import { replayOrigin } from "../origins/replay.ts"
-import { Progress, silent } from "../progress.ts"
 import { Archive } from "./archive.ts"
-import { Fetch } from "./fetch-list.ts"
-import { ArchiveUnwritable } from "./raw-file.ts"
+import { ArchiveUnwritable, Fetch } from "./fetch-list.ts"
 
 const live = liveOrigin({ interval: 0, firstPause: "1 millis", firstBackOff: "1 millis" }).pipe(
   Layer.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord({})))
@@ -21,8 +19,8 @@ const decodeLine = Schema.decodeUnknownSync(Schema.fromJsonString(Fetch), { onEx
 const decodeRefused = Schema.decodeUnknownSync(Schema.fromJsonString(Refused), { onExcessProperty: "error" })
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
-const archiveIn = (folder: string, run_id = "run-1") =>
-  Archive.layer({ folder, run_id, pipeline: "commodities", days: null })
+const archiveIn = (folder: string, more: Partial<Parameters<typeof Archive.layer>[0]> = {}) =>
+  Archive.layer({ folder, run_id: "run-1", pipeline: "commodities", days: null, ...more })
 const fetchText = (url: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
@@ -192,7 +190,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       const [first] = yield* run.pipe(Effect.provide([archiveIn(folder), live]))
       const loose = `${folder}/${first?.file}`
       const before = yield* fs.stat(loose)
-      yield* run.pipe(Effect.provide([archiveIn(folder, "run-2"), live]))
+      yield* run.pipe(Effect.provide([archiveIn(folder, { run_id: "run-2" }), live]))
       const after = yield* fs.stat(loose)
       assert.deepStrictEqual(after.ino, before.ino)
       const sha256 = sha256Of("same")
@@ -266,10 +264,9 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
       const fs = yield* FileSystem.FileSystem
       const upstream = yield* startUpstream((response) => response.write("the beginning"))
       const arrived = Promise.withResolvers<void>()
-      const watching = { ...silent, advance: () => Effect.sync(() => arrived.resolve()) }
+      const onBytes = () => Effect.sync(() => arrived.resolve())
       const running = yield* fetch(upstream.url).pipe(
-        Effect.provide([archiveIn(folder), live]),
-        Effect.provideService(Progress, watching),
+        Effect.provide([archiveIn(folder, { onBytes }), live]),
         Effect.forkChild
       )
       yield* Effect.promise(() => arrived.promise)
@@ -313,22 +310,16 @@ layer(NodeServices.layer, { excludeTestServices: true })("the raw archive", (it)
     })
   )
 
-  it.effect("counts received bytes for the progress display", () =>
+  it.effect("reports each piece of a payload that arrives", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startUpstream((response) => response.end("x".repeat(300_000)))
       let bytes = 0
-      const counting = {
-        ...silent,
-        advance: (step: { readonly bytes?: number }) =>
-          Effect.sync(() => {
-            bytes += step.bytes ?? 0
-          })
-      }
-      yield* fetch(upstream.url).pipe(
-        Effect.provide([archiveIn(folder), live]),
-        Effect.provideService(Progress, counting)
-      )
+      const onBytes = (more: number) =>
+        Effect.sync(() => {
+          bytes += more
+        })
+      yield* fetch(upstream.url).pipe(Effect.provide([archiveIn(folder, { onBytes }), live]))
       assert.strictEqual(bytes, 300_000)
     })
   )

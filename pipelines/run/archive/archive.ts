@@ -14,15 +14,13 @@ import type { FileUnwritable } from "../files/write-all.ts"
 import { type Ask, type GivenUp, Origin, type OriginError } from "../origins/origin.ts"
 import { refusalTold } from "../origins/recorded-refusals.ts"
 import { atMost } from "../origins/transport.ts"
-import { Progress } from "../progress.ts"
-import type { Fetch, Line } from "./fetch-list.ts"
-import { clearAbandoned, receive, runFolder } from "./incoming.ts"
+import { ArchiveUnwritable, type Fetch, type Line, type RawFile, type RawFileDamaged } from "./fetch-list.ts"
+import { clearAbandoned, runFolder } from "./incoming.ts"
 import { earlierFetch, interruptedFetches, takenFor } from "./interrupted-runs.ts"
 import { packLoose } from "./pack-loose.ts"
 import { openPackedPayloads } from "./packs/packed-payloads.ts"
-import { ArchiveUnwritable, type RawFile, type RawFileDamaged } from "./raw-file.ts"
-import { clearStale, placeFor, whole } from "./resumable.ts"
-import { looseName, runPayloads } from "./run-payloads.ts"
+import { clearStale, placeFor } from "./resumable.ts"
+import { looseName, receive, runPayloads } from "./run-payloads.ts"
 import { makeHeld } from "./validators.ts"
 
 interface Fetches {
@@ -60,7 +58,9 @@ interface Run {
   readonly pipeline: string
   readonly days: Fetch["days"]
   /** Whether it resumes an interrupted run of its pipeline, see `interrupted-runs.ts`. */
-  readonly goesOn?: boolean
+  readonly resumesRuns?: boolean
+  /** Called with the length of each piece of a payload that arrives. */
+  readonly onBytes?: (bytes: number) => Effect.Effect<void>
 }
 
 /** Limits fetching to the time that the request allows. */
@@ -75,9 +75,11 @@ type WriteError = PlatformError.PlatformError | FileUnwritable
 
 type Place = Effect.Success<ReturnType<typeof placeFor>>
 
-const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days, goesOn = false }: Run) {
+const make = Effect.fnUntraced(function* (run: Run) {
+  const { days, folder, resumesRuns = false, into, onBytes = () => Effect.void, pipeline, run_id } = run
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
+  const provided = Effect.provideContext(Context.make(FileSystem.FileSystem, fs).pipe(Context.add(Path.Path, path)))
   /** What earlier runs fetched, and their lists. */
   const known = path.resolve(folder)
   const knownFetches = path.join(known, "fetches")
@@ -107,7 +109,7 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
     return { packed, payloads: yield* runPayloads({ root: known, own: yield* runFolder(incoming), packed }) }
   })
   const { packed, payloads } = yield* Effect.catchTag(prepare, "PlatformError", unwritable)
-  const provided = (sha256: string) => Effect.map(payloads.provide(sha256), (found) => "path" in found)
+  const isWhole = (sha256: string) => Effect.map(payloads.provide(sha256), (found) => "path" in found)
 
   /** A payload that already existed is flushed, too: a killed run may have left it before it reached the disk. */
   const keep = Effect.fnUntraced(function* (part: string, sha256: string) {
@@ -153,22 +155,20 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
     if (!(yield* fs.exists(list))) return // nothing was fetched
     yield* syncFile(list)
     yield* syncFolder(fetches)
-  }).pipe(Effect.provideService(FileSystem.FileSystem, fs))
+  }).pipe(provided)
 
-  const held = makeHeld(({ sha256 }) => provided(sha256).pipe(Effect.provideService(FileSystem.FileSystem, fs)))
+  const held = makeHeld(({ sha256 }) => provided(isWhole(sha256)))
 
   const attempt = Effect.fnUntraced(function* (ask: Ask, place: Place | undefined) {
     const origin = yield* Origin
-    const progress = yield* Progress
-    const onBytes = (more: number) => progress.advance({ bytes: more })
     const kept = place && (yield* place.kept)
     const before = kept === undefined && origin.kind === "live" ? yield* held.of(ask) : undefined
     const opened = yield* origin.open(before === undefined ? ask : { ...ask, held: before.held }, kept)
     const fetched_at = new Date(yield* Clock.currentTimeMillis).toISOString()
     if (before !== undefined && opened.status === 304) return held.confirmed(before.line, { run_id, days, fetched_at })
     const answer = atMost(ask, opened)
-    const receiving = place ? place.receive(answer, onBytes) : receive(incoming, answer, onBytes)
-    const { part, sha256, bytes } = yield* whole(ask.url, answer, yield* receiving)
+    const receiving = place ? place.receive(answer, onBytes) : receive(incoming, ask.url, answer, onBytes)
+    const { part, sha256, bytes } = yield* receiving
     const file = yield* keep(part, sha256)
     const { body: _body, file: _file, from: _from, total: _total, ...about } = answer
     return { run_id, pipeline, days, origin: origin.kind, url: ask.url, ...about, fetched_at, sha256, bytes, file }
@@ -190,7 +190,7 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
     const line = kind === "live" ? interrupted.get(url)?.shift() : undefined
     if (line === undefined) return undefined
     const isYoung = Date.parse(line.fetched_at) > (yield* Clock.currentTimeMillis) - takenFor
-    if (!isYoung || !(yield* provided(line.sha256))) {
+    if (!isYoung || !(yield* isWhole(line.sha256))) {
       interrupted.delete(url) // later payloads are no answer to an earlier request
       return undefined
     }
@@ -206,26 +206,17 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
       return { ...fetched, path: payloads.fileOf(fetched.sha256) }
     },
     Effect.catchTag(["PlatformError", "FileUnwritable"], unwritable),
-    Effect.provideService(FileSystem.FileSystem, fs),
-    Effect.provideService(Path.Path, path)
+    provided
   )
 
   const revalidate = (runs: Iterable<string>) =>
-    held
-      .learn(knownFetches, runs)
-      .pipe(
-        Effect.catchTag("PlatformError", unwritable),
-        Effect.provideService(FileSystem.FileSystem, fs),
-        Effect.provideService(Path.Path, path)
-      )
+    held.learn(knownFetches, runs).pipe(Effect.catchTag("PlatformError", unwritable), provided)
 
-  const earlier = (run: string, url: string) =>
-    earlierFetch(knownFetches, run, url, payloads.provide).pipe(
-      Effect.provideService(FileSystem.FileSystem, fs),
-      Effect.provideService(Path.Path, path)
-    )
+  const earlier = (run: string, url: string) => provided(earlierFetch(knownFetches, run, url, payloads.provide))
 
-  const reading = goesOn ? interruptedFetches(knownFetches, pipeline) : Effect.succeed(new Map<string, Array<Fetch>>())
+  const reading = resumesRuns
+    ? interruptedFetches(knownFetches, pipeline)
+    : Effect.succeed(new Map<string, Array<Fetch>>())
   const interrupted = yield* Effect.catchTag(reading, "PlatformError", unwritable)
   const noting = (effect: Effect.Effect<void, PlatformError.PlatformError>) =>
     oneLine.withPermit(effect).pipe(Effect.catchTag("PlatformError", unwritable))
@@ -239,8 +230,7 @@ const make = Effect.fnUntraced(function* ({ folder, into, run_id, pipeline, days
   }
   const pack = packLoose({ root: known, run_id, payloads, packed }).pipe(
     Effect.catch((error) => Effect.logWarning(error.message)),
-    Effect.provideService(FileSystem.FileSystem, fs),
-    Effect.provideService(Path.Path, path)
+    provided
   )
   return Archive.of({
     fetch,

@@ -7,13 +7,13 @@ import { randomUUID } from "node:crypto"
 import { ifMissing, type Layout } from "@larder/warehouse/generation/layout.ts"
 import { ownFolder } from "@larder/warehouse/publishing/staging.ts"
 import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
+import { reasonOf } from "../files/causes.ts"
 import { NotRecorded, Origin } from "../origins/origin.ts"
 import type { Refused } from "../origins/recorded-refusals.ts"
 import { Archive } from "./archive.ts"
-import { decodeLine, type Fetch, hasPayload, hasRead } from "./fetch-list.ts"
+import { ArchiveUnwritable, decodeLine, type Fetch, hasPayload, hasRead, RawFileDamaged } from "./fetch-list.ts"
 import { earlierFetch } from "./interrupted-runs.ts"
 import { openPackedPayloads, type PackedPayloads } from "./packs/packed-payloads.ts"
-import { ArchiveUnwritable, RawFileDamaged } from "./raw-file.ts"
 import { runPayloads } from "./run-payloads.ts"
 
 export interface ArchivedRun {
@@ -32,13 +32,12 @@ export interface ArchivedRun {
   readonly fetches: ReadonlyArray<Fetch | Refused>
 }
 
-export class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("ArchiveUnreadable", {
+class ArchiveUnreadable extends Schema.TaggedError<ArchiveUnreadable>()("ArchiveUnreadable", {
   file: Schema.String,
   cause: Schema.Defect()
 }) {
   override get message() {
-    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `The raw archive cannot be read: ${this.file}: ${reason}`
+    return `The raw archive cannot be read: ${this.file}: ${reasonOf(this.cause)}`
   }
 }
 
@@ -112,7 +111,7 @@ const replies = (fetches: ReadonlyArray<Fetch | Refused>) => {
   }
 }
 
-export interface ArchiveToRepeat {
+interface ArchiveToRepeat {
   readonly folder: string
   readonly packed: PackedPayloads
   /** Folder for unpacked payloads while runs are repeated. Nothing is written to the archive. */

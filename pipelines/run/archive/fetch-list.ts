@@ -1,5 +1,9 @@
-/** Lines of `fetches/<run_id>.ndjson`: what a run fetched and was refused, in order of the responses, and its end. */
-import { type Effect, Schema } from "effect"
+/**
+ * Lines of `fetches/<run_id>.ndjson`: what a run fetched and was refused, in order of the responses, and its end. Also
+ * a payload as a run reads it, and the errors of the archive.
+ */
+import { Effect, Option, Schema } from "effect"
+import { reasonOf } from "../files/causes.ts"
 import { Refused } from "../origins/recorded-refusals.ts"
 
 export const Fetch = Schema.Struct({
@@ -33,14 +37,38 @@ export const Fetch = Schema.Struct({
 })
 export type Fetch = typeof Fetch.Type
 
+/** A fetch and the local path of its payload. */
+export interface RawFile extends Fetch {
+  readonly path: string
+}
+
+export class ArchiveUnwritable extends Schema.TaggedError<ArchiveUnwritable>()("ArchiveUnwritable", {
+  folder: Schema.String,
+  cause: Schema.Defect()
+}) {
+  override get message() {
+    return `The raw archive ${this.folder} cannot be written: ${reasonOf(this.cause)}. Check free space and permissions, then run again.`
+  }
+}
+
+/** A payload in the archive is not the one that was fetched. */
+export class RawFileDamaged extends Schema.TaggedError<RawFileDamaged>()("RawFileDamaged", {
+  file: Schema.String,
+  problem: Schema.String
+}) {
+  override get message() {
+    return `The archived payload ${this.file} ${this.problem}. Restore it from a backup; a run that fetches it again also repairs it.`
+  }
+}
+
 /** Whether the run accepted a large loss, with `--accept-shrinkage`. */
 const shrinkage_accepted = Schema.optionalKey(Schema.Boolean)
 
 /** The last line of a run that published. */
-export const Published = Schema.Struct({ run_id: Schema.String, published: Schema.String, shrinkage_accepted })
+const Published = Schema.Struct({ run_id: Schema.String, published: Schema.String, shrinkage_accepted })
 
 /** The last line of a run that published nothing, with its outcome. A killed or interrupted run has no such line. */
-export const Ended = Schema.Struct({ run_id: Schema.String, ended: Schema.String, shrinkage_accepted })
+const Ended = Schema.Struct({ run_id: Schema.String, ended: Schema.String, shrinkage_accepted })
 
 /** Whether a line ends a run that read its source. Runs without new rows count: later runs build on their reads. */
 export const hasRead = (
@@ -53,5 +81,10 @@ export type Line = typeof Fetch.Encoded | typeof Refused.Encoded | typeof Publis
 export const decodeLine = Schema.decodeUnknownEffect(
   Schema.fromJsonString(Schema.Union([Fetch, Refused, Published, Ended]))
 )
+
+/** A line as a killed run may have left it; undefined if it is cut. */
+export const parsedLine = (text: string) => Effect.map(Effect.option(decodeLine(text)), Option.getOrUndefined)
+
+export const lastLineOf = (list: string) => parsedLine(list.trimEnd().split("\n").at(-1) ?? "")
 
 export const hasPayload = (line: Effect.Success<ReturnType<typeof decodeLine>>): line is Fetch => "sha256" in line

@@ -1,36 +1,14 @@
-import { createHash } from "node:crypto"
 import { hostname } from "node:os"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect, FileSystem, Stream } from "effect"
+import { Clock, Effect, FileSystem } from "effect"
 import { TestClock } from "effect/testing"
-import { clearAbandoned, receive } from "./incoming.ts"
+import { clearAbandoned } from "./incoming.ts"
 
 const uuid = "0f8fad5b-d9cb-469f-a165-70867728950e"
 const nobody = 4_194_305 // above the highest process id of any system we run on
 
-layer(NodeServices.layer)("incoming payloads", (it) => {
-  it.effect("hashes and counts what it receives, and deletes it when the scope closes", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-incoming-" })
-      const counted: Array<number> = []
-      const pieces = ["one ", "two"].map((text) => Buffer.from(text))
-      const onBytes = (bytes: number) => Effect.sync(() => void counted.push(bytes))
-      const text = yield* Effect.scoped(
-        Effect.gen(function* () {
-          const { part, sha256, bytes } = yield* receive(folder, { body: Stream.fromIterable(pieces) }, onBytes)
-          assert.strictEqual(sha256, createHash("sha256").update("one two").digest("hex"))
-          assert.strictEqual(bytes, 7)
-          return yield* fs.readFileString(part)
-        })
-      )
-      assert.strictEqual(text, "one two")
-      assert.deepStrictEqual(counted, [4, 3])
-      assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
-    })
-  )
-
+layer(NodeServices.layer)("files that a run left", (it) => {
   it.effect("deletes parts of a dead process, and keeps those of a live one or of another machine", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

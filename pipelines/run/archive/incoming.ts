@@ -1,14 +1,13 @@
 /**
  * Working files of runs, in a folder of the archive, on the same disk as their final place.
  * `<machine>.<process>.<random>.part` is a file that is being received or a pack that is being written, and `….run` is
- * the folder with the payloads that a run reads. Payloads are hashed as they arrive, and nothing outlives its scope.
- * The next run removes what a killed run left. Downloads that a later run resumes have folders of their own, see
+ * the folder with the payloads that a run reads. Nothing outlives its scope. The next run removes what a killed run left. Downloads that a later run resumes have folders of their own, see
  * `resumable.ts`.
  */
-import { createHash, randomUUID } from "node:crypto"
+import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
-import { Clock, Effect, FileSystem, Option, Path, Stream } from "effect"
-import { pieceBytes } from "../files/chunk-size.ts"
+import { Clock, Effect, FileSystem, Option, Path } from "effect"
+import { codeOf } from "../files/causes.ts"
 
 /** A part without writes for an hour is abandoned: a body that stalls is given up within minutes. */
 export const abandonedAfter = 3_600_000
@@ -29,7 +28,7 @@ export const isAlive = (pid: number) => {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return error instanceof Error && Reflect.get(error, "code") === "EPERM" // alive, and owned by another user
+    return codeOf(error) === "EPERM" // alive, and owned by another user
   }
 }
 
@@ -62,38 +61,4 @@ export const clearAbandoned = Effect.fn("Incoming.clearAbandoned")(function* (fo
     yield* fs.remove(part, { recursive: true, force: true })
     yield* Effect.logInfo("removed what an earlier run left").pipe(Effect.annotateLogs({ part: name }))
   }
-})
-
-/** Streams a payload to the archive's disk. The part exists until the scope closes: move it before that. */
-export const receive = Effect.fnUntraced(function* <E, R>(
-  folder: string,
-  { body, file }: { readonly body: Stream.Stream<Uint8Array, E, R>; readonly file?: string },
-  onBytes: (bytes: number) => Effect.Effect<void>
-) {
-  const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const part = path.join(folder, newWorkName("part"))
-  yield* Effect.addFinalizer(() =>
-    Effect.catch(fs.remove(part, { force: true }), (error) => Effect.logWarning(`${part} is left: ${error.message}`))
-  )
-  const hash = createHash("sha256")
-  let bytes = 0
-  const count = Effect.fnUntraced(function* (piece: Uint8Array) {
-    hash.update(piece)
-    bytes += piece.length
-    yield* onBytes(piece.length)
-  })
-  const copy = Effect.fnUntraced(function* (from: string) {
-    // an interrupted copy would continue, and leave its file behind
-    yield* Effect.uninterruptible(Effect.andThen(fs.copyFile(from, part), fs.chmod(part, 0o644)))
-    yield* Stream.runForEach(fs.stream(part, { chunkSize: pieceBytes }), count) // hashes the copy: the original may change
-  })
-  const write = Effect.gen(function* () {
-    const opened = yield* fs.open(part, { flag: "wx" })
-    // writing and hashing overlap
-    const take = (piece: Uint8Array) => Effect.all([opened.writeAll(piece), count(piece)], { concurrency: 2 })
-    yield* body.pipe(Stream.buffer({ capacity: 1 }), Stream.runForEach(take))
-  })
-  yield* file === undefined ? Effect.scoped(write) : copy(file) // closed before it is moved
-  return { part, sha256: hash.digest("hex"), bytes }
 })

@@ -29,7 +29,7 @@ const runOf = (
     readonly end?: (archive: Archive["Service"]) => Effect.Effect<void, unknown>
     readonly origin?: typeof live | ReturnType<typeof replayOrigin>
     readonly pipeline?: string
-    readonly goesOn?: boolean
+    readonly resumesRuns?: boolean
   } = {}
 ) =>
   Effect.gen(function* () {
@@ -47,7 +47,7 @@ const runOf = (
         run_id: idOf(n, about.pipeline),
         pipeline: about.pipeline ?? "shops",
         days: null,
-        goesOn: about.goesOn ?? true
+        resumesRuns: about.resumesRuns ?? true
       }),
       origin
     ])
@@ -181,7 +181,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a run after an interru
       assert.deepStrictEqual(yield* runOf(folder, 1, [`${url}/a`], { origin }), ["recorded"])
       assert.deepStrictEqual(yield* runOf(folder, 2, [`${url}/a`]), ["/a 1"])
       assert.deepStrictEqual(yield* runOf(folder, 3, [`${url}/a`], { origin }), ["recorded"])
-      assert.deepStrictEqual(yield* runOf(folder, 4, [`${url}/a`], { goesOn: false }), ["/a 2"])
+      assert.deepStrictEqual(yield* runOf(folder, 4, [`${url}/a`], { resumesRuns: false }), ["/a 2"])
     })
   )
 })

@@ -6,7 +6,7 @@
  */
 import { ifMissing } from "@larder/warehouse/generation/layout.ts"
 import { Clock, Effect, FileSystem, Option, Path, Stream } from "effect"
-import { decodeLine, type Fetch, hasPayload } from "./fetch-list.ts"
+import { type Fetch, hasPayload, lastLineOf, parsedLine } from "./fetch-list.ts"
 import type { RunPayloads } from "./run-payloads.ts"
 
 /** Shops mostly change prices and stock once a day. */
@@ -17,8 +17,6 @@ const isOfNetwork = ({ origin, url }: Fetch) => origin === "live" && /^https?:/i
 /** Bytes at the end of a list that contain its last line: the line that records how a run ended is short. */
 const tailBytes = 4096
 
-const parsed = (text: string) => Effect.map(Effect.option(decodeLine(text)), Option.getOrUndefined) // a kill may have cut the last line
-
 /** When a list was last written and, if that was recently, whether its run ended. */
 const look = Effect.fnUntraced(function* (file: string, earliest: number) {
   const fs = yield* FileSystem.FileSystem
@@ -26,40 +24,25 @@ const look = Effect.fnUntraced(function* (file: string, earliest: number) {
   const written = Option.match(mtime, { onNone: () => 0, onSome: (at) => at.getTime() })
   if (written <= earliest) return { file, written, hasEnded: false }
   const tail = fs.stream(file, { offset: Math.max(0, Number(size) - tailBytes) })
-  const last = (yield* Stream.mkString(Stream.decodeText(tail))).trimEnd().split("\n").at(-1) ?? ""
-  const line = yield* parsed(last)
+  const line = yield* lastLineOf(yield* Stream.mkString(Stream.decodeText(tail)))
   const hasEnded = line !== undefined && ("published" in line || "ended" in line)
   return { file, written, hasEnded }
 })
 
-/** The payloads of a list from the network, in order. `isWanted` checks the text of a line before it is parsed. */
-export const fetchedBy = Effect.fnUntraced(function* (file: string, isWanted: (line: string) => boolean = () => true) {
-  const fs = yield* FileSystem.FileSystem
-  const lines = yield* fs
-    .stream(file)
-    .pipe(Stream.decodeText(), Stream.splitLines, Stream.filter(isWanted), Stream.mapEffect(parsed), Stream.runCollect)
-  return lines
-    .filter((line) => line !== undefined)
-    .filter(hasPayload)
-    .filter(isOfNetwork)
-})
-
-/** The first payload of this address in a list. The rest of the list is not read. */
-const firstFetch = Effect.fnUntraced(function* (file: string, url: string) {
-  const fs = yield* FileSystem.FileSystem
-  const found = yield* fs.stream(file).pipe(
+/** The payloads of a list, in order. `isWanted` checks the text of a line before it is parsed. */
+const payloadsIn = (file: string, isWanted: (line: string) => boolean) =>
+  Stream.unwrap(Effect.map(FileSystem.FileSystem, (fs) => fs.stream(file))).pipe(
     Stream.decodeText(),
     Stream.splitLines,
-    Stream.filter((line) => line.includes(JSON.stringify(url))),
-    Stream.mapEffect(parsed),
-    Stream.filter((line) => line !== undefined && hasPayload(line)),
-    Stream.runHead
+    Stream.filter(isWanted),
+    Stream.mapEffect(parsedLine),
+    Stream.filter((line) => line !== undefined),
+    Stream.filter(hasPayload)
   )
-  return Option.match(found, {
-    onNone: () => undefined,
-    onSome: (line) => (line && hasPayload(line) ? line : undefined)
-  })
-})
+
+/** The payloads of a list that came over the network. */
+export const fetchedBy = (file: string, isWanted: (line: string) => boolean = () => true) =>
+  Stream.runCollect(Stream.filter(payloadsIn(file, isWanted), isOfNetwork))
 
 /**
  * The first payload that a run of this archive fetched from this address; undefined if the archive has no record of it,
@@ -68,14 +51,15 @@ const firstFetch = Effect.fnUntraced(function* (file: string, url: string) {
 export const earlierFetch = Effect.fnUntraced(
   function* (lists: string, run: string, url: string, provide: RunPayloads["provide"]) {
     const path = yield* Path.Path
-    const line = yield* firstFetch(path.join(lists, `${run}.ndjson`), url)
+    const lines = payloadsIn(path.join(lists, `${run}.ndjson`), (line) => line.includes(JSON.stringify(url)))
+    const line = Option.getOrUndefined(yield* Stream.runHead(lines)) // the rest of the list is not read
     const found = line && (yield* provide(line.sha256))
     return line && found && "path" in found ? { ...line, path: found.path } : undefined
   },
   Effect.orElseSucceed(() => undefined)
 )
 
-/** Payloads that may be taken, by address, oldest first. */
+/** Payloads that may be taken over, by address, oldest first. */
 export const interruptedFetches = Effect.fn("InterruptedRuns.fetches")(function* (lists: string, pipeline: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -93,7 +77,7 @@ export const interruptedFetches = Effect.fn("InterruptedRuns.fetches")(function*
   const each = new Map(fetched.map((line) => [`${line.url} ${line.fetched_at} ${line.sha256}`, line]))
   const inTurn = [...each.values()].sort((a, b) => Date.parse(a.fetched_at) - Date.parse(b.fetched_at))
   if (inTurn.length > 0) {
-    yield* Effect.logInfo("goes on where a run was interrupted", {
+    yield* Effect.logInfo("resuming where an earlier run was interrupted", {
       payloads: inTurn.length,
       since: inTurn[0]?.fetched_at
     })

@@ -106,7 +106,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("when a run ends", (it)
         Effect.gen(function* () {
           yield* fetchAll(some)
           yield* Effect.orDie(Archive.use(then))
-        }).pipe(Effect.provide([runNamed(folder, `2026-${n}-shops-run`, { goesOn: true }), answering(some)]))
+        }).pipe(Effect.provide([runNamed(folder, `2026-${n}-shops-run`, { resumesRuns: true }), answering(some)]))
       yield* run(1, () => Effect.void)
       assert.lengthOf(filesIn(folder), 4)
       yield* run(2, (archive) => Effect.andThen(archive.published("larder-1"), archive.pack))

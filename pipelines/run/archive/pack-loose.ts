@@ -6,11 +6,12 @@
 import { syncFile, syncFolder } from "@larder/warehouse/disk.ts"
 import { ifMissing } from "@larder/warehouse/generation/layout.ts"
 import { Clock, Effect, FileSystem, Option, Path, type PlatformError, Schema } from "effect"
+import { reasonOf } from "../files/causes.ts"
+import { RawFileDamaged } from "./fetch-list.ts"
 import { newWorkName } from "./incoming.ts"
 import { takenFor } from "./interrupted-runs.ts"
 import { isCompressible, type LoosePayload, verifyPack, writePack } from "./packs/pack-file.ts"
 import type { PackedPayloads } from "./packs/packed-payloads.ts"
-import { RawFileDamaged } from "./raw-file.ts"
 import { looseName, type RunPayloads, removeIfEmpty } from "./run-payloads.ts"
 
 /**
@@ -19,13 +20,12 @@ import { looseName, type RunPayloads, removeIfEmpty } from "./run-payloads.ts"
  */
 const largeFrom = 16 * 1024 * 1024
 
-export class PackingFailed extends Schema.TaggedError<PackingFailed>()("PackingFailed", {
+class PackingFailed extends Schema.TaggedError<PackingFailed>()("PackingFailed", {
   pack: Schema.String,
   cause: Schema.Defect()
 }) {
   override get message() {
-    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `Payloads could not be packed into ${this.pack}: ${reason}. They stay loose, which loses nothing; a later run packs them.`
+    return `Payloads could not be packed into ${this.pack}: ${reasonOf(this.cause)}. They stay loose, which loses nothing; a later run packs them.`
   }
 }
 
@@ -64,6 +64,24 @@ const staysLoose = ({ bytes, file }: Loose) =>
     ? Effect.succeed(false)
     : Effect.promise(async () => !(await isCompressible(file).catch(() => true)))
 
+/** Writes a pack and reads it back before it gets its name: it appears complete and durable, or not at all. */
+export const putPack = Effect.fnUntraced(function* (
+  root: string,
+  target: string,
+  payloads: ReadonlyArray<LoosePayload>
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const part = path.join(root, "incoming", newWorkName("part"))
+  yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(part, { force: true })))
+  yield* Effect.tryPromise(() => writePack(part, payloads))
+  yield* syncFile(part)
+  yield* Effect.tryPromise(() => verifyPack(part, payloads))
+  yield* fs.makeDirectory(path.dirname(target), { recursive: true })
+  yield* fs.rename(part, target)
+  yield* syncFolder(path.dirname(target))
+}, Effect.scoped)
+
 interface Packing {
   /** The archive. */
   readonly root: string
@@ -92,16 +110,9 @@ const pack = Effect.fnUntraced(function* ({ packed, payloads, root }: Packing, t
     else yield* Effect.logWarning(new RawFileDamaged(found).message)
   }
   if (toPack.length > 0) {
-    const part = path.join(root, "incoming", newWorkName("part"))
-    yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(part, { force: true })))
-    yield* Effect.tryPromise(() => writePack(part, toPack))
-    yield* syncFile(part)
-    yield* Effect.tryPromise(() => verifyPack(part, toPack))
-    const isNew = !(yield* fs.exists(path.dirname(target)))
-    yield* fs.makeDirectory(path.dirname(target), { recursive: true })
-    yield* fs.rename(part, target)
-    yield* syncFolder(path.dirname(target))
-    if (isNew) yield* syncFolder(root)
+    const isFirst = !(yield* fs.exists(path.dirname(target)))
+    yield* putPack(root, target, toPack)
+    if (isFirst) yield* syncFolder(root)
     yield* packed.add(
       path.basename(target),
       toPack.map(({ sha256 }) => sha256)
@@ -110,7 +121,7 @@ const pack = Effect.fnUntraced(function* ({ packed, payloads, root }: Packing, t
   const files = [...done, ...toPack].map(({ sha256 }) => payloads.looseFile(sha256))
   for (const file of files) yield* fs.remove(file, { force: true })
   for (const folder of new Set(files.map((file) => path.dirname(file)))) yield* removeIfEmpty(folder)
-}, Effect.scoped)
+})
 
 /** A run packs once: the pack has the name of the run. */
 export const packLoose = Effect.fn("Packs.packLoose")(function* (packing: Packing) {

@@ -4,20 +4,18 @@
  * removed first and the lists that name them last, so that a kill loses nothing that is needed, and the next prune
  * completes this one.
  */
-import { syncFile } from "@larder/warehouse/disk.ts"
 import { ifMissing, type Layout } from "@larder/warehouse/generation/layout.ts"
 import { type PastRun, pastRuns } from "@larder/warehouse/live/runs.ts"
 import { whileNobodyRuns } from "@larder/warehouse/publishing/staging.ts"
 import { Clock, Effect, FileSystem, Option, Path } from "effect"
-import { reasonOf } from "../causes.ts"
+import { reasonOf } from "../files/causes.ts"
 import { FileUnwritable } from "../files/write-all.ts"
-import { decodeLine, hasRead } from "./fetch-list.ts"
-import { newWorkName, runFolder } from "./incoming.ts"
+import { ArchiveUnwritable, hasRead, lastLineOf } from "./fetch-list.ts"
+import { runFolder } from "./incoming.ts"
 import { takenFor } from "./interrupted-runs.ts"
-import { looseOf } from "./pack-loose.ts"
-import { openPack, readMember, verifyPack, writePack } from "./packs/pack-file.ts"
+import { looseOf, putPack } from "./pack-loose.ts"
+import { openPack, readMember } from "./packs/pack-file.ts"
 import { packName } from "./packs/pack-index.ts"
-import { ArchiveUnwritable } from "./raw-file.ts"
 import { removeIfEmpty } from "./run-payloads.ts"
 
 /** What always stays: the runs of the last days, or the newest runs of each data set. */
@@ -54,8 +52,8 @@ const recentOf = (runs: ReadonlyArray<PastRun>, keep: Keep, now: number) => {
 const isRepeated = Effect.fnUntraced(function* ({ is_undone, outcome }: PastRun, list: string) {
   if (is_undone) return false
   if (["published", "unchanged", "partial"].includes(outcome)) return true
-  const last = yield* Effect.option(decodeLine(list.trimEnd().split("\n").at(-1) ?? "")) // a kill may have cut it
-  return Option.exists(last, hasRead)
+  const last = yield* lastLineOf(list)
+  return last !== undefined && hasRead(last)
 })
 
 const hashesIn = (list: string) => [...list.matchAll(/"sha256":"([0-9a-f]{64})"/g)].map(([, sha256 = ""]) => sha256)
@@ -117,12 +115,9 @@ const shrink = Effect.fnUntraced(function* (root: string, { file, kept }: PackWi
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   if (kept.length === 0) return yield* fs.remove(file)
-  const incoming = path.join(root, "incoming")
-  const folder = yield* runFolder(incoming)
-  const part = path.join(incoming, newWorkName("part"))
+  const folder = yield* runFolder(path.join(root, "incoming"))
   const payloads = kept.map(({ sha256, written_at }) => ({ sha256, written_at, file: path.join(folder, sha256) }))
-  const remove = (work: string) => Effect.ignore(fs.remove(work, { recursive: true, force: true }))
-  yield* Effect.addFinalizer(() => Effect.andThen(remove(part), remove(folder)))
+  yield* Effect.addFinalizer(() => Effect.ignore(fs.remove(folder, { recursive: true, force: true })))
   yield* fs.makeDirectory(folder, { recursive: true })
   const unpacked = yield* Effect.result(
     Effect.tryPromise(async () => {
@@ -139,16 +134,9 @@ const shrink = Effect.fnUntraced(function* (root: string, { file, kept }: PackWi
     if (cause instanceof FileUnwritable) return yield* new ArchiveUnwritable({ folder: root, cause: cause.cause })
     return yield* Effect.logWarning(`${file} is left as it is: ${reasonOf(cause)}`)
   }
-  yield* Effect.tryPromise({
-    try: () => writePack(part, payloads),
-    catch: (cause) => new ArchiveUnwritable({ folder: root, cause })
-  })
-  yield* syncFile(part)
-  yield* Effect.tryPromise({
-    try: () => verifyPack(part, payloads),
-    catch: (cause) => new ArchiveUnwritable({ folder: root, cause })
-  })
-  yield* fs.rename(part, file)
+  yield* Effect.catchTag(putPack(root, file, payloads), "UnknownError", ({ cause }) =>
+    Effect.fail(new ArchiveUnwritable({ folder: root, cause }))
+  )
 }, Effect.scoped)
 
 const prune = Effect.fnUntraced(function* (layout: Layout, root: string, { dryRun, keep }: Asked) {

@@ -3,10 +3,12 @@
  * files, with the received part of the body and its validator. The name of the folder identifies its writer. A run that
  * resumes a download renames the folder first, which only one run can do. The key is derived from the address.
  */
-import { createHash, randomUUID } from "node:crypto"
+import { hash, randomUUID } from "node:crypto"
 import { hostname } from "node:os"
+import { makeDigest } from "@larder/warehouse/disk.ts"
 import { Cause, Clock, Effect, Exit, FileSystem, Option, Path, Schema, Stream } from "effect"
-import { type Answer, AnswerTooLarge, type Resume, UpstreamUnavailable } from "../origins/origin.ts"
+import { type Answer, AnswerTooLarge, type Resume } from "../origins/origin.ts"
+import { requireWhole } from "../origins/transport.ts"
 import { abandonedAfter, isAlive } from "./incoming.ts"
 
 /** A release is superseded after months; a download that no run resumed within a week is given up. */
@@ -63,7 +65,7 @@ export const clearStale = Effect.fn("Resumable.clearStale")(function* (incoming:
   }
 })
 
-const keyOf = (url: string) => createHash("sha256").update(url).digest("hex").slice(0, 32)
+const keyOf = (url: string) => hash("sha256", url, "hex").slice(0, 32)
 
 /** A strong validator by the rules of HTTP: a weak tag may also match other bytes. */
 const validatorOf = ({ etag, last_modified }: Answer) =>
@@ -106,7 +108,7 @@ export const placeFor = Effect.fnUntraced(function* (incoming: string, url: stri
     function* (isDone: boolean) {
       const there = isDone ? undefined : yield* kept
       if (there === undefined) yield* fs.remove(folder, { recursive: true, force: true })
-      else yield* Effect.logInfo("the next run goes on with this download", { url, bytes: there.from })
+      else yield* Effect.logInfo("the next run resumes this download", { url, bytes: there.from })
     },
     Effect.catch((error) => Effect.logWarning(`${folder} is left: ${error.message}`))
   )
@@ -122,7 +124,7 @@ export const placeFor = Effect.fnUntraced(function* (incoming: string, url: stri
       )
   )
 
-  /** Appends the response to the existing bytes, and flushes. The hash covers the whole payload. */
+  /** Appends the response to the existing bytes, and flushes. Hash and length are those of the whole payload. */
   const receive = Effect.fnUntraced(function* (answer: Answer, onBytes: (bytes: number) => Effect.Effect<void>) {
     const validator = validatorOf(answer)
     if (answer.from === 0) {
@@ -132,36 +134,21 @@ export const placeFor = Effect.fnUntraced(function* (incoming: string, url: stri
       if (validator !== undefined) yield* fs.writeFileString(aboutFile, JSON.stringify(about))
     }
     yield* fs.truncate(body, answer.from)
-    const hash = createHash("sha256")
-    let bytes = 0
-    const count = (piece: Uint8Array) => {
-      hash.update(piece)
-      bytes += piece.length
-    }
-    yield* Stream.runForEach(fs.stream(body), (piece) => Effect.sync(() => count(piece)))
+    const digest = makeDigest()
+    yield* Stream.runForEach(fs.stream(body), (piece) => Effect.sync(() => digest.add(piece)))
     const write = Effect.gen(function* () {
       const opened = yield* fs.open(body, { flag: "a" })
       yield* Stream.runForEach(answer.body, (piece) => {
-        count(piece)
+        digest.add(piece)
         return Effect.andThen(opened.writeAll(piece), onBytes(piece.length))
       })
       yield* opened.sync
     })
     yield* Effect.scoped(write)
-    if (answer.total !== null && bytes > answer.total) yield* fs.remove(aboutFile, { force: true }) // not the bytes of one payload
-    return { part: body, sha256: hash.digest("hex"), bytes }
+    const received = digest.end()
+    if (answer.total !== null && received.bytes > answer.total) yield* fs.remove(aboutFile, { force: true }) // not the bytes of one payload
+    return { part: body, ...(yield* requireWhole(url, answer.total, received)) }
   })
 
   return { kept, receive }
-})
-
-/** Checks that everything that was announced was received. */
-export const whole = Effect.fnUntraced(function* <A extends { readonly bytes: number }>(
-  url: string,
-  { total }: Pick<Answer, "total">,
-  received: A
-) {
-  if (total === null || received.bytes === total) return received
-  const problem = `the body has ${received.bytes} bytes, and ${total} were announced`
-  return yield* new UpstreamUnavailable({ url, problem })
 })

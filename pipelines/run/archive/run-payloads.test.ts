@@ -9,10 +9,10 @@ import {
   runNamed,
   sha256Of
 } from "@larder/test/support/pipelines/raw-archive.ts"
-import { Effect, FileSystem, PlatformError } from "effect"
+import { Effect, FileSystem, PlatformError, Stream } from "effect"
 import { Archive } from "./archive.ts"
 import { archivedRuns, archiveToRepeat, repeated } from "./archived-runs.ts"
-import { looseName, runPayloads } from "./run-payloads.ts"
+import { looseName, receive, runPayloads } from "./run-payloads.ts"
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-raw-" }))
 const some = addressed(["first", "second"])
@@ -41,6 +41,32 @@ const repeatFirst = (folder: string) =>
   })
 
 layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (it) => {
+  it.effect("are hashed and counted as they arrive, and deleted when the scope closes", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* makeFolder
+      const counted: Array<number> = []
+      const pieces = ["one ", "two"].map((text) => Buffer.from(text))
+      const onBytes = (bytes: number) => Effect.sync(() => void counted.push(bytes))
+      const text = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { part, sha256, bytes } = yield* receive(
+            folder,
+            "https://source.test/0",
+            { body: Stream.fromIterable(pieces), total: 7 },
+            onBytes
+          )
+          assert.strictEqual(sha256, sha256Of("one two"))
+          assert.strictEqual(bytes, 7)
+          return yield* fs.readFileString(part)
+        })
+      )
+      assert.strictEqual(text, "one two")
+      assert.deepStrictEqual(counted, [4, 3])
+      assert.deepStrictEqual(yield* fs.readDirectory(folder), [])
+    })
+  )
+
   it.effect("are read from packs by a dry run, which changes nothing in the archive", () =>
     Effect.gen(function* () {
       const [folder, into] = [yield* makeFolder, yield* makeFolder]
@@ -136,7 +162,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("payloads of a run", (i
       const pack = `${folder}/packs/run-1.zip`
       yield* fs.writeFile(pack, damage(yield* fs.readFile(pack)))
       const where = problem.startsWith("is missing") ? `${folder}/${looseName(hash)}` : `${hash} in ${pack}`
-      const advice = "Restore it from a backup; an ingest that fetches it again mends it, too."
+      const advice = "Restore it from a backup; a run that fetches it again also repairs it."
       const error = yield* Effect.flip(repeatFirst(folder))
       assert.strictEqual(error.message, `The archived payload ${where} ${problem}. ${advice}`)
     })

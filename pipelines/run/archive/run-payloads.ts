@@ -1,13 +1,17 @@
 /**
- * Payloads as files that a run reads. Each is in a folder of the run until the run ends, so that another run cannot
+ * Payloads as files that a run reads: they are hashed as they arrive, and each is in a folder of the run until the run ends, so that another run cannot
  * take it away, by packing it or by replacing a damaged one. A loose payload gets a hard link there, which costs
  * nothing; a packed one is unpacked. Everything from the archive is compared with its hash first.
  */
 import { randomUUID } from "node:crypto"
 import { rmdir } from "node:fs/promises"
+import { makeDigest } from "@larder/warehouse/disk.ts"
 import { ifMissing } from "@larder/warehouse/generation/layout.ts"
-import { Effect, FileSystem, Path, type PlatformError } from "effect"
-import { sha256Of } from "../files/sha256.ts"
+import { Effect, FileSystem, Path, type PlatformError, Stream } from "effect"
+import { pieceBytes } from "../files/chunk-size.ts"
+import type { Answer } from "../origins/origin.ts"
+import { requireWhole } from "../origins/transport.ts"
+import { newWorkName } from "./incoming.ts"
 import type { Fault, PackedPayloads } from "./packs/packed-payloads.ts"
 
 /** Path of a loose payload, relative to the archive, with `/`. */
@@ -25,6 +29,51 @@ interface Places {
 const linkOrCopy = Effect.fnUntraced(function* (from: string, to: string) {
   const fs = yield* FileSystem.FileSystem
   yield* Effect.catch(fs.link(from, to), () => fs.copyFile(from, to))
+})
+
+/** In constant memory. */
+const sha256Of = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  const digest = makeDigest()
+  yield* Stream.runForEach(fs.stream(file, { chunkSize: pieceBytes }), (piece) => Effect.sync(() => digest.add(piece)))
+  return digest.end().sha256
+})
+
+/**
+ * Streams a payload to the archive's disk, and fails if it is not as long as announced. The part exists until the scope
+ * closes: move it before that.
+ */
+export const receive = Effect.fnUntraced(function* (
+  folder: string,
+  url: string,
+  { body, file, total }: Pick<Answer, "body" | "file" | "total">,
+  onBytes: (bytes: number) => Effect.Effect<void>
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const part = path.join(folder, newWorkName("part"))
+  yield* Effect.addFinalizer(() =>
+    Effect.catch(fs.remove(part, { force: true }), (error) => Effect.logWarning(`${part} is left: ${error.message}`))
+  )
+  const digest = makeDigest()
+  const count = (piece: Uint8Array) =>
+    Effect.suspend(() => {
+      digest.add(piece)
+      return onBytes(piece.length)
+    })
+  const copy = Effect.fnUntraced(function* (from: string) {
+    // an interrupted copy would continue, and leave its file behind
+    yield* Effect.uninterruptible(Effect.andThen(fs.copyFile(from, part), fs.chmod(part, 0o644)))
+    yield* Stream.runForEach(fs.stream(part, { chunkSize: pieceBytes }), count) // hashes the copy: the original may change
+  })
+  const write = Effect.gen(function* () {
+    const opened = yield* fs.open(part, { flag: "wx" })
+    // writing and hashing overlap
+    const take = (piece: Uint8Array) => Effect.all([opened.writeAll(piece), count(piece)], { concurrency: 2 })
+    yield* body.pipe(Stream.buffer({ capacity: 1 }), Stream.runForEach(take))
+  })
+  yield* file === undefined ? Effect.scoped(write) : copy(file) // closed before it is moved
+  return { part, ...(yield* requireWhole(url, total, digest.end())) }
 })
 
 /** Removes a folder of loose payloads that is empty now. A folder that another run has just used stays. */

@@ -3,13 +3,27 @@
  * undamaged, and its validators. A payload that is missing or damaged is requested in full.
  */
 import { Clock, Effect, FileSystem, Path } from "effect"
-import { heldOf } from "../origins/conditional.ts"
+import type { Held } from "../origins/conditional.ts"
 import type { Ask } from "../origins/origin.ts"
 import type { Fetch } from "./fetch-list.ts"
 import { fetchedBy } from "./interrupted-runs.ts"
 
 /** An older payload is requested in full, so that a source that wrongly answers 304 is not trusted forever. */
 const believedFor = 30 * 86_400_000
+
+/** `Last-Modified` counts seconds: a payload that changed just before it was fetched may have changed again since. */
+const settledAfter = 60_000
+
+/** The validators for the next request for this payload; undefined if it has no usable validator. */
+export const heldOf = (
+  fetched: Pick<Fetch, "etag" | "last_modified" | "final_url" | "fetched_at" | "told">
+): Held | undefined => {
+  const { etag, fetched_at, final_url, last_modified, told = {} } = fetched
+  const age = last_modified === null ? Number.NaN : Date.parse(fetched_at) - Date.parse(last_modified)
+  const isSettled = age > settledAfter
+  if (etag === null && !isSettled) return undefined
+  return { etag, last_modified: isSettled ? last_modified : null, final_url, told }
+}
 
 const hasValidator = (line: string) => line.includes('"etag":"') || line.includes('"last_modified":"')
 

@@ -69,7 +69,7 @@ export const assertUnique = <Row>(file: string, lines: ReadonlyArray<Located<Row
   for (const { line, row } of lines) {
     const before = seen.get(row[column])
     if (before !== undefined) {
-      throw new BadLine({ file, line, column, problem: `${row[column]} stands in line ${before} already` })
+      throw new BadLine({ file, line, column, problem: `${row[column]} is already in line ${before}` })
     }
     seen.set(row[column], line)
   }

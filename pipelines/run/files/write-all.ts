@@ -2,14 +2,14 @@
 import { type FileHandle, open } from "node:fs/promises"
 import { basename } from "node:path"
 import { Effect, Schema } from "effect"
+import { reasonOf } from "./causes.ts"
 
 export class FileUnwritable extends Schema.TaggedError<FileUnwritable>()("FileUnwritable", {
   file: Schema.String,
   cause: Schema.Defect()
 }) {
   override get message() {
-    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `${this.file} cannot be written: ${reason}. Check free space and permissions, then run again.`
+    return `${this.file} cannot be written: ${reasonOf(this.cause)}. Check free space and permissions, then run again.`
   }
 }
 

@@ -9,6 +9,7 @@ import { pipeline } from "node:stream/promises"
 import { createGunzip } from "node:zlib"
 import { Effect, FileSystem, Schema } from "effect"
 import { type Entry, openPromise } from "yauzl"
+import { codeOf, reasonOf } from "../files/causes.ts"
 
 export class BundleUnusable extends Schema.TaggedError<BundleUnusable>()("BundleUnusable", {
   file: Schema.String,
@@ -65,11 +66,12 @@ const unpack = async (file: string, folder: string) => {
 }
 
 /** Errors for a name that is already taken. Their messages contain local paths, which are not shown. */
-const isTaken = (cause: unknown) =>
-  cause instanceof Error && ["EEXIST", "EISDIR", "ENOTDIR"].includes(String(Reflect.get(cause, "code")))
+const isTaken = (cause: unknown) => ["EEXIST", "EISDIR", "ENOTDIR"].includes(codeOf(cause))
 
-const reasonOf = (cause: unknown) =>
-  (cause instanceof Error ? cause.message : String(cause)).replace(/, \w+ '.*$/s, "").replace(/\.$/, "")
+const problemOf = (cause: unknown) =>
+  reasonOf(cause)
+    .replace(/, \w+ '.*$/s, "")
+    .replace(/\.$/, "")
 
 /** A folder with the contents of the bundle, until the scope closes. */
 export const unpackedBundle = Effect.fnUntraced(function* (file: string) {
@@ -77,7 +79,7 @@ export const unpackedBundle = Effect.fnUntraced(function* (file: string) {
   const folder = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "larder-bundle-" }))
   yield* Effect.tryPromise({
     try: () => unpack(file, folder),
-    catch: (cause) => new BundleUnusable({ file, problem: reasonOf(cause) })
+    catch: (cause) => new BundleUnusable({ file, problem: problemOf(cause) })
   })
   return folder
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { live, readText, startUpstream, type Upstream } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect } from "effect"
-import { heldOf } from "./conditional.ts"
+import { heldOf } from "../archive/validators.ts"
 import { RefusedByUpstream } from "./origin.ts"
 
 const nothing = { etag: null, last_modified: null, fetched_at: "2026-09-30T17:10:00.000Z" }

@@ -6,7 +6,6 @@
 import { Option } from "effect"
 import * as Cookies from "effect/http/Cookies"
 import type * as HttpClientResponse from "effect/http/HttpClientResponse"
-import type { Fetch } from "../archive/fetch-list.ts"
 import type { Ask } from "./origin.ts"
 
 /** What is known about a payload that was fetched before. */
@@ -16,20 +15,6 @@ export interface Held {
   /** The address that returned the payload. Only requests to this address get the condition. */
   readonly final_url: string
   readonly told: Readonly<Record<string, string>>
-}
-
-/** `Last-Modified` counts seconds: a payload that changed just before it was fetched may have changed again since. */
-const settledAfter = 60_000
-
-/** The validators for the next request for this payload; undefined if it has no usable validator. */
-export const heldOf = (
-  fetched: Pick<Fetch, "etag" | "last_modified" | "final_url" | "fetched_at" | "told">
-): Held | undefined => {
-  const { etag, fetched_at, final_url, last_modified, told = {} } = fetched
-  const age = last_modified === null ? Number.NaN : Date.parse(fetched_at) - Date.parse(last_modified)
-  const isSettled = age > settledAfter
-  if (etag === null && !isSettled) return undefined
-  return { etag, last_modified: isSettled ? last_modified : null, final_url, told }
 }
 
 /** The header fields of the condition; undefined for an address that did not return the payload. */

@@ -27,18 +27,18 @@ describe("a certificate that cannot be trusted", () => {
       "has expired",
       authority.issue(hosts, { from: daysFromNow(-9), to: daysFromNow(-2) }),
       "has expired, or the clock of this machine is ahead: it says 2",
-      "Set the clock right"
+      "Correct the clock"
     ],
     [
       "begins later",
       authority.issue(hosts, { from: daysFromNow(1), to: daysFromNow(9) }),
       "is not valid yet, or the clock of this machine is behind: it says 2",
-      "Set the clock right"
+      "Correct the clock"
     ],
     [
       "is for another host",
       authority.issue(["portal.example"]),
-      "is that of another host",
+      "belongs to another host",
       "sign in to the network with a browser"
     ]
   ] as const)("because it %s is asked for once, and told with what to do", ([, certificate, problem, advice]) =>
@@ -48,7 +48,7 @@ describe("a certificate that cannot be trusted", () => {
         const tls = yield* startTls(certificate)
         const error = yield* Effect.flip(readText({ url: `https://127.0.0.1:${tls.port}/` }))
         assert.instanceOf(error, UpstreamUnavailable)
-        assert.match(error.message, /failed after 1 try: the certificate (of|that came for) 127\.0\.0\.1 /)
+        assert.match(error.message, /failed after 1 try: the certificate (of|received for) 127\.0\.0\.1 /)
         assert.include(error.message, problem)
         assert.include(error.message, advice)
         assert.notInclude(error.message, "again later")
@@ -139,7 +139,7 @@ describe("a network that stands in the way", () => {
         assert.instanceOf(error, AccessDenied)
         assert.include(
           error.message,
-          `from 127.0.0.1:${other.port}, where it redirects to, without the key: the source has moved`
+          `from 127.0.0.1:${other.port}, to which it redirects, without the key: the source has moved`
         )
         assert.notInclude(error.message, "MARS_API_KEY")
       })

@@ -1,9 +1,9 @@
 /** Explains for people why there was no answer: what happened, and what to do if a retry later does not help. */
 
-import { codeOf } from "../causes.ts"
+import { codeOf, reasonOf } from "../files/causes.ts"
 import { ProxyUnreachable } from "./proxies.ts"
 
-export interface ConnectionFault {
+interface ConnectionFault {
   /** Without a full stop. */
   readonly problem: string
   /** One sentence. Absent if waiting is the only remedy. */
@@ -18,11 +18,11 @@ const words: Readonly<Record<string, ConnectionFault>> = {
   ECONNRESET: { problem: "the connection broke off" },
   ENOTFOUND: {
     problem: "the host name is not known",
-    advice: `${checkNetwork} Where the network wants a proxy, name it in HTTPS_PROXY.`
+    advice: `${checkNetwork} If the network requires a proxy, set HTTPS_PROXY.`
   },
-  EAI_AGAIN: { problem: "the host name could not be looked up", advice: checkNetwork },
-  ENETUNREACH: { problem: "no network leads to the host", advice: checkNetwork },
-  EHOSTUNREACH: { problem: "no network leads to the host", advice: checkNetwork },
+  EAI_AGAIN: { problem: "the lookup of the host name failed", advice: checkNetwork },
+  ENETUNREACH: { problem: "there is no route to the host", advice: checkNetwork },
+  EHOSTUNREACH: { problem: "there is no route to the host", advice: checkNetwork },
   ENETDOWN: { problem: "the network is down", advice: checkNetwork },
   UND_ERR_CONNECT_TIMEOUT: { problem: "the host did not accept the connection in time" },
   UND_ERR_SOCKET: { problem: "the connection broke off" },
@@ -30,8 +30,6 @@ const words: Readonly<Record<string, ConnectionFault>> = {
   Z_BUF_ERROR: { problem: "the compressed body broke off" },
   Z_DATA_ERROR: { problem: "the compressed body is damaged" }
 }
-
-const textOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
 
 /** A host that answers in plain text, or with a certificate for another host, is usually not the source. */
 const somethingBetween =
@@ -56,18 +54,18 @@ const certificateFault = (host: string, code: string, clock: string): Connection
     case "CERT_HAS_EXPIRED":
       return {
         problem: `${certificate} has expired, or the clock of this machine is ahead${clock}`,
-        advice: "Set the clock right; if it is right, wait until the certificate is renewed.",
+        advice: "Correct the clock; if it is correct, wait until the certificate is renewed.",
         may_pass: false
       }
     case "CERT_NOT_YET_VALID":
       return {
         problem: `${certificate} is not valid yet, or the clock of this machine is behind${clock}`,
-        advice: "Set the clock right.",
+        advice: "Correct the clock.",
         may_pass: false
       }
     case "ERR_TLS_CERT_ALTNAME_INVALID":
       return {
-        problem: `the certificate that came for ${host} is that of another host`,
+        problem: `the certificate received for ${host} belongs to another host`,
         advice: somethingBetween,
         may_pass: false
       }
@@ -85,14 +83,14 @@ const certificateFault = (host: string, code: string, clock: string): Connection
 const proxyFault = (host: string, variable: string, status: number): ConnectionFault => {
   if (status === 407) {
     return {
-      problem: `the proxy of ${variable} wants a user and a password, or others (HTTP 407)`,
-      advice: `Give them in its address, percent-encoded: ${variable}=http://user:password@host:port.`,
+      problem: `the proxy of ${variable} requires a user and a password, or refused those given (HTTP 407)`,
+      advice: `Put them into its address, percent-encoded: ${variable}=http://user:password@host:port.`,
       may_pass: false
     }
   }
   return {
     problem: `the proxy of ${variable} does not connect to ${host} (HTTP ${status})`,
-    advice: "Have the host allowed there, or add it to NO_PROXY where it can be reached directly.",
+    advice: "Ask for the host to be allowed there, or add it to NO_PROXY if it can be reached directly.",
     ...(status < 500 ? { may_pass: false } : {})
   }
 }
@@ -115,7 +113,7 @@ export const faultOf = (
   }
   const { hostname: host } = new URL(url)
   const code = codeOf(cause)
-  const text = textOf(cause)
+  const text = reasonOf(cause)
   // undici reports the response of a proxy only as text
   const refused = /^Proxy response \((\d{3})\)/.exec(text)?.[1]
   if (refused !== undefined) return proxyFault(host, variable, Number(refused))

@@ -51,9 +51,9 @@ layer(NodeServices.layer)("a file that is given", (it) => {
   )
 
   it.effect.each([
-    ["notes.txt", "notes.txt is no release: it is neither of these."],
-    ["empty", "empty is no release: the folder holds no .csv."],
-    ["food.csv", "food.csv is no release: it is neither of these."]
+    ["notes.txt", "notes.txt is not a release: it is neither of these."],
+    ["empty", "empty is not a release: the folder has no .csv file."],
+    ["food.csv", "food.csv is not a release: it is neither of these."]
   ] as const)("is rejected when it is not a release: %s", ([name, message]) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -15,7 +15,7 @@ export class FileUnusable extends Schema.TaggedError<FileUnusable>()("FileUnusab
   problem: Schema.String
 }) {
   override get message() {
-    return `${this.file} is no release: ${this.problem}. --file takes a zip, a .json, or a folder with .csv files.`
+    return `${this.file} is not a release: ${this.problem}. --file takes a zip, a .json, or a folder with .csv files.`
   }
 }
 
@@ -58,7 +58,7 @@ const make = Effect.fnUntraced(function* (given: string) {
 
   const filesIn = Effect.fnUntraced(function* (folder: string) {
     const names = (yield* fs.readDirectory(folder)).filter((entry) => /^[^.].*\.csv$/i.test(entry)).sort()
-    if (names.length === 0) return yield* unusable("the folder holds no .csv")
+    if (names.length === 0) return yield* unusable("the folder has no .csv file")
     return names.map((entry) => [addressOf(name, entry), path.join(folder, entry)] as const)
   })
 

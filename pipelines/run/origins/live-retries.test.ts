@@ -136,7 +136,7 @@ describe("a failure that will not pass", () => {
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.writeHead(503, { "retry-after": "7200" }).end())
         const first = yield* Effect.flip(readText({ url: upstream.url }))
-        assert.include(first.message, "it wants a pause of 7200 s, more than the 300 s a run waits")
+        assert.include(first.message, "it requires a pause of 7200 s, and a run waits at most 300 s")
         const second = yield* Effect.flip(readText({ url: `${upstream.url}/other` }))
         assert.match(second.message, /asked for a pause until \d{4}-/)
         assert.lengthOf(upstream.seen, 1)
@@ -155,7 +155,7 @@ describe("a failure that will not pass", () => {
         const error = yield* Effect.flip(readText({ url: upstream.url, keyVariable: "MARS_API_KEY" }))
         assert.instanceOf(error, AccessDenied)
         const problem = ["HTTP 403 Forbidden", quoted].filter(Boolean).join(", ")
-        const advice = "This source wants a key: set MARS_API_KEY and run again."
+        const advice = "This source requires a key: set MARS_API_KEY and run again."
         assert.strictEqual(error.message, `GET ${upstream.url} was denied: ${problem}. ${advice}`)
         assert.lengthOf(upstream.seen, 1)
       })
@@ -195,7 +195,7 @@ describe("a failure that will not pass", () => {
           response.writeHead(200, { "content-encoding": "br" }).end("x")
         )
         const error = yield* Effect.flip(readText({ url: upstream.url }))
-        assert.include(error.message, "the body is encoded as br, which was not asked for")
+        assert.include(error.message, "the body is encoded as br, which was not requested")
         assert.lengthOf(upstream.seen, 1)
       })
     )

@@ -23,7 +23,7 @@ import {
 import { makePacing, type PacingPolicy, sharedLane } from "./pacing.ts"
 import { checkAddress, privateAddressIn, privateHosts, publicLookup } from "./private-hosts.ts"
 import { dispatcherThrough, noProxies, proxies, proxyForStores, proxyVariable } from "./proxies.ts"
-import { leavesHttps, pageInstead, refusalOf, wantsPause } from "./response-errors.ts"
+import { leavesHttps, pageInstead, refusalOf, requiresPause } from "./response-errors.ts"
 import { makeRetrying, parseRetryAfter, type RetryPolicy } from "./retrying.ts"
 import { type BodyLimits, bodyOf, broken, late, startOf } from "./transport.ts"
 
@@ -78,7 +78,7 @@ const follow = (
 ) => {
   const refuse = (problem: string) => Effect.fail(new RefusedByUpstream({ url, status, problem }))
   const to = URL.parse(moved_to, from.href)
-  if (to === null) return refuse("it redirects to something that is no address")
+  if (to === null) return refuse("it redirects to an invalid address")
   if (isLast) return refuse(`it redirects too often, last to ${to.origin}${to.pathname}`)
   if (!publicOnly && from.protocol === "https:" && to.protocol === "http:") return Effect.fail(leavesHttps(url, to))
   if (to.protocol !== "https:" && to.protocol !== from.protocol) {
@@ -109,7 +109,7 @@ const isSame = ({ etag, "last-modified": modified }: Headers.Headers, { validato
 /** A source that has moved permanently is still read at its new address, but the redirect may end some day. */
 const tellMoved = (from: URL, to: URL, status: number) =>
   [301, 308].includes(status)
-    ? Effect.logWarning(`${from.host} has moved for good: a newer version of Larder may know its new address`, {
+    ? Effect.logWarning(`${from.host} has moved permanently: a newer version of Larder may know its new address`, {
         from: from.origin + from.pathname,
         to: to.origin + to.pathname
       })
@@ -177,7 +177,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         return response
       }
       const retryAfter = parseRetryAfter(headers["retry-after"], yield* Clock.currentTimeMillis)
-      const pauses = wantsPause(status, retryAfter)
+      const pauses = requiresPause(status, retryAfter)
         ? yield* Effect.forEach(lanes, (lane) => pacing.pause(lane, retryAfter, at.host))
         : []
       const body = yield* startOf(bodyOf(ask.url, response, policy))
@@ -194,40 +194,41 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
 
   const open = Effect.fn("Origin.open")(function* (ask: Ask, resume?: Resume) {
     const outer = yield* Effect.scope
-    let going = ask
+    let sent = ask
     let at = new URL(ask.url)
-    let goOn = resume
+    let resuming = resume
     for (let redirects = 0; ; ) {
       const turn = yield* Scope.fork(outer)
-      const response = yield* Scope.provide(visit(going, at, goOn, redirects > 0), turn)
+      const response = yield* Scope.provide(visit(sent, at, resuming, redirects > 0), turn)
       if ("moved_to" in response) {
         yield* Scope.close(turn, Exit.void) // the turn at this host ends before the turn at the next begins
         const from = at
         const { publicOnly } = policy
         at = yield* follow(ask.url, from, response, { isLast: redirects === policy.redirects, publicOnly })
         if (!policy.publicOnly) yield* tellMoved(from, at, response.status)
-        if (ask.mayFollow !== undefined) going = { ...going, ...(yield* ask.mayFollow(at)) }
+        if (ask.mayFollow !== undefined) sent = { ...sent, ...(yield* ask.mayFollow(at)) }
         redirects += 1
         continue
       }
       const { headers, status } = response
-      if (isOfCondition(status) && !confirms(going, response)) {
+      if (isOfCondition(status) && !confirms(sent, response)) {
         yield* Scope.close(turn, Exit.void)
-        yield* Effect.logInfo("asking without condition: the answer does not fit what is held", {
+        yield* Effect.logInfo("requesting it in full: the response does not match the archived payload", {
           url: ask.url,
           status
         })
-        const { held: _, ...inFull } = going
-        going = inFull
+        const { held: _, ...inFull } = sent
+        sent = inFull
         at = new URL(ask.url)
         redirects = 0
         continue
       }
-      const rest = goOn !== undefined && status === 206 && isSame(headers, goOn) ? totalOfRest(headers, goOn) : null
+      const rest =
+        resuming !== undefined && status === 206 && isSame(headers, resuming) ? totalOfRest(headers, resuming) : null
       if (status !== 200 && status !== 304 && rest === null) {
         yield* Scope.close(turn, Exit.void)
-        yield* Effect.logInfo("the download begins again: the server cannot go on with it", { url: ask.url, status })
-        goOn = undefined
+        yield* Effect.logInfo("the download starts again: the server cannot resume it", { url: ask.url, status })
+        resuming = undefined
         continue
       }
       if (!policy.publicOnly && status !== 304) yield* pageInstead(ask, at, headers["content-type"])
@@ -239,7 +240,7 @@ const make = Effect.fnUntraced(function* (policy: LivePolicy) {
         etag: headers.etag ?? null,
         last_modified: headers["last-modified"] ?? null,
         exact: true,
-        from: rest === null ? 0 : (goOn?.from ?? 0),
+        from: rest === null ? 0 : (resuming?.from ?? 0),
         total: rest ?? lengthOf(headers),
         ...(told.length === 0 ? {} : { told: Object.fromEntries(told) }),
         body: bodyOf(ask.url, response, { idle: policy.idle, body: ask.within ?? policy.body })

@@ -4,6 +4,7 @@
  * *and* reading the body, because a body that breaks off has to be requested again.
  */
 import { Context, type Duration, Effect, type Redacted, Schema, type Scope, type Stream } from "effect"
+import { reasonOf } from "../files/causes.ts"
 import type { Held } from "./conditional.ts"
 
 export interface Ask {
@@ -98,8 +99,8 @@ export class AccessDenied extends Schema.TaggedError<AccessDenied>()("AccessDeni
   }
 
   private get advice() {
-    if (this.key_variable === null) return "This source does not let us read that address."
-    if (!this.key_sent) return `This source wants a key: set ${this.key_variable} and run again.`
+    if (this.key_variable === null) return "This source does not allow access to that address."
+    if (!this.key_sent) return `This source requires a key: set ${this.key_variable} and run again.`
     return `Check the key in ${this.key_variable}: it may be incomplete, expired or not meant for this source.`
   }
 }
@@ -156,7 +157,7 @@ export class NotRecorded extends Schema.TaggedError<NotRecorded>()("NotRecorded"
 }) {
   override get message() {
     return this.kind === "sample"
-      ? `The bundled samples do not answer GET ${this.url}. Set LARDER_SOURCES=live to ask the network.`
+      ? `The bundled samples do not answer GET ${this.url}. Set LARDER_SOURCES=live to read from the network.`
       : `No recording answers GET ${this.url}. Looked in ${this.folder} for:\n  ${this.looked_for.join("\n  ")}`
   }
 }
@@ -167,8 +168,7 @@ export class RecordingUnreadable extends Schema.TaggedError<RecordingUnreadable>
   cause: Schema.Defect()
 }) {
   override get message() {
-    const reason = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `The recording ${this.file} cannot be read: ${reason}. Record it again or remove it.`
+    return `The recording ${this.file} cannot be read: ${reasonOf(this.cause)}. Record it again or remove it.`
   }
 }
 

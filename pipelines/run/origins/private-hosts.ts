@@ -29,7 +29,7 @@ export const rangeOf = (address: string): string | undefined => {
 
 const problemOf = (host: string, address: string, range: string) => {
   const where = host === address ? host : `${host} is ${address}, which`
-  return `${where} is no public address (${range}); to read it all the same, name ${host} in LARDER_PRIVATE_HOSTS`
+  return `${where} is not a public address (${range}); to allow it, add ${host} to LARDER_PRIVATE_HOSTS`
 }
 
 /** The error with which a lookup fails. */

@@ -79,13 +79,13 @@ describe("a proxy named in the environment", () => {
       const allowed = { ...environment, LARDER_PROXY_FOR_STORES: "yes" }
       assert.strictEqual((yield* asking("http://shop.example.test/", allowed, stores)).text, "shop")
       const forbidden = yield* failing("http://169.254.169.254/latest", allowed, stores)
-      assert.include(forbidden.message, "169.254.169.254 is no public address")
+      assert.include(forbidden.message, "169.254.169.254 is not a public address")
       assert.lengthOf(proxy.seen, 1)
     }).pipe(Effect.scoped)
   )
 
   it.live.each([
-    [407, "the proxy of HTTPS_PROXY wants a user and a password, or others (HTTP 407)"],
+    [407, "the proxy of HTTPS_PROXY requires a user and a password, or refused those given (HTTP 407)"],
     [403, "the proxy of HTTPS_PROXY does not connect to marsapi.ams.usda.gov (HTTP 403)"]
   ] as const)("that refuses with %i is told as such, and is asked once", ([status, problem]) =>
     Effect.gen(function* () {
@@ -100,7 +100,10 @@ describe("a proxy named in the environment", () => {
     Effect.gen(function* () {
       const proxy = yield* startProxy({ refuses: 407 })
       const error = yield* failing("http://api.example.test/", { HTTP_PROXY: `http://127.0.0.1:${proxy.port}` }, quick)
-      assert.include(error.message, "the proxy of HTTP_PROXY wants a user and a password, or others (HTTP 407)")
+      assert.include(
+        error.message,
+        "the proxy of HTTP_PROXY requires a user and a password, or refused those given (HTTP 407)"
+      )
       assert.lengthOf(proxy.seen, 1)
     }).pipe(Effect.scoped)
   )

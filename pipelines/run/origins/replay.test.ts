@@ -170,7 +170,7 @@ layer(NodeServices.layer)("an address without a recording", (it) => {
     Effect.gen(function* () {
       const folder = yield* recorded(`${reports}/1603`)
       const error = yield* Effect.flip(readText({ url: `${url}/1` }).pipe(Effect.provide(sampleOrigin(folder))))
-      const next = "Set LARDER_SOURCES=live to ask the network."
+      const next = "Set LARDER_SOURCES=live to read from the network."
       assert.strictEqual(error.message, `The bundled samples do not answer GET ${url}/1. ${next}`)
     })
   )
@@ -182,7 +182,7 @@ layer(NodeServices.layer)("a folder of recordings", (it) => {
       const folder = `${yield* recorded("file")}/missing`
       const error = yield* Effect.flip(Origin.pipe(Effect.provide(replayOrigin(folder))))
       assert.instanceOf(error, RecordingsMissing)
-      const layout = "Recordings lie in it as <host>/<path as in the URL>[?query]."
+      const layout = "A folder of recordings has files named <host>/<path as in the URL>[?query]."
       assert.strictEqual(error.message, `There is no folder ${folder}. ${layout}`)
     })
   )

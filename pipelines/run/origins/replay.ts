@@ -21,7 +21,7 @@ export class RecordingsMissing extends Schema.TaggedError<RecordingsMissing>()("
   override get message() {
     return this.kind === "sample"
       ? `The bundled samples are not at ${this.folder}. Install the package again.`
-      : `There is no folder ${this.folder}. Recordings lie in it as <host>/<path as in the URL>[?query].`
+      : `There is no folder ${this.folder}. A folder of recordings has files named <host>/<path as in the URL>[?query].`
   }
 }
 
@@ -79,7 +79,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
         : Effect.succeed(absent)
     )
 
-  const isFile = ({ name }: Candidate) => {
+  const isFile = (name: string) => {
     const file = inside(name)
     if (file === undefined) return Effect.succeed(false)
     return Effect.map(orAbsent(file, fs.stat(file), undefined), (found) => found?.type === "File")
@@ -105,26 +105,28 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     })
   })
 
+  const readJson = <A, E>(name: string, decode: (text: string) => Effect.Effect<A, E>) => {
+    const file = path.join(root, name)
+    return Effect.mapError(
+      Effect.flatMap(fs.readFileString(file), decode),
+      (cause) => new RecordingUnreadable({ file, cause })
+    )
+  }
+
   /** The recorded values that the request asks for. */
   const toldBeside = Effect.fnUntraced(function* ({ name, packed }: Candidate, wants: ReadonlyArray<string>) {
-    const file = path.join(root, (packed ? name.slice(0, -".gz".length) : name) + toldSuffix)
-    if (!(yield* isFile({ name: path.relative(root, file), packed: false, exact: true }))) return {} // a pipe would block
-    const text = yield* orAbsent(file, fs.readFileString(file), undefined)
-    if (text === undefined) return {}
-    const all = yield* Effect.mapError(decodeTold(text), (cause) => new RecordingUnreadable({ file, cause }))
+    const beside = (packed ? name.slice(0, -".gz".length) : name) + toldSuffix
+    if (!(yield* isFile(beside))) return {} // a pipe would block
+    const all = yield* readJson(beside, decodeTold)
     const told = Object.entries(all).filter(([key]) => wants.includes(key))
     return told.length === 0 ? {} : { told: Object.fromEntries(told) }
   })
 
   /** Fails with the recorded refusal, if there is one. */
   const refusedInstead = Effect.fnUntraced(function* (names: ReadonlyArray<Candidate>) {
-    const files = names.filter(({ packed }) => !packed).map((one) => ({ ...one, name: one.name + refusedSuffix }))
+    const files = names.filter(({ packed }) => !packed).map(({ name }) => name + refusedSuffix)
     const refused = yield* Effect.findFirst(files, isFile)
-    if (Option.isNone(refused)) return
-    const file = path.join(root, refused.value.name)
-    const text = yield* Effect.mapError(fs.readFileString(file), (cause) => new RecordingUnreadable({ file, cause }))
-    const unreadable = (cause: unknown) => new RecordingUnreadable({ file, cause })
-    return yield* Effect.fail(yield* Effect.mapError(decodeRefusal(text), unreadable))
+    if (Option.isSome(refused)) return yield* Effect.fail(yield* readJson(refused.value, decodeRefusal))
   })
 
   const open = Effect.fn("Origin.open")(function* (ask: Ask, resume?: Resume) {
@@ -134,7 +136,7 @@ const make = Effect.fnUntraced(function* (kind: "replay" | "sample", folder: str
     const written = search === "" ? [] : bothForms(name + search.replace("?", "%3F"), true)
     const any = search === "" ? [] : bothForms(name, false)
     const candidates = [...same, ...written, ...(yield* reordered(name, search.slice(1))), ...any]
-    const found = yield* Effect.findFirst(candidates, isFile)
+    const found = yield* Effect.findFirst(candidates, (candidate) => isFile(candidate.name))
     if (Option.isNone(found)) {
       yield* refusedInstead([...same, ...written, ...any])
       const others = search === "" ? [] : [`${name}?… (the same parameters in another order)`]

@@ -6,7 +6,7 @@ import { AccessDenied, type Ask, RefusedByUpstream, UpstreamUnavailable } from "
 /** RFC 6585: the network, not the source, requires a sign-in. */
 const signInStatus = 511
 const signIn = "Sign in to the network with a browser, then run again."
-const proxyWantsPassword = "Give a user and a password in its address: HTTPS_PROXY=http://user:password@host:port."
+const proxyRequiresPassword = "Put a user and a password into its address: HTTPS_PROXY=http://user:password@host:port."
 
 /** 430 is Shopify's own throttling answer. */
 const throttling = new Set([429, 430, 503])
@@ -19,7 +19,7 @@ const isTransient = (status: number) =>
   (status >= 500 && status !== 501 && status !== signInStatus)
 
 /** Whether the host requires a pause: its status says so, or it sends `Retry-After`. */
-export const wantsPause = (status: number, retryAfter: number | undefined) =>
+export const requiresPause = (status: number, retryAfter: number | undefined) =>
   throttling.has(status) || (isTransient(status) && retryAfter !== undefined)
 
 const seconds = (ms: number) => `${Math.ceil(ms / 1000)} s`
@@ -48,7 +48,7 @@ const messageInJson = (text: string): string | undefined => {
 }
 
 /** The first bytes of an error body for people: the message in JSON, the title of an HTML page, or else the text. */
-export const excerptOf = (body: string): string | undefined => {
+const excerptOf = (body: string): string | undefined => {
   const text = body.trim()
   if (text === "") return undefined
   if (/^(<!doctype html|<html|<head|<body)/i.test(text)) {
@@ -59,7 +59,7 @@ export const excerptOf = (body: string): string | undefined => {
 }
 
 const signInOrMoved =
-  "If that is the captive portal or the proxy of this network, sign in there and run again; else the source has moved."
+  "If that is the captive portal or the proxy of this network, sign in there and run again; otherwise the source has moved."
 
 /** A redirect from HTTPS to HTTP is not followed: captive portals use one to lead to their page. */
 export const leavesHttps = (url: string, to: URL) =>
@@ -99,7 +99,7 @@ export const refusalOf = ({ ask, at, status, body, pause_ms, patience_ms }: Refu
   const clean = secretsOf(ask).reduce((text, secret) => text.replaceAll(secret, "<key>"), body)
   const parts = [`HTTP ${status} ${STATUS_CODES[status] ?? ""}`.trim(), excerptOf(clean)].filter(Boolean)
   const isElsewhere = at.host !== new URL(url).host
-  if (isElsewhere) parts.push(`from ${at.host}, where it redirects to`)
+  if (isElsewhere) parts.push(`from ${at.host}, to which it redirects`)
   if (isElsewhere && basicUser !== undefined) parts.push("without the key: the source has moved")
   if (status === 401 || status === 403) {
     const key = isElsewhere
@@ -108,7 +108,7 @@ export const refusalOf = ({ ask, at, status, body, pause_ms, patience_ms }: Refu
     return new AccessDenied({ url, status, problem: parts.join(", "), ...key })
   }
   if (status === signInStatus || status === 407) {
-    const advice = status === 407 ? proxyWantsPassword : signIn
+    const advice = status === 407 ? proxyRequiresPassword : signIn
     return new UpstreamUnavailable({ url, status, problem: parts.join(", "), may_pass: false, advice })
   }
   if (!isTransient(status)) return new RefusedByUpstream({ url, status, problem: parts.join(", ") })
@@ -116,6 +116,7 @@ export const refusalOf = ({ ask, at, status, body, pause_ms, patience_ms }: Refu
     return new UpstreamUnavailable({ url, problem: parts.join(", "), status })
   }
   const tooLong = pause_ms > patience_ms
-  if (tooLong) parts.push(`it wants a pause of ${seconds(pause_ms)}, more than the ${seconds(patience_ms)} a run waits`)
+  if (tooLong)
+    parts.push(`it requires a pause of ${seconds(pause_ms)}, and a run waits at most ${seconds(patience_ms)}`)
   return new UpstreamUnavailable({ url, problem: parts.join(", "), status, may_pass: !tooLong, pause_ms })
 }

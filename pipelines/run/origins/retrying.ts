@@ -23,7 +23,7 @@ export const makeRetrying = (policy: RetryPolicy) => {
           return yield* new UpstreamUnavailable({ ...failure, ...(cause === undefined ? {} : { cause }), tries })
         }
         const wait = pause_ms ?? (yield* backOff(tries, policy.firstBackOff, policy.longestBackOff))
-        yield* Effect.logWarning(`asking again: ${problem}`, { url, tries, of: policy.tries, wait_ms: wait })
+        yield* Effect.logWarning(`retrying: ${problem}`, { url, tries, of: policy.tries, wait_ms: wait })
         if (pause_ms === null) yield* Effect.sleep(wait) // the next `open` waits for the pause of the host
         return yield* retrying(attempt, tries + 1)
       })

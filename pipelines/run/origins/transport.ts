@@ -66,7 +66,7 @@ export const bodyOf = (url: string, response: HttpClientResponse.HttpClientRespo
       })
     )
   }
-  const problem = `the body is encoded as ${encoding}, which was not asked for`
+  const problem = `the body is encoded as ${encoding}, which was not requested`
   return Stream.fail(new UpstreamUnavailable({ url, problem, status: response.status, may_pass: false }))
 }
 
@@ -79,6 +79,17 @@ export const atMost = ({ longest, url }: Ask, whole: Answer): Answer => {
   const body = Stream.limitBytes(answer.body, longest - answer.from, () => Stream.fromEffect(tooLarge))
   return { ...answer, body }
 }
+
+/** Fails if a payload is not as long as announced. */
+export const requireWhole = <A extends { readonly bytes: number }>(url: string, total: number | null, received: A) =>
+  total === null || received.bytes === total
+    ? Effect.succeed(received)
+    : Effect.fail(
+        new UpstreamUnavailable({
+          url,
+          problem: `the body has ${received.bytes} bytes, and ${total} were announced`
+        })
+      )
 
 /** Limits for reading an error response, in bytes and time. */
 const excerptBytes = 8192

@@ -2,7 +2,7 @@
  * Parses the answers of shops to requests for JSON, and classifies the answers that are something else. A shop that
  * throttles, is locked or is of another kind answers with pages and errors, often with status 200.
  */
-import { PayloadUnreadable } from "./feed.ts"
+import { FeedUnreadable } from "./feed.ts"
 import { tidied } from "./texts.ts"
 
 /**
@@ -14,7 +14,7 @@ import { tidied } from "./texts.ts"
  */
 export type Misfit = "html" | "not json" | "window" | "other shape" | "mistyped"
 
-export class UnexpectedAnswer extends PayloadUnreadable {
+export class UnexpectedAnswer extends FeedUnreadable {
   readonly kind: Misfit
   constructor(kind: Misfit, problem: string) {
     super(problem)
@@ -73,7 +73,7 @@ export const parseAnswer = (text: string): unknown => {
     return JSON.parse(body)
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause)
-    throw new UnexpectedAnswer("not json", `the answer is no JSON, or cut off: ${why.slice(0, 300)}`)
+    throw new UnexpectedAnswer("not json", `the answer is not JSON, or is cut off: ${why.slice(0, 300)}`)
   }
 }
 

@@ -101,7 +101,7 @@ export interface Batch {
 }
 
 /** A payload that cannot be read, or not to its end: another format, missing columns in the header, or truncated. */
-export class PayloadUnreadable extends Error {
+export class FeedUnreadable extends Error {
   /** A message: what is wrong, and where. */
   readonly problem: string
   constructor(problem: string) {
@@ -113,7 +113,7 @@ export class PayloadUnreadable extends Error {
 /**
  * Reads a feed that is one file: CSV, XML or TSV. `currency` is that of the store list, for prices that name none.
  * `content_type` is the header of the response; its charset is used. Batches hold up to some hundreds of rows. Fails
- * with `PayloadUnreadable`, after yielding the batches before the fault.
+ * with `FeedUnreadable`, after yielding the batches before the fault.
  */
 export type ReadFile = (
   bytes: AsyncIterable<Uint8Array>,

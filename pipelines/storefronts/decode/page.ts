@@ -69,9 +69,9 @@ const readEntries = <A>({ entries, isTorn, judged, keep, read }: Readers<A>) => 
     const id = isObject(entry) ? idOf(entry.id) : null
     if (id !== null) ids.push(id)
     try {
-      if (!isObject(entry)) throw new Unusable("it is no JSON object")
+      if (!isObject(entry)) throw new Unusable("it is not a JSON object")
       if (isTorn && shownJson(entry).includes(notText)) {
-        throw new Unusable("it holds bytes that are no text in the page's encoding")
+        throw new Unusable("it has bytes that are not text in the page's encoding")
       }
       if (id === null) throw new Unusable(`its id is ${shownJson(entry.id).slice(0, 100)}, which is no id`)
       keep(read(entry, id), id)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { pieces } from "@larder/test/support/pipelines/file-feeds.ts"
 import fc from "fast-check"
-import { PayloadUnreadable } from "./feed.ts"
+import { FeedUnreadable } from "./feed.ts"
 import { notText, payloadText } from "./payload-text.ts"
 
 const read = async (...parts: ReadonlyArray<Uint8Array>) => {
@@ -80,7 +80,7 @@ describe("the text of a payload", () => {
   it("fails when the declaration names an unknown encoding", async () => {
     const text = Buffer.from('<?xml version="1.0" encoding="klingon-8"?><rss/>')
     const failed = await whole(text).catch((cause: unknown) => cause)
-    assert.instanceOf(failed, PayloadUnreadable)
+    assert.instanceOf(failed, FeedUnreadable)
     assert.include(String(failed), '"klingon-8"')
   })
 

@@ -7,7 +7,7 @@
  */
 import { isUtf8 } from "node:buffer"
 import { TextDecoder } from "node:util"
-import { PayloadUnreadable } from "./feed.ts"
+import { FeedUnreadable } from "./feed.ts"
 
 /** A code point that no text may contain: it marks bytes that could not be decoded. */
 export const notText = "\uFDD0"
@@ -61,7 +61,7 @@ const declaredIn = (head: Buffer): string | undefined => {
   if (/^(?:utf|ucs|iso-10646)/i.test(declared)) return "utf-8"
   const encoding = known(declared)
   if (encoding !== undefined) return encoding
-  throw new PayloadUnreadable(`It says that it is written in "${declared.slice(0, 60)}", which nothing here can read.`)
+  throw new FeedUnreadable(`It says that it is written in "${declared.slice(0, 60)}", which nothing here can read.`)
 }
 
 const encodingOf = (head: Buffer, contentType: string | null): string => {

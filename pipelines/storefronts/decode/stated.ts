@@ -1,14 +1,14 @@
 /**
- * Reads what the fields of a row state, each with the type that it must have. A value of another type rejects its row,
- * and is never read as absent. If all stated values of a field have another type, in several rows, the whole feed is at
- * fault: its source changed, and nothing else in it can be trusted either.
+ * Reads the fields of a row and checks their types. A value of another type rejects its row; it never counts as absent.
+ * If all values of a field have another type, in several rows, the feed as a whole is rejected: its source has changed,
+ * and nothing else in it can be trusted.
  */
 import { isObject, type JsonObject, shownJson } from "./answers.ts"
 import { htmlToLine, htmlToText } from "./html-text.ts"
 import { countOf, idOf, Unusable } from "./page.ts"
 import { decimalText, tidied, utcTime, webAddress } from "./texts.ts"
 
-/** `read` returns undefined for a value of another type, and null for one that states nothing, such as 0 grams. */
+/** `read` returns undefined for a value of another type, and null for a value that means "not known", such as 0 grams. */
 export interface Type<A> {
   /** As the end of the sentence "it is 5, which is no …". */
   readonly what: string
@@ -28,7 +28,7 @@ const texts = (read: (value: unknown) => string | null): Type<string> => ({
 export const text = texts(tidied)
 export const line = texts(htmlToLine)
 export const body = texts(htmlToText)
-/** An address that no browser would load states nothing. */
+/** An address that no browser would load is null. */
 export const address = texts(webAddress)
 export const price: Type<string> = { what: "price", read: (value) => decimalText(value) ?? undefined }
 export const time: Type<string> = { what: "time", read: (value) => utcTime(value) ?? undefined }
@@ -52,7 +52,7 @@ export const object: Type<JsonObject> = { what: "object", read: (value) => (isOb
 const isAbsent = (value: unknown) =>
   value === undefined || value === null || (typeof value === "string" && value.trim() === "")
 
-/** Fewer rows may all be wrong by chance if few state the field. */
+/** If few rows have the field, fewer than this may all be wrong by chance. */
 const leastWrong = 3
 
 interface Wrong {
@@ -61,7 +61,7 @@ interface Wrong {
   readonly reason: string
 }
 
-/** What the rows of one feed stated. Its size does not depend on their number. */
+/** What is known of the fields of all rows of one feed. Its size does not grow with the number of rows. */
 export class Judged {
   #used = 0
   #rejected = 0
@@ -70,7 +70,7 @@ export class Judged {
   readonly #wrong = new Map<string, Wrong>()
   readonly #seen = new Set<string>()
 
-  /** Fields, columns or elements that occur in some row, even without a value: `vendor`, `variant sku`. */
+  /** Fields, columns or elements that occur in any row, even without a value: `vendor`, `variant sku`. */
   get seen(): ReadonlySet<string> {
     return this.#seen
   }
@@ -79,7 +79,7 @@ export class Judged {
     this.#seen.add(field)
   }
 
-  /** Fields that were stated with the right type, in the row itself or in a part of it, such as its variants. */
+  /** Fields that had a value of the right type, in the row itself or in a part of it, such as its variants. */
   rightOf(part: string): Set<string> {
     const known = this.#right.get(part)
     if (known !== undefined) return known
@@ -108,7 +108,7 @@ export class Judged {
     return this.#rejected
   }
 
-  /** Why the feed as a whole cannot be trusted; null if it can. `needed` are fields of rows that a feed must have. */
+  /** Why the feed as a whole cannot be trusted; null if it can. Some row must have each field of `needed`. */
   fault(needed: ReadonlyArray<string> = []): string | null {
     if (this.#used === 0) {
       return this.#rejected === 0 ? null : `not one of its ${this.#rejected} rows can be used: ${this.#first}`
@@ -140,7 +140,7 @@ export class Fields {
     this.#prefix = part === "" ? "" : `${part} `
   }
 
-  /** Null if nothing is stated. Fails with `Unusable` for a value of another type. `name` is the name in messages. */
+  /** Null if there is no value. Fails with `Unusable` for a value of another type. `name` is the name in messages. */
   read<A>(field: string, value: unknown, { read, what }: Type<A>, name = field): A | null {
     if (value !== undefined) this.#judged.saw(this.#prefix + field)
     if (isAbsent(value)) return null

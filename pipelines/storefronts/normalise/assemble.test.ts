@@ -2,12 +2,12 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { define } from "@larder/warehouse/tables/dictionary.ts"
+import { stagedIngestTables } from "@larder/warehouse/tables/ingest-tables.ts"
 import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
-import { stagedIngestTables } from "@larder/warehouse/tables/tables.ts"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { readShopifyCsv } from "../decode/csv/shopify-csv.ts"
 import { stageRows } from "../stage/stage-rows.ts"
-import { putTogether } from "./assemble.ts"
+import { assemble } from "./assemble.ts"
 import { endsOfPages } from "./categorise.ts"
 
 const from = { domain: "shop.example", fetched_at: "2026-03-02T10:00:00.000Z", raw_sha256: "0".repeat(64) }
@@ -16,8 +16,8 @@ async function* bytesOf(text: string) {
   yield Buffer.from(text)
 }
 
-/** A file of one store, put together from so many bytes at once. */
-const put = Effect.fnUntraced(function* (rows: ReadonlyArray<string>, most?: number) {
+/** A file of one store, assembled from so many bytes at once. */
+const put = Effect.fnUntraced(function* (rows: ReadonlyArray<string>, most?: number, status = "complete") {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-test-" })
   const db = yield* DuckDb.memory
@@ -28,7 +28,15 @@ const put = Effect.fnUntraced(function* (rows: ReadonlyArray<string>, most?: num
   yield* Stream.runForEach(batches, (batch) => add(batch, from))
   yield* settled
   yield* db.run(`insert into feed.store values ('${from.domain}', 'EUR', true)`)
-  const counts = yield* putTogether(db, "run-1", folder, surveys, most)
+  yield* db.run(`
+    insert into storefront.store by name
+      select id_of('store', '${from.domain}', '') as store_id, '${from.domain}' as domain, 'Shop' as name, 'shopify-csv' as kind,
+        '' as url, now() as first_seen_at, 'run-1' as run_id;
+    insert into ingest.store_read by name
+      select 'run-1' as run_id, store_id, now() as read_at, '${status}' as fetch_status, '${status}' as outcome, 1 as pages_read,
+        1 as products_read, false as has_all_products, true as is_taken, 0 as collections_read, 1 as seconds
+      from storefront.store`)
+  const counts = yield* assemble(db, "run-1", folder, surveys, most)
   return { db, counts }
 })
 
@@ -45,7 +53,7 @@ const rows = [
   "p3,,,,S,9.00,"
 ]
 
-describe("putting products together", () => {
+describe("assembling products", () => {
   itWorks("gives the same products in parts of limited size as all at once", () =>
     Effect.gen(function* () {
       const [whole, divided] = [yield* put(rows), yield* put(rows, 8000)]
@@ -71,6 +79,18 @@ describe("putting products together", () => {
       // 500 characters of the title, 50 tags, and 500 bytes for what else there is: some 3.6 kB of each
       assert.strictEqual((yield* endsOfPages(db, 8000)).length, 14)
       assert.strictEqual((yield* endsOfPages(db)).length, 1)
+    })
+  )
+
+  itWorks("marks all products of a file that was not read to its end as possibly incomplete", () =>
+    Effect.gen(function* () {
+      const Half = Schema.Struct({ product_id: Schema.String })
+      const halfOf = (status?: "partial") =>
+        Effect.flatMap(put(["a,A,,,S,1.00,", "b,B,,,S,1.00,"], undefined, status), ({ db }) =>
+          db.all(Half, "from half_product")
+        )
+      assert.lengthOf(yield* halfOf(), 0)
+      assert.lengthOf(yield* halfOf("partial"), 2)
     })
   )
 

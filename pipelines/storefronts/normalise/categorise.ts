@@ -31,7 +31,7 @@ const Product = Schema.Struct({
   collections: Schema.fromJsonString(Schema.Array(Schema.String))
 })
 
-/** Bytes that a product takes besides its texts. */
+/** Bytes that a product takes in addition to its texts. */
 const bytesOfProduct = 500
 const beginning = (column: string) => `left(${column}, ${fewCharacters})`
 const bytesOf = (list: string) => `coalesce(list_sum(list_transform(${list}, lambda text: strlen(text))), 0)`

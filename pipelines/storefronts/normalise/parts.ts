@@ -9,7 +9,7 @@ import { Effect, Schema } from "effect"
 /** Bytes of a part. DuckDB needs about four times as much memory while it builds lists from its rows. */
 const mostBytes = 64 << 20
 
-/** What a row takes besides its texts: ids, numbers, and its entry in a list. */
+/** What a row takes in addition to its texts: ids, numbers, and its entry in a list. */
 const bytesOfRow = 400
 const bytesOf = (...texts: ReadonlyArray<string>) =>
   [String(bytesOfRow), ...texts.map((text) => `coalesce(strlen(${text}), 0)`)].join(" + ")

@@ -1,5 +1,5 @@
 /**
- * Decides which stores of the list a live run reads. A store waits as long as its rhythm says. A store never waits if
+ * Decides which stores of the list a live run reads. `schedule.ts` says how long a store waits. It never waits if
  * it is new, if its entry in the list has changed, if an earlier version of the mapping read it, or if its feed is on
  * this machine. The waiting stores are archived with the run, so that a repeated run, with other settings and at
  * another time, leaves out the same stores.
@@ -59,7 +59,7 @@ const waitingAmong = Effect.fnUntraced(function* (
     .map(({ due, store }) => ({ domain: store.domain, due_at: new Date(due).toISOString() }))
 })
 
-/** Answers with the waiting stores in place of the network, so that they are archived like other inputs of the run. */
+/** Answers with the waiting stores instead of the network, so that they are archived like other inputs of the run. */
 const saying = (waiting: Waiting) =>
   Effect.map(Origin, (origin) =>
     Origin.of({
@@ -97,11 +97,16 @@ const without = (stores: ReadonlyArray<ListedStore>, waiting: Waiting) => {
   return stores.filter(({ domain }) => !domains.has(domain))
 }
 
-const decided = Effect.fnUntraced(function* (run: RunContext, stores: ReadonlyArray<ListedStore>, asked_at: string) {
+interface Run extends RunContext {
+  /** The hash of the current mapping. */
+  readonly mapping: string
+}
+
+const decided = Effect.fnUntraced(function* (run: Run, stores: ReadonlyArray<ListedStore>, asked_at: string) {
   const archive = yield* Archive
   const bounds = yield* Effect.mapError(boundsSetting, () => new ReadFailed({ faults: [unusableBounds] }))
   const none: ReadonlyMap<string, LastRead> = new Map()
-  const lastReads = yield* fromLive(run.layout, storefront, none, readLastReads)
+  const lastReads = yield* fromLive(run.layout, storefront, none, (db) => readLastReads(db, run.mapping))
   const waiting = yield* waitingAmong(run, stores, lastReads, bounds, Date.parse(asked_at))
   const fetchedBy = without(stores, waiting).flatMap(({ domain }) => lastReads.get(domain)?.fetched_by ?? [])
   yield* archive.revalidate(new Set(fetchedBy))
@@ -110,7 +115,7 @@ const decided = Effect.fnUntraced(function* (run: RunContext, stores: ReadonlyAr
 
 /** The stores that this run reads, in list order. Recordings and samples leave out only those archived as waiting. */
 export const dueAmong = Effect.fn("Storefronts.dueAmong")(function* (
-  run: RunContext,
+  run: Run,
   stores: ReadonlyArray<ListedStore>,
   asked_at: string
 ) {

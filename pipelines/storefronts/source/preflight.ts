@@ -30,7 +30,7 @@ const checkFolder = Effect.gen(function* () {
   )
   if (isFolder) return
   return yield* new BadUse({
-    problem: `LARDER_STORE_FILES is ${folder.value}, which is no folder: set it to the folder of the stores' files.`
+    problem: `LARDER_STORE_FILES is ${folder.value}, which is not a folder: set it to the folder of the stores' files.`
   })
 })
 

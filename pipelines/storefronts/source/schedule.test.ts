@@ -12,25 +12,28 @@ const day = 24 * hour
 const bounds = { shortest: 0, longest: 7 * day }
 const now = Date.parse("2026-09-30T03:00:00Z")
 
-/** Hours that a store waits which was last read now, and was then the same for so many hours. */
+/** Hours until the next read of a store that was read just now and had not changed for `hours`. */
 const waitOf = (hours: number, domain = "shop.example", within = bounds) => {
   const last = { domain, asked_at: now, read_at: now, steady_since: now - hours * hour }
   return (dueAt(last, within) - now) / hour
 }
 const domains = Array.from({ length: 1000 }, (_, n) => `shop-${n}.example`)
 
-describe("the rhythm of a store", () => {
-  it("asks again in the next run what the last read found changed", () => {
+describe("the schedule of a store", () => {
+  it("reads a store again in the next run if the last read found a change", () => {
     assert.strictEqual(waitOf(0), 0)
   })
 
-  it.each([2, 24, 96])("asks what was the same for %s hours after half to all of that time", (hours) => {
-    const waits = domains.map((domain) => waitOf(hours, domain))
-    assert.isAtLeast(Math.min(...waits), hours / 2)
-    assert.isBelow(Math.max(...waits), hours)
-  })
+  it.each([2, 24, 96])(
+    "reads a store that was unchanged for %s hours again after half to all of that time",
+    (hours) => {
+      const waits = domains.map((domain) => waitOf(hours, domain))
+      assert.isAtLeast(Math.min(...waits), hours / 2)
+      assert.isBelow(Math.max(...waits), hours)
+    }
+  )
 
-  it("waits a week at the most, and spreads stores that never change over half of it", () => {
+  it("waits at most a week, and spreads stores that never change over half of it", () => {
     const waits = domains.map((domain) => waitOf(5000, domain))
     assert.isBelow(Math.max(...waits), 7 * 24)
     const days = Map.groupBy(waits, (wait) => Math.floor(wait / 12))
@@ -38,14 +41,14 @@ describe("the rhythm of a store", () => {
     for (const [half, { length }] of days) assert.closeTo(length, 143, 40, `half day ${half}`)
   })
 
-  it("never asks before the shortest interval of the operator is over, counted from run to run", () => {
+  it("never reads before the operator's shortest interval is over, counted from run to run", () => {
     const within = { shortest: 20 * hour, longest: 7 * day }
     assert.strictEqual(waitOf(0, "shop.example", within), 20)
     const slow = { domain: "shop.example", asked_at: now, read_at: now + 3 * hour, steady_since: now }
     assert.strictEqual(dueAt(slow, within), now + 20 * hour)
   })
 
-  it("asks every store in every run where the longest interval is nothing", () => {
+  it("reads every store in every run if the longest interval is 0", () => {
     assert.strictEqual(waitOf(5000, "shop.example", { shortest: 20 * hour, longest: 0 }), 0)
   })
 
@@ -74,7 +77,7 @@ const reads: Readonly<Record<string, ReadonlyArray<Omit<StoreRead, "day">>>> = {
   broken: [bread("broken"), { status: "partial", ...bread("broken") }, { status: "partial", ...bread("broken") }]
 }
 
-describe("what a generation knows of the rhythm of a store", () => {
+describe("what a generation knows about the last read of a store", () => {
   itWorks("is when a read last changed a price, a product or a collection, or first ended like the last one", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
@@ -85,7 +88,7 @@ describe("what a generation knows of the rhythm of a store", () => {
         )
       }
       const none: ReadonlyMap<string, LastRead> = new Map()
-      const known = yield* fromLive(layout, storefront, none, readLastReads)
+      const known = yield* fromLive(layout, storefront, none, (db) => readLastReads(db, "of this version"))
       const dayOf = (time: number) => new Date(time).getUTCDate()
       const told = [...known.values()].map(({ domain, fetched_by, read_at, run_id, steady_since }) => [
         domain.split(".")[0],

@@ -5,10 +5,11 @@
  * often. The fraction between half and all is derived from the domain and the last read, so that stores first read
  * together do not stay due together.
  */
+
 import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Config, Duration, Effect, Schema } from "effect"
-import { mappingHash } from "../mapping.ts"
 
 /** Times are milliseconds since 1970. */
 const LastRead = Schema.Struct({
@@ -29,51 +30,12 @@ const LastRead = Schema.Struct({
 })
 export type LastRead = typeof LastRead.Type
 
-/** A row that is read again without a change keeps its `run_id`. */
-const lastReads = `
-  with latest as (
-    select store_id, max(read_at) as read_at, arg_max(run_id, read_at) as run_id, arg_max(fetch_status, read_at) as fetch_status,
-      arg_max(run_id, read_at) filter (fetch_status <> 'failed') as fetched_by
-    from ingest.store_read group by store_id
-  ),
-  otherwise as (
-    select store_id, max(r.read_at) as read_at
-    from ingest.store_read r join latest using (store_id)
-    where r.fetch_status <> latest.fetch_status group by store_id
-  ),
-  streak as (
-    select store_id, min(r.read_at) as began_at
-    from ingest.store_read r left join otherwise using (store_id)
-    where otherwise.read_at is null or r.read_at > otherwise.read_at group by store_id
-  ),
-  change as (
-    select store_id, max(seen_at) as seen_at
-    from (
-      select store_id, max(seen_at) as seen_at from storefront.variant_change group by store_id
-      union all
-      select store_id, max(read_at)
-      from (select store_id, run_id from storefront.product union select store_id, run_id from storefront.collection)
-      join ingest.store_read using (store_id, run_id) group by store_id
-    )
-    group by store_id
-  )
-  select domain, kind, latest.run_id, latest.fetch_status, fetched_by,
-    epoch_ms(coalesce(run.started_at, latest.read_at))::double as asked_at,
-    epoch_ms(latest.read_at)::double as read_at,
-    epoch_ms(greatest(began_at, seen_at))::double as steady_since,
-    latest.fetch_status = 'failed' or 'store/' || domain in (
-      select feed from ingest.raw_file where pipeline = 'storefronts' and mapping_sha256 = $mapping
-    ) as is_mapped
-  from storefront.store
-  join latest using (store_id)
-  join streak using (store_id)
-  left join change using (store_id)
-  left join ingest.run run on run.run_id = latest.run_id`
+const lastReads = readFileSync(new URL("./last-reads.sql", import.meta.url), "utf8")
 
-/** The last read of each store that this generation knows, by domain. */
-export const readLastReads = (db: DuckDb["Service"]) =>
+/** The last read of each store that this generation knows, by domain. `mapping` is the hash of the current mapping. */
+export const readLastReads = (db: DuckDb["Service"], mapping: string) =>
   Effect.map(
-    db.all(LastRead, lastReads, { mapping: mappingHash }),
+    db.all(LastRead, lastReads, { mapping }),
     (rows): ReadonlyMap<string, LastRead> => new Map(rows.map((row) => [row.domain, row]))
   )
 
@@ -94,7 +56,7 @@ export const boundsSetting = Config.all({
 )
 
 export const unusableBounds =
-  "LARDER_STORE_MIN_INTERVAL or LARDER_STORE_MAX_INTERVAL is no length of time. Write it as `20 hours`, `7 days` or `0 days`."
+  "LARDER_STORE_MIN_INTERVAL or LARDER_STORE_MAX_INTERVAL is not a duration. Write it as `20 hours`, `7 days` or `0 days`."
 
 /** A number from 0.5 to 1, always the same for the same text. */
 const shareOf = (text: string) => 0.5 + createHash("sha256").update(text).digest().readUInt32BE(0) / 2 ** 33

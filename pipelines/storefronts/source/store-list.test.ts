@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { storesIn } from "./store-list.ts"
+import { placeOfFault, storesIn } from "./store-list.ts"
 
 const store = { domain: "shop.example.com", name: "Shop", kind: "shopify", location: "https://shop.example.com" }
 const read = (list: unknown) => storesIn("stores.json", typeof list === "string" ? list : JSON.stringify(list))
@@ -18,8 +18,8 @@ describe("the store list", () => {
   )
 
   it.effect.each([
-    ["text that is no JSON", "[{", /no JSON/],
-    ["an object", {}, /no JSON array/],
+    ["text that is not JSON", "[{", /not valid JSON/],
+    ["an object", {}, /not a JSON array/],
     ["no store", [], /lists no store/],
     ["a kind that nobody reads", [{ ...store, kind: "etsy" }], /Store 1, kind: expected "shopify"/],
     [
@@ -35,8 +35,8 @@ describe("the store list", () => {
       /Store 1, curency: there is no such field; did you mean currency\?/
     ],
     ["a missing location", [{ domain: "a.example", name: "A", kind: "shopify" }], /Store 1, location: it is missing/],
-    ["a number for a store", [store, 3], /Store 2 is no JSON object/],
-    ["a store twice", [store, store], /shop\.example\.com stands twice/]
+    ["a number for a store", [store, 3], /Store 2 is not a JSON object/],
+    ["a store twice", [store, store], /shop\.example\.com is listed twice/]
   ] as const)("is rejected with %s, and the place is named", ([, list, expected]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read(list))
@@ -76,4 +76,20 @@ describe("the store list", () => {
       ])
     })
   )
+})
+
+describe("the place where a text stops being JSON", () => {
+  it.each([
+    ['[\n  { "domain": }\n]', "line 2 column 15"],
+    ['[{ "a": 1, }]', "line 1 column 12"],
+    ['[{ "a": tru }]', "line 1 column 12"],
+    ["[1, 2", "line 1 column 6"],
+    ['[\n"cut', "line 2 column 5"],
+    ["[-]", "line 1 column 3"],
+    ["no list", "line 1 column 2"],
+    ["[] []", "line 1 column 4"],
+    ["", "line 1 column 1"]
+  ])("of %j is %s", (text, place) => {
+    assert.strictEqual(placeOfFault(text), place)
+  })
 })

@@ -1,12 +1,10 @@
 /**
- * The store list: the operator's JSON file that says which stores are read, and how. Every fault in it is reported with
- * its place, before anything is fetched. It must not contain secrets, because addresses are archived and logged.
+ * The store list: the operator's JSON file of the stores to read. Every fault in it is reported with its place before
+ * anything is fetched. It must not contain secrets, because addresses are archived and logged.
  */
 import { likelyMeant } from "@larder/schemas/nearest.ts"
+import { storeKinds } from "@larder/schemas/storefront/tables.ts"
 import { Effect, Result, Schema, SchemaIssue } from "effect"
-import { placeOfFault } from "./json-fault.ts"
-
-export const kinds = ["shopify", "shopify-csv", "google-merchant", "woocommerce"] as const
 
 /** Lower case, without scheme, port or path. Ids derive from it, so it identifies the store permanently. */
 const Domain = Schema.String.check(
@@ -15,7 +13,7 @@ const Domain = Schema.String.check(
   })
 )
 
-/** Whether it names a user. URL parsers drop line breaks and tabs, and accept `\\` for `/` and any number of them. */
+/** Whether the address contains a user name. URL parsers ignore line breaks and tabs, and accept any number of `/` or `\\`. */
 const hasUser = (location: string) => /^\s*[a-z][a-z0-9+.-]*:[/\\]*[^/\\?#]*@/i.test(location.replace(/[\t\r\n]/g, ""))
 
 const Location = Schema.String.check(
@@ -26,7 +24,7 @@ const Location = Schema.String.check(
 export const ListedStore = Schema.Struct({
   domain: Domain,
   name: Schema.String.check(Schema.isPattern(/\S/, { expected: "a name" })),
-  kind: Schema.Literals(kinds),
+  kind: Schema.Literals(storeKinds),
   /** Address of the feed, base address of a shop, or a path relative to the list or the folder of store files. */
   location: Location,
   currency: Schema.optionalKey(
@@ -54,7 +52,7 @@ export class StoreListUnusable extends Schema.TaggedError<StoreListUnusable>()("
   }
 }
 
-/** A list of this many characters can still be read in one run; a longer one is a mistake. */
+/** In characters. One run can still read that many stores; a longer list is a mistake. */
 export const longestList = 64 << 20
 
 /** Messages name fields and never quote their values. */
@@ -76,11 +74,39 @@ const problemsOf = ({ issue }: Schema.SchemaError, number: number) =>
   faultsOf(issue).issues.map(({ message, path = [] }) => {
     const [field] = path.map(String)
     return field === undefined
-      ? `Store ${number} is no JSON object`
+      ? `Store ${number} is not a JSON object`
       : `Store ${number}, ${oneLine(field).slice(0, 60)}: ${faultOf(field, oneLine(message))}`
   })
 
-const mostTold = 20
+/** Whether the text can be the beginning of valid JSON. */
+const isBeginning = (text: string) => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : ""
+    const [, position] = /at position (\d+)/.exec(message) ?? []
+    return position === undefined ? /end of JSON/.test(message) : Number(position) >= text.length
+  }
+}
+
+/**
+ * Where a text stops being valid JSON, counted from 1: `line 2 column 15`. In a truncated text it is the place after the
+ * last character. The error of `JSON.parse` gives the position for some faults only.
+ */
+export const placeOfFault = (text: string): string => {
+  let sound = 0
+  let faulty = text.length + 1
+  while (faulty - sound > 1) {
+    const middle = (sound + faulty) >> 1
+    if (isBeginning(text.slice(0, middle))) sound = middle
+    else faulty = middle
+  }
+  const before = text.slice(0, sound).split("\n")
+  return `line ${before.length} column ${(before.at(-1)?.length ?? 0) + 1}`
+}
+
+const maxProblems = 20
 
 /** The stores of a list, in its order. All faults are reported together. */
 export const storesIn = Effect.fnUntraced(function* (file: string, text: string) {
@@ -92,10 +118,10 @@ export const storesIn = Effect.fnUntraced(function* (file: string, text: string)
     catch: (cause) => {
       const message = cause instanceof Error ? cause.message : String(cause)
       const place = / \(line \d+ column \d+\)$/.test(message) ? "" : ` (${placeOfFault(json)})`
-      return unusable(`It is no JSON: ${oneLine(message)}${place}`)
+      return unusable(`It is not valid JSON: ${oneLine(message)}${place}`)
     }
   })
-  if (!Array.isArray(list)) return yield* unusable("It is no JSON array of stores")
+  if (!Array.isArray(list)) return yield* unusable("It is not a JSON array of stores")
   const decoded = list.map((entry: unknown) => decode(entry))
   const problems = decoded.flatMap((result, index) =>
     Result.isFailure(result) ? problemsOf(result.failure, index + 1) : []
@@ -105,9 +131,9 @@ export const storesIn = Effect.fnUntraced(function* (file: string, text: string)
   stores.forEach(({ domain }, index) => {
     const first = seen.get(domain)
     if (first === undefined) seen.set(domain, index)
-    else problems.push(`${domain} stands twice: a store has one feed`)
+    else problems.push(`${domain} is listed twice: a store has one feed`)
   })
-  if (problems.length > mostTold) problems.splice(mostTold, Infinity, `and ${problems.length - mostTold} more`)
+  if (problems.length > maxProblems) problems.splice(maxProblems, Infinity, `and ${problems.length - maxProblems} more`)
   if (problems.length > 0) return yield* unusable(...problems)
   if (stores.length === 0) return yield* unusable("It lists no store")
   return stores

@@ -1,16 +1,22 @@
 /**
  * Counts the products and prices that each read found, and compares them with what is known of the store. A file has
- * several rows for some products, and rows of drafts, so products are counted after all rows are staged.
+ * several rows for some products, and rows of drafts, so products are counted after all rows are staged. The rows of
+ * reads that are not accepted are removed.
  */
+import { readFileSync } from "node:fs"
+import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { fromLive } from "@larder/warehouse/live/previous.ts"
+import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
 import { Effect, Schema } from "effect"
+import { Archive } from "../../run/archive/archive.ts"
 import { Origin } from "../../run/origins/origin.ts"
 import type { RunContext } from "../../run/pipeline.ts"
 import type { KnownStore } from "../previous.ts"
-import type { Done } from "../read-store.ts"
+import { tableEndOf } from "../source/crawl/feed-file.ts"
 import { isTaken } from "../source/crawl/outcome.ts"
-import { type StoreRead, storeRead } from "../source/crawl/store-read.ts"
+import { type Done, feedOf, type StoreRead, storeRead } from "../source/crawl/store-read.ts"
 import { lostFields } from "./optional-fields.ts"
-import { cutTables } from "./truncated-tables.ts"
+import { tables } from "./stage-rows.ts"
 
 const Found = Schema.Struct({
   domain: Schema.String,
@@ -26,24 +32,7 @@ const Found = Schema.Struct({
 })
 type Found = typeof Found.Type
 
-const found = `
-  with stated as (
-    select domain, native_id, arg_min(is_published, seq) as is_published from feed.product group by all
-  ),
-  priced as (
-    select domain, product_native_id as native_id, count(*) as priceable,
-      count(*) filter (where price is null or price = 0) as unpriced
-    from feed.variant group by all
-  ),
-  refused as (
-    select domain, count(distinct native_id) as rejected from feed.rejected anti join stated using (domain, native_id) group by domain
-  )
-  select domain, count(*)::integer as products, coalesce(any_value(rejected), 0)::integer as rejected, count(known.native_id)::integer as known, sum(coalesce(priceable, 1))::integer as priceable,
-    sum(coalesce(unpriced, 1))::integer as unpriced
-  from stated left join priced using (domain, native_id) left join feed.known known using (domain, native_id)
-    left join refused using (domain)
-  where is_published
-  group by domain`
+const found = readFileSync(new URL("./found-products.sql", import.meta.url), "utf8")
 
 /** For messages: how to publish a store that really lost something. */
 const ifReally = "if that is right, run again with --accept-shrinkage"
@@ -115,6 +104,39 @@ const orShrunk = (read: StoreRead, now: Found | undefined, known: KnownStore | u
   return storeRead("shrunk", detail, { ...read, has_all_products: false })
 }
 
+const LastFile = Schema.Struct({ domain: Schema.String, run_id: Schema.String, url: Schema.String })
+
+/** The last run that read something from each store, and all addresses that its feed has had. */
+const lastFiles = (domains: ReadonlyArray<string>) => `
+  select domain, latest.run_id, file.url
+  from (
+    select store_id, arg_max(run_id, read_at) filter (fetch_status <> 'failed') as run_id
+    from ingest.store_read group by store_id
+  ) latest
+  join storefront.store using (store_id)
+  join (select distinct feed, url from ingest.raw_file where pipeline = 'storefronts') file on feed = 'store/' || domain
+  where latest.run_id is not null and domain in (${domains.map(literal).join(", ")})`
+
+/**
+ * Domains of the stores whose table may be cut off in its last cell. Such a table ends within a line, but many intact
+ * feeds do so too. So it counts as cut off only if the previous file of the store ended with a complete line, and as
+ * complete if the archive holds no earlier one. A cut at a line end cannot be detected here: see `orShrunk`.
+ */
+const cutTables = Effect.fnUntraced(function* ({ layout }: RunContext, done: ReadonlyArray<Done>) {
+  const archive = yield* Archive
+  const domains = done.flatMap(({ read, store }) => (read.table_end === "within a line" ? [store.domain] : []))
+  if (domains.length === 0) return new Set<string>()
+  const known = yield* fromLive(layout, storefront, [], (db) => db.all(LastFile, lastFiles(domains)))
+  const cut = new Set<string>()
+  for (const { domain, run_id, url } of known) {
+    const before = yield* archive.earlier(run_id, url)
+    if (before === undefined) continue
+    const end = yield* Effect.orElseSucceed(tableEndOf(before), () => null) // the archive was cleared
+    if (end === "with a line") cut.add(domain)
+  }
+  return cut
+})
+
 export const withProductsRead = Effect.fnUntraced(function* (
   run: RunContext,
   done: ReadonlyArray<Done>,
@@ -141,4 +163,29 @@ export const withProductsRead = Effect.fnUntraced(function* (
     return isTaken(trusted) ? orShrunk(trusted, now, before) : trusted
   }
   return done.map((one): Done => ({ ...one, read: judge(one) }))
+})
+
+const reject =
+  (run_id: string) =>
+  ({ read, rows_read, rows_rejected, store }: Done) =>
+    `
+  insert into ingest.reject
+  select 'storefronts', ${literal(feedOf(store))}, ${literal(run_id)}, min(raw_sha256), 0,
+    ${literal(`nothing of this read is taken; rows: ${rows_read - rows_rejected}`)},
+    ${literal(read.detail ?? read.outcome)}
+  from feed.behind where domain = ${literal(store.domain)}`
+
+/**
+ * Removes the rows of reads that are not accepted. That a read cannot be trusted shows only after all of it was read,
+ * when its rows are staged. They are deleted and count as rejected, with one reject for all rows of a store. Returns the
+ * same reads with these counts.
+ */
+export const withhold = Effect.fnUntraced(function* (db: DuckDb["Service"], run_id: string, done: ReadonlyArray<Done>) {
+  const withheld = new Set(done.filter((one) => !isTaken(one.read) && one.rows_read > 0))
+  if (withheld.size === 0) return done
+  const staged = [...withheld].filter(({ rows_read, rows_rejected }) => rows_read > rows_rejected)
+  yield* Effect.forEach(staged.map(reject(run_id)), (sql) => db.run(sql), { discard: true })
+  const domains = [...withheld].map(({ store }) => literal(store.domain)).join(", ")
+  yield* db.run(tables.map((table) => `delete from feed.${table} where domain in (${domains})`).join("; "))
+  return done.map((one) => (withheld.has(one) ? { ...one, rows_rejected: one.rows_read } : one))
 })

@@ -34,8 +34,8 @@ create table feed.rejected (domain varchar, native_id varchar);
 create table feed.cut (
   domain varchar, seq bigint, native_id varchar, field varchar, characters integer, beginning varchar, raw_sha256 varchar
 );
--- The stores that were read. `merges`: rows of one product in a file are its variants, not the same product again.
-create table feed.store (domain varchar, currency varchar, merges boolean);
+-- The stores that were read. In a file, rows of one product are its variants, not the same product again.
+create table feed.store (domain varchar, currency varchar, is_file boolean);
 
 -- Ids derive from the domain and the feed's own id. 96 bits: two of a billion ids collide once in 10^11 warehouses.
 create or replace temp macro id_of(kind, domain, native) as

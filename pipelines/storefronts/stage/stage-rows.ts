@@ -97,7 +97,7 @@ const attachFeed = (db: DuckDb["Service"], file: string) =>
 
 /**
  * The rows of a million products exceed this: DuckDB keeps as many as fit in memory and spills the others to disk. The
- * texts that are being read need memory besides this.
+ * texts that are being read need additional memory.
  */
 const mostMemory = "768MiB"
 const Memory = Schema.Struct({ limit: Schema.String })

@@ -1,7 +1,7 @@
 /** A bounded number of slots, such as for concurrent compressions. Waiting accounts are served round robin. */
 import { makeRoundRobin } from "./round-robin.ts"
 
-export interface Slots {
+interface Slots {
   /** Resolves with true once a slot is taken; with false when the signal fires first. Each slot taken is released once. */
   readonly acquire: (account: string, signal?: AbortSignal) => Promise<boolean>
   readonly release: () => void

@@ -16,6 +16,12 @@ export interface Turn {
   readonly end: () => void
 }
 
+/** The turn of a request that answers several calls, with the byte budget that they share. */
+export interface SharedTurn extends Turn {
+  /** Takes bytes from the budget for an answer; false if too few are left. */
+  readonly take: (bytes: number) => boolean
+}
+
 /** `late`: timed out, or too many calls wait already. `left`: the caller disconnected. */
 export type Entered = Turn | "late" | "left"
 

@@ -3,8 +3,7 @@ import { unknownRecord } from "@larder/schemas/api-errors.ts"
 import { getBrandedFood, getBrandedFoodCategories, searchBrandedFoods } from "@larder/schemas/branded-food/endpoints.ts"
 import { fdcIdOf } from "@larder/schemas/branded-food/id.ts"
 import { Effect } from "effect"
-import { type Route, refuse, route } from "../route.ts"
-import { page } from "./page.ts"
+import { page, type Route, refuse, route } from "../route.ts"
 
 export const brandedFoodRoutes: ReadonlyArray<Route> = [
   route(searchBrandedFoods, {

@@ -13,10 +13,8 @@ import type { Position as ListPosition, StoreLists } from "@larder/warehouse/rea
 import type { Storefronts } from "@larder/warehouse/read-models/storefront.ts"
 import type { StorePosition } from "@larder/warehouse/read-models/stores.ts"
 import { Effect } from "effect"
-import type { Position } from "../cursor.ts"
 import type { ReadModel } from "../read-model.ts"
-import { type Request, type Route, refuse, route } from "../route.ts"
-import { page } from "./page.ts"
+import { type Position, page, type Request, type Route, refuse, route } from "../route.ts"
 
 /** A cursor's digest is not a signature: a client can make up the contents of a cursor. */
 const storePosition = ([name, id]: Position): StorePosition | undefined =>

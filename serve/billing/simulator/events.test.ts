@@ -54,7 +54,7 @@ const openIn = Effect.fnUntraced(function* ({ arrived, home, statuses, url }: Ef
     yield* simulator.pay(reference, good)
     return reference
   })
-  const believed = ({ body, signature }: Arrived) => Effect.isSuccess(processor.paymentsOf(body, () => signature))
+  const believed = ({ body, signature }: Arrived) => Effect.isSuccess(processor.paymentsOfEvent(body, () => signature))
   return { arrived, statuses, simulator, buy, believed }
 })
 const opened = Effect.flatMap(place, openIn)
@@ -80,10 +80,10 @@ describe("events of the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends an event twice when that mishap is played", () =>
+  it.live("sends an event twice when that fault is simulated", () =>
     Effect.gen(function* () {
       const { arrived, buy, simulator } = yield* opened
-      yield* simulator.play({ events: "twice" })
+      yield* simulator.setFaults({ events: "twice" })
       yield* buy("pay_1")
       yield* Effect.forkScoped(simulator.sendEvents)
       yield* until(() => arrived.length === 2)
@@ -91,10 +91,10 @@ describe("events of the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends events in reverse order when that mishap is played", () =>
+  it.live("sends events in reverse order when that fault is simulated", () =>
     Effect.gen(function* () {
       const { arrived, buy, simulator } = yield* opened
-      yield* simulator.play({ events: "reversed" })
+      yield* simulator.setFaults({ events: "reversed" })
       const reference = yield* buy("pay_1")
       yield* simulator.refund(reference, 1000)
       yield* Effect.forkScoped(simulator.sendEvents)
@@ -103,10 +103,10 @@ describe("events of the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends a forged event first when that mishap is played, and its signature is rejected", () =>
+  it.live("sends a forged event first when that fault is simulated, and its signature is rejected", () =>
     Effect.gen(function* () {
       const { arrived, believed, buy, simulator } = yield* opened
-      yield* simulator.play({ events: "forged" })
+      yield* simulator.setFaults({ events: "forged" })
       yield* buy("pay_1")
       yield* Effect.forkScoped(simulator.sendEvents)
       yield* until(() => arrived.length === 2)
@@ -114,14 +114,14 @@ describe("events of the simulator", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("drops events when that mishap is played, and never sends them later", () =>
+  it.live("drops events when that fault is simulated, and never sends them later", () =>
     Effect.gen(function* () {
       const { arrived, buy, simulator } = yield* opened
-      yield* simulator.play({ events: "none" })
+      yield* simulator.setFaults({ events: "none" })
       yield* buy("pay_1")
       yield* Effect.forkScoped(simulator.sendEvents)
       while ((yield* simulator.events(9)).some(({ answer }) => answer === null)) yield* Effect.sleep("10 millis")
-      yield* simulator.play({ events: "once" })
+      yield* simulator.setFaults({ events: "once" })
       yield* buy("pay_2")
       yield* until(() => arrived.length > 0)
       assert.deepStrictEqual(told(arrived), ["checkout.session.completed pay_2"])

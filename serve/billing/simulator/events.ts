@@ -3,18 +3,16 @@
  * with 2xx or has been tried for about two days. So an event survives the process that created it, and may be delivered
  * twice.
  */
-import { randomBytes } from "node:crypto"
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { Clock, Effect, Option, Schema } from "effect"
 import { randomText } from "../../ledger/random-text.ts"
 import type { ConsoleDatabase } from "../../persistence/console-database.ts"
-import type { Named } from "../processor.ts"
-import { referenceOf } from "./payments.ts"
-import { Notice, type Settings } from "./records.ts"
-import { sign, signatureHeader } from "./signature.ts"
-import { type Found, recordsOf } from "./store.ts"
+import { type EventPayment, wrongTime } from "../processor.ts"
+import { referenceOf } from "./payment-state.ts"
+import { type Found, recordsOf, SimulatedEvent, type SimulatorSettings } from "./records.ts"
 
-export const waiting = recordsOf("event", Notice)
-export const sent = recordsOf("event_sent", Notice)
+export const waiting = recordsOf("event", SimulatedEvent)
+export const sent = recordsOf("event_sent", SimulatedEvent)
 
 const mostAttempts = 60
 /** Milliseconds for which events are held back, so that several can be sent in reverse order. */
@@ -31,7 +29,12 @@ export const newEventId = (now: number): string => {
 
 const iso = (milliseconds: number) => new Date(milliseconds).toISOString()
 
-export const eventBody = (id: string, type: string, about: Pick<Notice, "payment_id" | "account_id">, now: number) =>
+export const eventBody = (
+  id: string,
+  type: string,
+  about: Pick<SimulatedEvent, "payment_id" | "account_id">,
+  now: number
+) =>
   JSON.stringify({
     id,
     object: "event",
@@ -47,6 +50,30 @@ export const eventBody = (id: string, type: string, about: Pick<Notice, "payment
     }
   })
 
+/** `t=1700000000,v1=…`: the time, and an HMAC of the time and the body, as Stripe signs. */
+export const signatureHeader = "simulator-signature"
+
+const hmac = (secret: string, seconds: string, body: string) =>
+  createHmac("sha256", secret).update(`${seconds}.${body}`).digest()
+
+export const sign = (secret: string, body: string, now: number): string => {
+  const seconds = String(Math.floor(now / 1000))
+  return `t=${seconds},v1=${hmac(secret, seconds, body).toString("hex")}`
+}
+
+/** The error in a signature; undefined if it is valid. */
+export const wrongSignature = (
+  secret: string,
+  body: string,
+  header: string | null,
+  now: number
+): string | undefined => {
+  const [, seconds, given] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header ?? "") ?? []
+  if (seconds === undefined || given === undefined) return "The event has no signature."
+  if (!timingSafeEqual(hmac(secret, seconds, body), Buffer.from(given, "hex"))) return "The event's signature is wrong."
+  return wrongTime(Number(seconds), now)
+}
+
 const Event = Schema.fromJsonString(
   Schema.Struct({
     data: Schema.Struct({
@@ -56,7 +83,7 @@ const Event = Schema.fromJsonString(
 )
 const decodeEvent = Schema.decodeUnknownOption(Event)
 
-export const paymentOfEvent = (body: string): ReadonlyArray<Named> =>
+export const paymentOfEvent = (body: string): ReadonlyArray<EventPayment> =>
   Option.match(decodeEvent(body), {
     onNone: () => [],
     onSome: ({ data }) => [{ payment_id: data.object.metadata.payment_id, reference: data.object.id }]
@@ -81,7 +108,7 @@ const post = (url: string, secret: string, body: string, now: number) =>
   })
 
 /** The due events, in the order of sending. In reverse mode, waits for a moment without new events. */
-const due = (all: ReadonlyArray<Found<Notice>>, events: Settings["events"], now: number) => {
+const due = (all: ReadonlyArray<Found<SimulatedEvent>>, events: SimulatorSettings["events"], now: number) => {
   const inOrder = all.filter(({ value }) => value.due_at <= iso(now))
   if (events !== "reversed") return inOrder
   const [first] = inOrder
@@ -93,7 +120,12 @@ const due = (all: ReadonlyArray<Found<Notice>>, events: Settings["events"], now:
 
 type Database = ConsoleDatabase["Service"]
 
-const sendOne = Effect.fnUntraced(function* (db: Database, url: string, found: Found<Notice>, settings: Settings) {
+const sendOne = Effect.fnUntraced(function* (
+  db: Database,
+  url: string,
+  found: Found<SimulatedEvent>,
+  settings: SimulatorSettings
+) {
   const now = yield* Clock.currentTimeMillis
   const { id, value } = found
   const body = eventBody(id, value.type, value, Date.parse(value.made_at))
@@ -101,7 +133,7 @@ const sendOne = Effect.fnUntraced(function* (db: Database, url: string, found: F
   if (settings.events === "forged") yield* post(url, randomBytes(24).toString("hex"), forgery, now)
   if (settings.events === "twice") yield* post(url, settings.webhook_secret, body, now)
   const answer = settings.events === "none" ? "not sent" : yield* post(url, settings.webhook_secret, body, now)
-  const tried: Notice = { ...value, answer, attempts: value.attempts + 1 }
+  const tried: SimulatedEvent = { ...value, answer, attempts: value.attempts + 1 }
   const isDone = /^2\d\d$/.test(answer) || settings.events === "none" || tried.attempts >= mostAttempts
   if (isDone) return yield* sent.change(db, found, tried)
   const wait = Math.min(500 * 2 ** value.attempts, 3_600_000)
@@ -109,7 +141,7 @@ const sendOne = Effect.fnUntraced(function* (db: Database, url: string, found: F
 })
 
 /** Sends each due event once. Returns the milliseconds until the next event is due. */
-export const sendDue = Effect.fnUntraced(function* (db: Database, url: string, settings: Settings) {
+export const sendDue = Effect.fnUntraced(function* (db: Database, url: string, settings: SimulatorSettings) {
   const now = yield* Clock.currentTimeMillis
   for (const found of due(yield* waiting.all(db), settings.events, now)) yield* sendOne(db, url, found, settings)
   const next = (yield* waiting.all(db)).map(({ value }) => Date.parse(value.due_at) - now)

@@ -1,8 +1,8 @@
 /** Refunds and disputes, and their outcomes. */
 import { Effect } from "effect"
-import { type Books, iso, newId, type Refusable, refuses, type Step } from "./kept.ts"
-import { aDispute, leftOf, refundFailsAfterMilliseconds } from "./payments.ts"
-import type { Payment, Reversal } from "./records.ts"
+import { aDispute, leftOf, refundFailsAfterMilliseconds } from "./payment-state.ts"
+import type { SimulatedPayment, SimulatedReversal } from "./records.ts"
+import { iso, newId, type Refusable, refuses, type SimulatorState, type Step } from "./state.ts"
 import { testCardOf } from "./test-cards.ts"
 
 export interface MoneyOut {
@@ -14,14 +14,17 @@ export interface MoneyOut {
   readonly close: (reference: string, dispute: string, outcome: "won" | "lost") => Refusable<void>
 }
 
-const withMore = (payment: Payment, made: Reversal): Payment => ({ ...payment, reversed: [...payment.reversed, made] })
+const withMore = (payment: SimulatedPayment, made: SimulatedReversal): SimulatedPayment => ({
+  ...payment,
+  reversed: [...payment.reversed, made]
+})
 
-export const moneyOutOf = ({ alter }: Books): MoneyOut => {
+export const moneyOutOf = ({ alter }: SimulatorState): MoneyOut => {
   const reverse = (
     reference: string,
     id: string,
     type: string,
-    how: (is: Reversal, now: string) => Reversal | string
+    how: (is: SimulatedReversal, now: string) => SimulatedReversal | string
   ) =>
     alter<void>(reference, (payment, now) => {
       const found = payment.reversed.find((reversal) => reversal.id === id)
@@ -37,12 +40,19 @@ export const moneyOutOf = ({ alter }: Books): MoneyOut => {
         const amount = cents ?? left
         if (left <= 0) return refuses("Nothing of this payment can be refunded.")
         if (!Number.isSafeInteger(amount) || amount < 1 || amount > left) {
-          return refuses(`A refund takes $0.01 to $${(left / 100).toFixed(2)} of this payment.`)
+          return refuses(`A refund of this payment must be from $0.01 to $${(left / 100).toFixed(2)}.`)
         }
         const fails = testCardOf(payment.plays)?.afterwards === "refunds_fail"
         const fails_at = fails ? iso(Date.parse(now) + refundFailsAfterMilliseconds) : null
         const id = newId("re")
-        const made: Reversal = { id, kind: "refund", cents: amount, outcome: "refunded", fails_at, made_at: now }
+        const made: SimulatedReversal = {
+          id,
+          kind: "refund",
+          cents: amount,
+          outcome: "refunded",
+          fails_at,
+          made_at: now
+        }
         return Effect.succeed({
           payment: withMore(payment, made),
           tell: [
@@ -54,7 +64,9 @@ export const moneyOutOf = ({ alter }: Books): MoneyOut => {
       }),
     failRefund: (reference, id) =>
       reverse(reference, id, "refund.failed", (is, now) =>
-        is.kind === "refund" && is.fails_at === null ? { ...is, fails_at: now } : "This is no refund that can fail now."
+        is.kind === "refund" && is.fails_at === null
+          ? { ...is, fails_at: now }
+          : "This is not a refund that can fail now."
       ),
     dispute: (reference) =>
       alter(reference, (payment, now) => {
@@ -69,7 +81,7 @@ export const moneyOutOf = ({ alter }: Books): MoneyOut => {
       }),
     close: (reference, id, outcome) =>
       reverse(reference, id, "charge.dispute.closed", (is) =>
-        is.kind === "dispute" && is.outcome === "open" ? { ...is, outcome } : "This dispute is closed."
+        is.kind === "dispute" && is.outcome === "open" ? { ...is, outcome } : "This dispute is already closed."
       )
   }
 }

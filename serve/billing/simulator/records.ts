@@ -1,8 +1,13 @@
-/** The simulator's records. Each is one row of `console.simulated`, as JSON. Card numbers are not stored. */
-import { Schema } from "effect"
+/**
+ * The simulator's records. Each is one row of `console.simulated`, as JSON. Card numbers are not stored. Updates are
+ * optimistic: an update applies only if the record is unchanged since it was read, so two servers or two browser tabs
+ * never overwrite each other.
+ */
+import { Effect, Schema } from "effect"
+import type { ConsoleUnavailable, Statements } from "../../persistence/console-database.ts"
 import { Card } from "../processor.ts"
 
-export const Reversal = Schema.Struct({
+export const SimulatedReversal = Schema.Struct({
   id: Schema.String,
   kind: Schema.Literals(["refund", "dispute"]),
   cents: Schema.Int,
@@ -12,9 +17,9 @@ export const Reversal = Schema.Struct({
   fails_at: Schema.NullOr(Schema.String),
   made_at: Schema.String
 })
-export type Reversal = typeof Reversal.Type
+export type SimulatedReversal = typeof SimulatedReversal.Type
 
-export const Payment = Schema.Struct({
+export const SimulatedPayment = Schema.Struct({
   /** Larder's id of the payment. */
   payment_id: Schema.String,
   account_id: Schema.String,
@@ -34,15 +39,15 @@ export const Payment = Schema.Struct({
   cancel_url: Schema.NullOr(Schema.String),
   /** Until when the page can be paid. */
   expires_at: Schema.NullOr(Schema.String),
-  reversed: Schema.Array(Reversal)
+  reversed: Schema.Array(SimulatedReversal)
 })
-export type Payment = typeof Payment.Type
+export type SimulatedPayment = typeof SimulatedPayment.Type
 
-export const SavedCard = Schema.Struct({ customer: Schema.String, card: Card, plays: Schema.String })
-export type SavedCard = typeof SavedCard.Type
+export const SimulatedCard = Schema.Struct({ customer: Schema.String, card: Card, plays: Schema.String })
+export type SimulatedCard = typeof SimulatedCard.Type
 
 /** An event, sent or waiting to be sent. */
-export const Notice = Schema.Struct({
+export const SimulatedEvent = Schema.Struct({
   type: Schema.String,
   payment_id: Schema.String,
   account_id: Schema.String,
@@ -51,9 +56,9 @@ export const Notice = Schema.Struct({
   attempts: Schema.Int,
   answer: Schema.NullOr(Schema.String)
 })
-export type Notice = typeof Notice.Type
+export type SimulatedEvent = typeof SimulatedEvent.Type
 
-export const Mishaps = Schema.Struct({
+export const Faults = Schema.Struct({
   /** No request is answered. */
   outage: Schema.Boolean,
   /** Delay of every answer. */
@@ -62,9 +67,69 @@ export const Mishaps = Schema.Struct({
   lose_next_answer: Schema.Boolean,
   events: Schema.Literals(["once", "twice", "reversed", "forged", "none"])
 })
-export type Mishaps = typeof Mishaps.Type
+export type Faults = typeof Faults.Type
 
-export const Settings = Schema.Struct({ ...Mishaps.fields, webhook_secret: Schema.String })
-export type Settings = typeof Settings.Type
+export const SimulatorSettings = Schema.Struct({ ...Faults.fields, webhook_secret: Schema.String })
+export type SimulatorSettings = typeof SimulatorSettings.Type
 
-export const noMishaps: Mishaps = { outage: false, slow_ms: 0, lose_next_answer: false, events: "once" }
+export const noFaults: Faults = { outage: false, slow_ms: 0, lose_next_answer: false, events: "once" }
+
+const Row = Schema.Struct({ id: Schema.String, body: Schema.String })
+
+export interface Found<A> {
+  readonly id: string
+  readonly value: A
+  /** The stored text. */
+  readonly body: string
+}
+
+export interface Records<A> {
+  readonly find: (db: Statements, id: string) => Effect.Effect<Found<A> | undefined, ConsoleUnavailable>
+  readonly all: (db: Statements) => Effect.Effect<ReadonlyArray<Found<A>>, ConsoleUnavailable>
+  /** False if the id already exists. */
+  readonly add: (db: Statements, id: string, value: A) => Effect.Effect<boolean, ConsoleUnavailable>
+  /** False if the record has changed since it was read. A record of another kind becomes a record of this kind. */
+  readonly change: (db: Statements, found: Found<unknown>, value: A) => Effect.Effect<boolean, ConsoleUnavailable>
+  readonly remove: (db: Statements, found: Found<unknown>) => Effect.Effect<boolean, ConsoleUnavailable>
+}
+
+export const recordsOf = <A>(kind: string, schema: Schema.Codec<A, unknown>): Records<A> => {
+  const json = Schema.fromJsonString(schema)
+  const decode = Schema.decodeUnknownSync(json)
+  const encode = Schema.encodeSync(json)
+  const foundIn = ({ body, id }: typeof Row.Type): Found<A> => ({ id, body, value: decode(body) })
+  return {
+    find: (db, id) =>
+      Effect.map(
+        db.all(Row, "select id, body from console.simulated where id = $1 and kind = $2", [id, kind]),
+        ([row]) => (row === undefined ? undefined : foundIn(row))
+      ),
+    all: (db) =>
+      Effect.map(db.all(Row, "select id, body from console.simulated where kind = $1 order by id", [kind]), (rows) =>
+        rows.map(foundIn)
+      ),
+    add: (db, id, value) =>
+      Effect.map(
+        db.run(
+          "insert into console.simulated (id, kind, body) values ($1, $2, $3) on conflict (id) do nothing returning id",
+          [id, kind, encode(value)]
+        ),
+        (rows) => rows === 1
+      ),
+    change: (db, { body, id }, value) =>
+      Effect.map(
+        db.run("update console.simulated set kind = $3, body = $4 where id = $1 and body = $2 returning id", [
+          id,
+          body,
+          kind,
+          encode(value)
+        ]),
+        (rows) => rows === 1
+      ),
+    remove: (db, { body, id }) =>
+      Effect.map(
+        db.run("delete from console.simulated where id = $1 and body = $2 returning id", [id, body]),
+        (rows) => rows === 1
+      )
+  }
+}

@@ -1,24 +1,23 @@
 /** The simulator behind the `CardProcessor` interface, with simulated faults around each answer. */
 import { Clock, Effect } from "effect"
 import { ConsoleUnavailable } from "../../persistence/console-database.ts"
-import { type CardProcessor, ForgedEvent, ProcessorUnavailable, type Sought } from "../processor.ts"
-import { paymentOfEvent } from "./events.ts"
-import { type Books, cards, iso, newId, payments } from "./kept.ts"
-import { charged, checkoutMilliseconds, isExpired, lookedAt, referenceOf } from "./payments.ts"
-import type { Payment } from "./records.ts"
-import { signatureHeader, wrongSignature } from "./signature.ts"
+import { type CardProcessor, ForgedEvent, type PaymentQuery, ProcessorUnavailable } from "../processor.ts"
+import { paymentOfEvent, signatureHeader, wrongSignature } from "./events.ts"
+import { asRetrieved, charged, checkoutMilliseconds, isExpired, referenceOf } from "./payment-state.ts"
+import type { SimulatedPayment } from "./records.ts"
+import { cards, iso, newId, payments, type SimulatorState } from "./state.ts"
 
 /** Milliseconds; the same time-out as for Stripe. */
 const longestAnswer = 10_000
 
 const unavailable = (cause: unknown) => new ProcessorUnavailable({ processor: "simulator", cause })
-const noBooks = <A, E>(work: Effect.Effect<A, E | ConsoleUnavailable>) =>
+const whenReachable = <A, E>(work: Effect.Effect<A, E | ConsoleUnavailable>) =>
   Effect.mapError(work, (error) => (error instanceof ConsoleUnavailable ? unavailable(error) : error))
 
 type ToCheckout = Parameters<CardProcessor["checkout"]>[0]
 type ToCharge = Parameters<CardProcessor["charge"]>[0]
 
-const anOpenPayment = (asked: ToCheckout | ToCharge, now: number): Payment => {
+const anOpenPayment = (asked: ToCheckout | ToCharge, now: number): SimulatedPayment => {
   const page = "email" in asked ? asked : undefined
   return {
     payment_id: asked.payment_id,
@@ -40,13 +39,13 @@ const anOpenPayment = (asked: ToCheckout | ToCharge, now: number): Payment => {
   }
 }
 
-export const simulatedProcessor = (books: Books): CardProcessor => {
-  const { db, settings, takeLostAnswer } = books
-  const once = Effect.fnUntraced(function* (made: Payment) {
-    const payment = yield* books.once(made)
+export const simulatedProcessor = (state: SimulatorState): CardProcessor => {
+  const { db, settings, takeLostAnswer } = state
+  const once = Effect.fnUntraced(function* (made: SimulatedPayment) {
+    const payment = yield* state.once(made)
     return payment.cents === made.cents
       ? payment
-      : yield* unavailable(`${made.payment_id} was asked for before, with another amount`)
+      : yield* unavailable(`${made.payment_id} was already requested with a different amount`)
   })
 
   /** If the answer is lost, the payment was made nevertheless. */
@@ -66,12 +65,12 @@ export const simulatedProcessor = (books: Books): CardProcessor => {
         duration: longestAnswer,
         orElse: () => Effect.fail(unavailable(`no answer within ${longestAnswer / 1000} seconds`))
       }),
-      noBooks
+      whenReachable
     )
   const paying = <A>(work: Effect.Effect<A, ConsoleUnavailable | ProcessorUnavailable>) =>
     answering(work, takeLostAnswer)
 
-  const look = Effect.fnUntraced(function* ({ payment_id, reference }: Sought) {
+  const find = Effect.fnUntraced(function* ({ payment_id, reference }: PaymentQuery) {
     const found = yield* payments.find(db, reference ?? referenceOf(payment_id))
     return found?.value.payment_id === payment_id ? found : undefined
   })
@@ -91,35 +90,35 @@ export const simulatedProcessor = (books: Books): CardProcessor => {
         const now = yield* Clock.currentTimeMillis
         const saved = yield* cards.find(db, asked.card)
         const made = charged(anOpenPayment(asked, now), saved?.value, newId("dp"), iso(now))
-        return lookedAt(yield* once(made), iso(now))
+        return asRetrieved(yield* once(made), iso(now))
       }).pipe(paying),
-    look: (sought) =>
+    retrieve: (query) =>
       Effect.gen(function* () {
         const now = iso(yield* Clock.currentTimeMillis)
-        const found = yield* look(sought)
-        return found && lookedAt(found.value, now)
+        const found = yield* find(query)
+        return found && asRetrieved(found.value, now)
       }).pipe((work) => answering(work)),
-    closePage: (sought) =>
+    closePage: (query) =>
       Effect.gen(function* () {
         const now = iso(yield* Clock.currentTimeMillis)
-        const open = yield* look(sought)
+        const open = yield* find(query)
         if (open?.value.state === "open" && !isExpired(open.value, now)) {
           // has no effect if the payment is made at this moment
           yield* payments.change(db, open, { ...open.value, expires_at: now })
         }
-        const found = yield* look(sought)
-        return found && lookedAt(found.value, now)
+        const found = yield* find(query)
+        return found && asRetrieved(found.value, now)
       }).pipe((work) => answering(work)),
     forget: (card) =>
       Effect.gen(function* () {
         const found = yield* cards.find(db, card)
         if (found !== undefined) yield* cards.remove(db, found)
       }).pipe((work) => answering(work)),
-    paymentsOf: (body, header) =>
+    paymentsOfEvent: (body, header) =>
       Effect.gen(function* () {
         const { webhook_secret } = yield* settings
         const problem = wrongSignature(webhook_secret, body, header(signatureHeader), yield* Clock.currentTimeMillis)
         return problem === undefined ? paymentOfEvent(body) : yield* new ForgedEvent({ problem })
-      }).pipe(noBooks)
+      }).pipe(whenReachable)
   }
 }

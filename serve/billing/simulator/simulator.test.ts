@@ -7,7 +7,7 @@ import { ConsoleDatabase } from "../../persistence/console-database.ts"
 import { isCardNumber, testCards } from "./test-cards.ts"
 
 describe("the simulator", () => {
-  it.live("remembers payments, cards and mishaps after a restart of the server", () =>
+  it.live("remembers payments, cards and faults after a restart of the server", () =>
     Effect.gen(function* () {
       const home = yield* folder
       const paid = yield* Effect.scoped(
@@ -15,12 +15,12 @@ describe("the simulator", () => {
           const simulator = yield* simulatorIn(home)
           const { reference } = yield* simulator.processor.checkout({ ...asked("pay_1"), ...onPage })
           yield* simulator.pay(reference, good)
-          yield* simulator.play({ slow_ms: 5 })
-          return yield* simulator.processor.look({ ...asked("pay_1"), reference, customer: null, card: null })
+          yield* simulator.setFaults({ slow_ms: 5 })
+          return yield* simulator.processor.retrieve({ ...asked("pay_1"), reference, customer: null, card: null })
         })
       )
-      const { mishaps, processor } = yield* simulatorIn(home)
-      assert.strictEqual((yield* mishaps).slow_ms, 5)
+      const { faults, processor } = yield* simulatorIn(home)
+      assert.strictEqual((yield* faults).slow_ms, 5)
       const saved = { customer: paid?.customer ?? "", card: paid?.card?.id ?? "" }
       assert.strictEqual((yield* processor.charge({ ...asked("pay_2"), ...saved })).state, "succeeded")
     }).pipe(Effect.scoped)
@@ -54,7 +54,7 @@ describe("the simulator", () => {
       const no = yield* ownerSays(reference, false)
       assert.deepStrictEqual(no, {
         kind: "declined",
-        problem: "The card's owner did not confirm the payment with the bank."
+        problem: "The cardholder did not confirm the payment with the bank."
       })
       assert.strictEqual((yield* ownerSays(reference, true)).kind, "declined")
       yield* pay(reference, card)
@@ -68,13 +68,13 @@ describe("the simulator", () => {
       const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
       yield* pay(reference, { ...good, number: testCards.refunds_fail.number })
       yield* refund(reference, null)
-      const look = Effect.map(
-        processor.look({ ...asked("pay_1"), reference, customer: null, card: null }),
-        (looked) => looked?.reversed[0]?.state
+      const state = Effect.map(
+        processor.retrieve({ ...asked("pay_1"), reference, customer: null, card: null }),
+        (retrieved) => retrieved?.reversed[0]?.state
       )
-      assert.strictEqual(yield* look, "taken")
-      while ((yield* look) === "taken") yield* Effect.sleep("100 millis")
-      assert.strictEqual(yield* look, "returned")
+      assert.strictEqual(yield* state, "taken")
+      while ((yield* state) === "taken") yield* Effect.sleep("100 millis")
+      assert.strictEqual(yield* state, "returned")
     }).pipe(Effect.scoped)
   )
 
@@ -86,15 +86,21 @@ describe("the simulator", () => {
         Effect.map(Effect.flip(work), ({ message }) => message)
       assert.strictEqual(yield* refused(refund(reference, null)), "Nothing of this payment can be refunded.")
       yield* pay(reference, good)
-      assert.strictEqual(yield* refused(refund(reference, 5001)), "A refund takes $0.01 to $50.00 of this payment.")
-      assert.strictEqual(yield* refused(refund(reference, 0.5)), "A refund takes $0.01 to $50.00 of this payment.")
+      assert.strictEqual(
+        yield* refused(refund(reference, 5001)),
+        "A refund of this payment must be from $0.01 to $50.00."
+      )
+      assert.strictEqual(
+        yield* refused(refund(reference, 0.5)),
+        "A refund of this payment must be from $0.01 to $50.00."
+      )
       const part = yield* refund(reference, 4000)
       const held = yield* dispute(reference)
       assert.strictEqual(yield* refused(dispute(reference)), "Nothing of this payment can be disputed.")
       yield* close(reference, held, "lost")
-      assert.strictEqual(yield* refused(close(reference, held, "won")), "This dispute is closed.")
+      assert.strictEqual(yield* refused(close(reference, held, "won")), "This dispute is already closed.")
       yield* failRefund(reference, part)
-      assert.strictEqual(yield* refused(failRefund(reference, part)), "This is no refund that can fail now.")
+      assert.strictEqual(yield* refused(failRefund(reference, part)), "This is not a refund that can fail now.")
       assert.strictEqual(yield* refused(refund("sim_pay_9", null)), "There is no such payment.")
       yield* refund(reference, 4000)
       assert.strictEqual(yield* refused(refund(reference, null)), "Nothing of this payment can be refunded.")
@@ -103,17 +109,17 @@ describe("the simulator", () => {
 
   it.live("fails after ten seconds of waiting, although the payment was made", () =>
     Effect.gen(function* () {
-      const { pay, play, processor } = yield* aSimulator
+      const { pay, setFaults, processor } = yield* aSimulator
       const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
       yield* pay(reference, good)
-      const sought = { ...asked("pay_1"), reference, customer: null, card: null }
-      const paid = yield* processor.look(sought)
-      yield* play({ slow_ms: 20_000 })
+      const query = { ...asked("pay_1"), reference, customer: null, card: null }
+      const paid = yield* processor.retrieve(query)
+      yield* setFaults({ slow_ms: 20_000 })
       const charge = { ...asked("pay_2"), customer: paid?.customer ?? "", card: paid?.card?.id ?? "" }
       const error = yield* Effect.flip(processor.charge(charge))
       assert.strictEqual(error.message, "simulator did not answer: no answer within 10 seconds")
-      yield* play({ slow_ms: 0 })
-      const made = yield* processor.look({ ...charge, reference: null })
+      yield* setFaults({ slow_ms: 0 })
+      const made = yield* processor.retrieve({ ...charge, reference: null })
       assert.strictEqual(made?.state, "succeeded")
     }).pipe(Effect.scoped)
   )

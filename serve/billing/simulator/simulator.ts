@@ -5,52 +5,58 @@
  */
 import { Clock, Context, Effect, Layer, Queue } from "effect"
 import type { ConsoleUnavailable } from "../../persistence/console-database.ts"
-import type { CardProcessor, Looked } from "../processor.ts"
+import type { CardProcessor, RetrievedPayment } from "../processor.ts"
+import { type PaymentPage, paymentPageOf } from "./checkout.ts"
 import { sendDue, sent, waiting } from "./events.ts"
-import { iso, openBooks, payments } from "./kept.ts"
 import { type MoneyOut, moneyOutOf } from "./money-out.ts"
-import { type PaymentPage, paymentPageOf } from "./payment-page.ts"
-import { lookedAt } from "./payments.ts"
-import type { Mishaps, Notice, Payment } from "./records.ts"
+import { asRetrieved } from "./payment-state.ts"
+import type { Faults, SimulatedEvent, SimulatedPayment } from "./records.ts"
 import { simulatedProcessor } from "./simulated-processor.ts"
+import { iso, openState, payments } from "./state.ts"
 
 export interface SeenPayment {
-  readonly payment: Payment
-  readonly looked: Looked
+  readonly payment: SimulatedPayment
+  readonly retrieved: RetrievedPayment
 }
 
 interface Simulates extends PaymentPage, MoneyOut {
   readonly processor: CardProcessor
-  readonly payment: (reference: string) => Effect.Effect<Payment | undefined, ConsoleUnavailable>
+  readonly payment: (reference: string) => Effect.Effect<SimulatedPayment | undefined, ConsoleUnavailable>
   /** The payment, with its state as the `CardProcessor` interface reports it. */
   readonly seen: (reference: string) => Effect.Effect<SeenPayment | undefined, ConsoleUnavailable>
   /** Newest first. */
   readonly payments: (limit: number) => Effect.Effect<ReadonlyArray<SeenPayment>, ConsoleUnavailable>
-  readonly mishaps: Effect.Effect<Mishaps, ConsoleUnavailable>
-  readonly play: (mishaps: Partial<Mishaps>) => Effect.Effect<void, ConsoleUnavailable>
+  readonly faults: Effect.Effect<Faults, ConsoleUnavailable>
+  readonly setFaults: (faults: Partial<Faults>) => Effect.Effect<void, ConsoleUnavailable>
   /** Newest first. */
-  readonly events: (limit: number) => Effect.Effect<ReadonlyArray<Notice>, ConsoleUnavailable>
+  readonly events: (limit: number) => Effect.Effect<ReadonlyArray<SimulatedEvent>, ConsoleUnavailable>
   /** Sends events to the console for as long as it runs. Start it once the console listens. */
   readonly sendEvents: Effect.Effect<never>
 }
 
-const seenAt = (payment: Payment, now: number): SeenPayment => ({ payment, looked: lookedAt(payment, iso(now)) })
+const seenAt = (payment: SimulatedPayment, now: number): SeenPayment => ({
+  payment,
+  retrieved: asRetrieved(payment, iso(now))
+})
 
 const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
-  const books = yield* openBooks
-  const { awake, db, play, settings } = books
+  const state = yield* openState
+  const { awake, db, setFaults, settings } = state
   const round = Effect.gen(function* () {
     const wait = yield* sendDue(db, `${consoleUrl()}/webhooks/simulator`, yield* settings)
     yield* Effect.timeoutOption(Queue.take(awake), wait)
   }).pipe(
     Effect.catchTag("ConsoleUnavailable", (error) =>
-      Effect.andThen(Effect.logWarning("The simulator cannot send its events now", error), Effect.sleep("5 seconds"))
+      Effect.andThen(
+        Effect.logWarning("The simulator cannot send its events at the moment", error),
+        Effect.sleep("5 seconds")
+      )
     )
   )
   return Simulator.of({
-    ...paymentPageOf(books),
-    ...moneyOutOf(books),
-    processor: simulatedProcessor(books),
+    ...paymentPageOf(state),
+    ...moneyOutOf(state),
+    processor: simulatedProcessor(state),
     payment: (reference) => Effect.map(payments.find(db, reference), (found) => found?.value),
     seen: Effect.fnUntraced(function* (reference) {
       const found = yield* payments.find(db, reference)
@@ -63,13 +69,13 @@ const make = Effect.fnUntraced(function* (consoleUrl: () => string) {
         .toSorted((a, b) => b.payment.made_at.localeCompare(a.payment.made_at))
         .slice(0, limit)
     }),
-    mishaps: Effect.map(settings, ({ events, lose_next_answer, outage, slow_ms }) => ({
+    faults: Effect.map(settings, ({ events, lose_next_answer, outage, slow_ms }) => ({
       events,
       lose_next_answer,
       outage,
       slow_ms
     })),
-    play,
+    setFaults,
     events: Effect.fnUntraced(function* (limit) {
       const all = [...(yield* sent.all(db)), ...(yield* waiting.all(db))]
       return all

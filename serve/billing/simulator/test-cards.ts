@@ -54,21 +54,21 @@ export const testCards = {
   owner_once: {
     number: "4000002500003155",
     brand: "visa",
-    about: "Its owner confirms with the bank; once saved it pays by itself",
+    about: "The cardholder confirms with the bank; once saved, it pays automatically",
     at_checkout: "asks_owner",
     later: "pays"
   },
   owner_always: {
     number: "4000002760003184",
     brand: "visa",
-    about: "Its owner confirms every payment; later charges need the owner",
+    about: "The cardholder confirms every payment; later charges need the cardholder",
     at_checkout: "asks_owner",
     later: { decline: "authentication_required" }
   },
   disputed: {
     number: "4000000000000259",
     brand: "visa",
-    about: "Pays, and is disputed at once",
+    about: "Pays, and is disputed immediately",
     at_checkout: "pays",
     later: "pays",
     afterwards: "disputed"

@@ -6,12 +6,10 @@
 import { Clock, Effect, Redacted, Result, Schema } from "effect"
 import type Stripe from "stripe"
 import { cheapestPayment } from "../amounts.ts"
-import { tolerance } from "../signed-at.ts"
-import { isForbidden, reasonOf } from "./failures.ts"
-import { sessionOf } from "./requests.ts"
+import { signatureTolerance } from "../processor.ts"
+import { apiVersion, asking, CheckoutSession, isForbidden, openStripe, Refused, reasonOf } from "./api.ts"
 import type { StripeSettings } from "./settings.ts"
-import { apiVersion, asking, openStripe, Refused } from "./stripe-client.ts"
-import { CheckoutSession } from "./wire.ts"
+import { sessionOf } from "./stripe-processor.ts"
 
 export interface Finding {
   readonly check: string
@@ -68,18 +66,18 @@ const isNotAllowed = (cause: unknown) => isForbidden(cause) && cause.statusCode 
 const headersOf = (cause: unknown): Readonly<Record<string, string>> => (isForbidden(cause) ? cause.headers : {}) ?? {}
 
 /** Turns a refusal into a finding: payments may work even if the key may not read this. */
-const looking = <R>(check: string, what: string, look: Effect.Effect<Finding, Refused, R>) =>
-  Effect.catchTag(look, "Refused", ({ cause }) =>
+const findingOf = <R>(check: string, what: string, work: Effect.Effect<Finding, Refused, R>) =>
+  Effect.catchTag(work, "Refused", ({ cause }) =>
     Effect.succeed(
       isNotAllowed(cause)
-        ? finding(check, "warning", `The key may not read ${what}, so this was not checked.`)
+        ? finding(check, "warning", `The key does not have permission to read ${what}, so this was not checked.`)
         : finding(check, "failed", reasonOf(cause))
     )
   )
 
 const checkKey = ({ isTest }: StripeSettings): Finding =>
   isTest
-    ? finding("key", "warning", "LARDER_STRIPE_KEY is a test key: only test cards pay, and no money is taken.")
+    ? finding("key", "warning", "LARDER_STRIPE_KEY is a test key: only test cards are accepted, and no money is taken.")
     : finding("key", "ok", "LARDER_STRIPE_KEY is a live key: cards are charged.")
 
 const checkAccount = ({ isTest }: StripeSettings, account: typeof Account.Type): Finding => {
@@ -99,13 +97,18 @@ const checkAccount = ({ isTest }: StripeSettings, account: typeof Account.Type):
 const checkVersion = (answered: string | undefined): Finding =>
   answered === undefined || answered === apiVersion
     ? finding("api_version", "ok", apiVersion)
-    : finding("api_version", "failed", `Stripe answers in version ${answered}; Larder is made for ${apiVersion}.`)
+    : finding("api_version", "failed", `Stripe answers in version ${answered}; Larder expects ${apiVersion}.`)
 
 const checkClock = (date: string | undefined, now: number): Finding => {
   const ahead = Math.round((now - Date.parse(date ?? "")) / 1000)
-  if (!(Math.abs(ahead) > tolerance)) return finding("clock", "ok", "This machine's clock agrees with Stripe's.")
+  if (!(Math.abs(ahead) > signatureTolerance))
+    return finding("clock", "ok", "This machine's clock agrees with Stripe's.")
   const how = `${Math.abs(ahead)} seconds ${ahead > 0 ? "ahead of" : "behind"} Stripe's`
-  return finding("clock", "warning", `This machine's clock is ${how}: events are refused at more than ${tolerance}.`)
+  return finding(
+    "clock",
+    "warning",
+    `This machine's clock is ${how}: events are rejected if it is off by more than ${signatureTolerance}.`
+  )
 }
 
 const checkPermissions = Effect.fnUntraced(function* (stripe: Stripe) {
@@ -131,11 +134,11 @@ const checkPermissions = Effect.fnUntraced(function* (stripe: Stripe) {
   )
   const names = missing.flat().join(", ")
   return names === ""
-    ? finding("permissions", "ok", "The key may read what payments need.")
+    ? finding("permissions", "ok", "The key has the permissions to read what payments need.")
     : finding(
         "permissions",
         "failed",
-        `The key may not read: ${names}. Give it these permissions in Stripe's dashboard.`
+        `The key lacks permission to read: ${names}. Grant these permissions in Stripe's dashboard.`
       )
 })
 
@@ -173,16 +176,20 @@ const checkCheckout = Effect.fnUntraced(
       Page
     )
     if (currency !== "usd" || amount_total !== page.cents) {
-      return finding("checkout", "failed", `A page for 10 US dollars asks for ${amount_total} in ${currency}.`)
+      return finding("checkout", "failed", `A payment page for 10 US dollars asks for ${amount_total} in ${currency}.`)
     }
     if (!payment_method_types.includes("card")) {
-      return finding("checkout", "failed", "The payment page takes no cards: switch them on in Stripe's dashboard.")
+      return finding("checkout", "failed", "The payment page does not accept cards: enable them in Stripe's dashboard.")
     }
     if (Result.isFailure(expired)) {
-      const left = `${made.id} could not be expired, and ends by itself within a day: ${reasonOf(expired.failure.cause)}`
-      return finding("checkout", "warning", `A payment page was made. ${left}`)
+      const left = `${made.id} could not be expired; it expires automatically within a day: ${reasonOf(expired.failure.cause)}`
+      return finding("checkout", "warning", `A payment page was created. ${left}`)
     }
-    return finding("checkout", "ok", `A payment page for 10 US dollars was made, and expired at once (${made.id}).`)
+    return finding(
+      "checkout",
+      "ok",
+      `A payment page for 10 US dollars was created and expired immediately (${made.id}).`
+    )
   },
   Effect.uninterruptible,
   Effect.catchTag("Refused", ({ cause }) => Effect.succeed(finding("checkout", "failed", reasonOf(cause))))
@@ -190,7 +197,7 @@ const checkCheckout = Effect.fnUntraced(
 
 const checkSecret = (secret: string | undefined): Finding => {
   if (secret === undefined) {
-    const then = "events are refused, and payments, refunds and disputes are found late"
+    const then = "events are rejected, and payments, refunds and disputes are found late"
     return finding("webhook_secret", "warning", `LARDER_STRIPE_WEBHOOK_SECRET is not set: ${then}.`)
   }
   return /^whsec_\S+$/.test(secret)
@@ -198,7 +205,7 @@ const checkSecret = (secret: string | undefined): Finding => {
     : finding(
         "webhook_secret",
         "warning",
-        "LARDER_STRIPE_WEBHOOK_SECRET is no signing secret: those begin with whsec_ and have no blanks."
+        "LARDER_STRIPE_WEBHOOK_SECRET is not a signing secret. Signing secrets begin with whsec_ and contain no spaces."
       )
 }
 
@@ -238,21 +245,21 @@ export const checkStripe = Effect.fn("Stripe.check")(function* (settings: Stripe
   const account = Effect.flatMap(Effect.fromResult(asked), (answer) => asking(() => Promise.resolve(answer), Account))
   return [
     key,
-    yield* looking(
+    yield* findingOf(
       "account",
       "the account",
       Effect.map(account, (it) => checkAccount(settings, it))
     ),
     checkVersion(headers["stripe-version"]),
     checkClock(headers.date, yield* Clock.currentTimeMillis),
-    yield* looking("permissions", "payments", checkPermissions(stripe)),
-    yield* looking(
+    yield* findingOf("permissions", "payments", checkPermissions(stripe)),
+    yield* findingOf(
       "currency",
       "the account",
       Effect.flatMap(account, (it) => checkCurrency(stripe, it))
     ),
     yield* checkCheckout(stripe, console),
     secret,
-    yield* looking("webhook_endpoint", "webhook endpoints", checkEndpoint(stripe, console))
+    yield* findingOf("webhook_endpoint", "webhook endpoints", checkEndpoint(stripe, console))
   ]
 })

@@ -24,7 +24,7 @@ const sentences: Readonly<Record<string, string>> = {
   invalid_expiry_year: "The card's expiry date is incorrect.",
   invalid_number: "The card number is incorrect.",
   issuer_not_available: "The card's bank could not be reached. Try again, or use another card.",
-  payment_intent_authentication_failure: "The card's owner did not confirm the payment with the bank.",
+  payment_intent_authentication_failure: "The cardholder did not confirm the payment with the bank.",
   processing_error: "The card's bank had a fault. Try again in a moment.",
   reenter_transaction: "The card's bank had a fault. Try again in a moment.",
   try_again_later: "The card's bank had a fault. Try again in a moment.",

@@ -53,7 +53,7 @@ const modeOf = (key: Redacted.Redacted) => {
     ? Effect.fail(
         new StripeSettingsIncomplete({
           problem:
-            "LARDER_STRIPE_KEY is no secret key of Stripe: those begin with sk_live_ or rk_live_, or with sk_test_ or rk_test_ for tests. A publishable key (pk_…) charges nobody."
+            "LARDER_STRIPE_KEY is not a secret key of Stripe. Secret keys begin with sk_live_ or rk_live_, or with sk_test_ or rk_test_ for tests. A publishable key (pk_…) cannot charge cards."
         })
       )
     : Effect.succeed(mode)
@@ -66,7 +66,7 @@ export const stripeSettings = Effect.gen(function* () {
   if (Option.isNone(key)) {
     return yield* new StripeSettingsIncomplete({
       problem:
-        "LARDER_STRIPE_WEBHOOK_SECRET is set and LARDER_STRIPE_KEY is not: payments would be simulated, and everybody who signs in could add credits for nothing. Set the key, or take the secret away as well."
+        "LARDER_STRIPE_WEBHOOK_SECRET is set but LARDER_STRIPE_KEY is not: payments would be simulated, and anyone who signs in could add credits without paying. Set the key, or remove the secret as well."
     })
   }
   return {

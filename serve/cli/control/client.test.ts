@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Stream } from "effect"
 import { Administration } from "../../ledger/administration.ts"
 import { embeddedConsole } from "../../ledger/embedded/embedded-console.ts"
-import { ledgerIn } from "../../ledger/embedded/embedded-ledger.ts"
+import { ledgerInFile } from "../../ledger/embedded/embedded-ledger.ts"
 import { LedgerFile, openLedgerFile } from "../../ledger/embedded/ledger-file.ts"
 import { layerPeople } from "../../people/kept-people.ts"
 import { administerPeople } from "../../people/people-administration.ts"
@@ -24,7 +24,7 @@ const directory = Effect.map(
 const served = Effect.gen(function* () {
   const folder = yield* directory
   const file = yield* openLedgerFile(folder)
-  const { administration } = yield* ledgerIn(file)
+  const { administration } = yield* ledgerInFile(file)
   const tables = Layer.provide(embeddedConsole, Layer.succeed(LedgerFile, file))
   const people = yield* administerPeople(() => "http://console.example").pipe(
     Effect.provideService(Administration, administration),
@@ -65,7 +65,7 @@ describe("the ledger of a running server", () => {
       yield* there.book(booking)
       const taken = yield* Effect.flip(there.book({ ...booking, account_id: other.id }))
       assert.strictEqual(taken._tag, "ReferenceTaken")
-      assert.match(taken.message, /^top_up pay_1 is in the ledger of another account already/)
+      assert.match(taken.message, /^top_up pay_1 is already booked for another account/)
       assert.strictEqual((yield* Effect.flip(there.account({ account_id: "acct_none" })))._tag, "UnknownAccount")
       const tooMany = { account_id: one.id, before: null, limit: 1_001 }
       assert.strictEqual((yield* Effect.exit(there.entriesBefore(tooMany)))._tag, "Failure")

@@ -6,10 +6,10 @@
 import path from "node:path"
 import { Effect, Exit, Layer, Option, type Redacted, Schedule, Scope } from "effect"
 import { Administration, ServerUnreachable } from "../../ledger/administration.ts"
-import { ledgerIn } from "../../ledger/embedded/embedded-ledger.ts"
+import { ledgerInFile } from "../../ledger/embedded/embedded-ledger.ts"
 import { type LedgerFile, openLedgerFile } from "../../ledger/embedded/ledger-file.ts"
 import type { LedgerInUse } from "../../ledger/errors.ts"
-import { administer } from "../../ledger/postgres/administer.ts"
+import { administerPostgres } from "../../ledger/postgres/administer.ts"
 import { connect } from "../../ledger/postgres/sql/database.ts"
 import { ledgerUrlSetting } from "../../settings.ts"
 import { runningServer, type Server } from "./client.ts"
@@ -24,7 +24,7 @@ const openHere = Effect.fnUntraced(function* (directory: string) {
   const attempt = yield* Scope.make()
   const opened = Effect.gen(function* () {
     const file = yield* openLedgerFile(directory)
-    const { administration } = yield* ledgerIn(file, "command")
+    const { administration } = yield* ledgerInFile(file, "command")
     const reached: Reached = { at: "file", file, administration }
     return reached
   })
@@ -52,7 +52,11 @@ const through = (server: Server): Reached => ({ at: "server", server, administra
 export const reachLedger = Effect.fn("Ledger.reach")(function* (home: string) {
   const url = yield* ledgerUrlSetting
   if (Option.isSome(url)) {
-    const reached: Reached = { at: "postgres", url: url.value, administration: administer(yield* connect(url.value)) }
+    const reached: Reached = {
+      at: "postgres",
+      url: url.value,
+      administration: administerPostgres(yield* connect(url.value))
+    }
     return reached
   }
   const directory = ledgerDirectoryIn(home)

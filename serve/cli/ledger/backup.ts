@@ -15,7 +15,7 @@ export const backup = Command.make(
     const written = yield* Administration.use((ledger) => ledger.backup({ file: path.resolve(to) }))
     const { bytes, entries, file } = written
     yield* print(json, written, [
-      `${file} holds the ledger with its ${entries} entries, and what the console keeps (${bytes} bytes).`,
+      `${file} contains the ledger with ${entries} entries, and the console's data (${bytes} bytes).`,
       "To restore it, put it as ledger.sqlite into an empty $LARDER_HOME/ledger."
     ])
   }, withLedger)

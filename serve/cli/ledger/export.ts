@@ -56,7 +56,7 @@ export const exportEntries = Command.make(
     if (Option.isSome(duckdb)) {
       const file = path.resolve(duckdb.value)
       yield* writeDuckDb(file, accounts, entries)
-      return yield* Console.log(`${file} holds the entries of ${accounts.length} accounts.`)
+      return yield* Console.log(`${file} contains the entries of ${accounts.length} accounts.`)
     }
     yield* entries.pipe(
       Stream.map((entry) => (json ? JSON.stringify(entry) : asText(entry))),

@@ -22,9 +22,9 @@ export const migrate = Command.make(
     const moved = yield* moveToPostgres(ledgerDirectoryIn(yield* homeSetting), url.value)
     const { accounts, balance_credits, entries, keys, payments, people, place } = moved
     yield* print(json, moved, [
-      `${place} holds the ledger now: ${entries} entries, ${accounts} accounts, ${keys} keys, ${usdOf(balance_credits)} USD in all balances, the same as before.`,
-      `It holds what the console keeps, too: ${people} people, ${payments} payments by card, and all the rest.`,
-      "Start every larder-serve with this LARDER_LEDGER_URL. The old ledger stays where it is, and no server opens it any more."
+      `The ledger is now in ${place}: ${entries} entries, ${accounts} accounts, ${keys} keys, ${usdOf(balance_credits)} USD in all balances, the same as before.`,
+      `The console's data moved with it: ${people} people, ${payments} card payments, and everything else.`,
+      "Start every larder-serve with this LARDER_LEDGER_URL. The old ledger stays where it is; servers refuse to open it."
     ])
   })
 ).pipe(

@@ -12,20 +12,20 @@ class LedgerDoesNotAddUp extends Schema.TaggedError<LedgerDoesNotAddUp>()("Ledge
   problems: Schema.Array(Schema.String)
 }) {
   override get message() {
-    return `The ledger does not add up. Nothing was changed; docs/operations.md tells how to restore it.\n${this.problems.map((problem) => `- ${problem}`).join("\n")}`
+    return `The ledger does not add up. Nothing was changed; docs/operations.md explains how to restore it.\n${this.problems.map((problem) => `- ${problem}`).join("\n")}`
   }
 }
 
 class NoAnchor extends Schema.TaggedError<NoAnchor>()("NoAnchor", { place: Schema.String }) {
   override get message() {
-    return `There is no anchor at ${this.place}: no server has written one yet, or it was moved away.`
+    return `There is no anchor at ${this.place}: no server has written one yet, or it was moved.`
   }
 }
 
 const anchor = Flag.String("anchor").pipe(
   Flag.withMetavar("PLACE"),
   Flag.withDescription(
-    "Hold the ledger to the anchor in this file or at this address; without it to LARDER_LEDGER_ANCHOR"
+    "Compare the ledger with the anchor in this file or at this address; by default with LARDER_LEDGER_ANCHOR"
   ),
   Flag.filterMap(
     (text) => {
@@ -49,11 +49,11 @@ const readAnchor = Effect.fnUntraced(function* (asked: Option.Option<Redacted.Re
 })
 
 const heldTo = (anchor: Anchor, younger: { readonly entries: number; readonly records: number }) => [
-  `It goes through the anchor of ${anchor.at}, at entry ${anchor.entries} and record ${anchor.records}.`,
+  `It contains the anchor of ${anchor.at}, at entry ${anchor.entries} and record ${anchor.records}.`,
   younger.entries + younger.records === 0
-    ? "Nothing is younger than the anchor."
-    : `Unknown, because younger than the anchor: ${younger.entries} entries, ${younger.records} records of accounts, keys and payments.`,
-  "In no chain are people, sign-ins, invitations, cards, recharge settings, what the console shows of refunds and disputes (their credits are entries), and the log of requests with its counts."
+    ? "Nothing is newer than the anchor."
+    : `Not covered, because newer than the anchor: ${younger.entries} entries, ${younger.records} records of accounts, keys and payments.`,
+  "The chain does not cover people, sign-ins, invitations, cards, recharge settings, what the console shows of refunds and disputes (their credits are entries), and the log of requests with its counts."
 ]
 
 export const verify = Command.make(

@@ -43,7 +43,7 @@ const peopleTable = (people: ReadonlyArray<Person>, me: Person) =>
 
 const invitations = ({ account_id, is_operator }: Person) =>
   is_operator
-    ? html`<p class="small muted">This command makes a link that invites somebody. <code>npx larder-serve people --help</code> tells how people are removed.</p>
+    ? html`<p class="small muted">This command creates an invitation link. To remove people, see <code>npx larder-serve people --help</code>.</p>
 <pre tabindex="0"><code>npx larder-serve people invite --account ${account_id}</code></pre>`
     : html`<p class="small muted">Ask the operator to invite or remove people.</p>`
 

@@ -39,7 +39,7 @@ const opened = Effect.fnUntraced(function* (token: string) {
 const lead = ({ account, invited }: Opened) =>
   invited.person_id === null
     ? html`You join the account <strong>${account}</strong> as ${invited.is_operator ? "an operator" : "a member"}. Choose how you sign in from now on.`
-    : html`Your old password for the account <strong>${account}</strong> does not work any more.`
+    : html`Your old password for the account <strong>${account}</strong> no longer works.`
 
 const form = (of: Opened, typed: string, problems: Problems = {}) => {
   const { invited } = of
@@ -73,11 +73,11 @@ ${field({
 })}
 <div class="row">${button(textsOf(invited).button)}</div>
 </form></section>
-<p class="small muted">This link is good once, until ${momentText(invited.expires_at)}.</p>`
+<p class="small muted">This link works once, until ${momentText(invited.expires_at)}.</p>`
 }
 
 const gone = html`${notice("warning", html`<p>This link was used already, was withdrawn, or has expired.</p>`)}
-<p>If you have used it yourself, sign in. Otherwise ask whoever sent it for a new one.</p>
+<p>If you have used it yourself, sign in. Otherwise, ask the person who sent it for a new one.</p>
 <p>${linkButton("/sign-in", "Sign in", "primary")}</p>`
 
 const isGone: Answer = show("Invitation", gone, 410)

@@ -12,9 +12,9 @@ ${field({ name: "email", label: "E-mail", type: "email", value: email, autocompl
 ${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password", required: true, autofocus: email !== "" })}
 <div class="row">${button("Sign in")}</div>
 </form></section>
-<p class="small muted">You get your sign-in by an invitation link. No link, or password lost? Ask whoever runs this server.</p>`
+<p class="small muted">You need an invitation link to sign in the first time. No link, or lost your password? Ask the operator of this server.</p>`
 
-const nobodyYet = html`<p>Nobody can sign in yet. Whoever runs this server makes a link for the first person:</p>
+const nobodyYet = html`<p>Nobody can sign in yet. The operator of this server creates a link for the first person:</p>
 <pre><code>npx larder-serve accounts list
 npx larder-serve people invite --account ID --operator</code></pre>`
 

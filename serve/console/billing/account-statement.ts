@@ -112,10 +112,10 @@ const listed = (entries: ReadonlyArray<Entry>, keys: Keys) =>
 
 /** Calls spend expiring credits in this order, before all other credits. */
 const expiringCredits = (expiring: AccountSummary["expiring"]) =>
-  html`<p>Of these, calls spend first what ends first: ${expiring.map(
+  html`<p>Of these, calls spend the credits that expire first: ${expiring.map(
     ({ credits: left, expires_at }, index) =>
       html`${index > 0 && ", "}<span class="nowrap">${usd(left)} until ${moment(expires_at)}</span>`
-  )}. What is left then is taken out.</p>`
+  )}. Credits left then expire.</p>`
 
 const ledgerPage: Page<Administration> = {
   path,
@@ -144,7 +144,7 @@ const ledgerPage: Page<Administration> = {
       "Ledger",
       html`${stats([{ label: "Balance", value: usd(account.balance_credits), more: credits(account.balance_credits) }])}
 ${account.expiring.length > 0 && expiringCredits(account.expiring)}
-<p class="lead">Every movement of your credits since the account was opened. Nothing is ever changed or removed here, and the CSV has all of it.</p>
+<p class="lead">Every movement of your credits since the account was opened. Entries are never changed or removed. The CSV file contains all of them.</p>
 ${searchForm(html`${select({
   name: "what",
   label: "What",
@@ -155,7 +155,7 @@ ${searchForm(html`${select({
   ]
 })}
 <p class="row">${button("Show", "plain")} ${linkButton(`${path}.csv`, "Download all as CSV")}</p>`)}
-<div class="card entries">${entries.length === 0 ? empty("No entries", "There is nothing of this kind.") : listed(entries, keys)}</div>
+<div class="card entries">${entries.length === 0 ? empty("No entries", "There are no entries of this kind.") : listed(entries, keys)}</div>
 ${(before !== null || last !== undefined) && pages}
 <div class="row">${linkButton("/billing", "Back to billing")}</div>`
     )

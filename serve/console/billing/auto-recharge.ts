@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { creditsOfCents, highestTrigger, isTrigger, lowestTrigger } from "../../billing/amounts.ts"
 import { Billing, type BillingSettings, type RechargeChoice, type SavedCard } from "../../billing/billing.ts"
-import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
+import { cardText, whyCardsAreSaved } from "../../billing/saved-card.ts"
 import { button, creditsTyped, field, type Problems, postForm, summary } from "../web/form.ts"
 import {
   badge,
@@ -30,11 +30,11 @@ const title = "Auto-recharge"
 const triggerRange = `${usd(lowestTrigger)} to ${usd(highestTrigger)}`
 
 /** Credits of a trigger, or the problem with it. */
-export const triggerTyped = (text: string): { readonly credits: number } | { readonly problem: string } => {
-  if (text === "") return { problem: "Type a balance in US dollars." }
+const triggerTyped = (text: string): { readonly credits: number } | { readonly problem: string } => {
+  if (text === "") return { problem: "Enter a balance in US dollars." }
   const credits = creditsTyped(text)
-  if (credits === undefined) return { problem: "This is no amount in dollars and cents, such as 20 or 20.50." }
-  return isTrigger(credits) ? { credits } : { problem: `Type a balance from ${triggerRange}.` }
+  if (credits === undefined) return { problem: "This is not an amount in dollars and cents, such as 20 or 20.50." }
+  return isTrigger(credits) ? { credits } : { problem: `Enter a balance from ${triggerRange}.` }
 }
 
 /** The fields as typed or as saved. */
@@ -64,13 +64,25 @@ const fields = (balance: number, typed: Typed, problems: Problems) =>
     name: "trigger",
     label: "When the balance falls below",
     value: typed.trigger,
-    hint: `$1 to $50,000. With more than the balance, ${usd(balance)} now, the card is charged at once; you are asked first.`,
+    hint: `$1 to $50,000. Above the current balance of ${usd(balance)}, the card is charged immediately; you are asked first.`,
     error: problems.trigger,
     inputmode: "decimal",
     maxlength: 20,
     prefix: "$",
     required: true
   })}`
+
+/**
+ * Why auto-recharge was switched off automatically, with links, for pages other than its own. False if it is on, or if a
+ * person switched it off or left it off.
+ */
+export const rechargeOff = ({ recharge: { off_reason } }: BillingSettings) =>
+  off_reason !== null &&
+  notice(
+    "warning",
+    html`<p>Auto-recharge was switched off. ${off_reason}</p>
+<p>If the card is the problem, <a href="${topUpPath}">add credits with another card</a>: it replaces the saved card. Then <a href="${rechargePath}">switch auto-recharge on again, or leave it off</a>.</p>`
+  )
 
 interface Shown {
   readonly context: PageContext
@@ -92,7 +104,7 @@ const shownInput = (settings: BillingSettings) => html`<input type="hidden" name
 const changedMeanwhile = ({ cents, is_on, trigger_credits }: RechargeChoice, card: SavedCard) =>
   notice(
     "warning",
-    `Nothing was saved: this was changed since the page was opened. Auto-recharge is ${is_on ? "on" : "off"} now, ${usdOfCents(cents)} below ${usd(trigger_credits)}, with ${cardText(card)}. What you typed is still below.`
+    `Nothing was saved: the settings have changed since this page was opened. Auto-recharge is now ${is_on ? "on" : "off"}, ${usdOfCents(cents)} below ${usd(trigger_credits)}, with ${cardText(card)}. What you entered is still below.`
   )
 
 /** The action of the form. */
@@ -118,18 +130,18 @@ const page = ({ context, problems = {}, settings, status, told, typed = savedTex
   return show(
     title,
     html`${told}${summary(problems)}${reason}${simulated}
-<p class="lead">The saved card is charged automatically before your credits run out: one payment after the other, until the balance is at
-least what you choose here. Budgets of keys still apply. A declined card switches it off.</p>
+<p class="lead">The saved card is charged automatically before your credits run out, one payment after another, until the balance is at
+least the amount below. Budgets of keys still apply. A declined card switches auto-recharge off.</p>
 <div class="cards uneven">${section(
       "State",
       html`${facts([
         ["Auto-recharge", is_on ? badge("On", "good") : badge("Off")],
         ["Card", savedCardText(card)],
-        ...(running ? [["Now", "A recharge is under way."] as const] : [])
+        ...(running ? [["Now", "A recharge is in progress."] as const] : [])
       ])}${is_on && switchOff}${reason && leaveOff}`
     )}${section(
       "How much, and when",
-      html`${!was_chosen && html`<p class="hint">Nothing is chosen yet: the amounts are a proposal.</p>`}${form}`
+      html`${!was_chosen && html`<p class="hint">Nothing is saved yet: the amounts are a suggestion.</p>`}${form}`
     )}</div>`,
     status
   )
@@ -153,15 +165,15 @@ interface Question {
 const question = ({ balance, card, choice, settings, typed }: Question) => {
   const payments = paymentsUntil(balance, choice)
   const [amount, trigger] = [usdOfCents(choice.cents), usd(choice.trigger_credits)]
-  const all = `about ${count(payments)} payments, ${usdOfCents(choice.cents * payments)} in all`
+  const all = `about ${count(payments)} payments, ${usdOfCents(choice.cents * payments)} in total`
   return show(
     "Charge the card now?",
     html`${simulationNotice(settings)}<div class="card stack"><p>The balance is ${usd(balance)}, below the ${trigger} that you chose. ${cardText(card)} is charged <strong>${amount}
 now</strong>${
       payments > 1
-        ? html`, and again as calls are made, until the balance is at least ${trigger}: ${all}, besides what the calls cost.`
+        ? html`, and again as calls are made, until the balance is at least ${trigger}: ${all}, plus what the calls cost.`
         : "."
-    } Later it is charged ${amount} whenever the balance falls below ${trigger}.</p>
+    } After that it is charged ${amount} whenever the balance falls below ${trigger}.</p>
 ${postForm({
   body: html`${shownInput(settings)}<input type="hidden" name="recharge_amount" value="${typed.recharge_amount}">
 <input type="hidden" name="trigger" value="${typed.trigger}">
@@ -187,7 +199,7 @@ const save = (context: FormContext, settings: BillingSettings, choice: RechargeC
         "/billing",
         is_on
           ? `Auto-recharge is on: ${usdOfCents(cents)} whenever the balance falls below ${usd(trigger_credits)}.${isDue ? " The card is being charged now." : ""}`
-          : `Auto-recharge is off.${settings.recharge.running ? " A recharge that had begun may still be charged." : ""}`
+          : `Auto-recharge is off.${settings.recharge.running ? " A recharge that has begun may still be charged." : ""}`
       )
     ),
     Effect.catchTags({

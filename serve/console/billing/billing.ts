@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { presets } from "../../billing/amounts.ts"
 import { Billing, type BillingSettings } from "../../billing/billing.ts"
-import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
+import { cardText, whyCardsAreSaved } from "../../billing/saved-card.ts"
 import { button, postForm } from "../web/form.ts"
 import {
   badge,
@@ -19,9 +19,8 @@ import {
   usdOfCents
 } from "../web/html.ts"
 import { type Page, type PageContext, redirect, show } from "../web/page.ts"
-import { rechargePath } from "./auto-recharge.ts"
+import { rechargeOff, rechargePath } from "./auto-recharge.ts"
 import { paymentsPath, paymentsTable, savedCardText, shownCard, simulationNotice } from "./payment-pieces.ts"
-import { rechargeOff } from "./recharge-off.ts"
 import { amountForm, topUpPath, wholeDollars } from "./top-up.ts"
 
 const shownPayments = 5
@@ -32,8 +31,8 @@ const topUp = ({ is_simulated }: BillingSettings) =>
     "Add credits",
     html`<div class="stack"><div class="amounts">${presets.map((cents) => linkButton(`${topUpPath}?amount=${cents / 100}`, wholeDollars(cents)))}</div>
 ${amountForm({ label: "Or any amount" })}</div>
-<p class="hint">You see what is charged before you pay.${
-      !is_simulated && " Cards are handled by the card processor; Larder never sees their numbers."
+<p class="hint">You see the charge before you pay.${
+      !is_simulated && " The card processor handles your card; Larder never sees its number."
     }</p>`
   )
 
@@ -54,7 +53,7 @@ const rechargeOf = (settings: BillingSettings) => {
   if (card === null) {
     return section(
       "Auto-recharge",
-      html`${why}${empty("Off", "It needs a saved card, which it charges before your credits run out.")}`,
+      html`${why}${empty("Off", "Auto-recharge needs a saved card. It charges the card before your credits run out.")}`,
       linkButton(rechargePath, "How it works")
     )
   }
@@ -64,7 +63,7 @@ const rechargeOf = (settings: BillingSettings) => {
     html`${why}${facts([
       ["State", is_on ? badge("On", "good") : badge("Off")],
       ...(was_chosen ? [[is_on ? "Charges" : "Last used", rule] as const] : []),
-      ...(running ? [["Now", "A recharge is under way."] as const] : [])
+      ...(running ? [["Now", "A recharge is in progress."] as const] : [])
     ])}`,
     linkButton(rechargePath, rechargeLink(recharge))
   )
@@ -89,14 +88,14 @@ const billingPage: Page<Billing> = {
         balance < 0 &&
         notice(
           "bad",
-          "The balance is below zero, since money went back to your card. Calls are refused until it is topped up."
+          "The balance is below zero because money was returned to your card. Calls are rejected until you add credits."
         )
       }
 ${simulationNotice(settings)}${stats([
   {
     label: "Balance",
     value: usd(balance),
-    more: html`${credits(balance)}<br><a href="/billing/ledger">Where every credit came from and went: the ledger</a>`
+    more: html`${credits(balance)}<br><a href="/billing/ledger">See every credit in the ledger</a>`
   }
 ])}
 ${topUp(settings)}
@@ -117,7 +116,7 @@ const removal = (settings: BillingSettings, told?: Html, status?: number) => {
   if (card === null) return redirect("/billing")
   return show(
     "Remove the saved card?",
-    html`${told}${simulationNotice(settings)}<p>${cardText(card)} is forgotten here and at the card processor. Your credits stay.</p>
+    html`${told}${simulationNotice(settings)}<p>${cardText(card)} is deleted here and at the card processor. You keep your credits.</p>
 ${recharge.is_on && notice("warning", "Auto-recharge is on. Removing the card switches it off.")}
 ${postForm({ body: html`${shownCard(card)}<div class="row">${button("Remove the card", "danger")} ${linkButton("/billing", "Keep it")}</div>` })}`,
     status
@@ -133,7 +132,11 @@ const cardPage: Page<Billing> = {
     const settings = yield* settingsOf(context)
     const { card } = settings
     if (card !== null && card.mark !== context.form.text("card")) {
-      return removal(settings, notice("warning", "Nothing was removed: another card was saved meanwhile."), 409)
+      return removal(
+        settings,
+        notice("warning", "Nothing was removed: another card was saved since this page was opened."),
+        409
+      )
     }
     return yield* Billing.use((billing) => billing.removeCard(context.account.id)).pipe(
       Effect.as(redirect("/billing", "The card was removed.")),

@@ -31,12 +31,12 @@ describe("the list of payments", () => {
       assert.include(yield* textOf({ ...paid, state: "open", settled_at: null }), "21 Nov 2026, 23:59:00")
     })
   )
-  it.effect("shows how much went back, without a refund that failed", () =>
+  it.effect("shows how much was returned, without a refund that failed", () =>
     Effect.gen(function* () {
       const refund = { id: "re_1", kind: "refund", cents: 20_00, is_lost: false, changed_at: paid.created_at } as const
       const text = yield* textOf({ ...paid, reversals: [{ ...refund, state: "taken" }] })
-      assert.include(text, "$50.00<br><small>$20.00 went back</small>")
-      assert.notInclude(yield* textOf({ ...paid, reversals: [{ ...refund, state: "returned" }] }), "went back")
+      assert.include(text, "$50.00<br><small>$20.00 returned</small>")
+      assert.notInclude(yield* textOf({ ...paid, reversals: [{ ...refund, state: "returned" }] }), "<small>")
     })
   )
   it.effect("distinguishes an open dispute from one that the bank decided for the card's owner", () =>

@@ -1,6 +1,6 @@
 /** How all pages write payments and cards. */
 import type { BillingSettings, Payment, SavedCard } from "../../billing/billing.ts"
-import { cardText } from "../../billing/card-text.ts"
+import { cardText } from "../../billing/saved-card.ts"
 import { badge, type Html, html, linkButton, moment, momentText, notice, table, usdOfCents } from "../web/html.ts"
 
 export const paymentsPath = "/billing/payments"
@@ -18,7 +18,7 @@ export const shownCard = (card: SavedCard | null): Html | false =>
 
 /** For every page about future payments. A past payment says itself whether it was simulated. */
 export const simulationNotice = ({ is_simulated }: Pick<BillingSettings, "is_simulated">): Html | false =>
-  is_simulated && notice("quiet", "Payments are simulated here: no money moves, and only test cards are taken.")
+  is_simulated && notice("quiet", "Payments are simulated here: no money moves, and only test cards are accepted.")
 
 export const kindText = ({ kind }: Payment): string => (kind === "top_up" ? "Top-up" : "Auto-recharge")
 
@@ -52,14 +52,14 @@ export const receiptPathOf = (payment: Payment): `/${string}` => `${pathOf(payme
 const amountText = (payment: Payment) => {
   const held = centsHeld(payment)
   const back = centsGone(payment) - held
-  return html`${usdOfCents(payment.cents)}${back > 0 && html`<br><small>${usdOfCents(back)} went back</small>`}${
-    held > 0 && html`<br><small>${usdOfCents(held)} held back</small>`
+  return html`${usdOfCents(payment.cents)}${back > 0 && html`<br><small>${usdOfCents(back)} returned</small>`}${
+    held > 0 && html`<br><small>${usdOfCents(held)} held</small>`
   }`
 }
 
 export const paymentsTable = (payments: ReadonlyArray<Payment>): Html =>
   table({
-    caption: "Payments, the last begun first",
+    caption: "Payments, most recent first",
     stacks: true,
     columns: [
       { label: "When" },

@@ -4,7 +4,7 @@
 import { Effect } from "effect"
 import { creditsOfCents } from "../../billing/amounts.ts"
 import { Billing, type Payment, type Receipt, type Reversal } from "../../billing/billing.ts"
-import { cardText } from "../../billing/card-text.ts"
+import { cardText } from "../../billing/saved-card.ts"
 import {
   count,
   day,
@@ -48,10 +48,10 @@ const outcome = (payment: Payment, now: number): Part => {
     if (gone === 0) return notice("good", `Paid. ${count(credits)} credits were added to your balance.`)
     const held = centsHeld(payment)
     const parts = [
-      ...(gone > held ? [`${usdOfCents(gone - held)} of it went back`] : []),
-      ...(held > 0 ? [`${usdOfCents(held)} of it is held back until the bank has decided on the dispute`] : [])
+      ...(gone > held ? [`${usdOfCents(gone - held)} of it was returned to your card`] : []),
+      ...(held > 0 ? [`${usdOfCents(held)} of it is held until the bank decides the dispute`] : [])
     ]
-    const again = held > 0 ? " If the dispute is won, the credits of what is held back are yours again." : ""
+    const again = held > 0 ? " If the dispute is won, the credits for the amount held are added again." : ""
     return notice(
       "warning",
       `${parts.join(", ")}, and ${count(creditsOfCents(gone))} credits were taken from your balance.${again}`
@@ -61,23 +61,23 @@ const outcome = (payment: Payment, now: number): Part => {
     const isYoung = now - Date.parse(created_at) < pollFor
     return notice(
       "warning",
-      html`<p${isYoung && html` data-poll="${pollEvery}"`}>This payment is not confirmed yet. Larder keeps asking for its outcome; the credits are added
+      html`<p${isYoung && html` data-poll="${pollEvery}"`}>This payment is not confirmed yet. Larder keeps checking; the credits are added
 once, as soon as it is confirmed. ${
         card === null
           ? "If you left the payment page before paying, nothing is charged."
-          : "The card may have been charged: do not pay again before this is decided, which is usually a matter of minutes."
-      }</p><p><a href="${pathOf(payment)}">Look again</a></p>`
+          : "The card may have been charged: do not pay again until this is decided, which usually takes a few minutes."
+      }</p><p><a href="${pathOf(payment)}">Check again</a></p>`
     )
   }
   const again = html`<a href="${topUpPath}?amount=${(cents / 100).toFixed(2)}">Pay again</a>`
-  const why = problem ?? (state === "failed" ? "The card was not charged." : "Nobody paid.")
+  const why = problem ?? (state === "failed" ? "The card was not charged." : "The payment was not made.")
   return notice(state === "failed" ? "bad" : "quiet", html`<p>${why} No credits were added. ${again}</p>`)
 }
 
 const reversalText = ({ is_lost, kind, state }: Reversal) => {
-  if (kind === "refund") return state === "taken" ? "Refunded" : "Refund that failed: the credits are yours again"
-  if (state === "returned") return "Dispute that was won: the credits are yours again"
-  return is_lost ? "Charged back: the bank has decided for the card's owner" : "Disputed: held back by the bank"
+  if (kind === "refund") return state === "taken" ? "Refunded" : "Failed refund: the credits were added again"
+  if (state === "returned") return "Won dispute: the credits were added again"
+  return is_lost ? "Charged back: the bank decided in favour of the cardholder" : "Disputed: held by the bank"
 }
 
 const reversals = ({ reversals }: Payment) =>
@@ -95,14 +95,14 @@ const reversals = ({ reversals }: Payment) =>
 const settledText = { open: "Known", succeeded: "Paid", failed: "Failed", expired: "Ended" } as const
 
 const simulated = ({ is_simulated }: Payment) =>
-  is_simulated && notice("quiet", "Simulated: no money moved, and this is no proof of a payment.")
+  is_simulated && notice("quiet", "Simulated: no money moved, and this is not proof of a payment.")
 
 const about = (payment: Payment): ReadonlyArray<readonly [string, Part]> => [
   ["What", kindText(payment)],
   ["Amount", usdOfCents(payment.cents)],
   ["State", stateBadge(payment)],
   ...(payment.card === null ? [] : [["Card", cardText(payment.card)] as const]),
-  ["Begun", moment(payment.created_at)],
+  ["Started", moment(payment.created_at)],
   ...(payment.settled_at === null ? [] : [[settledText[payment.state], moment(payment.settled_at)] as const]),
   ["Payment id", html`<code class="payment-id">${payment.id}</code>`]
 ]
@@ -164,7 +164,7 @@ ${facts([
 ${receiptLines(payment)}
 <p>Amounts are in US dollars. 1,000 credits are $1.00.</p>
 </div>
-<p class="lead no-print">To keep it, print this page or save it as a PDF.</p>
+<p class="lead no-print">To keep this receipt, print the page or save it as a PDF.</p>
 <div class="row no-print">${linkButton(pathOf(payment), "Back to the payment")}</div>`
 
 const receiptPage: Page<Billing> = {

@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import { cheapestPayment, creditsOfCents, dearestPayment, isPayable } from "../../billing/amounts.ts"
 import { Billing, type BillingSettings, type Payment, type ShownCard } from "../../billing/billing.ts"
-import { cardText, whyCardsAreSaved } from "../../billing/card-text.ts"
+import { cardText, whyCardsAreSaved } from "../../billing/saved-card.ts"
 import { randomText } from "../../ledger/random-text.ts"
 import { button, centsTyped, field, postForm } from "../web/form.ts"
 import { count, facts, type Html, html, linkButton, moment, notice, usd, usdOfCents } from "../web/html.ts"
@@ -20,10 +20,10 @@ const [least, most] = [wholeDollars(cheapestPayment), wholeDollars(dearestPaymen
 
 /** Cents of a valid amount, or the problem with it. */
 export const paymentTyped = (text: string): { readonly cents: number } | { readonly problem: string } => {
-  if (text === "") return { problem: "Type an amount in US dollars." }
+  if (text === "") return { problem: "Enter an amount in US dollars." }
   const cents = centsTyped(text)
-  if (cents === undefined) return { problem: "This is no amount in dollars and cents, such as 75 or 75.50." }
-  return isPayable(cents) ? { cents } : { problem: `Type at least ${least} and at most ${most}.` }
+  if (cents === undefined) return { problem: "This is not an amount in dollars and cents, such as 75 or 75.50." }
+  return isPayable(cents) ? { cents } : { problem: `Enter at least ${least} and at most ${most}.` }
 }
 
 /** Asks for an amount; leads to the page that says what is charged. */
@@ -53,8 +53,8 @@ interface Review {
 const nextStep = ({ card, is_simulated }: BillingSettings) => {
   const page = is_simulated ? "a page that simulates a card processor" : "a page of the card processor"
   return card === null
-    ? `Nothing is charged yet: the card is typed in on ${page}. ${whyCardsAreSaved}`
-    : `The saved card is charged at once. Another card is typed in on ${page}, and saved instead. A saved card is charged by itself only while auto-recharge is on.`
+    ? `Nothing is charged yet: you enter the card on ${page}. ${whyCardsAreSaved}`
+    : `The saved card is charged immediately. You enter another card on ${page}; it then replaces the saved card. Larder charges a saved card automatically only while auto-recharge is on.`
 }
 
 const payButtons = ({ cents, refusal, settings: { card } }: Review) => {
@@ -71,7 +71,7 @@ const payButtons = ({ cents, refusal, settings: { card } }: Review) => {
 const unconfirmed = (payment: Payment) =>
   notice(
     "warning",
-    html`<p>A payment of ${usdOfCents(payment.cents)}${payment.card !== null && html` with ${cardText(payment.card)}`}, begun ${moment(payment.created_at)}, <a href="${pathOf(payment)}">is not confirmed yet</a>. If you pay again now, both may be charged.</p>`
+    html`<p>A payment of ${usdOfCents(payment.cents)}${payment.card !== null && html` with ${cardText(payment.card)}`}, started ${moment(payment.created_at)}, <a href="${pathOf(payment)}">is not confirmed yet</a>. If you pay again now, both may be charged.</p>`
   )
 
 const review = (of: Review) => {
@@ -159,7 +159,7 @@ const ask = Effect.fnUntraced(function* (context: PageContext) {
   const left = query.get("left")
   const payment = left === null ? undefined : yield* leftWithout(context, left)
   if (payment !== undefined && payment.state !== "expired") return redirect(pathOf(payment))
-  const told = payment && notice("quiet", "The payment was not finished, and nothing was charged.")
+  const told = payment && notice("quiet", "The payment was not completed, and nothing was charged.")
   return yield* shown({ context, typed, submission: yield* newSubmission, ...(told !== undefined && { told }) })
 })
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aRun } from "@larder/test/support/warehouse/pantry.ts"
-import { worries } from "./alerts.ts"
+import { alerts } from "./alerts.ts"
 import type { DataSetState } from "./data-sets.ts"
 
 const now = Date.parse("2026-11-22T12:00:00.000Z")
@@ -27,11 +27,11 @@ const commodities = (of: Partial<DataSetState>): DataSetState => {
 }
 const daily = (on: string | null) => [{ what: "daily reading", on, late_after: 5 }]
 const told = async (state: DataSetState, unserved: ReadonlySet<string> = new Set()) => {
-  const sentences = await Promise.all(worries([state], unserved, [], now).map(async (worry) => String(await worry)))
+  const sentences = await Promise.all(alerts([state], unserved, [], now).map(async (alert) => String(await alert)))
   return sentences.map((sentence) => sentence.replaceAll(/<[^>]+>/g, ""))
 }
 
-describe("worries about freshness", () => {
+describe("alerts about freshness", () => {
   it("reports nothing while the newest reading is not yet late", async () => {
     assert.deepStrictEqual(await told(commodities({ newest: daily("2026-11-18") })), [])
   })
@@ -67,7 +67,7 @@ describe("worries about freshness", () => {
   })
 })
 
-describe("worries about what is served", () => {
+describe("alerts about what is served", () => {
   it("names newer data that cannot be served, and whether older data is", async () => {
     const unserved = new Set(["commodities"])
     assert.deepStrictEqual(await told(commodities({}), unserved), [

@@ -34,7 +34,7 @@ const notServed = ({ isLoaded, pipeline, title }: DataSetState, unserved: Readon
       ]
     : []
 
-export const worries = (
+export const alerts = (
   dataSets: ReadonlyArray<DataSetState>,
   /** Pipelines whose newest data cannot be served. */
   unserved: ReadonlySet<string>,

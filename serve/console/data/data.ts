@@ -21,7 +21,7 @@ import {
   table
 } from "../web/html.ts"
 import { type Page, show } from "../web/page.ts"
-import { unknownToMappings, worries } from "./alerts.ts"
+import { alerts, unknownToMappings } from "./alerts.ts"
 import { checksText, dataChecksPage } from "./checks.ts"
 import { type DataSetState, titleOfPipeline } from "./data-sets.ts"
 import { dataFeedsPage } from "./feeds.ts"
@@ -141,14 +141,14 @@ export const dataPage: Page<DataRead> = {
       )
       const failing = checks.filter(({ bad_rows }) => bad_rows > 0)
       const unserved = data.unserved()
-      const told = worries(dataSets, unserved, failing, now)
+      const shown = alerts(dataSets, unserved, failing, now)
       const [newest] = generations
       const sizeOf = (of: typeof generations) => of.reduce((sum, { bytes }) => sum + bytes, 0)
       const kept = generations.filter((listed) => listed.kept)
       return show(
         "Data",
         html`${dataNavigation("/data")}
-${told.length > 0 && notice("warning", html`<ul>${told.map((worry) => html`<li>${worry}</li>`)}</ul>`)}
+${shown.length > 0 && notice("warning", html`<ul>${shown.map((alert) => html`<li>${alert}</li>`)}</ul>`)}
 ${fields.length > 0 && notice("quiet", unknownToMappings(fields))}
 ${stats([
   {
@@ -190,4 +190,4 @@ export const dataPages: ReadonlyArray<Page<DataRead>> = [
   dataChecksPage,
   dataRejectsPage,
   dataPricesPage
-].map((page) => ({ ...page, tellsOfSamples: true }))
+].map((page) => ({ ...page, showsSampleNotice: true }))

@@ -2,7 +2,7 @@
 import { Frequency } from "@larder/schemas/commodity/records.ts"
 import { UnknownField } from "@larder/schemas/ingest.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { momentColumn } from "@larder/warehouse/live/runs.ts"
+import { timestampColumn } from "@larder/warehouse/live/runs.ts"
 import { Effect, Schema } from "effect"
 import { isOfFeed } from "./rejects-read.ts"
 import { pageOf } from "./rows.ts"
@@ -43,7 +43,7 @@ const feedsAfter = `
       on reject.pipeline = page.pipeline and ${isOfFeed("reject.feed", "page.feed")}
     group by page.pipeline, page.feed
   )
-  select pipeline, feed, read_to, ${momentColumn("fetched_at")}, coalesce(payloads, 0)::integer as payloads,
+  select pipeline, feed, read_to, ${timestampColumn("fetched_at")}, coalesce(payloads, 0)::integer as payloads,
     coalesce(bytes, 0)::double as bytes, coalesce(rows_read, 0)::integer as rows_read,
     coalesce(rejects, 0)::integer as rejects
   from page
@@ -102,12 +102,12 @@ export const feeds = Effect.fnUntraced(function* (
   const ofReports = commodities === undefined ? [] : yield* feedsOfReports(db, commodities)
   const byFeed = new Map(ofReports.map((report) => [report.feed, report]))
   const stopped = new Set(stoppedAmong(ofReports).map(({ feed }) => feed))
-  const told = (row: typeof Feed.Type) => {
+  const stated = (row: typeof Feed.Type) => {
     const report = row.pipeline === "commodities" ? byFeed.get(row.feed) : undefined
     const { frequency, title } = report ?? {}
     return { ...row, frequency, title, hasStopped: report !== undefined && stopped.has(report.feed) }
   }
-  return { hasMore, rows: rows.map(told) }
+  return { hasMore, rows: rows.map(stated) }
 })
 
 export const unknownFields = (db: DuckDb["Service"]) =>

@@ -146,7 +146,7 @@ ${
         mark
       })}</div>`
 }
-${drawn.step !== undefined && html`<p><small>Where a line has more than ${count(mostPoints)} readings, the lowest and the highest of each ${drawn.step} are drawn, and the first and the last of all.</small></p>`}`
+${drawn.step !== undefined && html`<p><small>A line with more than ${count(mostPoints)} readings shows the lowest and the highest of each ${drawn.step}, and the first and the last of all.</small></p>`}`
 }
 
 export const dataPricesPage: Page<DataRead> = {

@@ -94,7 +94,7 @@ const noRows = (filters: Filters) =>
     ? empty("No rejects", "No row was refused.")
     : empty(
         "No such rejects",
-        "No row that was refused matches. Those of a payload that was read again are listed with the run that read it first, and of a run that failed the first 10,000 are kept.",
+        "No rejected row matches. Rows of a payload that was read again are listed with the run that read it first. Of a failed run, the first 10,000 are kept.",
         linkButton(path, "Show all")
       )
 

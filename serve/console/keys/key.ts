@@ -119,7 +119,7 @@ const revoking = (key: KeySummary, about: Html) => html`${notice(
   "warning",
   html`<p>Programs that use “${key.name}” are refused from the next call on. This cannot be undone.</p>`
 )}
-${section("About", html`${about}${postForm({ body: html`<div class="row">${button("Revoke for good", "danger")}${linkButton("/keys", "Keep it")}</div>` })}`)}`
+${section("About", html`${about}${postForm({ body: html`<div class="row">${button("Revoke permanently", "danger")}${linkButton("/keys", "Keep it")}</div>` })}`)}`
 
 export const revokeKeyPage: Page<Administration | RequestLog> = {
   path: "/keys/:id/revoke",

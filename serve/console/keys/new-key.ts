@@ -27,11 +27,11 @@ interface Asking {
   readonly fields: KeyFields
   readonly problems?: Problems
   /** Above the form. */
-  readonly told?: Html
+  readonly notice?: Html
 }
 
 /** A new form focuses its first field. A form with problems focuses their summary instead. */
-const form = ({ fields, problems = {}, told }: Asking) => html`${told}${summary(problems)}
+const form = ({ fields, problems = {}, notice }: Asking) => html`${notice}${summary(problems)}
 <section aria-label="The new key">${postForm({
   body: html`<input type="hidden" name="submission" value="${randomText(24)}">
 ${keyFieldset(fields, problems, fields === newKeyFields ? "name" : undefined)}<div class="row">${button("Create the key")}${linkButton("/keys", "Cancel")}</div>`
@@ -41,7 +41,7 @@ const asked = (asking: Asking, status = 200) => show("Create a key", form(asking
 
 const tooMany = notice(
   "bad",
-  html`<p>No key was created: there are ${count(mostKeys)} keys that are not revoked, which is the most. <a href="/keys">Revoke one that is no longer needed</a>, and try again.</p>`
+  html`<p>No key was created: the account already has ${count(mostKeys)} keys, which is the limit. <a href="/keys">Revoke one that is no longer needed</a>, and try again.</p>`
 )
 
 const createdBefore = ({ name }: KeyChoice) => html`${notice(
@@ -71,7 +71,7 @@ export const newKeyPage: Page<Administration> = {
       Effect.onError(() => Effect.sync(first.takeBack)),
       Effect.map((key) => show("Your new key", shownSecret(key, api))),
       Effect.catchTags({
-        TooManyKeys: () => Effect.succeed(asked({ fields, told: tooMany }, 422)),
+        TooManyKeys: () => Effect.succeed(asked({ fields, notice: tooMany }, 422)),
         ExpiryPassed: () => Effect.succeed(asked({ fields, problems: expiryPassed }, 422))
       })
     )

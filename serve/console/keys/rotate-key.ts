@@ -23,7 +23,7 @@ const asking = (key: KeySummary, now: number, problem?: string) => html`${
   isFormerAccepted(key, now) &&
   notice(
     "warning",
-    html`<p>This key was replaced before: svc_data_…${key.former_last4} is accepted until ${moment(key.former_expires_at ?? "")}. If you replace it again, that one ends at once.</p>`
+    html`<p>This key was replaced before: svc_data_…${key.former_last4} is accepted until ${moment(key.former_expires_at ?? "")}. If you replace it again, that one stops working immediately.</p>`
   )
 }
 ${section(

@@ -4,8 +4,7 @@ import { Effect } from "effect"
 import { Billing, type BillingSettings } from "../../billing/billing.ts"
 import { Administration } from "../../ledger/administration.ts"
 import type { UsageSum } from "../../ledger/summed-usage.ts"
-import { rechargePath } from "../billing/auto-recharge.ts"
-import { rechargeOff } from "../billing/recharge-off.ts"
+import { rechargeOff, rechargePath } from "../billing/auto-recharge.ts"
 import { total } from "../usage/usage-sums.ts"
 import { barChart } from "../web/bar-chart.ts"
 import {
@@ -62,7 +61,7 @@ const balanceWarning = (balance: number, { recharge }: BillingSettings, { days_l
     const refused = "The balance is below zero, because money went back. Calls are refused until you add credits."
     return notice("bad", html`<p>${refused} ${add}</p>`)
   }
-  if (balance < 100) return notice("warning", html`<p>The balance covers few calls or none any more. ${add}</p>`)
+  if (balance < 100) return notice("warning", html`<p>The balance covers few calls, or none. ${add}</p>`)
   if (recharge.is_on || days_left === undefined || days_left >= fewDaysLeft) return false
   const lasts = days_left === 0 ? "less than a day" : `about ${counted(days_left, "day")}`
   return notice(
@@ -111,7 +110,7 @@ const noCalls = (hasKeys: boolean, createdOn: string, period: Period): Html => {
 export const overviewPage: Page<Administration | Billing> = {
   path: "/",
   nav: "Overview",
-  tellsOfSamples: true,
+  showsSampleNotice: true,
   get: Effect.fnUntraced(function* ({ account, now }) {
     const today = todayOf(now)
     const month = `${today.slice(0, 8)}01`

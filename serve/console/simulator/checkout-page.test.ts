@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
 import { Effect } from "effect"
-import { whyCardsAreSaved } from "../../billing/card-text.ts"
+import { whyCardsAreSaved } from "../../billing/saved-card.ts"
 import { testCards } from "../../billing/simulator/test-cards.ts"
 import { formOf } from "../web/form.ts"
 import { type CheckoutAnswer, checkoutPageOf } from "./checkout-page.ts"
@@ -96,9 +96,9 @@ describe("the simulator's payment page", () => {
       const text = yield* post({ number: "4242 4242 4242 4241", expires: "13/40", cvc: "12" })
       assert.match(text, /^422\n/)
       for (const problem of [
-        "This is no card number.",
-        "Write month and year, such as 04/30.",
-        "Write the three or four digits."
+        "This is not a card number.",
+        "Enter month and year, such as 04/30.",
+        "Enter the three or four digits."
       ]) {
         assert.include(text, problem)
       }
@@ -117,7 +117,10 @@ describe("the simulator's payment page", () => {
       assert.include(text, "The card has insufficient funds. Nothing was charged. Try another card.")
       assert.notInclude(text, 'value="4000')
       assert.deepStrictEqual(focused(text), ["number"])
-      assert.include(yield* post({ ...good, number: "4111111111111111" }), "Only the test cards below are taken here.")
+      assert.include(
+        yield* post({ ...good, number: "4111111111111111" }),
+        "Only the test cards below are accepted here."
+      )
       assert.match(yield* post(good), /^leaves/)
     }).pipe(Effect.scoped)
   )

@@ -4,12 +4,12 @@
  */
 import { Effect } from "effect"
 import { creditsOfCents } from "../../billing/amounts.ts"
-import { whyCardsAreSaved } from "../../billing/card-text.ts"
-import type { Refusable } from "../../billing/simulator/kept.ts"
-import type { Paying } from "../../billing/simulator/payment-page.ts"
-import type { Typed } from "../../billing/simulator/payments.ts"
-import type { Payment } from "../../billing/simulator/records.ts"
+import { whyCardsAreSaved } from "../../billing/saved-card.ts"
+import type { Paying } from "../../billing/simulator/checkout.ts"
+import type { Typed } from "../../billing/simulator/payment-state.ts"
+import type { SimulatedPayment } from "../../billing/simulator/records.ts"
 import type { Simulator } from "../../billing/simulator/simulator.ts"
+import type { Refusable } from "../../billing/simulator/state.ts"
 import { testCards } from "../../billing/simulator/test-cards.ts"
 import type { ConsoleUnavailable } from "../../persistence/console-database.ts"
 import { assetPaths } from "../web/assets.ts"
@@ -40,7 +40,7 @@ const framed = (title: string, body: Html): Html => html`<!doctype html>
 <h1>${title}</h1>
 ${body}
 </div></main>
-<footer><div class="container"><p>A simulated card processor. No money moves, and no card number is kept.</p></div></footer>
+<footer><div class="container"><p>A simulated card processor. No money moves, and card numbers are not stored.</p></div></footer>
 </body>
 </html>
 `
@@ -56,7 +56,7 @@ const spaced = (number: string) =>
 
 const cardList = section(
   "Test cards",
-  html`<p>Any later month and any three digits go with them.</p>${table({
+  html`<p>Use any future month and any three digits with them.</p>${table({
     caption: "Test card numbers",
     columns: [{ label: "Number" }, { label: "What it does" }],
     rows: Object.values(testCards).map(({ about, number }) => [
@@ -66,19 +66,27 @@ const cardList = section(
   })}`
 )
 
-const back = (payment: Payment | undefined) =>
+const back = (payment: SimulatedPayment | undefined) =>
   payment?.cancel_url ? linkButton(payment.cancel_url, "Back without paying") : null
 
-const notFound = shown(404, "No such payment", html`<p>This address names no payment. Begin again in the console.</p>`)
+const notFound = shown(
+  404,
+  "No such payment",
+  html`<p>There is no payment at this address. Start again in the console.</p>`
+)
 
-const over = (payment: Payment) =>
-  shown(410, "This payment is over", html`<p>Nobody paid in time, and nothing was charged.</p><p>${back(payment)}</p>`)
+const over = (payment: SimulatedPayment) =>
+  shown(
+    410,
+    "This payment has expired",
+    html`<p>The payment was not made in time, and nothing was charged.</p><p>${back(payment)}</p>`
+  )
 
 type Problems = Partial<Record<keyof Typed, string>>
 const empty: Typed = { number: "", expires: "", cvc: "" }
 
 /** The fields do not declare that they take a card; otherwise the browser would offer the person's own card. */
-const toPay = (payment: Payment, status: number, problems: Problems, typed: Typed, refused?: string) => {
+const toPay = (payment: SimulatedPayment, status: number, problems: Problems, typed: Typed, refused?: string) => {
   const first = (["number", "expires", "cvc"] as const).find((name) => problems[name] !== undefined) ?? "number"
   return shown(
     status,
@@ -126,11 +134,11 @@ ${cardList}`
   )
 }
 
-const atBank = (payment: Payment) =>
+const atBank = (payment: SimulatedPayment) =>
   shown(
     200,
     "Confirm with your bank",
-    html`<p>The bank of this card asks its owner: do you pay <strong>${usdOfCents(payment.cents)}</strong> to Larder?</p>
+    html`<p>The bank that issued this card asks the cardholder: do you want to pay <strong>${usdOfCents(payment.cents)}</strong> to Larder?</p>
 ${postForm({
   body: html`<div class="row">${button("Confirm", "primary", { name: "bank", value: "confirm" })} ${button(
     "Refuse",
@@ -140,7 +148,7 @@ ${postForm({
 })}`
   )
 
-const answerTo = (payment: Payment, paying: Paying, typed: Typed): CheckoutAnswer => {
+const answerTo = (payment: SimulatedPayment, paying: Paying, typed: Typed): CheckoutAnswer => {
   if (paying.kind === "paid") return { kind: "leave", url: paying.url }
   if (paying.kind === "asks_owner") return atBank(payment)
   if (paying.kind === "over") return over(payment)
@@ -151,7 +159,7 @@ const answerTo = (payment: Payment, paying: Paying, typed: Typed): CheckoutAnswe
 
 export const checkoutPageOf = (simulator: Simulator["Service"]): CheckoutPage => {
   /** A missing payment has no page. */
-  const of = (reference: string, answer: (payment: Payment) => Refusable<CheckoutAnswer>) =>
+  const of = (reference: string, answer: (payment: SimulatedPayment) => Refusable<CheckoutAnswer>) =>
     Effect.flatMap(simulator.payment(reference), (payment) =>
       payment?.made_by === "checkout"
         ? Effect.catchTag(answer(payment), "SimulatorRefuses", () => Effect.succeed(notFound))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
 import { Effect, Redacted } from "effect"
-import { noMishaps } from "../../billing/simulator/records.ts"
+import { noFaults } from "../../billing/simulator/records.ts"
 import { formOf } from "../web/form.ts"
 import type { Answer, FormContext } from "../web/page.ts"
 import { simulatorPages } from "./control-pages.ts"
@@ -43,28 +43,28 @@ const opened = Effect.gen(function* () {
   }
   return { simulator, pages, reference, visit }
 })
-/** Shared by the tests of mishaps, because they change no payment. */
-const withMishaps = onceForFile(opened)
+/** Shared by the tests of faults, because they change no payment. */
+const withFaults = onceForFile(opened)
 const payment = "/simulator/payments/:reference"
 
 describe("the simulator's pages for operators", () => {
   it.live("marks every page as for operators only", () =>
     Effect.gen(function* () {
-      const { pages } = yield* withMishaps
+      const { pages } = yield* withFaults
       assert.isTrue(pages.every(({ operatorsOnly }) => operatorsOnly === true))
     }).pipe(Effect.scoped)
   )
 
-  it.live("plays mishaps and says which ones are played now", () =>
+  it.live("simulates faults and says which ones are simulated now", () =>
     Effect.gen(function* () {
-      const { simulator, visit } = yield* withMishaps
+      const { simulator, visit } = yield* withFaults
       const before = yield* visit("/simulator")
       assert.include(before, "pay_1")
-      assert.include(before, "All is well: nothing goes wrong now.")
+      assert.include(before, "No faults are simulated now.")
       assert.notInclude(before, "Back to normal")
       const told = yield* visit("/simulator", { on: "outage", slow: "2.5", events: "twice" })
-      assert.strictEqual(told, "goes to /simulator: This is played from now on.")
-      assert.deepStrictEqual(yield* simulator.mishaps, {
+      assert.strictEqual(told, "goes to /simulator: These faults are simulated from now on.")
+      assert.deepStrictEqual(yield* simulator.faults, {
         outage: true,
         lose_next_answer: false,
         slow_ms: 2500,
@@ -74,22 +74,22 @@ describe("the simulator's pages for operators", () => {
       assert.match(text, /value="outage" checked/)
       assert.include(
         text,
-        "Played now: nothing is answered, each answer takes 2.5 seconds, webhook events are sent twice."
+        "Simulated now: nothing is answered, each answer takes 2.5 seconds, webhook events are sent twice."
       )
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends all mishaps with one button, even if the fields are invalid", () =>
+  it.live("ends all faults with one button, even if the fields are invalid", () =>
     Effect.gen(function* () {
-      const { simulator, visit } = yield* withMishaps
+      const { simulator, visit } = yield* withFaults
       yield* visit("/simulator", { on: "lose_next_answer", slow: "1", events: "forged" })
       assert.match(
         yield* visit("/simulator"),
-        /the answer to the next payment is lost, each answer takes 1 second, forged webhook events come first\.[\s\S]*Back to normal/
+        /the answer to the next payment is lost, each answer takes 1 second, a forged webhook event comes first\.[\s\S]*Back to normal/
       )
       const told = yield* visit("/simulator", { normal: "yes", slow: "soon" })
-      assert.strictEqual(told, "goes to /simulator: All is back to normal.")
-      assert.deepStrictEqual(yield* simulator.mishaps, noMishaps)
+      assert.strictEqual(told, "goes to /simulator: Everything is back to normal.")
+      assert.deepStrictEqual(yield* simulator.faults, noFaults)
     }).pipe(Effect.scoped)
   )
 
@@ -97,11 +97,11 @@ describe("the simulator's pages for operators", () => {
     "answers 422 to %j and changes nothing",
     (fields) =>
       Effect.gen(function* () {
-        const { simulator, visit } = yield* withMishaps
-        const before = yield* simulator.mishaps
+        const { simulator, visit } = yield* withFaults
+        const before = yield* simulator.faults
         const text = yield* visit("/simulator", { slow: "0", events: "once", ...fields })
         assert.match(text, /^422 Simulator\n/)
-        assert.deepStrictEqual(yield* simulator.mishaps, before)
+        assert.deepStrictEqual(yield* simulator.faults, before)
       }).pipe(Effect.scoped)
   )
 
@@ -109,26 +109,26 @@ describe("the simulator's pages for operators", () => {
     Effect.gen(function* () {
       const { reference, simulator, visit } = yield* opened
       const reversed = Effect.map(simulator.seen(reference), (seen) =>
-        seen?.looked.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
+        seen?.retrieved.reversed.map(({ cents, kind, state }) => `${kind} ${cents} ${state}`)
       )
       const back = `goes to /simulator/payments/${reference}`
-      const hint = (left: string) => `Leave it empty to refund all that is left: ${left}.`
+      const hint = (left: string) => `Leave empty to refund the remaining ${left}.`
       assert.include(yield* visit(payment), hint("$50.00"))
-      assert.strictEqual(yield* visit(payment, { do: "refund", amount: "12.50" }), `${back}: It was refunded.`)
+      assert.strictEqual(yield* visit(payment, { do: "refund", amount: "12.50" }), `${back}: The refund was made.`)
       assert.include(yield* visit(payment), hint("$37.50"))
       assert.match(
         yield* visit(payment, { do: "refund", amount: "100" }),
-        /^422 [\s\S]*A refund takes \$0.01 to \$37.50/
+        /^422 [\s\S]*A refund of this payment must be from \$0.01 to \$37.50/
       )
       assert.match(yield* visit(payment, { do: "refund", amount: "x" }), /^422 /)
-      const refund = (yield* simulator.seen(reference))?.looked.reversed[0]?.id ?? ""
-      assert.include(yield* visit(payment), "Let it fail")
+      const refund = (yield* simulator.seen(reference))?.retrieved.reversed[0]?.id ?? ""
+      assert.include(yield* visit(payment), "Make it fail")
       yield* visit(payment, { do: "fail", id: refund })
       yield* visit(payment, { do: "dispute" })
-      const dispute = (yield* simulator.seen(reference))?.looked.reversed[1]?.id ?? ""
+      const dispute = (yield* simulator.seen(reference))?.retrieved.reversed[1]?.id ?? ""
       assert.deepStrictEqual(yield* reversed, ["refund 1250 returned", "dispute 5000 taken"])
       assert.strictEqual(yield* visit(payment, { do: "won", id: dispute }), `${back}: The dispute was won.`)
-      assert.match(yield* visit(payment, { do: "lost", id: dispute }), /This dispute is closed./)
+      assert.match(yield* visit(payment, { do: "lost", id: dispute }), /This dispute is already closed./)
       yield* visit(payment, { do: "refund", amount: "" })
       assert.deepStrictEqual(yield* reversed, ["refund 1250 returned", "dispute 5000 returned", "refund 5000 taken"])
     }).pipe(Effect.scoped)
@@ -150,7 +150,7 @@ describe("the simulator's pages for operators", () => {
         assert.strictEqual(listed, own)
         return own
       })
-      const last = Effect.map(simulator.seen(reference), (seen) => seen?.looked.reversed.at(-1)?.id ?? "")
+      const last = Effect.map(simulator.seen(reference), (seen) => seen?.retrieved.reversed.at(-1)?.id ?? "")
       assert.strictEqual(yield* states, "Paid")
       yield* visit(payment, { do: "refund", amount: "12.50" })
       assert.strictEqual(yield* states, "Partly refunded $12.50")
@@ -166,7 +166,7 @@ describe("the simulator's pages for operators", () => {
   it.live("shows whether a dispute is open or lost, and shows a failed refund in a quiet tone", () =>
     Effect.gen(function* () {
       const { reference, simulator, visit } = yield* opened
-      const last = Effect.map(simulator.seen(reference), (seen) => seen?.looked.reversed.at(-1)?.id ?? "")
+      const last = Effect.map(simulator.seen(reference), (seen) => seen?.retrieved.reversed.at(-1)?.id ?? "")
       const words = Effect.map(visit(payment), (text) =>
         [...text.matchAll(/badge \w+">([^<]*)/g)].map(([, word]) => word)
       )
@@ -185,7 +185,7 @@ describe("the simulator's pages for operators", () => {
   it.live("offers neither refund nor dispute after a full refund", () =>
     Effect.gen(function* () {
       const { visit } = yield* opened
-      const buttons = ["Refund</button>", "The owner disputes it"]
+      const buttons = ["Refund</button>", "Dispute the payment"]
       for (const button of buttons) assert.include(yield* visit(payment), button)
       yield* visit(payment, { do: "refund", amount: "" })
       for (const button of buttons) assert.notInclude(yield* visit(payment), button)

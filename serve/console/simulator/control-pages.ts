@@ -1,6 +1,6 @@
 /** The console page where an operator simulates faults and events of processors, banks and networks. */
 import { Effect, Option, Schema } from "effect"
-import { Mishaps, type Notice, noMishaps } from "../../billing/simulator/records.ts"
+import { Faults, noFaults, type SimulatedEvent } from "../../billing/simulator/records.ts"
 import type { SeenPayment, Simulator } from "../../billing/simulator/simulator.ts"
 import { button, choices, type Form, field, postForm, select } from "../web/form.ts"
 import { counted, empty, html, moment, notice, section, table, usdOfCents } from "../web/html.ts"
@@ -14,7 +14,7 @@ const shownEvents = 20
 /** Longer than the console waits for an answer. */
 const mostSeconds = 20
 
-const mishapForm = (mishaps: Mishaps) =>
+const faultForm = (faults: Faults) =>
   postForm({
     body: html`${choices({
       type: "checkbox",
@@ -25,28 +25,28 @@ const mishapForm = (mishaps: Mishaps) =>
         {
           value: "lose_next_answer",
           label: "Lose the next answer",
-          hint: "The next payment is made, and its answer never arrives."
+          hint: "The next payment is made, but its answer never arrives."
         }
       ],
-      chosen: [...(mishaps.outage ? ["outage"] : []), ...(mishaps.lose_next_answer ? ["lose_next_answer"] : [])]
+      chosen: [...(faults.outage ? ["outage"] : []), ...(faults.lose_next_answer ? ["lose_next_answer"] : [])]
     })}
 ${field({
   name: "slow",
   label: "Seconds that each answer takes",
   hint: "0 to 20; the console waits for 10.",
   inputmode: "numeric",
-  value: String(mishaps.slow_ms / 1000)
+  value: String(faults.slow_ms / 1000)
 })}
 ${select({
   name: "events",
   label: "Webhook events",
-  hint: "How the console is told of payments, refunds and disputes.",
-  value: mishaps.events,
+  hint: "How the processor reports payments, refunds and disputes to the console.",
+  value: faults.events,
   options: [
     { value: "once", label: "Sent once" },
     { value: "twice", label: "Sent twice" },
-    { value: "reversed", label: "Sent in reverse" },
-    { value: "forged", label: "Forged ones come first" },
+    { value: "reversed", label: "Sent in reverse order" },
+    { value: "forged", label: "A forged event comes first" },
     { value: "none", label: "Never sent" }
   ]
 })}
@@ -56,29 +56,29 @@ ${select({
 const eventTexts = {
   once: "webhook events are sent once",
   twice: "webhook events are sent twice",
-  reversed: "webhook events are sent in reverse",
-  forged: "forged webhook events come first",
-  none: "no webhook event is sent"
+  reversed: "webhook events are sent in reverse order",
+  forged: "a forged webhook event comes first",
+  none: "no webhook events are sent"
 } as const
 
 /** The faults that are simulated now, in words; empty if there are none. */
-const played = ({ events, lose_next_answer, outage, slow_ms }: Mishaps): ReadonlyArray<string> => [
+const played = ({ events, lose_next_answer, outage, slow_ms }: Faults): ReadonlyArray<string> => [
   ...(outage ? ["nothing is answered"] : []),
   ...(lose_next_answer ? ["the answer to the next payment is lost"] : []),
   ...(slow_ms > 0 ? [`each answer takes ${counted(slow_ms / 1000, "second")}`] : []),
-  ...(events === noMishaps.events ? [] : [eventTexts[events]])
+  ...(events === noFaults.events ? [] : [eventTexts[events]])
 ]
 
-const now = (mishaps: Mishaps) => {
-  const all = played(mishaps)
-  if (all.length === 0) return html`<p>All is well: nothing goes wrong now.</p>`
+const now = (faults: Faults) => {
+  const all = played(faults)
+  if (all.length === 0) return html`<p>No faults are simulated now.</p>`
   const normal = postForm({ body: button("Back to normal", "plain", { name: "normal", value: "yes" }) })
-  return notice("warning", html`<p>Played now: ${all.join(", ")}.</p>${normal}`)
+  return notice("warning", html`<p>Simulated now: ${all.join(", ")}.</p>${normal}`)
 }
 
-const decodeEvents = Schema.decodeUnknownOption(Mishaps.fields.events)
+const decodeEvents = Schema.decodeUnknownOption(Faults.fields.events)
 
-const mishapsIn = (form: Form): Mishaps | undefined => {
+const faultsIn = (form: Form): Faults | undefined => {
   const seconds = Number(form.text("slow") || "0")
   const events = decodeEvents(form.text("events"))
   if (Option.isNone(events) || !(seconds >= 0 && seconds <= mostSeconds)) return undefined
@@ -93,13 +93,13 @@ const mishapsIn = (form: Form): Mishaps | undefined => {
 
 const paymentTable = (payments: ReadonlyArray<SeenPayment>) =>
   payments.length === 0
-    ? empty("No payments yet", "Top up in the console, and the payment is here.")
+    ? empty("No payments yet", "A payment made in the console appears here.")
     : table({
         caption: "Payments, newest first",
         stacks: true,
         columns: [
           { label: "Payment" },
-          { label: "Made" },
+          { label: "Created" },
           { label: "Amount", numeric: true },
           { label: "State" },
           { label: "Card" }
@@ -113,17 +113,17 @@ const paymentTable = (payments: ReadonlyArray<SeenPayment>) =>
         ])
       })
 
-const eventTable = (events: ReadonlyArray<Notice>) =>
+const eventTable = (events: ReadonlyArray<SimulatedEvent>) =>
   events.length === 0
-    ? empty("No events yet", "Whatever happens to a payment is told to the console here.")
+    ? empty("No events yet", "The events that the processor sends to the console appear here.")
     : table({
         caption: "Events, newest first",
         stacks: true,
         columns: [
           { label: "Event" },
           { label: "Payment" },
-          { label: "Made" },
-          { label: "Tried", numeric: true },
+          { label: "Created" },
+          { label: "Attempts", numeric: true },
           { label: "Answer" }
         ],
         rows: events.map(({ answer, attempts, made_at, payment_id, type }) => [
@@ -131,24 +131,24 @@ const eventTable = (events: ReadonlyArray<Notice>) =>
           html`<code class="payment-id">${payment_id}</code>`,
           moment(made_at),
           attempts,
-          answer ?? "waits"
+          answer ?? "waiting"
         ])
       })
 
 const overview = Effect.fnUntraced(function* (simulator: Simulated, problem?: string) {
-  const mishaps = yield* simulator.mishaps
+  const faults = yield* simulator.faults
   const payments = yield* simulator.payments(shownPayments)
   const events = yield* simulator.events(shownEvents)
   const body = html`${problem !== undefined && notice("bad", problem)}
-<p class="lead">This card processor is built in and moves no money. What goes wrong with real ones can be played here.</p>
-${section("Mishaps", html`${now(mishaps)}${mishapForm(mishaps)}`)}
+<p class="lead">This built-in card processor moves no money. It can simulate the faults of real processors.</p>
+${section("Faults", html`${now(faults)}${faultForm(faults)}`)}
 ${section("Payments", paymentTable(payments))}
 ${section("Webhook events", eventTable(events))}`
   return show("Simulator", body, problem === undefined ? 200 : 422)
 })
 
-const toldOf = (mishaps: Mishaps) =>
-  played(mishaps).length === 0 ? "All is back to normal." : "This is played from now on."
+const toldOf = (faults: Faults) =>
+  played(faults).length === 0 ? "Everything is back to normal." : "These faults are simulated from now on."
 
 /** For operators only. */
 export const simulatorPages = (simulator: Simulated): ReadonlyArray<Page> => [
@@ -158,10 +158,10 @@ export const simulatorPages = (simulator: Simulated): ReadonlyArray<Page> => [
     operatorsOnly: true,
     get: () => overview(simulator),
     post: ({ form }) => {
-      const mishaps = form.has("normal") ? noMishaps : mishapsIn(form)
-      return mishaps === undefined
-        ? overview(simulator, `Seconds go from 0 to ${mostSeconds}.`)
-        : Effect.as(simulator.play(mishaps), redirect("/simulator", toldOf(mishaps)))
+      const faults = form.has("normal") ? noFaults : faultsIn(form)
+      return faults === undefined
+        ? overview(simulator, `Enter 0 to ${mostSeconds} seconds.`)
+        : Effect.as(simulator.setFaults(faults), redirect("/simulator", toldOf(faults)))
     }
   },
   simulatedPaymentPage(simulator)

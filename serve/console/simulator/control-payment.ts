@@ -1,11 +1,11 @@
 /** The console page of one simulated payment, with its refunds and disputes. */
 import { Effect } from "effect"
-import { cardText } from "../../billing/card-text.ts"
-import type { Looked } from "../../billing/processor.ts"
-import type { SimulatorRefuses } from "../../billing/simulator/kept.ts"
-import { leftIn, referenceOf } from "../../billing/simulator/payments.ts"
-import type { Payment } from "../../billing/simulator/records.ts"
+import type { RetrievedPayment } from "../../billing/processor.ts"
+import { cardText } from "../../billing/saved-card.ts"
+import { leftIn, referenceOf } from "../../billing/simulator/payment-state.ts"
+import type { SimulatedPayment } from "../../billing/simulator/records.ts"
 import type { SeenPayment, Simulator } from "../../billing/simulator/simulator.ts"
+import type { SimulatorRefuses } from "../../billing/simulator/state.ts"
 import type { ConsoleUnavailable } from "../../persistence/console-database.ts"
 import { button, centsTyped, field, postForm } from "../web/form.ts"
 import { badge, facts, type Html, html, linkButton, moment, notice, section, table, usdOfCents } from "../web/html.ts"
@@ -26,7 +26,7 @@ const disputeBadges = {
 } as const
 const disputeOutcomes = ["open", "lost", "won"] as const
 
-const refundBadge = ({ cents, reversed }: Looked) => {
+const refundBadge = ({ cents, reversed }: RetrievedPayment) => {
   const refunded = reversed.reduce(
     (sum, one) => (one.kind === "refund" && one.state === "taken" ? sum + one.cents : sum),
     0
@@ -38,19 +38,19 @@ const refundBadge = ({ cents, reversed }: Looked) => {
 }
 
 /** Whether the payment succeeded, and its reversals since; refunds and disputes do not exclude each other. */
-export const stateBadges = ({ looked, payment }: SeenPayment): Html => {
+export const stateBadges = ({ retrieved, payment }: SeenPayment): Html => {
   const disputes = disputeOutcomes.filter((outcome) =>
     payment.reversed.some((reversal) => reversal.kind === "dispute" && reversal.outcome === outcome)
   )
   const isGone = disputes.includes("open") || disputes.includes("lost")
-  const first = refundBadge(looked) ?? (!isGone && badge(stateTexts[looked.state], tones[looked.state]))
+  const first = refundBadge(retrieved) ?? (!isGone && badge(stateTexts[retrieved.state], tones[retrieved.state]))
   return html`${first}${disputes.map((outcome) => html` ${disputeBadges[outcome]}`)}`
 }
 
 export const addressOf = ({ payment }: SeenPayment) =>
   `/simulator/payments/${encodeURIComponent(referenceOf(payment.payment_id))}` as const
 
-export const cardOf = ({ card }: Payment) => (card === null ? "none" : cardText(card))
+export const cardOf = ({ card }: SimulatedPayment) => (card === null ? "none" : cardText(card))
 
 const reversalRows = (seen: SeenPayment) =>
   seen.payment.reversed.map(({ cents, fails_at, id, kind, outcome }) => {
@@ -59,21 +59,21 @@ const reversalRows = (seen: SeenPayment) =>
         inline: true,
         body: html`<input type="hidden" name="id" value="${id}">${button(text, "plain", { name: "do", value: action })}`
       })
-    const hasFailed = seen.looked.reversed.some((reversal) => reversal.id === id && reversal.state === "returned")
+    const hasFailed = seen.retrieved.reversed.some((reversal) => reversal.id === id && reversal.state === "returned")
     const refund = hasFailed ? badge("Refund failed") : badge("Refunded", "warning")
     return [
       kind === "refund" ? "Refund" : "Dispute",
       usdOfCents(cents),
       outcome === "refunded" ? refund : disputeBadges[outcome],
-      html`${kind === "refund" && fails_at === null && press("Let it fail", "fail")}${
+      html`${kind === "refund" && fails_at === null && press("Make it fail", "fail")}${
         kind === "dispute" && outcome === "open" && html`${press("Won", "won")} ${press("Lost", "lost")}`
       }`
     ]
   })
 
 const onePayment = (seen: SeenPayment, problem?: string) => {
-  const { looked, payment } = seen
-  const left = leftIn(looked)
+  const { retrieved, payment } = seen
+  const left = leftIn(retrieved)
   const forms: Html | false =
     left > 0 &&
     html`${section(
@@ -84,20 +84,20 @@ const onePayment = (seen: SeenPayment, problem?: string) => {
           label: "Amount",
           prefix: "$",
           inputmode: "decimal",
-          hint: `Leave it empty to refund all that is left: ${usdOfCents(left)}.`
+          hint: `Leave empty to refund the remaining ${usdOfCents(left)}.`
         })}<p>${button("Refund", "danger", { name: "do", value: "refund" })}</p>`
       })
     )}
-${section("Dispute", postForm({ body: button("The owner disputes it", "plain", { name: "do", value: "dispute" }) }))}`
+${section("Dispute", postForm({ body: button("Dispute the payment", "plain", { name: "do", value: "dispute" }) }))}`
   const { payment_id, problem: why } = payment
-  const url = looked.state === "open" ? `/simulator/checkout/${encodeURIComponent(looked.reference)}` : null
+  const url = retrieved.state === "open" ? `/simulator/checkout/${encodeURIComponent(retrieved.reference)}` : null
   const about = facts([
     ["Payment", html`<code class="payment-id">${payment_id}</code>`],
     ["Account", html`<code>${payment.account_id}</code>`],
     ...(payment.email === null ? [] : [["E-mail", payment.email] as const]),
     ["Amount", usdOfCents(payment.cents)],
     ["State", stateBadges(seen)],
-    ["Made", moment(payment.made_at)],
+    ["Created", moment(payment.made_at)],
     ["Card", cardOf(payment)],
     ...(why === null ? [] : [["Problem", why] as const])
   ])
@@ -108,7 +108,7 @@ ${forms}
 ${
   payment.reversed.length > 0 &&
   section(
-    "Money out",
+    "Refunds and disputes",
     table({
       caption: "Refunds and disputes",
       stacks: true,
@@ -116,7 +116,7 @@ ${
         { label: "Kind" },
         { label: "Amount", numeric: true },
         { label: "State" },
-        { label: "What next", hidden: true }
+        { label: "Actions", hidden: true }
       ],
       rows: reversalRows(seen)
     })
@@ -136,10 +136,10 @@ const act = (
     case "refund":
       return Effect.as(
         simulator.refund(reference, amount === "" ? null : (centsTyped(amount) ?? 0)),
-        "It was refunded."
+        "The refund was made."
       )
     case "dispute":
-      return Effect.as(simulator.dispute(reference), "It is disputed.")
+      return Effect.as(simulator.dispute(reference), "The payment is disputed.")
     case "fail":
       return Effect.as(simulator.failRefund(reference, id), "The refund failed.")
     case "won":

@@ -96,8 +96,8 @@ const noCalls = (isAll: boolean) =>
 /** For an empty page after the last one, also if its calls are no longer kept. Newer calls are not searched. */
 const noOlderCalls = (isAll: boolean) =>
   isAll
-    ? empty("No older calls", "None of the calls that are kept is from before this page.")
-    : empty("No older calls", "None of the calls that are kept from before this page matches.", showAll)
+    ? empty("No older calls", "No stored call is from before this page.")
+    : empty("No older calls", "No stored call from before this page matches.", showAll)
 
 export const requestsPage: Page<Administration | RequestLog> = {
   path,
@@ -128,7 +128,7 @@ export const requestsPage: Page<Administration | RequestLog> = {
     }${last !== undefined && html`<a class="button plain" rel="next" href="${linkTo(path, { ...asked, before: placeText(last) })}">Older</a>`}</nav>`
     return show(
       "Requests",
-      html`<p class="lead">Your latest calls, refused ones too; up to 10,000 are kept. Not listed are calls with a revoked or unknown key, and calls that a busy server turned away at once. Quote the request id when you ask for help.</p>
+      html`<p class="lead">Your latest calls, including refused ones; up to 10,000 are kept. Calls with a revoked or unknown key are not listed, nor are calls that a busy server rejected immediately. Quote the request id when you ask for help.</p>
 ${filters(asked, keys)}
 <div class="card">${calls.length === 0 ? none(isAll) : listed(calls, keys)}</div>
 ${(before !== undefined || last !== undefined) && pages}`

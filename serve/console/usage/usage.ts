@@ -150,7 +150,7 @@ const byStatus = (answered: ReadonlyArray<CallsByStatus>, file: string) => {
   })
   return section(
     "By status",
-    html`<p class="hint">Refused calls are counted here, too; they cost nothing.</p>${hint}${statuses}`,
+    html`<p class="hint">Refused calls are also counted here; they cost nothing.</p>${hint}${statuses}`,
     link
   )
 }

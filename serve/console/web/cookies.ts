@@ -55,10 +55,10 @@ export const makeCookies = (secure: boolean) => {
       const decoded = decodeFlash(Buffer.from(value, "base64url").toString("utf8"))
       return decoded._tag === "Some" ? decoded.value : undefined
     },
-    setFlash: (told: Flash) =>
+    setFlash: (flashed: Flash) =>
       set(
         flash,
-        Buffer.from(encodeFlash({ ...told, text: shortened(told.text) })).toString("base64url"),
+        Buffer.from(encodeFlash({ ...flashed, text: shortened(flashed.text) })).toString("base64url"),
         `Max-Age=${flashSeconds}`
       ),
     dropFlash: set(flash, "", gone)

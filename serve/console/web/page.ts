@@ -114,7 +114,7 @@ export interface Page<out R = never> {
   /** Others get 404. */
   readonly operatorsOnly?: boolean
   /** Shows the notice about bundled samples, if any: the page shows data of the warehouse, or is the start page. */
-  readonly tellsOfSamples?: boolean
+  readonly showsSampleNotice?: boolean
   /** Viewing the page may book a payment, so the header shows the balance after that. */
   readonly books?: boolean
   readonly get?: (context: PageContext) => Effect.Effect<Answer, unknown, R>

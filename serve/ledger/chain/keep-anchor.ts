@@ -7,7 +7,7 @@ import { Clock, Effect, Option, Schedule, Schema } from "effect"
 import type { LedgerUnavailable } from "../errors.ts"
 import { timestampOf } from "../moments.ts"
 import { type Anchor, type AnchorPlace, Anchor as AnchorRecord } from "./anchor.ts"
-import { type Head, isSame } from "./head.ts"
+import { type Head, isSame } from "./chain.ts"
 
 /** The chain of the whole ledger, wherever it is stored. */
 export interface Chain {
@@ -41,7 +41,7 @@ export class AnotherLedger extends Schema.TaggedError<AnotherLedger>()("AnotherL
 }) {
   override get message() {
     const { anchor, place, problem } = this
-    return `The ledger does not go through its anchor at ${place}, which was written at ${anchor.at} with ${headText(anchor)}: ${problem}. Nothing was changed. If you have restored a backup or moved the ledger, move this anchor away and start again. Otherwise somebody has changed the ledger: docs/operations.md describes what to do.`
+    return `The chain of the ledger does not pass through its anchor at ${place}, which was written at ${anchor.at} with ${headText(anchor)}: ${problem}. Nothing was changed. If you have restored a backup or moved the ledger, move this anchor away and start again. Otherwise the ledger was changed: docs/operations.md describes what to do.`
   }
 }
 
@@ -65,7 +65,7 @@ export const keepAnchorOf = Effect.fn("Anchor.keep")(function* <A, E, R>(
   const known = Option.isSome(place) ? yield* place.value.read : Option.none<Anchor>()
   if (Option.isSome(place) && Option.isNone(known)) {
     yield* Effect.logWarning(
-      `There is no anchor at ${place.value.name} yet: what is in the ledger now is taken as it is.`
+      `There is no anchor at ${place.value.name} yet: the present content of the ledger is accepted unchecked.`
     )
   }
   if (Option.isSome(place) && Option.isSome(known)) yield* holdTo(chain, place.value, known.value)
@@ -91,7 +91,7 @@ export const keepAnchorOf = Effect.fn("Anchor.keep")(function* <A, E, R>(
       isFailing = true
       return isFirst
         ? Effect.logWarning(
-            `${error.message}. Charges go on${Option.isSome(place) ? "; what comes now is not anchored" : ""}.`
+            `${error.message}. Charges continue${Option.isSome(place) ? "; new entries are not anchored" : ""}.`
           )
         : Effect.void
     })

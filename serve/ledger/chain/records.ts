@@ -1,4 +1,7 @@
-/** The records of the ledger: the tables `account`, `api_key` and `entry`. Money is stored as integer credits. */
+/**
+ * The records of the ledger: the tables `account`, `api_key` and `entry`, and which of their columns enter the chain of
+ * the ledger. Money is stored as integer credits.
+ */
 import { Timestamp } from "@larder/schemas/dates.ts"
 import { Schema } from "effect"
 
@@ -123,3 +126,63 @@ export type Entry = typeof Entry.Type
 
 /** The fields of an entry without daily or weekly budgets and without expiring credits. */
 export const plainEntry = { daily_budget_credits: null, weekly_budget_credits: null, expires_at: null, grants: null }
+
+/**
+ * Money that went out: a payment that was refunded, or is disputed. It may exceed the balance, because calls have
+ * already spent the credits; only this makes a balance negative. New calls are then refused, but calls that were
+ * admitted before are still charged. Calls never spend credits that were not there, so no balance is further below 0
+ * than the money that went out of its account.
+ *
+ * Returns the credits that an entry took out; 0 for every other entry, such as the adjustment for expired credits.
+ */
+export const moneyOutOf = ({ credits, grants, type }: Pick<Entry, "credits" | "grants" | "type">): number =>
+  credits < 0 && grants === null && (type === "refund" || type === "adjustment") ? -credits : 0
+
+/** The same condition in SQL, over the columns of `entry`. */
+export const isMoneyOut = "credits < 0 and grants is null and type in ('refund', 'adjustment')"
+
+/** Tables whose rows enter the chain of the ledger with each change, and their columns; for SQLite and PostgreSQL. */
+export const recorded = {
+  account: ["id", "name", "created_at"],
+  api_key: [
+    "id",
+    "account_id",
+    "name",
+    "scopes",
+    "budget_credits",
+    "daily_budget_credits",
+    "weekly_budget_credits",
+    "sha256",
+    "last4",
+    "former_sha256",
+    "former_last4",
+    "former_expires_at",
+    "created_at",
+    "revoked_at",
+    "expires_at",
+    "revision"
+  ],
+  payment: [
+    "id",
+    "account_id",
+    "kind",
+    "cents",
+    "state",
+    "processor",
+    "reference",
+    "customer",
+    "card",
+    "problem",
+    "card_brand",
+    "card_last4",
+    "created_by",
+    "created_at",
+    "asked_at",
+    "settled_at"
+  ]
+} as const
+export type Recorded = keyof typeof recorded
+export const recordedTables = Object.keys(recorded) as ReadonlyArray<Recorded> // `Object.keys` loses the literal types
+
+/** What messages call a row of the table. */
+export const nameOf = { account: "account", api_key: "key", payment: "payment" } satisfies Record<Recorded, string>

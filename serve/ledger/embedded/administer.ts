@@ -12,7 +12,7 @@ import { fingerprint, last4, newApiKey } from "../api-key.ts"
 import type { ChainHead } from "../chain/chain.ts"
 import { unavailable } from "../errors.ts"
 import { dayOf } from "../moments.ts"
-import { newId } from "../new-id.ts"
+import { newId } from "../random-text.ts"
 import {
   bookOnce,
   creditAccount,
@@ -30,7 +30,7 @@ import {
 import { type AccountState, bookingOf, type KeyState, type LedgerState } from "../rules/ledger-state.ts"
 import { spentInMonth, spentInWeek, spentOnDay } from "../rules/spending.ts"
 import { accountSummary, keySummary } from "../summaries.ts"
-import type { GroupWriter } from "./group-writer.ts"
+import type { GroupWriter } from "./embedded-ledger.ts"
 import { keyText, type LedgerStore } from "./store.ts"
 
 const summaryOf = ({ grants, head, record }: AccountState, now: number): AccountSummary =>
@@ -80,7 +80,7 @@ const changedKeys = (
 /** A server removes expired credits every second. A command does so only before it shows or changes a balance. */
 export type LedgerUser = "server" | "command"
 
-export const administer = Effect.fnUntraced(function* (
+export const administerEmbedded = Effect.fnUntraced(function* (
   state: LedgerState,
   writer: GroupWriter,
   store: LedgerStore,

@@ -10,8 +10,8 @@ import { makeRestorable } from "../../persistence/restored.ts"
 import { openSqlite, type Sqlite } from "../../persistence/sqlite.ts"
 import { type Backup, BackupFailed } from "../administration.ts"
 import { syncDirectory, syncFile } from "../files.ts"
-import { numberIn } from "./columns.ts"
 import { ledgerFileIn } from "./ledger-file.ts"
+import { numberIn } from "./tables.ts"
 
 const taken = "there is a file of this name already; choose another name"
 
@@ -53,7 +53,7 @@ export const finishBackup = (part: string, file: string): Backup => {
 }
 
 /** Runs in a thread of its own. */
-export const backUp = (sqlite: Sqlite, file: string): Backup => {
+export const backUpFile = (sqlite: Sqlite, file: string): Backup => {
   const folder = folderBeside(file)
   try {
     const part = ledgerFileIn(folder)

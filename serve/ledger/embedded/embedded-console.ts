@@ -10,7 +10,7 @@ import {
   type Statements,
   statementsOf
 } from "../../persistence/console-database.ts"
-import { insertPortion, rowsOf } from "../../persistence/in-thread.ts"
+import { insertPortion, readRows } from "../../persistence/in-thread.ts"
 import type { Sqlite } from "../../persistence/sqlite.ts"
 import type { Thread } from "../../persistence/thread.ts"
 import { LedgerFile } from "./ledger-file.ts"
@@ -65,7 +65,7 @@ const transactionIn =
     })
 
 const inBackground = ({ run }: Thread): Pick<Database, "append" | "background"> => ({
-  background: statementsOf((sql, params) => answered(() => run(inThread, rowsOf, sql, params))),
+  background: statementsOf((sql, params) => answered(() => run(inThread, readRows, sql, params))),
   append: (portionsOf) =>
     Effect.forEach(portionsOf(rowsAtOnce), (portion) => answered(() => run(inThread, insertPortion, portion)), {
       discard: true

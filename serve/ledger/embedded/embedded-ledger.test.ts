@@ -80,7 +80,7 @@ describe("a key", () => {
       const edited = yield* Effect.promise(() => known(ledger, key))
       assert.deepStrictEqual(edited.scopes, new Set(["get-product" as const]))
       const paused = yield* Effect.promise(() => ledger.hold(edited, endpoint, 10, now))
-      assert.deepStrictEqual(paused, { refused: "spend_cap_reached" })
+      assert.deepStrictEqual(paused, { refused: "monthly_spend_cap_reached" })
       const revoked = yield* administration.revokeKey({ key_id: key.id })
       assert.isNotNull(revoked.revoked_at)
       assert.isUndefined(yield* Effect.promise(() => ledger.authenticate(key.key, now)))

@@ -1,19 +1,137 @@
 /**
  * The ledger that one process holds: the state in memory, over a store that makes its groups durable. Code that runs on
  * every request is a plain function or one shared promise; nothing runs between the check and the hold.
+ *
+ * Group commit: everything that arrives in one turn of the event loop, or while the last group is being written,
+ * becomes durable together. A whole group shares one promise, and no fiber runs per charge, which matters at 30,000
+ * charges a second.
  */
 import { isScope } from "@larder/schemas/scopes.ts"
 import { Effect } from "effect"
 import { fingerprint } from "../api-key.ts"
-import { type Admission, Ledger, noCounts } from "../ledger.ts"
-import { chargedTwice } from "../rules/charged-requests.ts"
-import { type ApiKeyView, isCurrent, keyWith, type LedgerState, restore } from "../rules/ledger-state.ts"
-import { charge, type Hold, hold, release, remaining } from "../rules/machine.ts"
-import { administer, type LedgerUser } from "./administer.ts"
+import { chain, type Draft } from "../chain/chain.ts"
+import type { Account, ApiKey } from "../chain/records.ts"
+import { type Admission, Ledger, type LedgerCounters, noCounts } from "../ledger.ts"
+import type { Decision } from "../rules/decisions.ts"
+import {
+  type ApiKeyView,
+  apply,
+  chargedTwice,
+  type Group,
+  isCurrent,
+  keyWith,
+  type LedgerState,
+  restore
+} from "../rules/ledger-state.ts"
+import { charge, giveBack, type Hold, hold, release, remaining, settle } from "../rules/machine.ts"
+import { administerEmbedded, type LedgerUser } from "./administer.ts"
 import { embeddedStore } from "./embedded-store.ts"
-import { type GroupWriter, makeGroupWriter } from "./group-writer.ts"
 import { type LedgerFile, openLedgerFile } from "./ledger-file.ts"
 import type { LedgerStore } from "./store.ts"
+
+interface PendingGroup {
+  readonly accounts: Array<Account>
+  readonly keys: Array<ApiKey>
+  readonly drafts: Array<Draft>
+  readonly holds: Array<Hold>
+  readonly durable: PromiseWithResolvers<void>
+  readonly since: number
+}
+
+export interface GroupWriter {
+  /** Resolves when the charge is durable. Rejects if it could not be written; the hold is then released. */
+  readonly charge: (hold: Hold, draft: Draft) => Promise<void>
+  /** Resolves when the decision is durable and in force. */
+  readonly decide: (decision: Decision) => Promise<void>
+  /** Whether the last group could be written. After a failure, an empty group is tried every second. */
+  readonly isWritable: () => boolean
+  /** Waits for pending writes. Nothing may be added afterwards. */
+  readonly close: () => Promise<void>
+}
+
+const retryAfter = 1_000
+
+const makeGroupWriter = (state: LedgerState, store: LedgerStore, counters: LedgerCounters): GroupWriter => {
+  let pending: PendingGroup | undefined
+  let writing: Promise<void> | undefined
+  let writable = true
+  let probe: NodeJS.Timeout | undefined
+
+  const open = (): PendingGroup => {
+    if (pending !== undefined) return pending
+    if (writing === undefined) setImmediate(write)
+    pending = {
+      accounts: [],
+      keys: [],
+      drafts: [],
+      holds: [],
+      durable: Promise.withResolvers<void>(),
+      since: performance.now()
+    }
+    return pending
+  }
+
+  const write = () => {
+    const group = pending
+    if (group === undefined) return
+    pending = undefined
+    const { accounts, keys } = group
+    const written = { accounts, keys, entries: chain(state, group.drafts) }
+    writing = store.append(written).then(
+      () => succeed(group, written),
+      (error) => fail(group, error)
+    )
+  }
+
+  const succeed = (group: PendingGroup, written: Group) => {
+    apply(state, written)
+    for (const hold of group.holds) settle(hold)
+    counters.commits += group.holds.length
+    counters.groups++
+    counters.durable_seconds += (performance.now() - group.since) / 1_000
+    writable = true
+    next()
+    group.durable.resolve()
+  }
+
+  const fail = (group: PendingGroup, error: unknown) => {
+    for (const hold of group.holds) giveBack(hold)
+    counters.failed_groups++
+    writable = false
+    clearTimeout(probe)
+    probe = setTimeout(() => open().durable.promise.catch(() => {}), retryAfter).unref() // a failure schedules the next
+    next()
+    group.durable.reject(error)
+  }
+
+  const next = () => {
+    writing = undefined
+    if (pending !== undefined) setImmediate(write)
+  }
+
+  return {
+    charge: (hold, draft) => {
+      const group = open()
+      group.drafts.push(draft)
+      group.holds.push(hold)
+      return group.durable.promise
+    },
+    decide: ({ accounts, keys, entries }) => {
+      const group = open()
+      group.accounts.push(...accounts)
+      group.keys.push(...keys)
+      group.drafts.push(...entries)
+      return group.durable.promise
+    },
+    isWritable: () => writable,
+    close: async () => {
+      while (pending !== undefined || writing !== undefined) {
+        await (pending?.durable.promise ?? writing)?.catch(() => {})
+      }
+      clearTimeout(probe)
+    }
+  }
+}
 
 const commit = (state: LedgerState, writer: GroupWriter, held: Hold, requestId: string): Promise<void> => {
   const draft = charge(state, held, requestId)
@@ -38,7 +156,7 @@ export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore, user:
     Effect.sync(() => makeGroupWriter(state, store, counters)),
     (writer) => Effect.promise(() => writer.close())
   )
-  const administration = yield* administer(state, writer, store, user)
+  const administration = yield* administerEmbedded(state, writer, store, user)
 
   const admit = (key: ApiKeyView, endpoint: string, credits: number, nowMs: number): Admission => {
     if (!isCurrent(state.keys.get(key.id), key, nowMs)) return { refused: "key_changed" }
@@ -68,8 +186,9 @@ export const ledgerOver = Effect.fnUntraced(function* (store: LedgerStore, user:
 })
 
 /** In a file that is already open. */
-export const ledgerIn = (file: LedgerFile["Service"], user: LedgerUser = "server") =>
+export const ledgerInFile = (file: LedgerFile["Service"], user: LedgerUser = "server") =>
   Effect.flatMap(embeddedStore(file), (store) => ledgerOver(store, user))
 
 /** In a folder: `$LARDER_HOME/ledger`. */
-export const embeddedLedger = (directory: string) => Effect.flatMap(openLedgerFile(directory), (file) => ledgerIn(file))
+export const embeddedLedger = (directory: string) =>
+  Effect.flatMap(openLedgerFile(directory), (file) => ledgerInFile(file))

@@ -3,23 +3,82 @@
  * keys, entries, expiring grants and, through triggers, records, but not the tables in `sums.sqlite`. A thread updates
  * those every second if there are enough new entries, and another one runs the reads.
  */
+import type { SQLInputValue } from "node:sqlite"
 import { Clock, Effect, Option, Semaphore, Stream } from "effect"
-import { isBusy, isDamaged } from "../../persistence/sqlite.ts"
+import { isBusy, isDamaged, type Sqlite } from "../../persistence/sqlite.ts"
 import { inOwnThread, makeThread } from "../../persistence/thread.ts"
 import { BackupFailed } from "../administration.ts"
-import type { Entry } from "../chain/records.ts"
+import { type ApiKey, type Entry, recorded } from "../chain/records.ts"
 import { LedgerDamaged, LedgerUnavailable, unavailable } from "../errors.ts"
+import { grantChanges } from "../rules/expiring-grants.ts"
 import type { Group } from "../rules/ledger-state.ts"
 import { sumUp } from "../summed-usage.ts"
-import { backUp, refuseExisting } from "./backup.ts"
-import { verify } from "./checks/verification.ts"
+import { backUpFile, refuseExisting } from "./backup.ts"
+import { verifyFile } from "./checks/verification.ts"
 import type { LedgerFile } from "./ledger-file.ts"
 import { Damage, longWayAt, readState } from "./opening.ts"
 import { followEntries, lastEntry, progressIn } from "./progress.ts"
 import { readAfter, readAllAfter, readBefore, readGrants, readKeyTexts } from "./statement.ts"
 import type { LedgerStore } from "./store.ts"
+import { entryColumns } from "./tables.ts"
 import { readParts, readUsage } from "./usage.ts"
-import { groupWriting } from "./write-group.ts"
+
+const marks = (count: number) => Array(count).fill("?").join(", ")
+
+const cellsOfKey = (key: ApiKey): Array<SQLInputValue> =>
+  recorded.api_key.map((column) => (column === "scopes" ? JSON.stringify(key.scopes) : key[column]))
+
+/** Spelled out, because every charge is such a row, and a loop over the names would add a tenth to its time. */
+const cellsOfEntry = (entry: Entry): Array<SQLInputValue> => [
+  entry.sequence,
+  entry.account_id,
+  entry.position,
+  entry.type,
+  entry.occurred_at,
+  entry.key_id,
+  entry.endpoint,
+  entry.credits,
+  entry.balance,
+  entry.budget_credits,
+  entry.daily_budget_credits,
+  entry.weekly_budget_credits,
+  entry.request_id,
+  entry.note,
+  entry.expires_at,
+  entry.grants,
+  entry.hash
+]
+
+/** Writes the rows of a group, within the caller's transaction. */
+export const groupWriting = (sqlite: Sqlite) => {
+  const insertAccount = sqlite.prepare("insert into ledger.account (id, name, created_at) values (?, ?, ?)")
+  const keyColumns = recorded.api_key
+  const putKey = sqlite.prepare(`
+    insert into ledger.api_key (${keyColumns.join(", ")})
+    values (${marks(keyColumns.length)})
+    on conflict (id) do update set ${keyColumns.map((column) => `${column} = excluded.${column}`).join(", ")}`)
+  const insertEntry = sqlite.prepare(`
+    insert into ledger.entry (${entryColumns})
+    values (${marks(entryColumns.split(",").length)})`)
+  const insertGrant = sqlite.prepare(`
+    insert into ledger.expiring_grant (account_id, position, expires_at, credits_left) values (?, ?, ?, ?)`)
+  const changeGrant = sqlite.prepare(`
+    update ledger.expiring_grant set credits_left = credits_left + ? where account_id = ? and position = ?`)
+
+  const writeGrants = ({ account_id, credits, expires_at, grants, position }: Entry) => {
+    if (expires_at !== null) insertGrant.run(account_id, position, expires_at, credits)
+    for (const change of grantChanges(grants)) changeGrant.run(change.credits, account_id, change.position)
+  }
+
+  return ({ accounts, entries, keys }: Group): void => {
+    for (const { created_at, id, name } of accounts) insertAccount.run(id, name, created_at)
+    for (const key of keys) putKey.run(...cellsOfKey(key))
+    for (const entry of entries) {
+      insertEntry.run(...cellsOfEntry(entry))
+      if (entry.expires_at !== null || entry.grants !== null) writeGrants(entry)
+    }
+  }
+}
 
 const followEvery = 1_000
 /** A smaller batch is not worth it: a page reads fewer entries directly within a millisecond. */
@@ -177,7 +236,9 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
       ),
     verify: (held, anchor) =>
       oneLongLook.withPermit(
-        ask("be verified", () => inOwnThread({ file, sums }, module("./checks/verification.ts"), verify, held, anchor))
+        ask("be verified", () =>
+          inOwnThread({ file, sums }, module("./checks/verification.ts"), verifyFile, held, anchor)
+        )
       ),
     keyTexts: ask("be verified", () => thread.run(module("./statement.ts"), readKeyTexts)),
     backup: (to) =>
@@ -185,7 +246,7 @@ export const embeddedStore = Effect.fn("EmbeddedStore.open")(function* ({
         refuseExisting(to),
         oneLongLook.withPermit(
           Effect.tryPromise({
-            try: () => inOwnThread({ file, sums }, module("./backup.ts"), backUp, to),
+            try: () => inOwnThread({ file, sums }, module("./backup.ts"), backUpFile, to),
             catch: (cause) =>
               new BackupFailed({ file: to, problem: cause instanceof Error ? cause.message : String(cause) })
           })

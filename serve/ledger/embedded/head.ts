@@ -1,8 +1,7 @@
 /** Follows the chain of a ledger in a file, and stores its head there. Entry and record numbers have no gaps. */
 import type { Sqlite } from "../../persistence/sqlite.ts"
-import { hashOfRecord, linkedTo } from "../chain/chain.ts"
-import { type Head, isAt } from "../chain/head.ts"
-import { numberIn, textIn } from "./columns.ts"
+import { type Head, hashOfRecord, isAt, linkedTo } from "../chain/chain.ts"
+import { numberIn, textIn } from "./tables.ts"
 
 /** Links per step: about 100 MB of memory. */
 const linksAtOnce = 100_000
@@ -51,7 +50,7 @@ export const headIn = (sqlite: Sqlite): Head => {
 }
 
 /** Follows the chain from a head to its end, and returns the new head. `seen` receives each head on the way. */
-export const followChain = (sqlite: Sqlite, from: Head, seen: (head: Head) => void = () => {}): Head => {
+export const followChainOfFile = (sqlite: Sqlite, from: Head, seen: (head: Head) => void = () => {}): Head => {
   let head = from
   for (let before: Head | undefined; before !== head; ) {
     before = head
@@ -69,7 +68,7 @@ const keepHead = `
 
 /** Follows the chain from a head to its end, and stores the new head. */
 export const advanceHead = (sqlite: Sqlite, from: Head = headIn(sqlite)): Head => {
-  const head = followChain(sqlite, from)
+  const head = followChainOfFile(sqlite, from)
   if (head.hash !== from.hash) {
     sqlite.run(keepHead, [head.entries, head.records, head.hash])
   }
@@ -105,7 +104,7 @@ export const chainProblem = (sqlite: Sqlite, kept: Head, anchor: Head): string |
   const isBehind = kept.entries <= anchor.entries && kept.records <= anchor.records
   const [from, to] = isBehind ? [kept, anchor] : [anchor, kept]
   let found = isAt(from, to) ? from : undefined
-  followChain(sqlite, from, (head) => {
+  followChainOfFile(sqlite, from, (head) => {
     if (isAt(head, to)) found = head
   })
   if (found === undefined) return "its chain ends before"

@@ -4,7 +4,7 @@
  */
 import { Effect, type Option } from "effect"
 import type { AnchorPlace } from "../chain/anchor.ts"
-import type { Head } from "../chain/head.ts"
+import type { Head } from "../chain/chain.ts"
 import { type Chain, keepAnchorOf } from "../chain/keep-anchor.ts"
 import { unavailable } from "../errors.ts"
 import { advanceHead, chainProblem, endIn, headIn } from "./head.ts"
@@ -40,7 +40,7 @@ const chainIn = ({ sqlite, thread }: LedgerFile["Service"], kept: Head): Chain =
 }
 
 /** `open` opens the ledger. No anchor is written before the ledger is open. */
-export const keepAnchor = <A, E, R>(
+export const keepAnchorOfFile = <A, E, R>(
   file: LedgerFile["Service"],
   place: Option.Option<AnchorPlace>,
   open: Effect.Effect<A, E, R>

@@ -19,7 +19,7 @@ import { DatabaseSync } from "node:sqlite"
 import { Context, Effect, Layer } from "effect"
 import { keepLogShort } from "../../persistence/checkpoints.ts"
 import { consoleTables } from "../../persistence/console-tables.ts"
-import { migrate } from "../../persistence/migrations.ts"
+import { runMigrations } from "../../persistence/migrations.ts"
 import { isBusy, isDamaged, openSqlite, type Sqlite } from "../../persistence/sqlite.ts"
 import { makeThread, type Thread } from "../../persistence/thread.ts"
 import { LedgerDamaged, LedgerInUse, unavailable } from "../errors.ts"
@@ -35,7 +35,7 @@ const sumsFileIn = (directory: string) => path.join(directory, "sums.sqlite")
 const migrations = [[...ledgerTables, ...consoleTables, ...recordingTriggers].join(";\n")]
 
 /** Creates missing tables. Returns why the file cannot be used, or undefined. */
-export const prepareTables = (sqlite: Sqlite): string | undefined => migrate(sqlite, migrations)
+export const prepareTables = (sqlite: Sqlite): string | undefined => runMigrations(sqlite, migrations)
 
 const attempt = <A>(action: string, run: () => A) => Effect.try({ try: run, catch: unavailable(action) })
 

@@ -22,8 +22,8 @@ export class LedgerMoved extends Schema.TaggedError<LedgerMoved>()("LedgerMoved"
   override get message() {
     const { file, place, stage } = this
     return stage === "moved"
-      ? `This ledger was moved to ${place}: set LARDER_LEDGER_URL. To go on with the old one, which knows nothing of what was charged since, remove ${file}.`
-      : `This ledger was being moved to ${place}, and nobody has seen the end of it. Repeat: larder-serve ledger migrate. To stay with the old one, make sure that no server uses that database, and remove ${file}.`
+      ? `This ledger was moved to ${place}: set LARDER_LEDGER_URL. To use the old ledger, which does not contain what was charged since, remove ${file}.`
+      : `This ledger was being moved to ${place}, and it is unknown whether the move was completed. Repeat: larder-serve ledger migrate. To keep the old ledger, make sure that no server uses that database, and remove ${file}.`
   }
 }
 

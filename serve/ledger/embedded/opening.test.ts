@@ -51,7 +51,9 @@ describe("a start", () => {
             assert.isEmpty(loaded.spending)
             const state = restore(loaded)
             const at = Date.parse("2026-10-31T12:00:00.000Z")
-            assert.deepStrictEqual(hold(state, "key_a", "/v1/stores", 841, at), { refused: "spend_cap_reached" })
+            assert.deepStrictEqual(hold(state, "key_a", "/v1/stores", 841, at), {
+              refused: "monthly_spend_cap_reached"
+            })
             assert.property(hold(state, "key_a", "/v1/stores", 840, at), "hold")
           })
         )

@@ -8,7 +8,6 @@ import type { Account, ApiKey } from "../chain/records.ts"
 import { dateOfDay, dayOf, mondayOf, monthOf } from "../moments.ts"
 import type { Snapshot } from "../rules/ledger-state.ts"
 import { eachEntryAfter, entryChecks, type Owners } from "./checks/entry-checks.ts"
-import { entryColumns, entryOf, numberIn, textIn } from "./columns.ts"
 import { cutProblem, headIn } from "./head.ts"
 import {
   dayOfEntry,
@@ -19,6 +18,7 @@ import {
   progressIn,
   progressProblem
 } from "./progress.ts"
+import { entryColumns, entryOf, numberIn, textIn } from "./tables.ts"
 
 /** The newest entries that a start checks: a third of a second. */
 const checkedAtStart = 50_000

@@ -6,10 +6,9 @@
  */
 import path from "node:path"
 import type { Sqlite } from "../../persistence/sqlite.ts"
-import type { Head } from "../chain/head.ts"
-import { numberIn } from "./columns.ts"
+import type { Head } from "../chain/chain.ts"
 import { advanceHead } from "./head.ts"
-import { sumsTables } from "./tables.ts"
+import { numberIn, sumsTables } from "./tables.ts"
 
 /** Entries per transaction. At 20,000, an entry takes a fifth of the time and of the log that it takes at 250. */
 const portion = 20_000
@@ -29,7 +28,7 @@ export const ahead = `
   where sequence > ${followed} and key_id is not null`
 
 /** A refund of a call removes it from the day of its charge. */
-export const sums =
+export const usageSums =
   "sum(case type when 'charge' then 1 when 'refund' then -1 else 0 end) as calls, -sum(credits) as credits"
 const entries = "from ledger.entry where sequence > $1 and sequence <= $2"
 
@@ -38,7 +37,7 @@ const adding = (table: string, columns: Readonly<Record<string, string>>) => {
   const key = Object.keys(columns).join(", ")
   return `
   insert into sums.${table} (${key}, calls, credits)
-  select ${Object.values(columns).join(", ")}, ${sums}
+  select ${Object.values(columns).join(", ")}, ${usageSums}
   ${entries} and key_id is not null
   group by ${Object.values(columns).join(", ")}
   on conflict (${key}) do update set calls = calls + excluded.calls, credits = credits + excluded.credits`

@@ -3,9 +3,9 @@ import { literal } from "@larder/warehouse/duckdb.ts"
 import type { Sqlite } from "../../persistence/sqlite.ts"
 import type { Entry } from "../chain/records.ts"
 import type { Snapshot } from "../rules/ledger-state.ts"
-import { entryColumns, entryOf, textIn } from "./columns.ts"
 import { followed } from "./progress.ts"
 import { keyTextColumns, type PageBefore } from "./store.ts"
+import { entryColumns, entryOf, textIn } from "./tables.ts"
 
 const isPlaced = `sequence <= ${followed}`
 const isNot = `sequence > ${followed}`

@@ -1,6 +1,10 @@
-/** The tables of the ledger in SQLite, and the triggers that record every state of accounts, keys and payments. */
+/**
+ * The tables of the ledger in SQLite, the triggers that record every state of accounts, keys and payments, and rows in
+ * the spelling of the records. The tables are strict, so every value has the type of its column.
+ */
 import { readFileSync } from "node:fs"
-import { type Recorded, recorded, recordedTables } from "../chain/recorded.ts"
+import type { Row } from "../../persistence/sqlite.ts"
+import { type Entry, type Recorded, recorded, recordedTables } from "../chain/records.ts"
 
 const read = (name: string) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
 
@@ -10,13 +14,13 @@ export const ledgerTables: ReadonlyArray<string> = ["account", "api_key", "entry
 export const sumsTables: ReadonlyArray<string> = ["entry_place", "usage"].map(read)
 
 /** The JSON of a row, as its record stores it. */
-export const bodyOf = (table: Recorded, row: string): string =>
+export const bodyInSqlite = (table: Recorded, row: string): string =>
   `json_object(${recorded[table].map((column) => `'${column}', ${row}.${column}`).join(", ")})`
 
 const recording = (table: Recorded, change: "insert" | "update") => `
   create trigger ${change}_of_${table} after ${change} on ${table} begin
     insert into record (after_entry, kind, body)
-    values ((select coalesce(max(sequence), 0) from entry), '${table}', ${bodyOf(table, "new")});
+    values ((select coalesce(max(sequence), 0) from entry), '${table}', ${bodyInSqlite(table, "new")});
   end`
 
 /** A recharge that was not sent to the processor is removed if the balance turns out to be high enough. */
@@ -31,3 +35,12 @@ export const recordingTriggers: ReadonlyArray<string> = [
   ...recordedTables.flatMap((table) => [recording(table, "insert"), recording(table, "update")]),
   recordingRemoval
 ]
+
+export const entryColumns = `sequence, account_id, position, type, occurred_at, key_id, endpoint, credits, balance,
+  budget_credits, daily_budget_credits, weekly_budget_credits, request_id, note, expires_at, grants, hash`
+
+/** Copies the row: Node creates rows without a prototype, and these never compare equal to a record. */
+export const entryOf = (row: Row): Entry => ({ ...row }) as unknown as Entry // the columns above
+
+export const textIn = (row: Row | undefined, column: string): string => String(row?.[column])
+export const numberIn = (row: Row | undefined, column: string): number => Number(row?.[column])

@@ -6,7 +6,7 @@ import { AccountSummary, Administration, Booking, UsageOfDay } from "../administ
 import { fingerprint, last4, newApiKey } from "../api-key.ts"
 import { ApiKey, Entry, entryTypes } from "../chain/records.ts"
 import { dateOfDay, dayOf, mondayOf, monthOfDay, timestampOf } from "../moments.ts"
-import { newId } from "../new-id.ts"
+import { newId } from "../random-text.ts"
 import {
   bookOnce,
   creditAccount,
@@ -22,14 +22,14 @@ import {
 } from "../rules/decisions.ts"
 import { keySummary, type Spent } from "../summaries.ts"
 import { PartOfUsage, sumUp } from "../summed-usage.ts"
-import { backUp } from "./backup.ts"
+import { backUpDatabase } from "./backup.ts"
 import { expireCredits, expireCreditsOf } from "./leases/expired-credits.ts"
 import { bookEntries, whileFree } from "./leases/leases.ts"
-import { unavailable } from "./sql/database.ts"
+import { databaseUnavailable } from "./sql/database.ts"
 import { texts } from "./sql/parameters.ts"
 import { accountRow, entryRow, keyRow, momentOf } from "./sql/sql-text.ts"
 import { summedUsageAsked, usageAsked } from "./usage.ts"
-import { verify } from "./verification.ts"
+import { verifyDatabase } from "./verification.ts"
 
 const KeyAndMonth = Schema.Struct({ ...ApiKey.fields, spent: Schema.Int })
 const SpentOfDay = Schema.Struct({ key_id: Schema.String, day: Day, credits: Schema.Int })
@@ -47,15 +47,15 @@ const longestExpiry = "2 seconds"
 /** A page of entries is about 400 kB of JSON. */
 const entriesPerPage = 1_000
 
-export const administer = (sql: PgClient.PgClient): Administration["Service"] => {
+export const administerPostgres = (sql: PgClient.PgClient): Administration["Service"] => {
   /** One `value` per row. The database builds the JSON, so numbers and timestamps are spelled the same everywhere. */
   const all = <S extends Schema.Constraint>(row: S, statement: string, params: ReadonlyArray<unknown> = []) =>
     sql.unsafe<{ value: unknown }>(statement, params).pipe(
       Effect.flatMap((rows) => Schema.decodeUnknownEffect(Schema.Array(row))(rows.map(({ value }) => value))),
-      Effect.mapError(unavailable("be read"))
+      Effect.mapError(databaseUnavailable("be read"))
     )
   const run = (statement: string, params: ReadonlyArray<unknown>) =>
-    Effect.mapError(sql.unsafe(statement, params), unavailable("be written"))
+    Effect.mapError(sql.unsafe(statement, params), databaseUnavailable("be written"))
 
   const expiring = `
     select coalesce(jsonb_agg(jsonb_build_object('credits', credits_left, 'expires_at', ${momentOf("expires_at")})
@@ -148,14 +148,14 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
         [JSON.stringify(record)]
       )
     }
-    if (entries.length > 0) yield* Effect.mapError(bookEntries(sql, entries), unavailable("be written"))
+    if (entries.length > 0) yield* Effect.mapError(bookEntries(sql, entries), databaseUnavailable("be written"))
   })
 
   /** Decides and writes in one transaction, while no server decides calls of these accounts. */
   const change = <A, E>(accounts: ReadonlyArray<string>, work: (now: number) => Effect.Effect<A, E>) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) =>
       whileFree(sql, accounts, work(now)).pipe(
-        Effect.catchTag("SqlError", (error) => Effect.fail(unavailable("be written")(error)))
+        Effect.catchTag("SqlError", (error) => Effect.fail(databaseUnavailable("be written")(error)))
       )
     )
 
@@ -290,7 +290,7 @@ export const administer = (sql: PgClient.PgClient): Administration["Service"] =>
       const { params, statement } = summedUsageAsked(asked)
       return sumUp(yield* all(PartOfUsage, statement, params))
     }),
-    verify: ({ anchor }) => verify(sql, anchor),
-    backup: ({ file }) => Effect.andThen(expireAll, backUp(sql, file))
+    verify: ({ anchor }) => verifyDatabase(sql, anchor),
+    backup: ({ file }) => Effect.andThen(expireAll, backUpDatabase(sql, file))
   })
 }

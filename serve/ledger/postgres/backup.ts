@@ -11,11 +11,11 @@ import { openSqlite, type Sqlite } from "../../persistence/sqlite.ts"
 import { BackupFailed } from "../administration.ts"
 import { Account, ApiKey, Entry } from "../chain/records.ts"
 import { finishBackup, folderBeside, refuseExisting } from "../embedded/backup.ts"
+import { groupWriting } from "../embedded/embedded-store.ts"
 import { ledgerFileIn, prepareTables } from "../embedded/ledger-file.ts"
-import { groupWriting } from "../embedded/write-group.ts"
 import type { Group } from "../rules/ledger-state.ts"
 import { copyChainIntoFile } from "./chain/chain-copy.ts"
-import { transact, unavailable } from "./sql/database.ts"
+import { databaseUnavailable, transact } from "./sql/database.ts"
 import { createTables } from "./sql/postgres-console.ts"
 import { copyTables } from "./sql/postgres-copy.ts"
 import { accountRow, entryRow, keyRow } from "./sql/sql-text.ts"
@@ -65,10 +65,10 @@ const copy = (sql: PgClient.PgClient, sqlite: Sqlite) =>
     })
   )
 
-export const backUp = Effect.fn("PostgresLedger.backup")(function* (sql: PgClient.PgClient, file: string) {
+export const backUpDatabase = Effect.fn("PostgresLedger.backup")(function* (sql: PgClient.PgClient, file: string) {
   yield* refuseExisting(file)
   const failed = (cause: unknown) => {
-    const { message } = cause instanceof ConsoleUnavailable ? cause : unavailable("be read")(cause)
+    const { message } = cause instanceof ConsoleUnavailable ? cause : databaseUnavailable("be read")(cause)
     return new BackupFailed({ file, problem: message })
   }
   const folder = yield* Effect.acquireRelease(Effect.try({ try: () => folderBeside(file), catch: failed }), (made) =>

@@ -15,10 +15,10 @@ import { markAs } from "../embedded/moved.ts"
 import type { LedgerStore } from "../embedded/store.ts"
 import type { Snapshot } from "../rules/ledger-state.ts"
 import { copyChainIntoPostgres, entryNumbers } from "./chain/chain-copy.ts"
-import { connect, placeOf, transact, unavailable } from "./sql/database.ts"
+import { connect, databaseUnavailable, placeOf, transact } from "./sql/database.ts"
 import { createTables } from "./sql/postgres-console.ts"
 import { copyIntoPostgres, firstUsed } from "./sql/postgres-copy.ts"
-import { moneyOut, spentInMonth, usageOfDay, usageOfEndpoint, usageOfMonth } from "./sql/sums-of-entries.ts"
+import { moneyOut, spentByMonth, usageOfDay, usageOfEndpoint, usageOfMonth } from "./sql/sums-of-entries.ts"
 import { verifyContents } from "./verification.ts"
 
 export class CannotMove extends Schema.TaggedError<CannotMove>()("CannotMove", { problem: Schema.String }) {
@@ -43,13 +43,13 @@ const insertAll = <E>(
           `insert into ledger.${table} select * from jsonb_populate_recordset(null::ledger.${table}, $1::text::jsonb)`,
           [JSON.stringify(some)]
         ),
-        unavailable("be written")
+        databaseUnavailable("be written")
       )
     )
   )
 
 /** The heads of accounts, and the sums and statistics that are stored beside the entries. */
-export const sums = [
+export const sumStatements = [
   `update ledger.account
   set position = newest.position, balance = newest.balance, hash = newest.hash, money_out = coalesce(sums.money_out, 0)
   from ledger.account as known
@@ -58,7 +58,7 @@ export const sums = [
   ) as newest
   left join (${moneyOut}) as sums on sums.account_id = known.id
   where account.id = known.id`,
-  `insert into ledger.spent_in_month (key_id, month, credits) ${spentInMonth}`,
+  `insert into ledger.spent_in_month (key_id, month, credits) ${spentByMonth}`,
   `insert into ledger.usage_of_day (account_id, day, key_id, endpoint, calls, credits) ${usageOfDay}
     order by account_id, day, key_id, endpoint`,
   `insert into ledger.usage_of_month (account_id, month, key_id, endpoint, calls, credits) ${usageOfMonth}
@@ -92,7 +92,7 @@ const headsIn = (sql: PgClient.PgClient) =>
     )
     .pipe(
       Effect.map((rows) => new Set(rows.map(({ head }) => head))),
-      Effect.mapError(unavailable("be read"))
+      Effect.mapError(databaseUnavailable("be read"))
     )
 
 const compare = Effect.fnUntraced(function* (sql: PgClient.PgClient, snapshot: Snapshot) {
@@ -113,7 +113,8 @@ const copy = Effect.fnUntraced(function* (
   yield* insertAll(sql, "api_key", Stream.fromIterable(snapshot.keys))
   yield* insertAll(sql, "entry", entries)
   yield* insertAll(sql, "expiring_grant", grants)
-  for (const statement of sums) yield* Effect.mapError(sql.unsafe(statement), unavailable("be written"))
+  for (const statement of sumStatements)
+    yield* Effect.mapError(sql.unsafe(statement), databaseUnavailable("be written"))
 })
 
 /**
@@ -180,7 +181,7 @@ export const moveToPostgres = Effect.fn("PostgresLedger.moveHere")(function* (
     })
   ).pipe(
     Effect.catchTag(["SqlError", "SchemaError", "ConsoleUnavailable"], (error) =>
-      Effect.fail(unavailable("be moved")(error))
+      Effect.fail(databaseUnavailable("be moved")(error))
     )
   )
   yield* markAs("moved", directory, place)

@@ -6,21 +6,21 @@ import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Queue, type Redacted, Schedule } from "effect"
 import { fingerprint } from "../api-key.ts"
 import { type Admission, type Held, Ledger, noCounts } from "../ledger.ts"
-import { chargedRequests, chargedTwice } from "../rules/charged-requests.ts"
+import { chargedRequests, chargedTwice } from "../rules/ledger-state.ts"
 import { charge, type Hold } from "../rules/machine.ts"
-import { administer } from "./administer.ts"
+import { administerPostgres } from "./administer.ts"
 import { type Conversation, converse } from "./groups/conversation.ts"
 import { refundCallsInDoubt } from "./groups/in-doubt-refunds.ts"
 import { outageLog } from "./groups/outage-log.ts"
 import { doubtFiles } from "./leases/doubt-files.ts"
 import { keepExpiring } from "./leases/expired-credits.ts"
-import { joinStatements } from "./leases/joining.ts"
 import { type KnownAccounts, knownAccounts } from "./leases/known-accounts.ts"
 import type { LeaseHabits } from "./leases/lease-habits.ts"
-import { connect, placeOf, unavailable } from "./sql/database.ts"
+import { joinStatements } from "./leases/membership.ts"
+import { verifyHeads } from "./opening.ts"
+import { connect, databaseUnavailable, placeOf } from "./sql/database.ts"
 import { channel } from "./sql/statement-sql.ts"
 import { serverStatements } from "./sql/statements.ts"
-import { verifyHeads } from "./verification.ts"
 
 /** A lease does not help an account that is rarely called: each change of the account would have to end it. */
 const usualHabits: LeaseHabits = { groupsBeforeLease: 3, sharedFor: 1_000 }
@@ -49,14 +49,14 @@ const listen = (sql: PgClient.PgClient, onNotice: (notice: string) => void) =>
  * Over existing connections. `directory` (`$LARDER_HOME/ledger`) stores what must not be lost while the database is
  * unavailable. `place` names the database.
  */
-export const ledgerIn = Effect.fn("PostgresLedger.open")(function* (
+export const ledgerInPostgres = Effect.fn("PostgresLedger.open")(function* (
   sql: PgClient.PgClient,
   place: string,
   directory: string,
   habits: LeaseHabits = usualHabits
 ) {
   yield* verifyHeads(sql, place)
-  const statements = yield* Effect.mapError(serverStatements(sql), unavailable("be joined"))
+  const statements = yield* Effect.mapError(serverStatements(sql), databaseUnavailable("be joined"))
   const counters = noCounts()
   const known = knownAccounts(chargedRequests())
   const clock = yield* Clock.Clock
@@ -86,7 +86,7 @@ export const ledgerIn = Effect.fn("PostgresLedger.open")(function* (
             timeOfDay: () => clock.currentTimeMillisUnsafe()
           }
         }),
-      catch: unavailable("be joined")
+      catch: databaseUnavailable("be joined")
     }),
     (conversation) => Effect.promise(conversation.close)
   )
@@ -106,9 +106,9 @@ export const ledgerIn = Effect.fn("PostgresLedger.open")(function* (
     remaining: known.remaining,
     writable: conversation.isWritable,
     counters,
-    administration: administer(sql)
+    administration: administerPostgres(sql)
   })
 })
 
 export const postgresLedger = (url: Redacted.Redacted, directory: string, habits?: LeaseHabits) =>
-  Effect.flatMap(connect(url), (sql) => ledgerIn(sql, placeOf(url), directory, habits))
+  Effect.flatMap(connect(url), (sql) => ledgerInPostgres(sql, placeOf(url), directory, habits))

@@ -5,17 +5,15 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
 import { Verification } from "../administration.ts"
-import { chainCheck, type Head, noHead } from "../chain/head.ts"
-import { LedgerDamaged } from "../errors.ts"
-import { beforeAll, followChain, keptHead, toTheEnd } from "./chain/chain.ts"
-import { brokenChains, brokenNewestLinks } from "./chain/chain-check.ts"
-import { recordChecks } from "./chain/record-check.ts"
-import { transact, unavailable } from "./sql/database.ts"
+import { chainCheck, type Head, noHead } from "../chain/chain.ts"
+import { beforeAll, followChainOfDatabase, keptHead, toTheEnd } from "./chain/chain.ts"
+import { brokenChains, recordChecks } from "./chain/chain-check.ts"
+import { databaseUnavailable, transact } from "./sql/database.ts"
 import { monthOfMoment } from "./sql/sql-text.ts"
 import {
   moneyOut,
   moneyOutEntries,
-  spentInMonth,
+  spentByMonth,
   usageOfDay,
   usageOfEndpoint,
   usageOfMonth
@@ -24,7 +22,7 @@ import {
 const mostProblems = 100
 
 /** Each check is a query that returns one sentence per problem, with its place; no rows if there is none. */
-const heads = `
+export const headProblems = `
   select format('account %s has %s credits after %s entries, and its last entry is number %s and says %s', account.id,
     account.balance, account.position, coalesce(newest.position, 0), coalesce(newest.balance, 0)) as problem
   from ledger.account
@@ -97,7 +95,7 @@ const holders = `
 const spending = `
   select format('key %s was charged %s credits in %s, and %s are counted for its budget', key_id,
     coalesce(charged.credits, 0), month, coalesce(spent.credits, 0)) as problem
-  from (${spentInMonth}) as charged
+  from (${spentByMonth}) as charged
   full join ledger.spent_in_month as spent using (key_id, month)
   where charged.credits is distinct from spent.credits`
 
@@ -189,7 +187,7 @@ const usageOfEndpoints = `
   where (keys.calls, keys.credits) is distinct from (usage.calls, usage.credits)`
 
 const everything = [
-  heads,
+  headProblems,
   brokenChains,
   unknownAccounts,
   unknownKeys,
@@ -227,7 +225,7 @@ const Totals = Schema.Tuple([
 
 const consoleTables = "select to_regclass('console.payment') is not null as is_there"
 
-const problemsOf = (sql: PgClient.PgClient, check: string, limit: number) =>
+export const problemsOf = (sql: PgClient.PgClient, check: string, limit: number) =>
   Effect.map(sql.unsafe<{ problem: string }>(`${check} limit ${limit}`), (rows) => rows.map(({ problem }) => problem))
 
 /** Follows the chain from its beginning. Numbers must be unique, so entries without a place in it are reported, too. */
@@ -238,7 +236,7 @@ const checkChain = Effect.fnUntraced(function* (
   tell: (problem: string) => void
 ) {
   const chain = chainCheck(yield* keptHead(sql), anchor, tell)
-  const end = yield* followChain(sql, beforeAll, toTheEnd, chain.seen).pipe(
+  const end = yield* followChainOfDatabase(sql, beforeAll, toTheEnd, chain.seen).pipe(
     Effect.catchTag("BrokenChain", ({ problem }) => {
       tell(`the chain cannot be followed: ${problem}`)
       return Effect.succeed(noHead)
@@ -259,59 +257,12 @@ export const verifyContents = Effect.fnUntraced(
     const younger = yield* checkChain(sql, anchor, value.entries, (problem) => problems.push(problem))
     return { ...value, problems: problems.slice(0, mostProblems), ...younger }
   },
-  Effect.mapError(unavailable("be verified"))
+  Effect.mapError(databaseUnavailable("be verified"))
 )
 
 /** Reads the whole ledger in one snapshot, while calls continue. */
-export const verify = (sql: PgClient.PgClient, anchor?: Head) =>
+export const verifyDatabase = (sql: PgClient.PgClient, anchor?: Head) =>
   transact(
     sql,
     Effect.andThen(sql.unsafe("set transaction isolation level repeatable read read only"), verifyContents(sql, anchor))
-  ).pipe(Effect.mapError(unavailable("be verified")))
-
-/**
- * What a start reads of all chains together, so that it takes a second: the 100 newest entries of each of 1,000
- * accounts, or one of each of 100,000. The database keeps the rest consistent while it is written, and `larder-serve
- * ledger verify` reads everything.
- */
-const entriesAtStart = 100_000
-const mostOfEach = 1_000
-/** If more keys than this were used this month, their days are too many for a start. */
-const keysAtStart = 10_000
-
-const newestOfEach = `
-  select greatest(1, least(${mostOfEach}, ${entriesAtStart} / greatest(1, count(*))))::integer as "ofEach"
-  from ledger.account`
-
-/** Compares months with days, which are summed separately. The transaction that adds the entries updates both. */
-const spendingOfThisMonth = `
-  with this as (
-    select ${monthOfMoment("now()")} as month,
-      date_trunc('month', now() at time zone 'UTC')::date as first_day,
-      (date_trunc('month', now() at time zone 'UTC') + interval '1 month')::date as next_day
-  ), spent as (
-    select key_id, account_id, credits
-    from ledger.spent_in_month
-    join ledger.api_key on api_key.id = key_id
-    where month = (select month from this)
-  )
-  select format('key %s has spent %s credits this month, and its days come to %s', key_id, spent.credits, days.credits)
-    as problem
-  from this, spent
-  cross join lateral (
-    select coalesce(sum(usage.credits), 0) as credits
-    from ledger.usage_of_day as usage
-    where usage.account_id = spent.account_id and usage.key_id = spent.key_id
-      and usage.day >= first_day and usage.day < next_day
-  ) as days
-  where (select count(*) from spent) <= ${keysAtStart} and spent.credits <> days.credits
-  order by key_id`
-
-/** What a start checks: the head of each account, the newest part of its chain, and what keys have spent this month. */
-export const verifyHeads = Effect.fnUntraced(function* (sql: PgClient.PgClient, place: string) {
-  const [newest] = yield* Effect.mapError(sql.unsafe<{ ofEach: number }>(newestOfEach), unavailable("be read"))
-  for (const check of [heads, brokenNewestLinks(newest?.ofEach ?? 1), spendingOfThisMonth]) {
-    const [problem] = yield* Effect.mapError(problemsOf(sql, check, 1), unavailable("be read"))
-    if (problem !== undefined) return yield* new LedgerDamaged({ place, problem })
-  }
-})
+  ).pipe(Effect.mapError(databaseUnavailable("be verified")))

@@ -17,7 +17,7 @@ export class UnknownAccount extends Schema.TaggedError<UnknownAccount>()("Unknow
 
 export class UnknownKey extends Schema.TaggedError<UnknownKey>()("UnknownKey", { id: Schema.String }) {
   override get message() {
-    return `There is no key ${this.id}. --key wants the id of a key (key_…), as in: larder-serve keys list --account ID`
+    return `There is no key ${this.id}. --key takes the id of a key (key_…). List them with: larder-serve keys list --account ID`
   }
 }
 
@@ -35,7 +35,7 @@ export class KeyExpired extends Schema.TaggedError<KeyExpired>()("KeyExpired", {
   expires_at: Schema.String
 }) {
   override get message() {
-    return `Key ${this.id} expired at ${this.expires_at}, and another secret would be refused, too. Give it a later end first, with: larder-serve keys edit --key ${this.id} --expires-at …`
+    return `Key ${this.id} expired at ${this.expires_at}, and another secret would be refused, too. Give it a later expiry first, with: larder-serve keys edit --key ${this.id} --expires-at …`
   }
 }
 
@@ -63,7 +63,7 @@ export class ReferenceTaken extends Schema.TaggedError<ReferenceTaken>()("Refere
   reference: Schema.String
 }) {
   override get message() {
-    return `${this.type} ${this.reference} is in the ledger of another account already. Nothing was booked.`
+    return `${this.type} ${this.reference} is already booked for another account. Nothing was booked.`
   }
 }
 
@@ -79,7 +79,7 @@ export class BalanceOutOfBounds extends Schema.TaggedError<BalanceOutOfBounds>()
   credits: Schema.Int
 }) {
   override get message() {
-    return `The balance of account ${this.account_id} is ${this.balance_credits} credits, and ${this.credits} more would leave what a balance can be: ${-mostCredits} to ${mostCredits}. Nothing was booked.`
+    return `The balance of account ${this.account_id} is ${this.balance_credits} credits, and ${this.credits} more would exceed the limits of a balance, ${-mostCredits} to ${mostCredits}. Nothing was booked.`
   }
 }
 
@@ -114,7 +114,7 @@ const draftOf = (
 })
 
 /** An account to book for: its balance, and the part of it that expires if it is not spent. */
-export interface AccountBalance {
+interface AccountBalance {
   readonly id: string
   readonly balance_credits: number
   readonly expiring: ReadonlyArray<{ readonly credits: number }>

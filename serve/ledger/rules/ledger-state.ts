@@ -6,7 +6,6 @@
 import { isScope, type Scope } from "@larder/schemas/scopes.ts"
 import { beginning, type ChainHead } from "../chain/chain.ts"
 import type { Account, ApiKey, Entry } from "../chain/records.ts"
-import { type ChargedRequests, chargedRequests } from "./charged-requests.ts"
 import { type ExpiringGrant, grantChanges, inOrder, noGrants } from "./expiring-grants.ts"
 import { addStored, budgetsOf, forgetUncounted, type KeySpending, noDays, type StoredSpending } from "./spending.ts"
 
@@ -221,3 +220,31 @@ const putKey = (state: LedgerState, record: ApiKey, countedFrom = Number.NEGATIV
   if (former_sha256 === null) return
   state.valid.set(former_sha256, { ...view, validUntil: Math.min(view.validUntil, endOf(former_expires_at)) })
 }
+
+/** Request ids per half: less than a second of the fastest traffic, an hour of usual traffic. */
+const remembered = 10_000
+
+/** Request ids of the latest charges. Ids are unique by design; this catches a bug before it charges a call twice. */
+export interface ChargedRequests {
+  /** Remembers the id. Returns false if it was already there. */
+  readonly add: (requestId: string) => boolean
+}
+
+export const chargedRequests = (): ChargedRequests => {
+  let newer = new Set<string>()
+  let older = new Set<string>()
+  return {
+    add: (requestId) => {
+      if (newer.has(requestId) || older.has(requestId)) return false
+      if (newer.size >= remembered) {
+        older = newer
+        newer = new Set()
+      }
+      newer.add(requestId)
+      return true
+    }
+  }
+}
+
+export const chargedTwice = (requestId: string) =>
+  new Error(`request ${requestId} has been charged already: its id was used twice`)

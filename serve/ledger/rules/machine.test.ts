@@ -98,13 +98,13 @@ describe("admission: one decision over balance and the key's month", () => {
     const state = ledgerWith({ budget: 200 })
     pay(state, "key_a", 100, october)
     pay(state, "key_a", 100, october)
-    assert.deepStrictEqual(hold(state, "key_a", endpoint, 1, october), { refused: "spend_cap_reached" })
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 1, october), { refused: "monthly_spend_cap_reached" })
   })
 
   it("refuses a call that costs more than what is left, and admits a cheaper one afterwards", () => {
     const state = ledgerWith({ budget: 150 })
     pay(state, "key_a", 100, october)
-    assert.deepStrictEqual(hold(state, "key_a", endpoint, 100, october), { refused: "spend_cap_reached" })
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 100, october), { refused: "monthly_spend_cap_reached" })
     pay(state, "key_a", 10, october)
   })
 
@@ -117,14 +117,14 @@ describe("admission: one decision over balance and the key's month", () => {
   it("counts what is held for running calls against balance and budget", () => {
     const state = ledgerWith({ budget: 150 })
     const running = held(hold(state, "key_a", endpoint, 100, october))
-    assert.deepStrictEqual(hold(state, "key_a", endpoint, 100, october), { refused: "spend_cap_reached" })
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 100, october), { refused: "monthly_spend_cap_reached" })
     release(running)
     held(hold(state, "key_a", endpoint, 100, october))
   })
 
   it("pauses a key whose budget is 0", () => {
     const state = ledgerWith({ budget: 0 })
-    assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, october), { refused: "spend_cap_reached" })
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, october), { refused: "monthly_spend_cap_reached" })
     assert.strictEqual(remaining(state, "key_a", october), 0)
   })
 })
@@ -133,7 +133,7 @@ describe("months: a hold belongs to the UTC month of its admission", () => {
   it("gives the key its whole budget again on the first of the month", () => {
     const state = ledgerWith({ budget: 100 })
     pay(state, "key_a", 100, lastOfOctober)
-    assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, lastOfOctober), { refused: "spend_cap_reached" })
+    assert.deepStrictEqual(hold(state, "key_a", endpoint, 10, lastOfOctober), { refused: "monthly_spend_cap_reached" })
     assert.strictEqual(remaining(state, "key_a", november), 100)
     pay(state, "key_a", 100, november)
   })

@@ -3,6 +3,9 @@
  * randomness. Time and ids come in, decisions come out. Holds change the state immediately. Decisions become part of it
  * (`apply`, `settle`) only when they are durable.
  *
+ * `hold` decides every 402 of the API: the balance here, the budgets in `spending.ts`. A refusal is named like its error
+ * code, which `schemas/error-codes.ts` explains; `schemas/api-errors.ts` has the text.
+ *
  * Holds exist only in memory: a process that crashes between a hold and its charge has charged nothing.
  */
 import type { Draft } from "../chain/chain.ts"

@@ -6,7 +6,7 @@
 import type { ApiKey } from "../chain/records.ts"
 import { type Days, dateOfDay, mondayOf, monthOfDay } from "../moments.ts"
 
-export type CapReached = "daily_spend_cap_reached" | "weekly_spend_cap_reached" | "spend_cap_reached"
+export type CapReached = "daily_spend_cap_reached" | "weekly_spend_cap_reached" | "monthly_spend_cap_reached"
 
 /**
  * A kind of budget period. Each day belongs to one period of each kind. No two kinds share a period number for the next
@@ -28,7 +28,7 @@ const monthly: Kind = {
     if (latest.day !== day) latest = { day, month: monthOfDay(day) }
     return latest.month
   },
-  refusal: "spend_cap_reached"
+  refusal: "monthly_spend_cap_reached"
 }
 
 /** The first and the last day of a period that is not a month. */

@@ -44,7 +44,7 @@ export const lastUseDays = 90
 /** Where a page of requests ended; the next one begins after it. */
 export type PlaceInRequests = Pick<NotedRequest, "occurred_at" | "id">
 
-export interface RequestsAsked {
+interface RequestsAsked {
   readonly account_id: string
   readonly id?: string
   readonly key_id?: string

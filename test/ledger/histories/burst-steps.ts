@@ -139,7 +139,7 @@ const judgeKey = (ended: ReadonlyArray<Ended>, budget: number, used: number) => 
     const left = one.budget - used - admitted
     if (one.outcome === "held" && one.budget !== budget)
       assert.ok(left >= 0, `the new budget was overspent by ${-left}`)
-    if (one.outcome === "spend_cap_reached") assert.ok(left < one.credits, "refused, and budget was left")
+    if (one.outcome === "monthly_spend_cap_reached") assert.ok(left < one.credits, "refused, and budget was left")
   }
 }
 

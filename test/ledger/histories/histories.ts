@@ -121,7 +121,7 @@ export const enoughRuns = 70
 const whatHappens = [
   "held",
   "insufficient_balance",
-  "spend_cap_reached",
+  "monthly_spend_cap_reached",
   "key_changed",
   "charged",
   "charged to another month",

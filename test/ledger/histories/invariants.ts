@@ -155,7 +155,7 @@ const checkCounters = (world: World) => {
         insufficient_balance: refused.refused_insufficient_balance,
         daily_spend_cap_reached: refused.refused_daily_spend_cap_reached,
         weekly_spend_cap_reached: refused.refused_weekly_spend_cap_reached,
-        spend_cap_reached: refused.refused_spend_cap_reached
+        monthly_spend_cap_reached: refused.refused_monthly_spend_cap_reached
       },
       counts
     )

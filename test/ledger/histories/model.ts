@@ -122,7 +122,7 @@ export class Model {
 
   judge(key: KeyModel, credits: number): Outcome {
     if (this.available(key.account) < credits) return "insufficient_balance"
-    return this.room(key) < credits ? "spend_cap_reached" : "held"
+    return this.room(key) < credits ? "monthly_spend_cap_reached" : "held"
   }
 
   isOfAnotherMonth(hold: HoldModel): boolean {

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { administer } from "@larder/serve/ledger/postgres/administer.ts"
+import { administerPostgres } from "@larder/serve/ledger/postgres/administer.ts"
+import { type DecisionEvent, decisionChannel } from "@larder/serve/ledger/postgres/groups/group-writer.ts"
 import type { LeaseHabits } from "@larder/serve/ledger/postgres/leases/lease-habits.ts"
 import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
 import { connect } from "@larder/serve/ledger/postgres/sql/database.ts"
-import { type DecisionEvent, decisionChannel } from "@larder/serve/ledger/postgres/sql/decision-channel.ts"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope, Stream } from "effect"
 import { type BreakableWire, breakableWire } from "../breakable-wire.ts"
 import type { LedgerKind, Subject } from "./subject.ts"
@@ -35,7 +35,7 @@ const open = async (url: string, habits: LeaseHabits | undefined): Promise<Subje
   const doubts = mkdtempSync(path.join(tmpdir(), "larder-doubts-"))
   const watching = Scope.makeUnsafe()
   const { administration, sql } = await Effect.gen(function* () {
-    const administration = administer(yield* connect(Redacted.make(url)))
+    const administration = administerPostgres(yield* connect(Redacted.make(url)))
     const built = yield* Layer.build(PgClient.layer({ url: Redacted.make(url) }))
     return { administration, sql: Context.get(built, PgClient.PgClient) }
   }).pipe(Scope.provide(watching), Effect.runPromise)

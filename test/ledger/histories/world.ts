@@ -33,14 +33,14 @@ interface Counts {
   insufficient_balance: number
   daily_spend_cap_reached: number
   weekly_spend_cap_reached: number
-  spend_cap_reached: number
+  monthly_spend_cap_reached: number
 }
 const noCounts = (): Counts => ({
   commits: 0,
   insufficient_balance: 0,
   daily_spend_cap_reached: 0,
   weekly_spend_cap_reached: 0,
-  spend_cap_reached: 0
+  monthly_spend_cap_reached: 0
 })
 
 export class World {

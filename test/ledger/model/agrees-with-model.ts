@@ -159,7 +159,7 @@ const go = async (world: World, steps: number) => {
 /** Together a run of some thousand steps meets all of these; else it would prove less than it seems to. */
 const whatHappens = [
   ["held", "charged", "released", "insufficient_balance", "unknown", "forbidden"],
-  ["daily_spend_cap_reached", "weekly_spend_cap_reached", "spend_cap_reached"],
+  ["daily_spend_cap_reached", "weekly_spend_cap_reached", "monthly_spend_cap_reached"],
   ["request id refused", "charged later than admitted", "key changed meanwhile", "remaining read"],
   ["budget edited", "scopes edited", "end edited", "rotated", "revoked", "key created", "account opened"],
   ["credited until a moment", "taken of credits that expire", "credits expired"],

@@ -12,7 +12,7 @@ export type Refusal =
   | "insufficient_balance"
   | "daily_spend_cap_reached"
   | "weekly_spend_cap_reached"
-  | "spend_cap_reached"
+  | "monthly_spend_cap_reached"
 
 export const noBudget = 9_000_000_000_000_000
 
@@ -23,7 +23,7 @@ const weekOf = (ms: number) => Math.floor((ms / 86_400_000 - 4) / 7)
 export const windows = [
   { budget: "day", of: dayOf, refusal: "daily_spend_cap_reached" },
   { budget: "week", of: (ms: number) => `week ${weekOf(ms)}`, refusal: "weekly_spend_cap_reached" },
-  { budget: "month", of: (ms: number) => timeOf(ms).slice(0, 7), refusal: "spend_cap_reached" }
+  { budget: "month", of: (ms: number) => timeOf(ms).slice(0, 7), refusal: "monthly_spend_cap_reached" }
 ] as const satisfies ReadonlyArray<{ budget: string; of: (ms: number) => string; refusal: Refusal }>
 
 export type Budgets = Readonly<Record<(typeof windows)[number]["budget"], number>>

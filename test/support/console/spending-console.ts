@@ -9,8 +9,8 @@ import { scopes } from "@larder/schemas/scopes.ts"
 import { listen } from "@larder/serve/api/listen.ts"
 import { makeMeters } from "@larder/serve/api/meters.ts"
 import { loopback } from "@larder/serve/api/trusted-proxies.ts"
-import type { Billing } from "@larder/serve/billing/billing.ts"
-import { billing } from "@larder/serve/billing/open-billing.ts"
+import { Billing } from "@larder/serve/billing/billing.ts"
+import { openBilling } from "@larder/serve/billing/open-billing.ts"
 import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
 import { makeConsole } from "@larder/serve/console/app.ts"
 import { ledgerPages } from "@larder/serve/console/billing/account-statement.ts"
@@ -26,7 +26,7 @@ import { usagePages } from "@larder/serve/console/usage/usage.ts"
 import type { Page } from "@larder/serve/console/web/page.ts"
 import { Administration } from "@larder/serve/ledger/administration.ts"
 import { embeddedConsole } from "@larder/serve/ledger/embedded/embedded-console.ts"
-import { ledgerIn } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
+import { ledgerInFile } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
 import { LedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
 import { Ledger } from "@larder/serve/ledger/ledger.ts"
 import { People } from "@larder/serve/people/people.ts"
@@ -58,7 +58,7 @@ const served = (folder: string, now: () => number) => {
   const stores = Layer.mergeAll(
     Layer.effect(
       Ledger,
-      Effect.flatMap(LedgerFile, (file) => ledgerIn(file))
+      Effect.flatMap(LedgerFile, (file) => ledgerInFile(file))
     ),
     embeddedConsole
   ).pipe(Layer.provide(LedgerFile.layer(folder)))
@@ -67,7 +67,7 @@ const served = (folder: string, now: () => number) => {
     layerRequestLog,
     Simulator.layer(() => url)
   ).pipe(Layer.provideMerge(Ledger.layerAdministration), Layer.provideMerge(stores))
-  const money = Layer.unwrap(Effect.map(Simulator, ({ processor }) => billing(processor)))
+  const money = Layer.unwrap(Effect.map(Simulator, ({ processor }) => Layer.effect(Billing, openBilling(processor))))
   const listening = Layer.effect(
     Address,
     Effect.gen(function* () {

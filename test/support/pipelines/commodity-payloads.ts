@@ -182,11 +182,14 @@ export const bodyOf = (feed: Feed, rows: ReadonlyArray<unknown>, counts: Row = {
   return feed.section === "" ? marsBody(rows, counts) : sectionsBody({ [feed.section]: rows })
 }
 
-/** Through the text of a payload, as it comes. */
-export const readRows = (feed: Feed, rows: ReadonlyArray<unknown>, limits?: Limits) => {
-  const answered = { url: "https://example.test", text: bodyOf(feed, rows), content_type: null, recorded: false }
-  return normalise(feed, rowsOf(feed, answered).rows, limits)
+/** From the text of a payload to readings. */
+export const readBody = (feed: Feed, text: string, limits?: Limits) => {
+  const answered = { url: "https://example.test", text, content_type: null, recorded: false }
+  return normalise(feed, rowsOf(feed, answered), limits)
 }
+
+export const readRows = (feed: Feed, rows: ReadonlyArray<unknown>, limits?: Limits) =>
+  readBody(feed, bodyOf(feed, rows), limits)
 
 /** What rows are read as: `butter_sales_price_weekly 2026-08-29 1.6140`. */
 export const readings = (feed: Feed, ...rows: ReadonlyArray<Row>) =>

@@ -1,7 +1,7 @@
 /** Files of feeds for tests: put together from text, handed over in pieces, and read to their end. */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { type Batch, PayloadUnreadable, type ReadFile } from "@larder/pipelines/storefronts/decode/feed.ts"
+import { type Batch, FeedUnreadable, type ReadFile } from "@larder/pipelines/storefronts/decode/feed.ts"
 import fc from "fast-check"
 
 export async function* pieces<A>(...parts: ReadonlyArray<A>): AsyncGenerator<A> {
@@ -16,7 +16,7 @@ export const collected = async <A>(parts: AsyncIterable<ReadonlyArray<A>>) => {
   try {
     for await (const part of parts) found.push(...part)
   } catch (cause) {
-    if (!(cause instanceof PayloadUnreadable)) throw cause
+    if (!(cause instanceof FeedUnreadable)) throw cause
     return { found, problem: cause.problem }
   }
   return { found, problem: null }

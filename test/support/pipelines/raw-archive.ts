@@ -45,7 +45,7 @@ export const addressed = (payloads: ReadonlyArray<string | Uint8Array>): Payload
 export const runNamed = (
   folder: string,
   run_id: string,
-  more: { readonly goesOn?: true; readonly into?: string } = {}
+  more: { readonly resumesRuns?: true; readonly into?: string } = {}
 ) => Archive.layer({ folder, run_id, pipeline: "shops", days: null, ...more })
 
 /** Fetches all of these, and tells what the run reads. */

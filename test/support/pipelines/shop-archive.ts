@@ -21,7 +21,7 @@ export const shop: Pipeline = {
   checks: [],
   samples: new URL("file:///not/there"),
   hosts: [],
-  goesOn: true,
+  resumesRuns: true,
   repeatsReads: true,
   read: Effect.fnUntraced(function* ({ run_id, staging }) {
     const items = (yield* fetchAll(addressed(["", ""])).pipe(Effect.orDie)).map((bytes) =>

@@ -5,7 +5,7 @@ import { Archive } from "@larder/pipelines/run/archive/archive.ts"
 import { type LivePolicy, liveOrigin } from "@larder/pipelines/run/origins/live.ts"
 import { Origin } from "@larder/pipelines/run/origins/origin.ts"
 import type { Batch } from "@larder/pipelines/storefronts/decode/feed.ts"
-import { readFeedFile } from "@larder/pipelines/storefronts/source/crawl/feed-file.ts"
+import { feedKinds } from "@larder/pipelines/storefronts/feed-kinds.ts"
 import {
   type StorePolicy,
   shopifyLane,
@@ -13,9 +13,7 @@ import {
   storeRequests
 } from "@larder/pipelines/storefronts/source/crawl/policy.ts"
 import { type Known, nothingKnown } from "@larder/pipelines/storefronts/source/crawl/product-list.ts"
-import { readShopify } from "@larder/pipelines/storefronts/source/crawl/shopify.ts"
 import type { StoreRead } from "@larder/pipelines/storefronts/source/crawl/store-read.ts"
-import { readWooCommerce } from "@larder/pipelines/storefronts/source/crawl/woocommerce.ts"
 import { withOperatorFiles } from "@larder/pipelines/storefronts/source/operator-files.ts"
 import type { ListedStore } from "@larder/pipelines/storefronts/source/store-list.ts"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
@@ -160,13 +158,7 @@ export const readOnce = Effect.fnUntraced(function* (
   const batches: Array<Batch> = []
   const take = (batch: Batch) => Effect.sync(() => void batches.push(batch))
   const whole = { ...hastyStore, ...policy }
-  const reading = {
-    shopify: readShopify,
-    woocommerce: readWooCommerce,
-    "shopify-csv": readFeedFile,
-    "google-merchant": readFeedFile
-  }[store.kind]
-  const read = yield* reading(store, take, whole, known)
+  const read = yield* feedKinds[store.kind].read(store, take, whole, known)
   const products = [...new Set(batches.flatMap((batch) => batch.products.map(({ native_id }) => native_id)))]
   return { read, batches, products } satisfies Taken as Taken
 })

@@ -1,6 +1,5 @@
 /** A generation without data, for tests whose endpoints are read as the test says. */
-import { provenancesOf } from "@larder/serve/api/provenance.ts"
-import type { ReadModel } from "@larder/serve/api/read-model.ts"
+import { provenancesOf, type ReadModel } from "@larder/serve/api/read-model.ts"
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import type { Generation, Live } from "@larder/warehouse/live/live.ts"
 import { withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"

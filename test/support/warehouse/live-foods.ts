@@ -4,7 +4,7 @@ import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { layoutOf } from "@larder/warehouse/generation/layout.ts"
 import { isLoaded, newestManifest, readManifest } from "@larder/warehouse/generation/manifest.ts"
 import { verifiedDatabase } from "@larder/warehouse/generation/parts.ts"
-import { foodsOf } from "@larder/warehouse/live/sidecar-files.ts"
+import { openServedFoods } from "@larder/warehouse/live/sidecar-files.ts"
 import { Effect, Option } from "effect"
 
 /**
@@ -18,5 +18,5 @@ export const openLiveFoods = Effect.fnUntraced(function* (home: string, generati
   const entry = Option.getOrUndefined(manifest)?.data_sets["branded-foods"]
   if (!isLoaded(entry)) return yield* Effect.die(new Error(`${home} has no branded foods`))
   const db = yield* DuckDb.readOnly(yield* verifiedDatabase(layout, "branded-foods", entry))
-  return yield* foodsOf(layout, entry, db)
+  return yield* openServedFoods(layout, entry, db)
 })

@@ -3,6 +3,7 @@
 import { literal } from "@larder/warehouse/duckdb.ts"
 import type { Layout } from "@larder/warehouse/generation/layout.ts"
 import { stage } from "@larder/warehouse/publishing/staging.ts"
+import { createHalfProductTable, halfProductTable } from "@larder/warehouse/storefronts/reconcile.ts"
 import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
 import { Effect } from "effect"
 import { onceForFile } from "../once-for-file.ts"
@@ -14,6 +15,8 @@ type Columns = Readonly<Record<string, Value>>
 interface ProductRead {
   readonly id: string
   readonly variants?: ReadonlyArray<Columns>
+  /** Some of its rows may be missing. */
+  readonly is_half?: true
   readonly set?: Columns
 }
 
@@ -121,6 +124,10 @@ const rowsOf = (read: StoreRead, run_id: string): ReadonlyArray<string> => {
         seconds: 1.5
       },
       "ingest"
+    ),
+    createHalfProductTable,
+    ...products.flatMap(({ id, is_half }) =>
+      is_half ? [`insert into ${halfProductTable} values (${literal(id)})`] : []
     ),
     ...products.map((product) => insert("product", { ...productOf(product, store_id), ...fetched })),
     ...collections.map(({ id, set }) =>

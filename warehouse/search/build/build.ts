@@ -8,10 +8,11 @@ import { Worker } from "node:worker_threads"
 import { FoodCategory } from "@larder/schemas/branded-food/records.ts"
 import { Effect, Schema } from "effect"
 import { type DuckDb, type DuckDbError, literal } from "../../duckdb.ts"
+import { FoodFilesDamaged } from "../files.ts"
 import { textColumns, textFiles } from "../indexed-columns.ts"
 import { labelFile, selectLabels } from "../labels.ts"
-import { KnownNutrient, writeManifest } from "../manifest.ts"
-import { FoodFilesDamaged, openFoods } from "../open.ts"
+import { KnownNutrient, writeSearchManifest } from "../manifest.ts"
+import { openFoods } from "../open.ts"
 import { selectRecords } from "../record-fields.ts"
 import { recordFiles } from "../records.ts"
 import { type Indexing, indexFiles } from "./index-files.ts"
@@ -163,7 +164,7 @@ export const buildFoods = Effect.fn("Foods.build")(function* (
   yield* attempt("writing the manifest", () => {
     for (const name of ["labels", ...textColumns.map(({ column }) => column)]) rmSync(temporary(name))
     const written = textColumns.map(({ column }) => textFiles(column))
-    writeManifest(folder, {
+    writeSearchManifest(folder, {
       ...counts,
       run_id,
       categories: JSON.stringify(categories),

@@ -43,6 +43,6 @@ select
   coalesce(label_calcium::double, branded_food.per_serving(calcium, serving_size)) as calcium,
   coalesce(label_iron::double, branded_food.per_serving(iron, serving_size)) as iron,
   coalesce(label_potassium::double, branded_food.per_serving(potassium, serving_size)) as potassium,
-  -- The unit of the label's own vitamin D is not documented: it is always derived from the nutrients.
+  -- The unit of the label's own vitamin D is not documented, so vitamin D is always derived from the nutrients.
   branded_food.per_serving(vitamin_d, serving_size) as vitamin_d
 from amount

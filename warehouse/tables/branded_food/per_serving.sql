@@ -10,8 +10,9 @@ create or replace macro branded_food.digits_beyond_three(product) as greatest(fl
 ;
 create or replace macro branded_food.per_serving(amount, serving_size) as case
   when amount = 0 or serving_size = 0 then 0::double
-  -- Whole millionths on both sides: their product is exact, in units of 10^-14 of the result. 64 bits hold it below a million. A
-  -- list of one names what is used several times: a macro repeats its arguments, and a query would be planned twice as long.
+  -- Both sides are whole millionths, so their product is exact, in units of 10^-14 of the result; 64 bits suffice below a million.
+  -- A list of one names a value that is used several times: a macro repeats its arguments, and a query would take twice as long
+  -- to plan.
   else sign(amount) * list_transform(
     [{
       'amount': abs(branded_food.millionths(amount)),
@@ -42,7 +43,7 @@ comment on macro branded_food.without_digits is
   'The number that a whole number means which counts units of 10^-14, after so many of its last digits were dropped.'
 ;
 comment on macro branded_food.digits_beyond_three is
-  'How many digits to drop of a product of two numbers of millionths, so that three are left. The product itself is given, not its millionths.'
+  'Number of digits to drop from a product of two numbers of millionths so that three are left. The argument is the product itself, not its millionths.'
 ;
 comment on macro branded_food.per_serving is
   'Amount per serving from an amount per 100 g or ml and a serving size: their product divided by 100 in exact decimal arithmetic, rounded half to even to three significant digits.'

@@ -1,5 +1,5 @@
--- A product is a data source and a barcode. A label without a barcode is a product of its own, together with the versions that
--- only it names.
+-- A product is a data source and a barcode. A label without a barcode is a separate product, together with the versions that only
+-- it names.
 with loaded as (
   select
     fdc_id,
@@ -18,7 +18,7 @@ named as (
     data_source,
     gtin_14,
     if(gtin_14 is null, fdc_id, null) as label_alone,
-    -- the label that names it replaced it, whatever the days say
+    -- the label that names it has replaced it, even if the days say otherwise
     if(published_on is null, null, least(earlier.published_on, published_on)) as published_on,
     null::date as available_on,
     null::date as modified_on,

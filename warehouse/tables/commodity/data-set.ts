@@ -1,8 +1,15 @@
 /** Prices of commodities: catalog, and every published value. */
-import { Coverage, MetricRow, Price, PriceVersion, ProductRow, SeriesRow } from "@larder/schemas/commodity/tables.ts"
+import {
+  CommodityProductRow,
+  Coverage,
+  MetricRow,
+  Price,
+  PriceVersion,
+  SeriesRow
+} from "@larder/schemas/commodity/tables.ts"
 import { type DataSet, table, view } from "../tables.ts"
 
-export const productTable = table("commodity", "product", ProductRow, { by: "replacing all" })
+export const productTable = table("commodity", "product", CommodityProductRow, { by: "replacing all" })
 export const metricTable = table("commodity", "metric", MetricRow, { by: "replacing all" })
 export const seriesTable = table("commodity", "series", SeriesRow, { by: "replacing all" })
 export const priceVersionTable = table(

@@ -6,7 +6,7 @@ select
   value_text,
   published_at,
   is_final,
-  -- DuckDB 1.1 sometimes waits for ever in count(distinct value) over a window
+  -- DuckDB 1.1 sometimes hangs in count(distinct value) over a window
   list_unique(list(value) over same_day)::bigint as versions
 from commodity.price_version
 window same_day as (partition by metric_name, observed_on)

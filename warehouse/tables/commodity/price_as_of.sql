@@ -3,16 +3,16 @@ with asked as (
   select case
     when length(trim(moment::varchar)) <= 10 then moment::date + interval 1 day - interval 1 microsecond
     when regexp_full_match(moment::varchar, '\s*\S+[ T][0-9:.]+\s*') then moment::timestamp
-    -- With a zone, and so not to be cast to a timestamp, which would ask for the zone of the session or drop the offset. The
-    -- clocks of reports are four to six hours behind UTC.
+    -- A text with a zone is not cast to a timestamp: the cast would use the zone of the session, or drop the offset. The clocks of
+    -- reports are four to six hours behind UTC.
     else make_timestamp(epoch_us(moment::timestamptz)) - interval 6 hours
   end as until
 )
 select metric_name, observed_on, value, value_text, published_at, is_final
 from commodity.price_version, asked
 where published_at <= until
-  -- Rows without a stamp are a microsecond before the end of a day, where no stamp is. They were published when they were
-  -- fetched at the latest, which is in UTC: no clock of a report is further on then than four hours behind.
+  -- Rows without a publication time are at a microsecond before the end of a day, which no real time is. They were published at the
+  -- latest when they were fetched. That time is in UTC, and every report's clock is at least four hours behind it.
   and (microsecond(published_at) % 1_000_000 <> 999_999 or fetched_at - interval 4 hours <= until)
 qualify row_number() over (
   partition by metric_name, observed_on
@@ -20,4 +20,4 @@ qualify row_number() over (
 ) = 1
 ;
 comment on macro table commodity.price_as_of is
-  'The value of each metric and day as it stood at a moment: what had been published by then, a final value before a provisional one, then the newest publication. A day includes all that was published on it. A time without a zone is compared with the report''s own clock. A time with a zone counts from six hours behind UTC, the latest that a report''s clock can be: never too early, up to two hours late. A value whose report states no time of publication is there from when it was fetched. The time zone of the session never matters.'
+  'The value of each metric and day as of a moment: of the values published by then, a final value takes precedence over a provisional one, then the newest publication counts. A day includes everything that was published on it. A time without a zone is compared with the report''s own clock. A time with a zone is compared as six hours behind UTC, the furthest that a report''s clock can be behind: values appear never too early, and up to two hours late. A value whose report states no time of publication appears from the time when it was fetched. The time zone of the session does not matter.'

@@ -12,6 +12,6 @@ where not exists (
   from last_reading later
   where later.raw_sha256 = reject.raw_sha256
     and (later.told_in > reading.told_in or (later.told_in = reading.told_in and later.run_id > reject.run_id))
-    -- a release has its files
+    -- a release also owns its files
     and (later.feed = reject.feed or starts_with(reject.feed, later.feed || '/'))
 )

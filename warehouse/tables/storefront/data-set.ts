@@ -6,15 +6,15 @@ import {
   LastSeenRow,
   ListingRow,
   ProductCategoryRow,
-  ProductRow,
   SightingRow,
+  StoreProductRow,
   StoreRow,
   StoreStatusRow,
   VariantChangeRow,
   VariantRow
 } from "@larder/schemas/storefront/tables.ts"
 import { lastSeen } from "../../storefronts/last-seen.ts"
-import { settleReads } from "../../storefronts/reconcile.ts"
+import { reconcileReads } from "../../storefronts/reconcile.ts"
 import { type DataSet, sqlOf, table, type View, view } from "../tables.ts"
 
 export const storeTable = table("storefront", "store", StoreRow, { by: "replacing", key: ["store_id"] })
@@ -43,7 +43,7 @@ export const storefront: DataSet = {
   },
   tables: [
     storeTable,
-    table("storefront", "product", ProductRow, {
+    table("storefront", "product", StoreProductRow, {
       by: "replacing",
       key: ["product_id"],
       ignoring: ["source_rows", "fetched_at", "raw_sha256"]
@@ -73,7 +73,7 @@ export const storefront: DataSet = {
     view("storefront", "collection_product", CollectionProductRow)
   ],
   viewsOverIngest: [view("storefront", "store_status", StoreStatusRow), lastSeenView],
-  settle: settleReads,
+  reconcile: reconcileReads,
   countStatedRows: `
     select (
       (select coalesce(sum(source_rows), 0) from storefront.product) + (select count(*) from storefront.collection)

@@ -3,21 +3,21 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { siftRecords } from "./filter-records.ts"
+import { filterRecords } from "./filter-records.ts"
 
 let folder = ""
 beforeAll(() => {
-  folder = mkdtempSync(path.join(tmpdir(), "larder-sift-"))
+  folder = mkdtempSync(path.join(tmpdir(), "larder-filter-"))
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
 /** The file has two columns. */
-const sifted = (content: string | Buffer) => {
+const filtered = (content: string | Buffer) => {
   const [file, good, bad] = ["food.csv", "good.csv", "bad.ndjson"].map((name) => path.join(folder, name))
   if (file === undefined || good === undefined || bad === undefined) throw new Error("three names were given")
   for (const left of [good, bad]) rmSync(left, { force: true })
   writeFileSync(file, content)
-  return Effect.map(siftRecords(file, 2, good, bad), ({ cut, records }) => ({
+  return Effect.map(filterRecords(file, 2, good, bad), ({ cut, records }) => ({
     records,
     cut,
     good: readFileSync(good, "utf8"),
@@ -31,15 +31,15 @@ const sifted = (content: string | Buffer) => {
 
 const before = '"id","name"\n"1","one"\n'
 const after = '"3","three"\n'
-const around = (line: string) => sifted(before + line + after)
+const around = (line: string) => filtered(before + line + after)
 
 describe("broken records of a CSV file", () => {
   it.effect.each([
     ["too few fields", '"2"\n', "it has 1 instead of 2 fields"],
     ["too many fields", '"2","two","second"\n', "it has 3 instead of 2 fields"],
     ["a quote within quotes", '"2","5" pipe"\n', "text follows the quotes of field 2"],
-    ["a quote without quotes", '2,5" pipe\n', "a quote stands inside of field 2"],
-    ["a carriage return without quotes", "2,a\rb\n", "a carriage return stands in field 2, which has no quotes"],
+    ["a quote without quotes", '2,5" pipe\n', "a quote is inside field 2"],
+    ["a carriage return without quotes", "2,a\rb\n", "a carriage return is in field 2, which has no quotes"],
     ["quotes that nothing closes", '"2","two\n', "text follows the quotes of field 2"]
   ] as const)("reports a broken record with line, reason and text, and keeps the others: %s", ([, line, reason]) =>
     Effect.map(around(line), ({ bad, good, records }) => {
@@ -50,7 +50,7 @@ describe("broken records of a CSV file", () => {
   )
 
   it.effect("reports a record that is cut off by the end of the file", () =>
-    Effect.map(sifted(`${before}"2","last cut`), ({ bad, good }) => {
+    Effect.map(filtered(`${before}"2","last cut`), ({ bad, good }) => {
       const reason = "the quotes of field 2 are not closed"
       assert.deepStrictEqual(bad, [{ line: 3, reason: reason, payload: '"2","last cut' }])
       assert.strictEqual(good, before)
@@ -66,7 +66,7 @@ describe("broken records of a CSV file", () => {
     ["fewer fields and blank lines", '"2"\n\n', "it has 1 instead of 2 fields"],
     ["a comma", '"2",', "nothing follows its last comma"]
   ] as const)("says that a file was cut off whose last record ends with %s", ([, end, problem]) =>
-    Effect.map(sifted(before + end), ({ cut }) => assert.deepStrictEqual(cut, { record: 3, problem }))
+    Effect.map(filtered(before + end), ({ cut }) => assert.deepStrictEqual(cut, { record: 3, problem }))
   )
 
   it.effect.each([
@@ -76,7 +76,7 @@ describe("broken records of a CSV file", () => {
     ["is broken otherwise, with a line break", '"2","5" pipe"\n'],
     ["has fewer fields than the header, as all do", undefined]
   ] as const)("takes a file for whole whose last record %s", ([, end]) =>
-    Effect.map(sifted(end === undefined ? '"id","name"\n"1"\n"2"\n' : before + end), ({ cut }) =>
+    Effect.map(filtered(end === undefined ? '"id","name"\n"1"\n"2"\n' : before + end), ({ cut }) =>
       assert.isUndefined(cut)
     )
   )
@@ -89,7 +89,7 @@ describe("broken records of a CSV file", () => {
       const ends = records.map((_, n) => `"id","name"\n${records.slice(0, n + 1).join("\n")}`.length)
       const isWhole = (length: number) => ends.some((end) => length === end || length === end + 1)
       for (let length = '"id","name"\n'.length + 1; length <= whole.length; length++) {
-        const { cut } = yield* sifted(whole.slice(0, length))
+        const { cut } = yield* filtered(whole.slice(0, length))
         assert.strictEqual(cut === undefined, isWhole(length), whole.slice(0, length))
       }
     })
@@ -97,9 +97,9 @@ describe("broken records of a CSV file", () => {
 
   it.effect("reports a record that is not valid UTF-8", () =>
     Effect.map(
-      sifted(Buffer.concat([Buffer.from(`${before}"2","`), Buffer.from([0xe9]), Buffer.from(`"\n${after}`)])),
+      filtered(Buffer.concat([Buffer.from(`${before}"2","`), Buffer.from([0xe9]), Buffer.from(`"\n${after}`)])),
       ({ bad, good }) => {
-        assert.deepStrictEqual(bad, [{ line: 3, reason: "it is no valid UTF-8", payload: '"2","\uFFFD"' }])
+        assert.deepStrictEqual(bad, [{ line: 3, reason: "it is not valid UTF-8", payload: '"2","\uFFFD"' }])
         assert.strictEqual(good, before + after)
       }
     )
@@ -125,7 +125,7 @@ describe("good records of a CSV file", () => {
   )
 
   it.effect("writes each record with a line feed at its end, also when it had another line ending", () =>
-    Effect.map(sifted('\uFEFFid,name\r\n1,one\n2,two\r\n3,"a\r\nb"'), ({ bad, good, records }) => {
+    Effect.map(filtered('\uFEFFid,name\r\n1,one\n2,two\r\n3,"a\r\nb"'), ({ bad, good, records }) => {
       assert.strictEqual(good, 'id,name\n1,one\n2,two\n3,"a\r\nb"\n')
       assert.deepStrictEqual(bad, [])
       assert.strictEqual(records, 3)
@@ -142,7 +142,7 @@ describe("good records of a CSV file", () => {
   it.effect("keeps records whole that lie across the pieces in which the file is read", () => {
     const rows = Array.from({ length: 120_000 }, (_, row) => `"${row}","${"é\n".repeat(row % 50)}"\n`)
     const broken = rows.flatMap((row, index) => (index % 1000 === 7 ? [row, '"broken"\n'] : [row]))
-    return Effect.map(sifted(`"id","name"\n${broken.join("")}`), ({ bad, good, records }) => {
+    return Effect.map(filtered(`"id","name"\n${broken.join("")}`), ({ bad, good, records }) => {
       assert.isTrue(good === `"id","name"\n${rows.join("")}`)
       assert.strictEqual(records, rows.length)
       assert.deepStrictEqual(

@@ -9,7 +9,7 @@ import { type FileHandle, open } from "node:fs/promises"
 import { basename } from "node:path"
 import { Effect } from "effect"
 import { FileUnwritable, writeAll } from "../../../run/files/write-all.ts"
-import { mostBytesOfRow } from "./header.ts"
+import { maxRowBytes } from "./header.ts"
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
@@ -17,10 +17,10 @@ const quote = 0x22
 const comma = 0x2c
 
 /** The payload of a longer record is truncated to this; the raw archive keeps it whole. */
-const mostBytesOfPayload = 100_000
+const maxPayloadBytes = 100_000
 const pieceBytes = 4 << 20
 
-export interface Sifted {
+export interface Filtered {
   /** Good records, without the header. */
   readonly records: number
   /** The others, without blank lines. */
@@ -36,7 +36,7 @@ export interface CutRecord {
 }
 
 /** `last` is before the line end of the record, `end` after it; for a broken record, of its first line. */
-interface Looked {
+interface Scanned {
   readonly last: number
   readonly end: number
   readonly problem: string | undefined
@@ -71,8 +71,8 @@ const brokenLine = (
   from: number,
   isAll: boolean,
   problem: string,
-  lacks?: Looked["lacks"]
-): Looked | undefined => {
+  lacks?: Scanned["lacks"]
+): Scanned | undefined => {
   const found = bytes.indexOf(lineFeed, from)
   if (found === -1 && !isAll) return undefined
   const last = found === -1 ? bytes.length : found
@@ -80,7 +80,7 @@ const brokenLine = (
 }
 
 /** The record at `from`; undefined if more bytes are needed. */
-const look = (bytes: Buffer, from: number, isAll: boolean, columns: number): Looked | undefined => {
+const scanRecord = (bytes: Buffer, from: number, isAll: boolean, columns: number): Scanned | undefined => {
   const refuse = (problem: string) => brokenLine(bytes, from, isAll, problem)
   let fields = 1
   for (let at = from; ; at++, fields++) {
@@ -96,10 +96,8 @@ const look = (bytes: Buffer, from: number, isAll: boolean, columns: number): Loo
     const isReturn = byte === carriageReturn && (bytes[at + 1] === lineFeed || at + 1 === bytes.length)
     if (isReturn && at + 1 === bytes.length && !isAll) return undefined
     if (at < bytes.length && byte !== lineFeed && !isReturn) {
-      if (byte === carriageReturn) return refuse(`a carriage return stands in field ${fields}, which has no quotes`)
-      return refuse(
-        isQuoted ? `text follows the quotes of field ${fields}` : `a quote stands inside of field ${fields}`
-      )
+      if (byte === carriageReturn) return refuse(`a carriage return is in field ${fields}, which has no quotes`)
+      return refuse(isQuoted ? `text follows the quotes of field ${fields}` : `a quote is inside field ${fields}`)
     }
     // A release quotes empty fields, too, so its records cannot end with a comma. A record that begins without a quote
     // was saved by another tool, and can.
@@ -135,7 +133,7 @@ const writerOf = (file: FileHandle) => {
 }
 const newLine = Buffer.from("\n")
 
-const sift = async (path: string, columns: number, good: FileHandle, bad: FileHandle, signal: AbortSignal) => {
+const filterInto = async (path: string, columns: number, good: FileHandle, bad: FileHandle, signal: AbortSignal) => {
   const records = writerOf(good)
   const rejects = writerOf(bad)
   let line = 1
@@ -146,12 +144,12 @@ const sift = async (path: string, columns: number, good: FileHandle, bad: FileHa
   const reject = (reason: string, bytes: Buffer) =>
     rejects.write(
       Buffer.from(
-        `${JSON.stringify({ line, reason, payload: bytes.toString("utf8", 0, mostBytesOfPayload).toWellFormed() })}\n`
+        `${JSON.stringify({ line, reason, payload: bytes.toString("utf8", 0, maxPayloadBytes).toWellFormed() })}\n`
       )
     )
   /** True while the rest of an oversized line is skipped. */
   let isSkipping = false
-  const tooLong = `it is longer than ${mostBytesOfRow} bytes, or its quotes are not closed`
+  const tooLong = `it is longer than ${maxRowBytes} bytes, or its quotes are not closed`
 
   /** Processes complete records, and returns the number of their bytes. */
   const take = async (bytes: Buffer, isAll: boolean) => {
@@ -169,18 +167,18 @@ const sift = async (path: string, columns: number, good: FileHandle, bad: FileHa
       }
       const first = bytes[at]
       const isBlank = first === lineFeed || (first === carriageReturn && bytes[at + 1] === lineFeed)
-      let looked = isBlank
+      let scanned = isBlank
         ? { last: at, end: at + (first === lineFeed ? 1 : 2), problem: "blank" }
-        : look(bytes, at, isAll, columns)
-      const length = (looked?.end ?? bytes.length) - at
-      if (length > mostBytesOfRow) {
-        looked = brokenLine(bytes, at, true, tooLong)
-        isSkipping = looked !== undefined && bytes[looked.end - 1] !== lineFeed
+        : scanRecord(bytes, at, isAll, columns)
+      const length = (scanned?.end ?? bytes.length) - at
+      if (length > maxRowBytes) {
+        scanned = brokenLine(bytes, at, true, tooLong)
+        isSkipping = scanned !== undefined && bytes[scanned.end - 1] !== lineFeed
       }
-      if (looked === undefined) break
-      const { end, lacks, last } = looked
+      if (scanned === undefined) break
+      const { end, lacks, last } = scanned
       const content = bytes.subarray(at, last)
-      const problem = looked.problem ?? (isText || isUtf8(content) ? undefined : "it is no valid UTF-8")
+      const problem = scanned.problem ?? (isText || isUtf8(content) ? undefined : "it is not valid UTF-8")
       line += 1
       if (problem !== "blank" && !hasOpenQuotes) {
         // If no record was complete, the header has more columns than the file, which is another fault.
@@ -236,7 +234,7 @@ const sift = async (path: string, columns: number, good: FileHandle, bad: FileHa
   }
   await records.flush()
   await rejects.flush()
-  return { records: kept, broken, cut } satisfies Sifted as Sifted
+  return { records: kept, broken, cut } satisfies Filtered as Filtered
 }
 
 /**
@@ -244,12 +242,12 @@ const sift = async (path: string, columns: number, good: FileHandle, bad: FileHa
  * `payload`. Lines count records, and the header is line 1. A blank line has no reason and no payload: it only counts
  * as a line.
  */
-export const siftRecords = (path: string, columns: number, good: string, bad: string) =>
+export const filterRecords = (path: string, columns: number, good: string, bad: string) =>
   Effect.tryPromise({
-    try: async (signal): Promise<Sifted> => {
+    try: async (signal): Promise<Filtered> => {
       const files = await Promise.all([open(good, "wx"), open(bad, "wx")])
       try {
-        return await sift(path, columns, files[0], files[1], signal)
+        return await filterInto(path, columns, files[0], files[1], signal)
       } finally {
         await Promise.all(files.map((file) => file.close()))
       }

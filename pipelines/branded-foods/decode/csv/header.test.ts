@@ -24,7 +24,7 @@ describe("the header of a CSV file", () => {
     ["ends with a line feed", `${needed}\n"1"`],
     ["ends with a carriage return and a line feed", `${needed}\r\n"1"`],
     ["begins after a byte order mark", `\uFEFF${needed}\n`],
-    ["stands above a line of 200,000 characters", `${needed}\n"${"x".repeat(200_000)}`]
+    ["is followed by a line of 200,000 characters", `${needed}\n"${"x".repeat(200_000)}`]
   ] as const)("lists the columns of a header that %s", ([, content]) =>
     Effect.map(headerOf(content), ({ columns }) =>
       assert.deepStrictEqual(columns, ["fdc_id", "description", "publication_date"])
@@ -39,7 +39,7 @@ describe("the header of a CSV file", () => {
 
   it.effect("rejects a column name that occurs twice, also in another case", () =>
     Effect.map(Effect.flip(headerOf(`${needed},"FDC_ID"\n`)), ({ message }) =>
-      assert.match(message, /the column FDC_ID stands twice/)
+      assert.match(message, /there are two columns FDC_ID/)
     )
   )
 

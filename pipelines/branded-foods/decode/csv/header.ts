@@ -1,7 +1,7 @@
 /** The header of a CSV file, and how DuckDB reads the rest: every column as text, with nothing auto-detected. */
-import { open } from "node:fs/promises"
 import { identifier, literal } from "@larder/warehouse/duckdb.ts"
 import { Effect, Schema } from "effect"
+import { startOf } from "../../source/zip.ts"
 import { shown } from "../../source/zip-members.ts"
 import { type MemberName, members } from "./members.ts"
 
@@ -17,7 +17,7 @@ export class HeaderUnreadable extends Schema.TaggedError<HeaderUnreadable>()("He
 }
 
 /** The longest header so far has 420 bytes. */
-const mostBytes = 65_536
+const maxBytes = 65_536
 
 /** Spreadsheets save UTF-16 as "Unicode text". Latin letters then have a null byte each, with or without a BOM. */
 const isUtf16 = (start: Buffer) => {
@@ -26,19 +26,9 @@ const isUtf16 = (start: Buffer) => {
   return isMarked || (first === 0) !== (second === 0)
 }
 
-const startOf = async (path: string) => {
-  const file = await open(path)
-  try {
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(mostBytes), position: 0 })
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await file.close()
-  }
-}
-
-/** Undefined if the line does not end within `mostBytes`. */
+/** Undefined if the line does not end within `maxBytes`. */
 const firstLine = (start: Buffer) => {
-  if (start.length === mostBytes && !start.includes("\n")) return undefined
+  if (start.length === maxBytes && !start.includes("\n")) return undefined
   const text = start.toString("utf8")
   return text.slice(0, text.search(/\r?\n|$/)).replace(/^\uFEFF/, "")
 }
@@ -59,14 +49,14 @@ export interface Header<Name extends MemberName = MemberName> {
 export const readHeader = Effect.fnUntraced(function* <Name extends MemberName>(member: Name, path: string) {
   const file = `${member}.csv`
   const start = yield* Effect.tryPromise({
-    try: () => startOf(path),
+    try: () => startOf(path, maxBytes),
     catch: (cause) => new HeaderUnreadable({ file, line: null, problem: `it cannot be read: ${String(cause)}` })
   })
   const refuse = (problem: string, line: number | null = 1) => new HeaderUnreadable({ file, line, problem })
   if (isUtf16(start)) return yield* refuse("it is UTF-16, and a release is UTF-8; save it as UTF-8", null)
   const line = firstLine(start)
   if (line === undefined) {
-    const problem = `the header does not end within ${mostBytes} bytes, so this is no CSV file of a release`
+    const problem = `the header does not end within ${maxBytes} bytes, so this is no CSV file of a release`
     return yield* refuse(problem)
   }
   const columns = namesIn(line)
@@ -80,7 +70,7 @@ export const readHeader = Effect.fnUntraced(function* <Name extends MemberName>(
   }
   const inLowerCase = columns.map((name) => name.toLowerCase()) // as DuckDB compares them
   const twice = columns.find((_, position) => inLowerCase.indexOf(inLowerCase[position] ?? "") < position)
-  if (twice !== undefined) return yield* refuse(`the column ${shown(twice)} stands twice`)
+  if (twice !== undefined) return yield* refuse(`there are two columns ${shown(twice)}`)
   const known = new Set<string>([...neededColumns, ...otherColumns, ...leftOut])
   return {
     member,
@@ -91,7 +81,7 @@ export const readHeader = Effect.fnUntraced(function* <Name extends MemberName>(
 })
 
 /** Rows of all releases are far shorter. A longer row is rejected and not kept in memory. */
-export const mostBytesOfRow = 2_000_000
+export const maxRowBytes = 2_000_000
 
 /**
  * The file as a relation, of texts unless `typeOf` says otherwise. DuckDB's auto-detection takes one bad line as proof
@@ -100,7 +90,7 @@ export const mostBytesOfRow = 2_000_000
 export const relationOf = ({ columns, path }: Header, typeOf: ReadonlyMap<string, string> = new Map()) => {
   const types = columns.map((name) => `${literal(name)}: ${literal(typeOf.get(name) ?? "varchar")}`).join(", ")
   return `read_csv(${literal(path)}, auto_detect = false, hive_partitioning = false, header = true, delim = ',', quote = '"', escape = '"',
-    strict_mode = true, null_padding = false, max_line_size = ${mostBytesOfRow + 64}, columns = {${types}})`
+    strict_mode = true, null_padding = false, max_line_size = ${maxRowBytes + 64}, columns = {${types}})`
 }
 
 /** A column that older layouts lack is read as null, which means "not stated". */

@@ -31,11 +31,14 @@ export const addRejects = (db: Db, member: LabelMember, file: string) =>
 
 const Count = Schema.Struct({ rows: Schema.Int })
 
+/** Counts rows. `from` is the rest of the query, from its `from` on. */
+export const countRows = (db: Db, from: string) =>
+  Effect.map(db.all(Count, `select count(*)::integer as rows ${from}`), ([row]) => row?.rows ?? 0)
+
 /** Moves rows from a staged table to the rejects. `rows` is a query of their rowid, as `row`, and `reason`. */
-export const takeOut = Effect.fnUntraced(function* (db: Db, member: LabelMember, rows: string) {
+export const moveToRejects = Effect.fnUntraced(function* (db: Db, member: LabelMember, rows: string) {
   yield* db.run(`create or replace temp table taken as ${rows}`)
-  const [taken] = yield* db.all(Count, "select count(*)::integer as rows from taken")
-  if (taken?.rows === 0) return
+  if ((yield* countRows(db, "from taken")) === 0) return
   yield* db.run(`
     insert into rejects_${member}
     select ${lineOf(member)}, taken.reason, to_json(staged)::varchar

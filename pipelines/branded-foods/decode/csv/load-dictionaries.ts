@@ -5,14 +5,14 @@
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 import { columnOf, type Header, readHeader, relationOf } from "./header.ts"
-import { sifted } from "./load-member.ts"
+import { filterMember } from "./load-member.ts"
 
 export const dictionaries = ["nutrient", "food_nutrient_derivation"] as const
 type Dictionary = (typeof dictionaries)[number]
 type DictionaryHeader = Header<Dictionary>
 
 const warn = (member: Dictionary, problem: string) =>
-  Effect.logWarning("a dictionary of the release is not read, and the one of this program stands in").pipe(
+  Effect.logWarning("a dictionary of the release is not read; the built-in one is used").pipe(
     Effect.annotateLogs({ file: `${member}.csv`, problem })
   )
 
@@ -43,7 +43,7 @@ export const stageDictionary = Effect.fnUntraced(function* (
   header: DictionaryHeader,
   folder: string
 ) {
-  const { broken, good } = yield* sifted(header, folder)
+  const { broken, good } = yield* filterMember(header, folder)
   if (broken > 0) {
     yield* Effect.logWarning("records of a dictionary cannot be read, and are left out").pipe(
       Effect.annotateLogs({ file: `${header.member}.csv`, records: broken })

@@ -1,15 +1,15 @@
 /**
  * Stages a CSV file so that no record is lost silently. DuckDB reads the file strictly and types its fields, while
- * `countRecords` counts its records in parallel. If a field cannot be typed, every row is judged. If DuckDB still
- * refuses the file, or the counts differ, broken records are sifted out first.
+ * `countRecords` counts its records in parallel. If a field cannot be typed, every row is checked. If DuckDB still
+ * refuses the file, or the counts differ, broken records are filtered out first.
  */
 import type { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, Exit, Schema } from "effect"
 import { countRecords } from "./count-records.ts"
-import { siftRecords } from "./filter-records.ts"
+import { filterRecords } from "./filter-records.ts"
 import type { Header } from "./header.ts"
-import { addRejects, createRejects, takeOut } from "./line-numbers.ts"
-import { requiredOf, stageJudged, stageTyped } from "./member-tables.ts"
+import { addRejects, countRows, createRejects, moveToRejects } from "./line-numbers.ts"
+import { requiredOf, stageChecked, stageTyped } from "./member-tables.ts"
 import type { LabelMember } from "./members.ts"
 
 export class RecordsLost extends Schema.TaggedError<RecordsLost>()("RecordsLost", {
@@ -36,28 +36,23 @@ export class FileCut extends Schema.TaggedError<FileCut>()("FileCut", {
 
 type Db = DuckDb["Service"]
 
-const Count = Schema.Struct({ rows: Schema.Int })
-
 /** Staged rows with a value in each of these columns. */
 const stagedRows = (db: Db, member: LabelMember, columns: ReadonlyArray<string> = []) => {
   const hasAll = ["true", ...columns.map((column) => `${column} is not null`)].join(" and ")
-  return Effect.map(
-    db.all(Count, `select count(*)::integer as rows from release.${member} where ${hasAll}`),
-    ([row]) => row?.rows ?? 0
-  )
+  return countRows(db, `from release.${member} where ${hasAll}`)
 }
 
 /** Copies the good records, and lists the others. Fails if the file was truncated. `folder` belongs to the run. */
-export const sifted = Effect.fnUntraced(function* ({ columns, member, path }: Header, folder: string) {
+export const filterMember = Effect.fnUntraced(function* ({ columns, member, path }: Header, folder: string) {
   const good = `${folder}/${member}.good.csv`
   const bad = `${folder}/${member}.bad.ndjson`
-  const { broken, cut, records } = yield* siftRecords(path, columns.length, good, bad)
+  const { broken, cut, records } = yield* filterRecords(path, columns.length, good, bad)
   if (cut !== undefined) return yield* new FileCut({ file: `${member}.csv`, ...cut })
   return { good, bad, broken, records }
 })
 
 /** Fills `release.<member>`, in the order of the file, and `rejects_<member>` with the records that cannot be read. */
-export const stageExactly = Effect.fnUntraced(function* (db: Db, header: Header<LabelMember>, folder: string) {
+export const loadMember = Effect.fnUntraced(function* (db: Db, header: Header<LabelMember>, folder: string) {
   const { member } = header
   const drop = db.run(`drop table if exists release.${member}`)
   yield* createRejects(db, member)
@@ -67,16 +62,16 @@ export const stageExactly = Effect.fnUntraced(function* (db: Db, header: Header<
   )
   if (Exit.isSuccess(typed) && (yield* stagedRows(db, member, requiredOf(member))) + 1 === counted) return
   yield* drop
-  const judged = counted === undefined ? typed : yield* Effect.exit(db.run(stageJudged(header)))
-  if (counted === undefined || Exit.isFailure(judged) || (yield* stagedRows(db, member)) + 1 !== counted) {
+  const checked = counted === undefined ? typed : yield* Effect.exit(db.run(stageChecked(header)))
+  if (counted === undefined || Exit.isFailure(checked) || (yield* stagedRows(db, member)) + 1 !== counted) {
     yield* drop
-    const { bad, good, records } = yield* sifted(header, folder)
-    yield* db.run(stageJudged({ ...header, path: good }))
+    const { bad, good, records } = yield* filterMember(header, folder)
+    yield* db.run(stageChecked({ ...header, path: good }))
     yield* addRejects(db, member, bad)
     const staged = yield* stagedRows(db, member)
     if (staged !== records) return yield* new RecordsLost({ file: `${member}.csv`, staged, counted: records })
   }
-  yield* takeOut(
+  yield* moveToRejects(
     db,
     member,
     `select rowid as row, unreadable as reason from release.${member} where unreadable is not null`

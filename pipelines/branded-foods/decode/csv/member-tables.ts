@@ -2,7 +2,7 @@
  * The files of a CSV release as tables of the attached database `release`, in the order of the files: `release.food`,
  * `release.branded_food`, `release.food_nutrient`, `release.food_attribute`. Ids and amounts are typed, all other
  * fields stay texts. There are two ways to read a file. DuckDB types the fields itself, which takes 60 % of the time
- * and fails at the first field that cannot be typed. Or every field is read as text and judged.
+ * and fails at the first field that cannot be typed. Or every field is read as text and checked.
  */
 import { identifier, literal } from "@larder/warehouse/duckdb.ts"
 import { type Header, relationOf } from "./header.ts"
@@ -10,13 +10,13 @@ import type { LabelMember } from "./members.ts"
 
 type LabelHeader = Header<LabelMember>
 
-/** A column of a staged table. `raw` is the field of the file as SQL: typed as `read`, or a text that is judged. */
+/** A column of a staged table. `raw` is the field of the file as SQL: typed as `read`, or a text that is checked. */
 interface Column {
   /** The name of the column in the file. */
   readonly from: string
   readonly read: string
   readonly typed: (raw: string) => string
-  readonly judged: (raw: string) => string
+  readonly checked: (raw: string) => string
   /** The type in the table, if it differs from `read`. */
   readonly staged?: string
   /** What the field must be, if it must be readable. `required` fields must also be present. */
@@ -24,20 +24,20 @@ interface Column {
 }
 
 const same = (raw: string) => raw
-const text = (from: string): Column => ({ from, read: "varchar", typed: same, judged: same })
+const text = (from: string): Column => ({ from, read: "varchar", typed: same, checked: same })
 
 /** Doubles hold ids exactly. Integers would accept 1.6 as 2. */
 const id = (from: string): Column => ({
   from,
   read: "double",
   typed: (raw) => `if(${raw} >= 0 and ${raw} = floor(${raw}), try_cast(${raw} as integer), null)`,
-  judged: (raw) => `whole(${raw}, try_cast(${raw} as integer))`,
+  checked: (raw) => `whole(${raw}, try_cast(${raw} as integer))`,
   must: { be: "whole number", required: true }
 })
 const nutrientId = (from: string): Column => {
   const of = id(from)
   const inPlace = (read: Column["typed"]) => (raw: string) => `nutrient_id_of(${read(raw)})`
-  return { ...of, typed: inPlace(of.typed), judged: inPlace(of.judged) }
+  return { ...of, typed: inPlace(of.typed), checked: inPlace(of.checked) }
 }
 
 /** A derivation id that is not a whole number becomes null, and its row is still usable. */
@@ -45,7 +45,7 @@ const derivationId: Column = {
   from: "derivation_id",
   read: "double",
   typed: (raw) => `if(${raw} >= 0 and ${raw} = floor(${raw}), try_cast(${raw} as smallint), null)`,
-  judged: (raw) => `whole(${raw}, try_cast(${raw} as smallint))`,
+  checked: (raw) => `whole(${raw}, try_cast(${raw} as smallint))`,
   staged: "smallint"
 }
 
@@ -54,7 +54,7 @@ const mark = (from: string, type: string): Column => ({
   from,
   read: type,
   typed: same,
-  judged: (raw) => `try_cast(${raw} as ${type})`
+  checked: (raw) => `try_cast(${raw} as ${type})`
 })
 /** A value that is not a number makes its row unreadable; an empty field is null. */
 const number = (from: string, type: string): Column => ({
@@ -66,7 +66,7 @@ const number = (from: string, type: string): Column => ({
 const channels: Column = {
   ...text("trade_channel"),
   typed: (raw) => `coalesce(${raw}, '')`,
-  judged: (raw) => `coalesce(${raw}, '')`
+  checked: (raw) => `coalesce(${raw}, '')`
 }
 
 const columns: Readonly<Record<LabelMember, Readonly<Record<string, Column>>>> = {
@@ -117,7 +117,7 @@ const columns: Readonly<Record<LabelMember, Readonly<Record<string, Column>>>> =
 }
 
 /** Columns that an older layout lacks are null, which means "not stated". */
-const selected = ({ columns: there, member }: LabelHeader, way: "typed" | "judged") =>
+const selected = ({ columns: there, member }: LabelHeader, way: "typed" | "checked") =>
   Object.entries(columns[member])
     .map(
       ([name, { from, read, staged = read, [way]: sql }]) =>
@@ -136,15 +136,15 @@ export const requiredOf = (member: LabelMember) =>
   Object.entries(columns[member]).flatMap(([name, { must }]) => (must?.required ? [name] : []))
 
 /** Reads every field as text. `unreadable` says why a row cannot be used. */
-export const stageJudged = (header: LabelHeader) => {
-  const faults = Object.values(columns[header.member]).flatMap(({ from, judged, must }) => {
+export const stageChecked = (header: LabelHeader) => {
+  const faults = Object.values(columns[header.member]).flatMap(({ from, checked, must }) => {
     if (must === undefined || !header.columns.includes(from)) return []
     const raw = identifier(from)
     const stated = must.required ? "" : ` and trim(${raw}) <> ''`
-    const said = `${literal(`${from} is "`)} || left(coalesce(${raw}, ''), 60) || ${literal(`", which is no ${must.be}`)}`
-    return [`if(${judged(raw)} is null${stated}, ${said}, null)`]
+    const said = `${literal(`${from} is "`)} || left(coalesce(${raw}, ''), 60) || ${literal(`", which is not a ${must.be}`)}`
+    return [`if(${checked(raw)} is null${stated}, ${said}, null)`]
   })
   return `create table release.${header.member} as
-    select ${selected(header, "judged")}, nullif(concat_ws('; ', ${faults.join(", ")}), '') as unreadable
+    select ${selected(header, "checked")}, nullif(concat_ws('; ', ${faults.join(", ")}), '') as unreadable
     from ${relationOf(header)}`
 }

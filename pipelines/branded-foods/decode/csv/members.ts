@@ -4,7 +4,7 @@
  * and left out.
  */
 
-export interface Member {
+interface Member {
   /** Without a needed file the release cannot be read. */
   readonly needed: boolean
   readonly neededColumns: ReadonlyArray<string>

@@ -6,8 +6,8 @@
  * missing, files that were unpacked by hand are refused. Files of a zip, whose checksums hold, cause a warning: the
  * number may be wrong.
  */
-import { open } from "node:fs/promises"
 import { Effect, Schema } from "effect"
+import { startOf } from "../../source/zip.ts"
 import { HeaderUnreadable } from "./header.ts"
 import type { LabelMember } from "./members.ts"
 
@@ -37,27 +37,17 @@ export class RecordsMissing extends Schema.TaggedError<RecordsMissing>()("Record
 export type StatedCounts = ReadonlyMap<string, number>
 
 /** The largest so far has 1,010 bytes. */
-const mostBytes = 65_536
-
-const read = async (path: string) => {
-  const file = await open(path)
-  try {
-    const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(mostBytes), position: 0 })
-    return buffer.toString("utf8", 0, bytesRead)
-  } finally {
-    await file.close()
-  }
-}
+const maxBytes = 65_536
 
 /** Lines that state no record count are skipped: the file has no other use. */
 export const readStatedCounts = (path: string) =>
   Effect.tryPromise({
-    try: () => read(path),
+    try: () => startOf(path, maxBytes),
     catch: (cause) =>
       new HeaderUnreadable({ file: countsFile, line: null, problem: `it cannot be read: ${String(cause)}` })
   }).pipe(
-    Effect.map((text): StatedCounts => {
-      const lines = text.matchAll(/^"?([a-z_]+)"?,"?(\d{1,9})"?\r?$/gim)
+    Effect.map((start): StatedCounts => {
+      const lines = start.toString("utf8").matchAll(/^"?([a-z_]+)"?,"?(\d{1,9})"?\r?$/gim)
       return new Map([...lines].map(([, name = "", records]) => [name.toLowerCase(), Number(records)]))
     })
   )

@@ -27,25 +27,25 @@ layer(NodeServices.layer)("a chunk that was rejected", (it) => {
     [
       "not JSON",
       '{"line":7,"d":1,}',
-      /^the record is no JSON: Expected double-quoted property name in JSON/,
+      /^the record is not JSON: Expected double-quoted property name in JSON/,
       '{"d":1,}'
     ],
     [
       "two records",
       '{"line":7,"d":1},{"d":2}',
-      /^the record is no JSON: Unexpected non-whitespace character/,
+      /^the record is not JSON: Unexpected non-whitespace character/,
       '{"d":1},{"d":2}'
     ],
     [
       "a control character",
       '{"line":7,"d":"\u0001"}',
-      /^the record is no JSON: Bad control character/,
+      /^the record is not JSON: Bad control character/,
       '{"d":"\u0001"}'
     ],
     [
       "half of a surrogate pair",
       '{"line":7,"d":"\\ud83d"}',
-      /^the record is no JSON: half of a surrogate pair in "d"$/,
+      /^the record is not JSON: half of a surrogate pair in "d"$/,
       '{"d":"\\ud83d"}'
     ],
     [
@@ -54,12 +54,12 @@ layer(NodeServices.layer)("a chunk that was rejected", (it) => {
       /^the record has a duplicate key "fdcId"$/,
       '{"fdcId":1,"fdcId":2}'
     ],
-    ["an object instead of a text", '{"line":7,"footnote":{}}', /^footnote is no text$/, '{"footnote":{}}'],
-    ["not UTF-8", Buffer.from('{"line":7,"d":"\xff"}', "latin1"), /^the record is no valid UTF-8$/, '{"d":"\ufffd"}'],
+    ["an object instead of a text", '{"line":7,"footnote":{}}', /^footnote is not a text$/, '{"footnote":{}}'],
+    ["not UTF-8", Buffer.from('{"line":7,"d":"\xff"}', "latin1"), /^the record is not valid UTF-8$/, '{"d":"\ufffd"}'],
     [
       "very long",
       `{"line":7,"d":"${"x".repeat(9000)}`,
-      /^the record is no JSON: Unterminated string/,
+      /^the record is not JSON: Unterminated string/,
       `{"d":"${"x".repeat(1994)}`
     ]
   ] as const)("takes a bad line out, and reports its line number and reason: %s", ([, bad, reason, payload]) =>

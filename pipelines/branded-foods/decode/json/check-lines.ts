@@ -11,7 +11,7 @@ import { FileUnwritable, writeAll } from "../../../run/files/write-all.ts"
 import { linesOf, rejectOf } from "./chunk-lines.ts"
 import { duplicateKey } from "./duplicate-keys.ts"
 import type { FoodReject } from "./food-list.ts"
-import { shapeProblem } from "./shape.ts"
+import { shapeProblem } from "./keys.ts"
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
@@ -28,7 +28,7 @@ const whyBroken = (bytes: Buffer): string | undefined => {
   try {
     text = strict.decode(bytes)
   } catch {
-    return "the record is no valid UTF-8" // the decoder gives no details
+    return "the record is not valid UTF-8" // the decoder gives no details
   }
   try {
     const shape = shapeProblem(/\\u[dD][89a-fA-F]/.test(text) ? JSON.parse(text, wellFormed) : JSON.parse(text))
@@ -37,14 +37,14 @@ const whyBroken = (bytes: Buffer): string | undefined => {
   } catch (error) {
     // the engine quotes the text around the error, and the payload contains it already
     const reason = error instanceof Error ? error.message.replace(/, (\.\.\.)?".*$/s, "") : String(error)
-    return `the record is no JSON: ${reason}`
+    return `the record is not JSON: ${reason}`
   }
 }
 
 const writeBytes = 4 << 20
 
 /** Rejects per batch: a chunk that is all rejects is reported in batches, too. */
-const mostRejects = 1000
+const maxRejects = 1000
 
 /** Yields the rejects to report. */
 async function* check(file: string): AsyncGenerator<ReadonlyArray<FoodReject>, void, undefined> {
@@ -69,7 +69,7 @@ async function* check(file: string): AsyncGenerator<ReadonlyArray<FoodReject>, v
       } else {
         areAllGood = false
         rejects.push(rejectOf(line, reason))
-        if (rejects.length < mostRejects) continue
+        if (rejects.length < maxRejects) continue
         yield rejects
         rejects = []
       }
@@ -83,11 +83,11 @@ async function* check(file: string): AsyncGenerator<ReadonlyArray<FoodReject>, v
   yield rejects
 }
 
-/** Keeps the good lines in the chunk's file, and passes the others to `tell`. */
+/** Keeps the good lines in the chunk's file, and passes the others to `report`. */
 export const checkLines = <E, R>(
   file: string,
-  tell: (rejects: ReadonlyArray<FoodReject>) => Effect.Effect<void, E, R>
+  report: (rejects: ReadonlyArray<FoodReject>) => Effect.Effect<void, E, R>
 ) =>
   Stream.fromAsyncIterable(check(file), (cause) => new FileUnwritable({ file: basename(file), cause })).pipe(
-    Stream.runForEach(tell)
+    Stream.runForEach(report)
   )

@@ -105,7 +105,7 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
       '{"fdcId":2,"d":"hal'
     ],
     ["cut between texts, and first", list('{"fdcId":2,"d":[1', a, b), 2, cutShort, '{"fdcId":2,"d":[1'],
-    ["something else, and first", list("null", a, b), 2, "what stands between the records is no record", "null"],
+    ["something else, and first", list("null", a, b), 2, "the text between the records is not a record", "null"],
     ["the last one", list(a, b, '{"fdcId":3,"d":"hal'), 4, cutShort, '{"fdcId":3,"d":"hal'],
     ["too long", list(a, long, b), 3, "the record is longer than 4000 bytes", long.slice(0, 2000)],
     ["too long, and first", list(long, a, b), 2, "the record is longer than 4000 bytes", long.slice(0, 2000)]
@@ -178,9 +178,9 @@ layer(NodeServices.layer)("a file that is not a release", (it) => {
       "with another key behind the list",
       `${head}\n${a}\n], "SRLegacyFoods": []}`,
       3,
-      'it holds "SRLegacyFoods" beside "BrandedFoods"'
+      'it holds "SRLegacyFoods" next to "BrandedFoods"'
     ],
-    ["with no list", '{"BrandedFoods": {}}', 1, '"BrandedFoods" is no list'],
+    ["with no list", '{"BrandedFoods": {}}', 1, '"BrandedFoods" is not a list'],
     ["a bare list", `[${b}]`, 1, 'it begins with "[{\\"fdcId\\":2,'],
     ["no JSON", "fdc_id,description\n1,x\n", 1, 'it begins with "fdc_id,description'],
     ["two releases in one", `${head}\n${a}\n]}\n${head}\n${a}\n]}`, 3, "follows the list of foods"]

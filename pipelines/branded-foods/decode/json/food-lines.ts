@@ -35,7 +35,7 @@ export interface ChunkOptions {
 const writeBytes = 4 << 20
 
 /** Rejects per chunk: a file that is all rejects is reported in parts, too. */
-const mostRejects = 1000
+const maxRejects = 1000
 
 async function* chunksOf(list: FoodList, options: ChunkOptions, made: Set<string>) {
   const { folder, chunkBytes = 64 << 20, longest } = options
@@ -60,7 +60,7 @@ async function* chunksOf(list: FoodList, options: ChunkOptions, made: Set<string
     for await (const piece of list.bytes) {
       push(piece)
       if (cut.waiting() >= writeBytes) await flush()
-      if (chunk.bytes + cut.waiting() < chunkBytes && cut.rejectsWaiting() < mostRejects) continue
+      if (chunk.bytes + cut.waiting() < chunkBytes && cut.rejectsWaiting() < maxRejects) continue
       yield await finish()
       chunk = await begin(chunk.number + 1)
     }

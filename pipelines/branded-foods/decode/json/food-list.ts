@@ -50,7 +50,7 @@ export const headOf = (start: Buffer, isAll: boolean): number | string | undefin
   const head = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\[/.exec(text)
   if (head !== null && head[1] === listKey) return head[0].length
   const key = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\S/.exec(text)?.[1]
-  if (key === listKey) return `"${listKey}" is no list`
+  if (key === listKey) return `"${listKey}" is not a list`
   if (key !== undefined) return `it holds ${quoted(key)}, and a release of branded foods begins with "${listKey}"`
   if (text.trim() === "" && isAll) return "the file is empty"
   const couldBe = /^(?:\xef|\xef\xbb|(?:\xef\xbb\xbf)?\s*(\{\s*("[^"\\]*("\s*(:\s*)?)?)?)?)$/.test(text)
@@ -68,5 +68,5 @@ export const tailProblem = (tail: string): string | undefined => {
   const key = /^,\s*"([^"\\]*)"/.exec(rest)?.[1]
   return key === undefined
     ? `${quoted(rest)} follows the list of foods`
-    : `it holds ${quoted(key)} beside "${listKey}", which nothing here reads`
+    : `it holds ${quoted(key)} next to "${listKey}", which is not read`
 }

@@ -1,4 +1,7 @@
-/** The keys of a food in the JSON release, and how DuckDB reads them: as text, except for the ids of amounts. */
+/**
+ * The keys of a food in the JSON release, how DuckDB reads them (as text, except for the ids of amounts), and the check
+ * of a record against them.
+ */
 import { literal } from "@larder/warehouse/duckdb.ts"
 
 /**
@@ -65,7 +68,7 @@ const leftOut = ["foodClass", "dataType", "microbes"]
 export const knownKeys: ReadonlySet<string> = new Set(["line", ...Object.keys(food), ...leftOut])
 
 /** The longest food so far has 60 kB; the cutter rejects foods longer than 16 MB. */
-export const mostBytesOfFood = 33_554_432
+export const maxFoodBytes = 33_554_432
 
 export const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
 
@@ -78,8 +81,52 @@ const typeOf = (shape: Shape): string => {
     .join(", ")})`
 }
 
+/** The lines of a chunk, as a relation. */
 export const relationOf = (path: string) => {
   const columns = Object.entries(food).map(([key, shape]) => `${literal(key)}: ${literal(typeOf(shape))}`)
   return `read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
-    maximum_object_size = ${mostBytesOfFood}, columns = {'line': 'bigint', ${columns.join(", ")}})`
+    maximum_object_size = ${maxFoodBytes}, columns = {'line': 'bigint', ${columns.join(", ")}})`
 }
+
+/** Reads a chunk into the temporary table `chunk`. */
+export const readChunk = (path: string) => `create or replace temp table chunk as from ${relationOf(path)}`
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isNumber = (value: unknown) =>
+  typeof value === "string" ? /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) : typeof value !== "object"
+
+const firstOf = <A>(items: Iterable<A>, problemIn: (item: A) => string | undefined) => {
+  for (const item of items) {
+    const problem = problemIn(item)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+const problemAt = (path: string, value: unknown, shape: Shape): string | undefined => {
+  if (value === undefined || value === null || shape === "value") return undefined
+  if (shape === "text") return typeof value === "object" ? `${path} is not a text` : undefined
+  if (shape === "number") return isNumber(value) ? undefined : `${path} is not a number`
+  if (isList(shape)) {
+    if (!Array.isArray(value)) return `${path} is not a list`
+    return firstOf(value.entries(), ([index, item]) => problemAt(`${path}[${index}]`, item, shape[0]))
+  }
+  if (!isObject(value)) return `${path} is not an object`
+  return problemOf(value, shape, `${path}.`)
+}
+
+const problemOf = (
+  value: Readonly<Record<string, unknown>>,
+  shape: { readonly [key: string]: Shape },
+  before: string
+) => firstOf(Object.entries(shape), ([key, inner]) => problemAt(`${before}${key}`, value[key], inner))
+
+/**
+ * The problem with the shape of a food; undefined if there is none. Used for the foods of a chunk that DuckDB refused, or
+ * that seems to hold an object where a text should be. A key with another shape than DuckDB is told to expect makes the
+ * record invalid. The content of texts and numbers is validated later.
+ */
+export const shapeProblem = (value: unknown): string | undefined =>
+  isObject(value) ? problemOf(value, food, "") : "the record is not an object"

@@ -2,7 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { DuckDb } from "@larder/warehouse/duckdb.ts"
 import { Effect, FileSystem, Layer, Schema } from "effect"
-import { readChunk } from "../../normalise/json-labels.ts"
+import { readChunk } from "./keys.ts"
 import { takeRefused } from "./refused-lines.ts"
 
 const foodAt = (line: number) => `{"line":${line},"fdcId":${line},"description":"FOOD ${line}"}`

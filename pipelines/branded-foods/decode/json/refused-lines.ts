@@ -9,9 +9,9 @@ import { basename } from "node:path"
 import type { DuckDb, DuckDbError } from "@larder/warehouse/duckdb.ts"
 import { Effect } from "effect"
 import { FileUnwritable } from "../../../run/files/write-all.ts"
-import { readChunk } from "../../normalise/json-labels.ts"
 import { beginningOf, copyRanges, halves, type Range, rejectOf } from "./chunk-lines.ts"
 import type { FoodReject } from "./food-list.ts"
+import { readChunk } from "./keys.ts"
 
 const firstLine = ({ cause }: DuckDbError) =>
   (cause instanceof Error ? cause.message : String(cause)).split("\n")[0] ?? ""

@@ -104,7 +104,7 @@ export const makeScanner = (cut: CutLines, place: { line: number }, longest: num
   /** Ends a line outside of any record. Returns true if a record was alone on the line. */
   const endLine = () => {
     if (stray !== undefined)
-      cut.reject(place.line, "what stands between the records is no record", Buffer.concat(stray))
+      cut.reject(place.line, "the text between the records is not a record", Buffer.concat(stray))
     const stoodAlone = stray === undefined && hasEnded && begunOn === place.line && recordsOnLine === 1
     stray = undefined
     return stoodAlone

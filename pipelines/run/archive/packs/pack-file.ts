@@ -2,13 +2,13 @@
  * A pack: an ordinary zip whose members are payloads named by their SHA-256. A member is deflated if that makes it
  * smaller, and stored otherwise. A reader compares the bytes with the name, so the zip's own checksums are not needed.
  */
-import { createHash } from "node:crypto"
 import { createReadStream, createWriteStream } from "node:fs"
 import { open } from "node:fs/promises"
 import { pipeline as pipe } from "node:stream"
 import { pipeline } from "node:stream/promises"
 import { promisify } from "node:util"
 import { createInflateRaw, deflateRaw } from "node:zlib"
+import { makeDigest } from "@larder/warehouse/disk.ts"
 import { type Entry, type ZipFile as OpenZip, openPromise } from "yauzl"
 import { ZipFile } from "yazl"
 import { pieceBytes } from "../../files/chunk-size.ts"
@@ -97,15 +97,12 @@ export const openPack = async (file: string): Promise<Pack> => {
   async function* bytes(sha256: string) {
     const entry = entries.get(sha256)
     if (entry === undefined) throw new Error("it has no such member")
-    const hash = createHash("sha256")
-    let length = 0
+    const digest = makeDigest()
     for await (const piece of await streamOf(zip, entry)) {
-      length += piece.length
-      if (length > entry.uncompressedSize) throw new Error("it has more bytes than it says")
-      hash.update(piece)
+      if (digest.add(piece) > entry.uncompressedSize) throw new Error("it has more bytes than its header says")
       yield piece
     }
-    if (hash.digest("hex") !== sha256) throw new Error("its bytes are not those that were fetched")
+    if (digest.end().sha256 !== sha256) throw new Error("its bytes are not those that were fetched")
   }
   const memberOf = (entry: Entry): Member => ({ bytes: entry.compressedSize, written_at: entry.getLastModDate() })
   const members = new Map([...entries].map(([sha256, entry]) => [sha256, memberOf(entry)]))

@@ -6,7 +6,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { ifMissing } from "@larder/warehouse/generation/layout.ts"
 import { Effect, FileSystem, Path } from "effect"
-import { reasonOf } from "../../causes.ts"
+import { reasonOf } from "../../files/causes.ts"
 import { openPack } from "./pack-file.ts"
 
 /**

@@ -3,7 +3,7 @@
  * several packs hold it, the first undamaged one counts.
  */
 import { Effect, FileSystem, Path } from "effect"
-import { reasonOf } from "../../causes.ts"
+import { reasonOf } from "../../files/causes.ts"
 import { FileUnwritable } from "../../files/write-all.ts"
 import { openPack, type Pack, readMember } from "./pack-file.ts"
 import { type IndexUse, openPackIndex } from "./pack-index.ts"

@@ -58,7 +58,7 @@ describe("records that cannot be used", () => {
     ])
     const { rejects, rows } = await readWhole(readShopifyCsv, bytes)
     assert.deepStrictEqual(rows, ["b"])
-    assert.include(rejects[0]?.reason, "bytes that are no text")
+    assert.include(rejects[0]?.reason, "bytes that are not text")
   })
 })
 
@@ -67,7 +67,7 @@ describe("files that cannot be read", () => {
     const { problem, rows } = await readWhole(readShopifyCsv, "Handle,Name\na,A\n")
     assert.strictEqual(
       problem,
-      'This is no product export of Shopify: line 1 should name the columns, and lacks "title", "variant price" or "price". It begins with "Handle,Name".'
+      'This is not a product export of Shopify: line 1 should name the columns, and lacks "title", "variant price" or "price". It begins with "Handle,Name".'
     )
     assert.deepStrictEqual(rows, [])
   })
@@ -78,7 +78,7 @@ describe("files that cannot be read", () => {
 
   it("include a page of HTML", async () => {
     const { problem } = await readWhole(readShopifyCsv, "<!doctype html>\n<html><body>Just a moment</body></html>")
-    assert.include(problem, "This is no product export of Shopify")
+    assert.include(problem, "This is not a product export of Shopify")
   })
 
   it("include one that ends within a record, and the records before are read", async () => {

@@ -7,7 +7,7 @@
  */
 
 import { preferredStatement } from "../../normalise/category/taxonomy.ts"
-import { type ImageRow, PayloadUnreadable, type ProductRow, type ReadFile, type VariantRow } from "../feed.ts"
+import { FeedUnreadable, type ImageRow, type ProductRow, type ReadFile, type VariantRow } from "../feed.ts"
 import { htmlToText } from "../html-text.ts"
 import { Unusable } from "../page.ts"
 import { payloadText } from "../payload-text.ts"
@@ -17,7 +17,8 @@ import { type Batching, inBatches, type RowFound } from "./batching.ts"
 import { type Columns, type ColumnsWanted, columnsOf } from "./table-columns.ts"
 import { type TableRecord, tableRecords } from "./table-records.ts"
 
-const names = {
+/** The names of each column, in lower case. */
+export const exportColumns = {
   handle: ["handle", "url handle"],
   title: ["title"],
   body: ["body (html)", "description"],
@@ -46,13 +47,13 @@ const names = {
   standardType: ["standardized product type"]
 } as const
 
-type Column = keyof typeof names
-const allColumns = Object.keys(names) as ReadonlyArray<Column> // keys of a literal object, which TypeScript widens
+type Column = keyof typeof exportColumns
+const allColumns = Object.keys(exportColumns) as ReadonlyArray<Column> // keys of a literal object, which TypeScript widens
 
 const wanted: ColumnsWanted<Column> = {
   kind: "product export of Shopify",
   spelled: (name) => name.trim().replace(/\s+/g, " ").toLowerCase(),
-  namesOf: (column) => names[column],
+  namesOf: (column) => exportColumns[column],
   needed: ["handle", "title", "price"]
 }
 
@@ -85,7 +86,7 @@ const readerOf = ({ cellOf, has }: Columns<Column>, record: TableRecord, judged:
     has,
     raw: (column: Column) => cellOf(record, column),
     /** Messages call the column by the last of its names. */
-    stated: <A>(column: Column, type: Type<A>) => fields.read(column, text(column), type, names[column].at(-1)),
+    stated: <A>(column: Column, type: Type<A>) => fields.read(column, text(column), type, exportColumns[column].at(-1)),
     /** A leading `'` keeps spreadsheets from reading a code as a number. */
     code: (column: Column) => tidied(text(column)?.replace(/^'+/, ""))
   }
@@ -202,12 +203,12 @@ async function* readInto(batching: Batching, pieces: AsyncGenerator<string>, jud
       const known = columns
       if (known === undefined) {
         columns = columnsOf(record, wanted)
-        for (const column of allColumns) if (columns.has(column)) judged.saw(names[column][0])
+        for (const column of allColumns) if (columns.has(column)) judged.saw(exportColumns[column][0])
       } else batching.take(record.line, record.raw, () => rowOf(known, record, judged))
       if (batching.isFull) yield
     }
   }
-  if (columns === undefined) throw new PayloadUnreadable("The file is empty.")
+  if (columns === undefined) throw new FeedUnreadable("The file is empty.")
 }
 
 export const readShopifyCsv: ReadFile = (bytes, { content_type, judged = new Judged() }) =>

@@ -1,5 +1,5 @@
 /** Cells of a table by the names of their columns: files differ in which columns they have, and in which order. */
-import { PayloadUnreadable } from "../feed.ts"
+import { FeedUnreadable } from "../feed.ts"
 import type { TableRecord } from "./table-records.ts"
 
 export interface Columns<Column extends string> {
@@ -20,7 +20,7 @@ export interface ColumnsWanted<Column extends string> {
 
 const quoted = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(" or ")
 
-/** Fails with `PayloadUnreadable` if the header lacks a needed column. */
+/** Fails with `FeedUnreadable` if the header lacks a needed column. */
 export const columnsOf = <Column extends string>(
   header: TableRecord,
   { kind, namesOf, needed, spelled }: ColumnsWanted<Column>
@@ -42,8 +42,8 @@ export const columnsOf = <Column extends string>(
   if (missing.length > 0) {
     const columns = missing.map((column) => quoted(namesOf(column))).join(", ")
     const beginning = JSON.stringify(header.raw.trim().slice(0, 100))
-    throw new PayloadUnreadable(
-      `This is no ${kind}: line ${header.line} should name the columns, and lacks ${columns}. It begins with ${beginning}.`
+    throw new FeedUnreadable(
+      `This is not a ${kind}: line ${header.line} should name the columns, and lacks ${columns}. It begins with ${beginning}.`
     )
   }
   return {

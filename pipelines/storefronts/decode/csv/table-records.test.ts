@@ -161,7 +161,7 @@ describe("records that do not fit the header", () => {
     const { found } = await read("a,b\n1,\uFDD0\n2,3\n")
     assert.deepStrictEqual(
       found.map(({ problem }) => problem),
-      [null, "it holds bytes that are no text in the file's encoding", null]
+      [null, "it has bytes that are not text in the file's encoding", null]
     )
   })
 })

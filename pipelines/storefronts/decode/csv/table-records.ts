@@ -6,7 +6,7 @@
  * rest of a file into one cell; here it is reported with its line.
  */
 import Papa from "papaparse"
-import { PayloadUnreadable } from "../feed.ts"
+import { FeedUnreadable } from "../feed.ts"
 import { notText } from "../payload-text.ts"
 import { tabRecordAt } from "./tab-records.ts"
 
@@ -14,7 +14,7 @@ export interface TableRecord {
   /** Where it begins; the first line of the file is 1. */
   readonly line: number
   readonly cells: ReadonlyArray<string>
-  /** As it stands in the file. */
+  /** As in the file. */
   readonly raw: string
   /** Why its cells cannot be trusted, as the end of the sentence "The record was rejected because …". */
   readonly problem: string | null
@@ -81,7 +81,7 @@ class TableText {
   #unclosed() {
     const record = `The record that begins in line ${this.#line}`
     return this.#isTooLong()
-      ? `${record} is longer than ${longest} characters: a quote in it is not closed, or this is no table.`
+      ? `${record} is longer than ${longest} characters: a quote in it is not closed, or this is not a table.`
       : `${record} does not end: a quote in it is not closed, or the file is cut off.`
   }
 
@@ -172,19 +172,19 @@ class TableText {
 
   #problemOf(cells: ReadonlyArray<string>, raw: string, quotes: Quotes, lastLine: number): string | null {
     if (quotes !== "add up") return `its quotes do not add up; it reaches from here to line ${lastLine}`
-    if (raw.includes(notText)) return "it holds bytes that are no text in the file's encoding"
+    if (raw.includes(notText)) return "it has bytes that are not text in the file's encoding"
     if (cells.slice(this.#width).every(isBlank)) return null
     return `it has ${cells.length} cells, and the header ${this.#width}`
   }
 }
 
-/** Yields groups of records, the first of which is the header. Skips blank lines. Fails with `PayloadUnreadable`. */
+/** Yields groups of records, the first of which is the header. Skips blank lines. Fails with `FeedUnreadable`. */
 export async function* tableRecords(pieces: AsyncIterable<string>): AsyncGenerator<ReadonlyArray<TableRecord>> {
   const text = new TableText()
   const readOn = function* (piece: string, isLast: boolean) {
     const { problem, records } = text.read(piece, isLast)
     if (records.length > 0) yield records
-    if (problem !== null) throw new PayloadUnreadable(problem)
+    if (problem !== null) throw new FeedUnreadable(problem)
   }
   for await (const piece of pieces) yield* readOn(piece, false)
   yield* readOn("", true)

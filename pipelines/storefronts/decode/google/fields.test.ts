@@ -64,7 +64,7 @@ describe("the fields of a feed item", () => {
     assert.deepStrictEqual(description, ["x & <b>&amp;</b> y"])
   })
 
-  it("are complete when an & stands right before a tag", () => {
+  it("are complete when an & is right before a tag", () => {
     const inner = "<g:title>5 <10</g:title><g:link>http://x.example/?a&</g:link><g:price>1 USD</g:price>"
     assert.deepStrictEqual(read(inner), { title: ["5 <10"], link: ["http://x.example/?a&"], price: ["1 USD"] })
   })

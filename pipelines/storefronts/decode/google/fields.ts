@@ -7,7 +7,7 @@ import { Unusable } from "../page.ts"
 import { type ItemElement, isInOrder, loosely, strictly } from "./item-elements.ts"
 
 /** Values of a field in the order of the item, with entities decoded. `title` and `description` may hold HTML. */
-export type Fields = (name: FieldName) => ReadonlyArray<string>
+export type FieldValues = (name: FieldName) => ReadonlyArray<string>
 
 /** Fields that are read. */
 export const fieldNames = [
@@ -65,7 +65,7 @@ const refuseHidden = (elements: ReadonlyArray<ItemElement>, isField: (written: s
 export const fieldsOf = (
   item: string,
   prefixes: ReadonlySet<string>
-): { readonly fields: Fields; readonly inOrder: boolean } => {
+): { readonly fields: FieldValues; readonly inOrder: boolean } => {
   const nameOf = (written: string): FieldName | undefined => {
     const [prefix = "", name] = written.split(":", 2)
     if (name === undefined) return isRead.get(prefix)

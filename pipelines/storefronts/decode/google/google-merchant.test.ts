@@ -259,7 +259,7 @@ describe("items that cannot be used", () => {
     const bytes = Buffer.concat([bytesOf(before ?? ""), Buffer.from([0xfc]), bytesOf(behind ?? "")])
     const { rejects, rows } = await readWhole(readGoogleMerchant, bytes)
     assert.deepStrictEqual(rows, ["2"])
-    assert.include(rejects[0]?.reason, "bytes that are no text")
+    assert.include(rejects[0]?.reason, "bytes that are not text")
   })
 
   it("a feed that is cut off keeps the items before the cut, and reports it", async () => {
@@ -312,7 +312,7 @@ describe("a table for Google", () => {
     const { problem } = await readWhole(readGoogleMerchant, '{"error":"locked"}')
     assert.strictEqual(
       problem,
-      'This is no product feed for Google: line 1 should name the columns, and lacks "id", "title", "price". It begins with "{\\"error\\":\\"locked\\"}".'
+      'This is not a product feed for Google: line 1 should name the columns, and lacks "id", "title", "price". It begins with "{\\"error\\":\\"locked\\"}".'
     )
     assert.strictEqual((await readWhole(readGoogleMerchant, " \n")).problem, "The feed is empty.")
   })

@@ -22,7 +22,7 @@ interface About {
 
 const rowOf = (item: CutItem, prefixes: ReadonlySet<string>, about: About): RowFound => {
   if (item.problem !== null) throw new Unusable(item.problem)
-  if (item.text.includes(notText)) throw new Unusable("it holds bytes that are no text in the feed's encoding")
+  if (item.text.includes(notText)) throw new Unusable("it has bytes that are not text in the feed's encoding")
   const { fields, inOrder } = fieldsOf(item.text, prefixes)
   const row = rowOfItem({ ...about, fields, position: item.number })
   if (inOrder || row.variant?.price !== null) return row

@@ -6,7 +6,6 @@ import { XMLParser } from "fast-xml-parser"
 import sax from "sax"
 import { isObject } from "../answers.ts"
 import { Unusable } from "../page.ts"
-import { decodeEntities } from "./entities.ts"
 
 /** An element directly below the item. */
 export interface ItemElement {
@@ -54,6 +53,25 @@ export const isInOrder = (text: string): boolean => {
   }
   return open.length === 0
 }
+
+const named: Readonly<Record<string, unknown>> = sax.parser(false).ENTITIES
+const reference = /&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([A-Za-z][A-Za-z\d]{1,9}));/g
+
+const characterOf = (code: number): string | undefined => {
+  const isText = code > 0x1f && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
+  return isText || code === 9 || code === 10 || code === 13 ? String.fromCodePoint(code) : undefined
+}
+
+const decode = (written: string, decimal?: string, hex?: string, name?: string): string => {
+  const character = name === undefined ? characterOf(Number(decimal ?? `0x${hex}`)) : named[name]
+  return typeof character === "string" ? character : written
+}
+
+/**
+ * Decodes character references and the entities of HTML 4: `&amp;`, `&#233;`, `&eacute;`. Any other text after an `&`
+ * stays as it is. Entities that a document declares itself are not expanded, so a text cannot grow.
+ */
+const decodeEntities = (text: string): string => (text.includes("&") ? text.replace(reference, decode) : text)
 
 const lowerCase = (name: string) => name.toLowerCase()
 const nothing = () => undefined

@@ -113,12 +113,12 @@ describe("a feed that is not whole", () => {
 
 describe("a document that is not a feed", () => {
   it.each([
-    ["a page", "<!DOCTYPE html><html><body><p>Just a moment</p></body></html>", "This is an HTML page, and no feed."],
-    ["text", "id,title", "There is no element in it: this is no feed."],
+    ["a page", "<!DOCTYPE html><html><body><p>Just a moment</p></body></html>", "This is an HTML page, not a feed."],
+    ["text", "id,title", "There is no element in it: this is not a feed."],
     [
       "another document",
       "<orders><order/></orders>",
-      "It holds no <item>, <entry> or <product> in its <orders>: this is no product feed."
+      "It holds no <item>, <entry> or <product> in its <orders>: this is not a product feed."
     ]
   ])("is reported when it is %s", async (_name, text, expected) => {
     assert.deepStrictEqual(await cut(text), { items: [], texts: [], problem: expected, prefixes: ["g"] })
@@ -151,7 +151,7 @@ describe("a malicious feed", () => {
 
   it("fails when more than 100 elements are nested without an item", async () => {
     const { problem } = await problemOf("<rss>", "<a>")
-    assert.strictEqual(problem, "More than 100 elements are nested, and no item is in them: this is no feed.")
+    assert.strictEqual(problem, "More than 100 elements are nested, and no item is in them: this is not a feed.")
   })
 
   it.each([

@@ -3,7 +3,7 @@
  * Nothing is parsed: it only searches for the beginning and the end of an item, so a malformed item does not affect the
  * others. CDATA, comments and a DOCTYPE are skipped; what the DOCTYPE declares is never expanded.
  */
-import { PayloadUnreadable } from "../feed.ts"
+import { FeedUnreadable } from "../feed.ts"
 import { doctypeEnd, nameOfTag, tagEnd } from "./xml-tags.ts"
 
 export interface CutItem {
@@ -76,7 +76,7 @@ class ItemCutter {
       this.#forget()
       if (isLast) problem = this.#problemAtEnd()
     } catch (cause) {
-      if (!(cause instanceof PayloadUnreadable)) throw cause
+      if (!(cause instanceof FeedUnreadable)) throw cause
       problem = cause.problem
     }
     return { items: this.#items, problem }
@@ -114,11 +114,11 @@ class ItemCutter {
     if (this.#item?.isLost === false)
       return `The feed ends within item ${this.#number}, before its end tag: it is cut off.`
     if (this.#over !== undefined) return `The feed ends before "${this.#over.end}": it is cut off.`
-    if (this.#root === undefined) return "There is no element in it: this is no feed."
+    if (this.#root === undefined) return "There is no element in it: this is not a feed."
     const [outermost] = this.#around
     if (outermost !== undefined) return `The feed ends before </${outermost}>: it is cut off.`
     if (this.#number > 0 || rootsOfEmptyFeeds.test(this.#root)) return null
-    return `It holds no <item>, <entry> or <product> in its <${this.#root}>: this is no product feed.`
+    return `It holds no <item>, <entry> or <product> in its <${this.#root}>: this is not a product feed.`
   }
 
   /** Reads one tag, comment or CDATA. False if more text is needed. */
@@ -162,7 +162,7 @@ class ItemCutter {
     const end = doctypeEnd(this.#text, this.#at)
     if (end !== -1) return this.#stepTo(end)
     if (this.#text.length - this.#at <= longestTag) return false
-    throw new PayloadUnreadable(`Its DOCTYPE does not end within ${longestTag} characters.`)
+    throw new FeedUnreadable(`Its DOCTYPE does not end within ${longestTag} characters.`)
   }
 
   /** Reads a tag outside the items, or one that begins an item. */
@@ -199,12 +199,12 @@ class ItemCutter {
 
   #open(name: string, tag: string) {
     this.#root ??= name
-    if (this.#root === "html") throw new PayloadUnreadable("This is an HTML page, and no feed.")
+    if (this.#root === "html") throw new FeedUnreadable("This is an HTML page, not a feed.")
     if (tag.endsWith("/>")) return
     this.#around.push(name)
     if (this.#around.length > mostLevels) {
-      throw new PayloadUnreadable(
-        `More than ${mostLevels} elements are nested, and no item is in them: this is no feed.`
+      throw new FeedUnreadable(
+        `More than ${mostLevels} elements are nested, and no item is in them: this is not a feed.`
       )
     }
   }
@@ -258,7 +258,7 @@ class ItemCutter {
 }
 
 /**
- * Yields groups of items as they are cut. Fails with `PayloadUnreadable`. The prefixes that the feed binds to Google's
+ * Yields groups of items as they are cut. Fails with `FeedUnreadable`. The prefixes that the feed binds to Google's
  * namespace are added to `prefixes`, in lower case, before the items that use them are yielded.
  */
 export async function* cutItems(
@@ -269,7 +269,7 @@ export async function* cutItems(
   const readOn = function* (piece: string, isLast: boolean) {
     const { items, problem } = cutter.read(piece, isLast)
     if (items.length > 0) yield items
-    if (problem !== null) throw new PayloadUnreadable(problem)
+    if (problem !== null) throw new FeedUnreadable(problem)
   }
   for await (const piece of pieces) yield* readOn(piece, false)
   yield* readOn("", true)

@@ -12,11 +12,11 @@ import { htmlToLine, htmlToText } from "../html-text.ts"
 import { Unusable } from "../page.ts"
 import { type Judged, Fields as Stated, type Type } from "../stated.ts"
 import { compareDecimals, tidied, webAddress } from "../texts.ts"
-import { type Fields, fieldNames } from "./fields.ts"
+import { type FieldValues, fieldNames } from "./fields.ts"
 import { gramsOf, type Money, moneyOf } from "./prices.ts"
 
 export interface ItemFound {
-  readonly fields: Fields
+  readonly fields: FieldValues
   /** Number of the item, or line of the record, from 1. */
   readonly position: number
   /** That of the store list. */
@@ -30,7 +30,7 @@ const placesPerItem = 100
 const amount: Type<Money> = { what: "amount of a currency", read: (value) => moneyOf(tidied(value) ?? "") ?? undefined }
 
 /** A lower sale price becomes the price, and the price becomes the former price. A sale price of 0 is no sale. */
-const pricesOf = (fields: Fields, stated: Stated) => {
+const pricesOf = (fields: FieldValues, stated: Stated) => {
   const price = stated.read("price", tidied(fields("price")[0]), amount)
   const sale = stated.read("sale_price", tidied(fields("sale_price")[0]), amount)
   if (sale === null || sale.amount === "0") return { price, former: null }
@@ -105,7 +105,7 @@ const pathOf = (stated: string | undefined): string | null =>
   )
 
 /** Some feeds state a category of Google's in a field that is not Google's. */
-const statedCategory = (fields: Fields): string | null => {
+const statedCategory = (fields: FieldValues): string | null => {
   const own = fields("google_product_category").map(pathOf)
   const other = fields("category")
     .map(pathOf)
@@ -113,7 +113,7 @@ const statedCategory = (fields: Fields): string | null => {
   return preferredStatement([...own, ...other])
 }
 
-const imagesOf = (fields: Fields, product_native_id: string, position: number): ReadonlyArray<ImageRow> => {
+const imagesOf = (fields: FieldValues, product_native_id: string, position: number): ReadonlyArray<ImageRow> => {
   const addresses = [...fields("image_link").slice(0, 1), ...fields("additional_image_link")].map(webAddress)
   const different = [...new Set(addresses.filter((address) => address !== null))].slice(0, placesPerItem)
   const from = (position - 1) * placesPerItem + 1

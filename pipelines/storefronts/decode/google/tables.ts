@@ -6,9 +6,9 @@
 import type { Batching } from "../csv/batching.ts"
 import { type Columns, type ColumnsWanted, columnsOf } from "../csv/table-columns.ts"
 import { type TableRecord, tableRecords } from "../csv/table-records.ts"
-import { PayloadUnreadable } from "../feed.ts"
+import { FeedUnreadable } from "../feed.ts"
 import { Unusable } from "../page.ts"
-import { type FieldName, type Fields, fieldNames } from "./fields.ts"
+import { type FieldName, type FieldValues, fieldNames } from "./fields.ts"
 import { type ItemFound, rowOfItem } from "./rows.ts"
 
 const wanted: ColumnsWanted<FieldName> = {
@@ -29,7 +29,7 @@ const severalIn = (name: FieldName, cell: string) =>
   name === "additional_image_link" ? cell.split(/,\s*(?=https?:)/i) : [cell]
 
 const fieldsOf =
-  (columns: Columns<FieldName>, record: TableRecord): Fields =>
+  (columns: Columns<FieldName>, record: TableRecord): FieldValues =>
   (name) =>
     severalIn(name, columns.cellOf(record, name)).filter((cell) => cell.trim() !== "")
 
@@ -54,5 +54,5 @@ export async function* readTable(
       if (batching.isFull) yield
     }
   }
-  if (columns === undefined) throw new PayloadUnreadable("The feed is empty.")
+  if (columns === undefined) throw new FeedUnreadable("The feed is empty.")
 }

@@ -136,7 +136,7 @@ describe("the facts that a shop states about itself", () => {
     )
   })
 
-  it("include the language where it is stated as a locale, and not a word that is no code", () => {
+  it("include a language that is stated as a locale, but only if it is a code", () => {
     assert.deepStrictEqual(
       ["de-AT", "Austrian German"].map((locale) => readMeta(JSON.stringify({ id: 1, locale })).language),
       ["de-AT", null]

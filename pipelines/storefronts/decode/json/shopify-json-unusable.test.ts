@@ -5,8 +5,8 @@ import { readCollections, readMembers, readProducts } from "./shopify-json.ts"
 
 describe("a product that cannot be used", () => {
   const cases: ReadonlyArray<readonly [reason: string, product: unknown]> = [
-    ["it is no JSON object", "text"],
-    ["it is no JSON object", null],
+    ["it is not a JSON object", "text"],
+    ["it is not a JSON object", null],
     ["its id is nothing, which is no id", aProduct({ id: undefined })],
     ["its id is 9007199254740992, which is no id", aProduct({ id: 2 ** 53 })],
     ['its id is "gid://shop/Product/5", which is no id', aProduct({ id: "gid://shop/Product/5" })],
@@ -177,7 +177,7 @@ describe("an answer that is not a page of products", () => {
   it("fails as not json when it is cut off", () => {
     const { kind, problem } = misfitOf(() => readProducts(pageOf(aProduct()).slice(0, -20)))
     assert.strictEqual(kind, "not json")
-    assert.match(problem, /^the answer is no JSON, or cut off: /)
+    assert.match(problem, /^the answer is not JSON, or is cut off: /)
   })
 
   it.each([

@@ -74,14 +74,14 @@ describe("a page of products", () => {
     })
   })
 
-  it("rejects a product with bytes that are no text in the page's encoding, and keeps the others", () => {
+  it("rejects a product with bytes that are not text in the page's encoding, and keeps the others", () => {
     const bytes = (title: string) =>
       Buffer.from(pageOf(aProduct({ id: 1, title }), aProduct({ id: 2, title: "kept \ufffd" })))
     const torn = Buffer.from(bytes("Caf~").map((byte) => (byte === 0x7e ? 0xe9 : byte)))
     const { batch } = readProducts(pageText(torn))
     assert.deepStrictEqual(
       [batch.rejects.map(({ reason }) => reason), batch.products.map(({ title }) => title)],
-      [["it holds bytes that are no text in the page's encoding"], ["kept \ufffd"]]
+      [["it has bytes that are not text in the page's encoding"], ["kept \ufffd"]]
     )
     const declared = readProducts(pageText(torn, "application/json; charset=iso-8859-1")).batch
     assert.deepStrictEqual(declared.products[0]?.title, "Café")
@@ -107,7 +107,7 @@ describe("a page of products", () => {
     assert.strictEqual(readProducts(text).batch.products[0]?.body_text, "Half/half")
   })
 
-  it("takes tags as one text with commas, too", () => {
+  it("also takes tags as one text with commas", () => {
     assert.deepStrictEqual(firstProduct({ tags: "jam, winter,,jam" })?.tags, ["jam", "winter"])
     assert.deepStrictEqual(firstProduct({ tags: null })?.tags, [])
   })

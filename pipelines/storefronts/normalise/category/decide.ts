@@ -4,7 +4,7 @@
  * sources say: the feed is trusted. Ambiguous words (`apple`, `lock`) and types as wide as `Electronics` come after
  * everything more certain.
  */
-import { type Reading, readTitle, readType } from "./reading.ts"
+import { type CategoryReading, readTitle, readType } from "./reading.ts"
 import type { StoreView } from "./store-view.ts"
 import { nowhere, type Place, readStatement, type Statement, uncategorized } from "./taxonomy.ts"
 import { phraseKey } from "./words.ts"
@@ -67,8 +67,8 @@ const statementOf = remembered(readStatement)
 const typeOf = remembered(readType)
 const keyOf = remembered(phraseKey)
 
-/** As folded by `phraseKey`. */
-const saysNothing = new Set(
+/** Types, statements and tags without meaning, as folded by `phraseKey`. */
+const stopWords = new Set(
   (
     ",uncategorized,placeholder,default,other,misc,miscellaneous,none,null,n a,general,product,item,all,new,sale,simple,unknown," +
     "test,mc hidden fee,hidden fee"
@@ -77,7 +77,7 @@ const saysNothing = new Set(
 
 const isUsable = (type: string, { vendor, title }: Described) => {
   const key = keyOf(type)
-  return !saysNothing.has(key) && (vendor === null || keyOf(vendor) !== key) && keyOf(title) !== key
+  return !stopWords.has(key) && (vendor === null || keyOf(vendor) !== key) && keyOf(title) !== key
 }
 
 /** The title without the leading vendor name, unless nothing else is left: `Apple` does not say what Apple sells. */
@@ -90,14 +90,14 @@ const titleOf = ({ title, vendor }: Described) => {
 
 const machineTag = /::|=>|_|^\W|\d{3}/
 
-/** Filter tags of a store may name the kind of product (`SUBDEPT_BOOTS`, `type:dress`), besides colours and sizes. */
+/** Filter tags of a store may name the kind of product (`SUBDEPT_BOOTS`, `type:dress`), as well as colours and sizes. */
 const kindTag = /^(?:sub)?(?:dept|department|cat|category|product[ _-]?type|type)[:_=]+\s*(.+)$/i
 
-const readTags = (texts: ReadonlyArray<string>): Reading | undefined => {
-  const votes = new Map<string, { reading: Reading; votes: number }>()
+const readTags = (texts: ReadonlyArray<string>): CategoryReading | undefined => {
+  const votes = new Map<string, { reading: CategoryReading; votes: number }>()
   for (const written of texts) {
     const text = kindTag.exec(written)?.[1] ?? written
-    if (machineTag.test(text) || saysNothing.has(keyOf(text))) continue
+    if (machineTag.test(text) || stopWords.has(keyOf(text))) continue
     const reading = typeOf(text)
     if (reading === undefined) continue
     const before = votes.get(reading.category)
@@ -105,7 +105,7 @@ const readTags = (texts: ReadonlyArray<string>): Reading | undefined => {
     const better = before !== undefined && (before.reading.isStrong || !reading.isStrong) ? before.reading : reading
     votes.set(reading.category, { reading: better, votes: (before?.votes ?? 0) + weight })
   }
-  let most: { reading: Reading; votes: number } | undefined
+  let most: { reading: CategoryReading; votes: number } | undefined
   for (const vote of votes.values()) if (most === undefined || vote.votes > most.votes) most = vote
   return most?.reading
 }
@@ -125,7 +125,7 @@ const common = 0.3
  * A title may name two things, such as a romper and the violin printed on it. If the store rarely sells the one that
  * the word order selects, and often sells the other, the other is meant.
  */
-const inStore = (reading: Reading | undefined, { shares }: StoreView): Reading | undefined => {
+const inStore = (reading: CategoryReading | undefined, { shares }: StoreView): CategoryReading | undefined => {
   if (reading === undefined || shares.size === 0 || (shares.get(reading.category) ?? 0) > rare) return reading
   const meant = reading.others.findLast((other) => (shares.get(other.category) ?? 0) >= common)
   return meant === undefined ? reading : { ...reading, ...meant }
@@ -134,7 +134,7 @@ const inStore = (reading: Reading | undefined, { shares }: StoreView): Reading |
 const wide = new Set([uncategorized, "food_items", "beverages"])
 
 /** A place known only to its top level gets its second level, food also its third, from a title that agrees with it. */
-const refined = (found: Classified, title: Reading | undefined): Classified =>
+const refined = (found: Classified, title: CategoryReading | undefined): Classified =>
   title !== undefined &&
   title.category === found.category &&
   wide.has(found.sub_category) &&
@@ -145,16 +145,16 @@ const refined = (found: Classified, title: Reading | undefined): Classified =>
 /** What each part of a product says by itself, given what is known about the store. */
 export interface Clues {
   readonly statement: Statement | undefined
-  readonly stated: Reading | undefined
-  readonly type: Reading | undefined
-  readonly title: Reading | undefined
+  readonly stated: CategoryReading | undefined
+  readonly type: CategoryReading | undefined
+  readonly title: CategoryReading | undefined
 }
 
 export const cluesOf = (product: Described, store: StoreView): Clues => {
   const written = product.stated_category?.trim() ?? ""
   const isId = /^\d+$/.test(written)
-  // a number has an empty key, like a text that says nothing
-  const hasStatement = isId || !saysNothing.has(keyOf(written))
+  // the key of a number is empty, and the empty key is a stop word
+  const hasStatement = isId || !stopWords.has(keyOf(written))
   const statement = hasStatement ? statementOf(written) : undefined
   const type = product.product_type?.trim() ?? ""
   // a type that all products of the store share says little about this one
@@ -167,7 +167,7 @@ export const cluesOf = (product: Described, store: StoreView): Clues => {
   }
 }
 
-const readProductType = remembered((type: string): Reading | undefined => {
+const readProductType = remembered((type: string): CategoryReading | undefined => {
   const statement = readStatement(type)
   if (statement?.kind === "path") return { ...statement, isStrong: true, evidence: type, others: [] }
   const reading = readType(type)

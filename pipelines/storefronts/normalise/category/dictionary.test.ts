@@ -49,7 +49,7 @@ describe("a list of words that does not fit", () => {
       "# English\n\n[Apparel > Clothing]\nshirt\n",
       /words\/en\.txt, line 3: "Apparel > Clothing" is not a path/
     ],
-    ["a word without a path", "# English\nshirt\n", /words\/en\.txt, line 2: "shirt" stands under no path/]
+    ["a word without a path", "# English\nshirt\n", /words\/en\.txt, line 2: "shirt" is not below a path/]
   ])("is one error with file and line: %s", (_, text, message) => {
     expect(() => parseList("en", text)).toThrow(message)
   })

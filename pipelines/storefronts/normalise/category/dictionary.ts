@@ -46,22 +46,24 @@ export const parseList = (language: string, written: string): WordList => {
       throw wrong(language, line, `"${path}" is not a path of the product taxonomy`)
     }
     if (path !== undefined) sections.push({ path, words: [] })
-    else if (section === undefined) throw wrong(language, line, `"${text}" stands under no path`)
+    else if (section === undefined) throw wrong(language, line, `"${text}" is not below a path`)
     else section.words.push(text)
   }
   return { language, headFirst: headFirstLanguages.has(language), sections }
 }
 
-const readList = (language: string) => parseList(language, readFileSync(new URL(`${language}.txt`, folder), "utf8"))
-
-/** English first: if two lists contain a word, the earlier list wins. */
-export const readWordLists = (): ReadonlyArray<WordList> => {
-  const languages = readdirSync(folder)
+const languages = () =>
+  readdirSync(folder)
     .filter((name) => name.endsWith(".txt"))
     .map((name) => name.slice(0, -".txt".length))
     .sort((a, b) => Number(b === "en") - Number(a === "en") || (a < b ? -1 : 1))
-  return languages.map(readList)
-}
+
+const fileOf = (language: string) => new URL(`${language}.txt`, folder)
+export const wordFiles = () => languages().map(fileOf)
+
+/** English first: if two lists contain a word, the earlier list wins. */
+export const readWordLists = (): ReadonlyArray<WordList> =>
+  languages().map((language) => parseList(language, readFileSync(fileOf(language), "utf8")))
 
 const marks: Readonly<Record<string, Strength>> = { "~": "weak", "!": "domain" }
 

@@ -1,6 +1,6 @@
 /** Recognises what stores list but do not sell as goods: gift cards, parcel protection, warranties, fees, donations. */
 
-export interface Listed {
+interface Listed {
   readonly title: string
   readonly product_type: string | null
   readonly handle?: string | null

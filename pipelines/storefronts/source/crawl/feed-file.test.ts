@@ -12,8 +12,9 @@ import {
   storeAt
 } from "@larder/test/support/pipelines/store-host.ts"
 import { Effect, FileSystem, Path } from "effect"
+import { feedKinds } from "../../feed-kinds.ts"
 import type { ListedStore } from "../store-list.ts"
-import { readFeedFile } from "./feed-file.ts"
+import { nothingKnown } from "./product-list.ts"
 
 const csv = (rows: number) =>
   ["Handle,Title,Variant Price,Published", ...Array.from({ length: rows }, (_, n) => `p-${n},Product ${n},9.50,true`)]
@@ -169,7 +170,7 @@ describe("a feed that is one file", () => {
       const upstream = yield* startShop({ pages: [] }, serving(body))
       const store = storeAt({ url: `${upstream.url}/feed.csv` }, { kind: "shopify-csv" })
       const policy = { ...hastyStore, budget: "1 second" } as const
-      const read = yield* readFeedFile(store, () => Effect.never, policy)
+      const read = yield* feedKinds[store.kind].read(store, () => Effect.never, policy, nothingKnown)
       assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, fetch_status])
       assert.match(read.detail ?? "", /\(its rows took too long to read\)\.$/)
     }).pipe(Effect.provide(network()), Effect.scoped)

@@ -4,11 +4,9 @@ import { open } from "node:fs/promises"
 import { pipeline } from "node:stream"
 import { createGunzip } from "node:zlib"
 import { Effect, Stream } from "effect"
-import { type RawFile, RawFileDamaged } from "../../../run/archive/raw-file.ts"
-import { codeOf } from "../../../run/causes.ts"
-import { readShopifyCsv } from "../../decode/csv/shopify-csv.ts"
-import { PayloadUnreadable, type ReadFile } from "../../decode/feed.ts"
-import { readGoogleMerchant } from "../../decode/google/google-merchant.ts"
+import { type RawFile, RawFileDamaged } from "../../../run/archive/fetch-list.ts"
+import { codeOf } from "../../../run/files/causes.ts"
+import { FeedUnreadable, type ReadFile } from "../../decode/feed.ts"
 import { Judged } from "../../decode/stated.ts"
 import { addressOfFile, isOfNetwork } from "../operator-files.ts"
 import type { ListedStore } from "../store-list.ts"
@@ -17,10 +15,11 @@ import type { StorePolicy } from "./policy.ts"
 import { makeAsking } from "./requests.ts"
 import { storeRead, type TableEnd, type Take } from "./store-read.ts"
 
-const readerOf = ({ kind }: ListedStore): ReadFile => (kind === "shopify-csv" ? readShopifyCsv : readGoogleMerchant)
-
-/** Fields that some row must state. Exports are checked by their header; Google items name their own fields. */
-const neededBy = ({ kind }: ListedStore) => (kind === "google-merchant" ? ["price"] : [])
+interface FileKind {
+  readonly decode: ReadFile
+  /** Fields that some row must state. */
+  readonly needed: ReadonlyArray<string>
+}
 
 const addressOf = (location: string) => {
   const given = location.toWellFormed()
@@ -90,7 +89,7 @@ const isBroke = (error: unknown): error is Broke => error instanceof Broke
 
 /** Why the file could not be read to its end. Any other cause is a bug of ours. */
 const failWith = (raw: RawFile, cause: unknown): Effect.Effect<never, Unread | RawFileDamaged> => {
-  if (cause instanceof PayloadUnreadable) return Effect.fail(unread("unreadable", cause.problem))
+  if (cause instanceof FeedUnreadable) return Effect.fail(unread("unreadable", cause.problem))
   if (cause instanceof TooLong) return Effect.fail(unread("too_large", cause.message))
   if (codeOf(cause).startsWith("Z_")) return Effect.fail(unread("unreadable", "the compressed file is damaged"))
   return cause instanceof Error && "syscall" in cause ? Effect.fail(damaged(raw, cause)) : Effect.die(cause)
@@ -104,11 +103,11 @@ const endingOf = (outcome: Outcome, hasRows: boolean): Outcome => {
 
 export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
   store: ListedStore,
+  { decode, needed }: FileKind,
   take: Take<E, R>,
   policy: StorePolicy
 ) {
   const currency = store.currency ?? null
-  const readFile = readerOf(store)
   const judged = new Judged()
   const read = { pages_read: 0, products_read: 0, currency, fields_seen: judged.seen }
   /** Currencies of all prices. A single one is the currency of the store, whatever the list says. */
@@ -117,15 +116,21 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
   const reading = Effect.gen(function* () {
     const asking = yield* makeAsking(policy)
     const url = addressOf(store.location)
-    if (!URL.canParse(url)) return yield* unread("not_found", `${store.location} is no address`)
-    const goesOn = isOfNetwork(url) ? { resumable: true as const } : {}
-    const raw = yield* asking.get({ url, accept: "*/*", longest: policy.longestFile, within: policy.budget, ...goesOn })
+    if (!URL.canParse(url)) return yield* unread("not_found", `${store.location} is not an address`)
+    const resuming = isOfNetwork(url) ? { resumable: true as const } : {}
+    const raw = yield* asking.get({
+      url,
+      accept: "*/*",
+      longest: policy.longestFile,
+      within: policy.budget,
+      ...resuming
+    })
     read.pages_read = 1
     const head = yield* headOf(raw)
     if (isPage(head.toString("utf8"))) return yield* unreadOfPage(head.toString("utf8"), raw.final_url)
     const pieces = bytesOf(raw, isPacked(head), policy.longestFile)
     const batches = Stream.fromAsyncIterable(
-      readFile(pieces, { currency, content_type: raw.content_type, judged }),
+      decode(pieces, { currency, content_type: raw.content_type, judged }),
       (cause) => new Broke(cause)
     )
     const taken = Stream.runForEach(batches, (batch): Effect.Effect<void, E | Unread, R> => {
@@ -143,7 +148,7 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
         orElse: () => Effect.fail(unread("budget", "its rows took too long to read"))
       })
     )
-    const fault = judged.fault(neededBy(store))
+    const fault = judged.fault(needed)
     if (fault !== null) return yield* unread("unreadable", fault)
     const table_end = yield* tableEndOf(raw)
     return storeRead(read.products_read > 0 ? "complete" : "empty", null, { ...read, table_end })

@@ -1,18 +1,17 @@
 /**
- * The outcomes of reading a store, as classes that people and programs can distinguish. Only `complete` shows
- * everything that the store no longer lists. With any other outcome, what was known stays; but a product list that was
- * read completely still withdraws products.
+ * The outcomes of reading a store. Only after `complete` is everything withdrawn that the store no longer lists. With any
+ * other outcome the known data stays, except that a complete product list still withdraws products.
  */
 import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
 import { Effect, Schema } from "effect"
 import type { OriginError, UpstreamUnavailable } from "../../../run/origins/origin.ts"
 import { UnexpectedAnswer } from "../../decode/answers.ts"
-import { PayloadUnreadable } from "../../decode/feed.ts"
+import { FeedUnreadable } from "../../decode/feed.ts"
 
 interface Meaning {
   readonly fetch_status: "complete" | "partial" | "failed"
   readonly sentence: string
-  /** How a run reports the store, which it leaves out wholly or in part. Null if it leaves out nothing. */
+  /** How a run reports the store if it leaves out all or part of it; null if it leaves out nothing. */
   readonly kind: FeedLeftOut["kind"] | null
 }
 
@@ -24,41 +23,37 @@ const faulty = (sentence: string) => ({ fetch_status: "failed", sentence, kind: 
 
 export const outcomes = {
   complete: { fetch_status: "complete", sentence: "All that the store lists was read.", kind: null },
-  window: partial("The store lists more than it lets anybody page through."),
-  budget: partial("The time for one store was over before its end."),
-  broken_off: partial("The read broke off before its end."),
-  moved: partial("Products moved between the pages while they were read, so that some may have been passed over."),
-  unclear: partial("Some of what it lists could not be read, and nothing says what that is."),
+  window: partial("The store lists more than can be paged through."),
+  budget: partial("The time limit for one store ended the read."),
+  broken_off: partial("The read stopped before its end."),
+  moved: partial("Products moved between pages during the read, so some may be missing."),
+  unclear: partial("Some of what it lists could not be read, and it is unknown what."),
   unpriced: partial(
-    "Far more prices are missing than in its last read. Nothing of this read is taken, and the store keeps what was known of it."
+    "Far more prices are missing than in its last read. This read is not accepted, and the store keeps its known data."
   ),
   exchanged: partial(
-    "Not one of the products is there that it listed before: it may be the feed of another store. Nothing of this read is taken, but the next read is that finds the same."
+    "None of the products that it listed before are there: it may be the feed of another store. This read is not accepted, but the next one is if it finds the same."
   ),
   outdated: partial(
-    "The store was read before, at a time that is still to come by the clock of this machine. Nothing of this read is taken."
+    "The last read of the store has a time that is still in the future by the clock of this machine. This read is not accepted."
   ),
-  shrunk: partial(
-    "The store lists far less than it listed before. The next read that finds the same withdraws the rest."
-  ),
-  empty: faulty("The store lists nothing, and does not say that this is all."),
-  headless: faulty(
-    "The store says that it has products and lists none: it sells them somewhere else, or hides the list."
-  ),
+  shrunk: partial("The store lists far less than before. The next read that finds the same withdraws the rest."),
+  empty: faulty("The store lists nothing, and does not confirm that it has no products."),
+  headless: faulty("The store reports products but lists none: it sells them elsewhere, or hides the list."),
   locked: away("The store is locked: it asks for a password or is suspended."),
-  blocked: away("The store refuses to be read by us, by a firewall or a bot check."),
+  blocked: away("The store blocks our requests with a firewall or a bot check."),
   not_found: away("There is no such feed at this address."),
-  html: faulty("The store answers with a page where its feed should be: it may be another kind of store."),
-  throttled: away("The store asks for more patience than a run has."),
-  unreachable: away("The store does not answer, or not to the end."),
-  forbidden: away("The robots.txt of the store forbids to read this."),
-  private_address: away("The address leads into a private network, or is none that is read."),
-  unreadable: faulty("What came cannot be read."),
-  too_large: faulty("What came is larger than a feed may be.")
+  html: faulty("The store answers with a web page instead of its feed: it may be another kind of store."),
+  throttled: away("The store asks for longer pauses than a run can wait."),
+  unreachable: away("The store does not answer, or its answer is incomplete."),
+  forbidden: away("The robots.txt of the store forbids this request."),
+  private_address: away("The address is in a private network, or is not one that is read."),
+  unreadable: faulty("The feed cannot be read."),
+  too_large: faulty("The feed is larger than the limit.")
 } as const satisfies Record<string, Meaning>
 export type Outcome = keyof typeof outcomes
 
-/** Whether the rows of such a read are published. Otherwise the known rows stay. */
+/** Whether the rows of such a read are published. If not, the known rows stay. */
 export const isTaken = ({ outcome }: { readonly outcome: Outcome }) =>
   statusOf(outcome) !== "failed" && !["unpriced", "exchanged", "outdated"].includes(outcome)
 
@@ -67,12 +62,12 @@ export const statusOf = (outcome: Outcome) => outcomes[outcome].fetch_status
 const Names = Schema.Literals(Object.keys(outcomes) as Array<Outcome>) // keys of a literal object, which TypeScript widens
 const isOutcome = Schema.is(Names)
 
-/** One address that could not be read. What it means for the read as a whole depends on what was read before. */
+/** An address that could not be read. What it means for the whole read depends on what was read before. */
 export class Unread extends Schema.TaggedError<Unread>()("Unread", {
   outcome: Names,
   /** A sentence without its full stop. */
   detail: Schema.String,
-  /** Whether another try a moment later may get a different answer. */
+  /** Another try a moment later may get a different answer. */
   may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
   /** The store itself says that the resource does not exist, or no longer exists. */
   is_gone: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
@@ -152,12 +147,12 @@ export const unreadOfPage = (text: string, final_url: string): Unread => {
   const isLocked = /\/password\/?$/.test(URL.parse(final_url)?.pathname ?? "") || passwordForms.test(start)
   if (isLocked) return unread("locked", `${shown}, which asks for a password`)
   if (challenges.test(title)) return new Unread({ outcome: "blocked", detail: `${shown}, a bot check`, may_pass: true })
-  return new Unread({ outcome: "html", detail: `${shown}, and no feed`, may_pass: true })
+  return new Unread({ outcome: "html", detail: `${shown}, not a feed`, may_pass: true })
 }
 
 /** The outcome for an unusable answer with status 200. Undefined if `cause` is not about the answer. */
 export const unreadOfAnswer = (cause: unknown, text: string, final_url: string): Unread | undefined => {
-  if (!(cause instanceof PayloadUnreadable)) return undefined
+  if (!(cause instanceof FeedUnreadable)) return undefined
   const kind = cause instanceof UnexpectedAnswer ? cause.kind : undefined
   if (kind === "html") return unreadOfPage(text, final_url)
   return unread(kind === "window" ? "window" : "unreadable", `${final_url}: ${cause.problem}`)

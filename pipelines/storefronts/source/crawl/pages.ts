@@ -5,7 +5,7 @@
  * entries were found than the shop reports, or a previously listed entry was not found.
  */
 import { Effect } from "effect"
-import type { RawFile } from "../../../run/archive/raw-file.ts"
+import type { RawFile } from "../../../run/archive/fetch-list.ts"
 import type { Page } from "../../decode/page.ts"
 import { isUnread, type Outcome, type Unread } from "./outcome.ts"
 import type { Fatal, Needs } from "./requests.ts"
@@ -112,7 +112,7 @@ export const readList = Effect.fnUntraced(function* <E, R>(list: List<E, R>) {
     if (seen.size > mostIds) return listed("window", `more than ${mostIds.toLocaleString("en-US")} are not read`)
     ;[previous, wasFull, wasEmpty, wasStale] = [all, entries >= list.limit, false, fresh === 0]
   }
-  if (repeated > 0) return listed("moved", `${repeated} stood on two pages`)
+  if (repeated > 0) return listed("moved", `${repeated} were on two pages`)
   if (totals.size > 1) return listed("moved", `there were ${[...totals].join(", then ")} of them while they were read`)
   const [total = 0] = totals
   if (seen.size > 0 && seen.size < total)

@@ -41,7 +41,7 @@ const judge = (first: Listed, again: Listed, missing: ReadonlyArray<string>): Li
   }
   const found = missing.filter((id) => again.ids.has(id)).length
   if (found === 0) return both
-  return { ...both, outcome: "moved", detail: `${found} stood on a page only when it was read again` }
+  return { ...both, outcome: "moved", detail: `${found} were found only when the pages were read again` }
 }
 
 export const readProductList = Effect.fnUntraced(function* <E, R>({ known, list, recount }: Products<E, R>) {

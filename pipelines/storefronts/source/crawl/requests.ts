@@ -4,7 +4,7 @@
  */
 import { Clock, Duration, Effect, FileSystem } from "effect"
 import { Archive } from "../../../run/archive/archive.ts"
-import { type ArchiveUnwritable, type RawFile, RawFileDamaged } from "../../../run/archive/raw-file.ts"
+import { type ArchiveUnwritable, type RawFile, RawFileDamaged } from "../../../run/archive/fetch-list.ts"
 import { type Ask, GivenUp, type Origin, type OriginError } from "../../../run/origins/origin.ts"
 import { pageText } from "../../decode/payload-text.ts"
 import { isUnread, type Unread, unread, unreadOf, unreadOfAnswer, unreadOfPage } from "./outcome.ts"

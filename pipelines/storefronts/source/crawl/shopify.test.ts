@@ -48,7 +48,7 @@ describe("pages of products", () => {
       const { products, read } = yield* readShop({ pages: [range(1, 250), range(250, 300)] })
       assert.deepStrictEqual([read.outcome, read.fetch_status, read.products_read], ["moved", "partial", 300])
       assert.lengthOf(products, 300)
-      assert.include(read.detail ?? "", "(1 stood on two pages).")
+      assert.include(read.detail ?? "", "(1 were on two pages).")
     })
   )
 

@@ -4,7 +4,7 @@
  * default are never requested.
  */
 import { Effect } from "effect"
-import type { RawFile } from "../../../run/archive/raw-file.ts"
+import type { RawFile } from "../../../run/archive/fetch-list.ts"
 import { UnexpectedAnswer } from "../../decode/answers.ts"
 import { readMeta, readProducts, type StoreMeta } from "../../decode/json/shopify-json.ts"
 import type { Page } from "../../decode/page.ts"
@@ -15,16 +15,9 @@ import { ShopifyStores, type StorePolicy, shopifyLane } from "./policy.ts"
 import { type Known, readProductList } from "./product-list.ts"
 import { type Asking, makeAsking } from "./requests.ts"
 import { readShopifyCollections } from "./shopify-collections.ts"
-import {
-  noAddress,
-  noFacts,
-  ofAdministrators,
-  ofNothing,
-  type StoreFacts,
-  shopAddress,
-  storeRead,
-  type Take
-} from "./store-read.ts"
+import { noFacts, ofNothing, type StoreFacts, shopAddress, storeRead, type Take } from "./store-read.ts"
+
+const adminApi = { path: /\/admin\/api\//, name: "Shopify's Admin API" }
 
 /** The largest page size that Shopify allows. */
 const limit = 250
@@ -113,7 +106,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
   const pin = country === undefined || country === null ? "" : `&country=${country}`
   const asking = orWithout(pin, anyCountry)
   const addressOf = (path: string, page: number) => `${base}${path}?limit=${limit}&page=${page}${pin}`
-  const otherwise = store.currency ?? meta?.currency ?? null
+  const fallbackCurrency = store.currency ?? meta?.currency ?? null
 
   let currency: string | null = null
   /**
@@ -146,7 +139,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
     pages_read: products.pages,
     products_read: products.listed,
     has_all_products: products.outcome === "complete",
-    currency: currency ?? otherwise,
+    currency: currency ?? fallbackCurrency,
     facts,
     fields_seen: judged.seen
   }
@@ -176,9 +169,8 @@ export const readShopify = Effect.fn("Crawl.readShopify")(function* <E, R>(
   policy: StorePolicy,
   known: Known<E, R>
 ) {
-  const address = shopAddress(store.location)
-  if (address === undefined) return noAddress(store.location)
-  if (/\/admin\/api\//.test(address.pathname)) return storeRead("unreadable", ofAdministrators("Shopify's Admin API"))
+  const address = shopAddress(store.location, adminApi)
+  if (!(address instanceof URL)) return address
   const atOnce = yield* ShopifyStores
   return yield* atOnce.withPermit(Effect.scoped(readAt(address, store, take, policy, known)))
 })

@@ -1,7 +1,8 @@
 /** What every kind of read provides: rows as they arrive, and the result at the end. */
 import type { Effect } from "effect"
-import type { RawFile } from "../../../run/archive/raw-file.ts"
+import type { RawFile } from "../../../run/archive/fetch-list.ts"
 import type { Batch } from "../../decode/feed.ts"
+import type { ListedStore } from "../store-list.ts"
 import { type Outcome, outcomes, statusOf } from "./outcome.ts"
 import type { Listed } from "./pages.ts"
 
@@ -57,6 +58,19 @@ export interface StoreRead {
   readonly fields_seen: ReadonlySet<string>
 }
 
+/** The result of reading one store. */
+export interface Done {
+  readonly store: ListedStore
+  readonly read: StoreRead
+  readonly rows_read: number
+  readonly rows_rejected: number
+  readonly read_at: string
+  readonly seconds: number
+}
+
+/** The name of a store's feed in `ingest`. */
+export const feedOf = ({ domain }: ListedStore) => `store/${domain}`
+
 const inWords = (sentence: string, detail: string | null) =>
   detail === null ? sentence : `${sentence.replace(/\.$/, "")} (${detail}).`
 
@@ -80,17 +94,19 @@ export const storeRead = (outcome: Outcome, detail: string | null, read: Partial
   }
 }
 
-/** The address of a shop that is read page by page; undefined for a path or an invalid address. */
-export const shopAddress = (location: string) => {
+/**
+ * The address of a shop that is read page by page, or the result for a location that is none. An admin API also lists
+ * private products and drafts, so its address is refused before any request.
+ */
+export const shopAddress = (location: string, admin: { readonly path: RegExp; readonly name: string }) => {
   const address = URL.parse(location)
-  return address?.protocol === "https:" || address?.protocol === "http:" ? address : undefined
+  if (address?.protocol !== "https:" && address?.protocol !== "http:") {
+    return storeRead("not_found", `its location, ${location}, is not a web address`)
+  }
+  if (!admin.path.test(address.pathname)) return address
+  const problem = `its location is ${admin.name}, which is for administrators: list the address of the store itself`
+  return storeRead("unreadable", problem)
 }
-
-export const noAddress = (location: string) => storeRead("not_found", `its location, ${location}, is no web address`)
-
-/** An admin API also lists private products and drafts: its address is refused before any request. */
-export const ofAdministrators = (name: string) =>
-  `its location is ${name}, which is for administrators: list the address of the store itself`
 
 /** The outcome for an empty product list. It is complete only if the store itself reports 0 products. */
 export const ofNothing = ({ detail, outcome, reported }: Listed): readonly [Outcome, string | null] => {

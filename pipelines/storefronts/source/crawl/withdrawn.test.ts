@@ -56,7 +56,7 @@ describe("a product that moves up onto a page that was read already", () => {
       const { products, read } = yield* readShop({ pages: [] }, shop, { known: range(1, 500), store: store ?? {} })
       assert.deepStrictEqual([read.outcome, read.has_all_products, read.products_read], ["moved", false, 500])
       assert.sameMembers([...products], range(1, 500).map(String))
-      assert.include(read.detail ?? "", "1 stood on a page only when it was read again")
+      assert.include(read.detail ?? "", "1 were found only when the pages were read again")
     })
   )
 

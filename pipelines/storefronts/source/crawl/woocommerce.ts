@@ -1,13 +1,15 @@
 /** Reads a WooCommerce store: the pages of products of its Store API, which has no collections. */
 import { Effect } from "effect"
-import type { RawFile } from "../../../run/archive/raw-file.ts"
+import type { RawFile } from "../../../run/archive/fetch-list.ts"
 import { readProducts } from "../../decode/json/woocommerce.ts"
 import { Judged } from "../../decode/stated.ts"
 import type { ListedStore } from "../store-list.ts"
 import type { StorePolicy } from "./policy.ts"
 import { type Known, readProductList } from "./product-list.ts"
 import { makeAsking } from "./requests.ts"
-import { noAddress, noFacts, ofAdministrators, ofNothing, shopAddress, storeRead, type Take } from "./store-read.ts"
+import { noFacts, ofNothing, shopAddress, storeRead, type Take } from "./store-read.ts"
+
+const adminApi = { path: /\/wp-json\/wc\/v\d/, name: "the REST API wc/v3 of WooCommerce" }
 
 /** The largest page size that the API allows. */
 const limit = 100
@@ -70,10 +72,7 @@ export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, 
   policy: StorePolicy,
   known: Known<E, R>
 ) {
-  const address = shopAddress(store.location)
-  if (address === undefined) return noAddress(store.location)
-  if (/\/wp-json\/wc\/v\d/.test(address.pathname)) {
-    return storeRead("unreadable", ofAdministrators("the REST API wc/v3 of WooCommerce"))
-  }
+  const address = shopAddress(store.location, adminApi)
+  if (!(address instanceof URL)) return address
   return yield* Effect.scoped(readAt(address, store, take, policy, known))
 })

@@ -17,12 +17,12 @@ import {
 import { Effect, Exit, Scope } from "effect"
 import type { Sqlite } from "../../../persistence/sqlite.ts"
 import { beginning, type ChainHead } from "../../chain/chain.ts"
-import { numberIn } from "../columns.ts"
 import { embeddedLedger } from "../embedded-ledger.ts"
 import { ledgerFileIn, openLedgerFile } from "../ledger-file.ts"
 import { readState } from "../opening.ts"
 import type { LedgerStore } from "../store.ts"
-import { verify } from "./verification.ts"
+import { numberIn } from "../tables.ts"
+import { verifyFile } from "./verification.ts"
 
 const heldOf = ({ accounts, sequence }: ReturnType<typeof readState>) => ({
   sequence,
@@ -52,7 +52,7 @@ const problemsAfter = Effect.fnUntraced(function* (sql: string) {
   const { held, sqlite } = yield* sound
   return sqlite.atOneMoment(() => {
     sqlite.exec(sql)
-    return verify(within(sqlite), held).problems
+    return verifyFile(within(sqlite), held).problems
   })
 })
 
@@ -92,7 +92,7 @@ describe("a verification", () => {
           await admission.held.commit(`req_${charged}`)
         }
       })
-      const verify = Effect.gen(function* () {
+      const verifications = Effect.gen(function* () {
         for (let verified = 0; verified < 2; verified++) {
           while (charged < 100 * verified) yield* Effect.sleep("1 millis")
           const { entries, problems } = yield* administration.verify({})
@@ -100,7 +100,7 @@ describe("a verification", () => {
           counts.push(entries)
         }
       })
-      yield* Effect.all([calls, verify], { concurrency: 2 })
+      yield* Effect.all([calls, verifications], { concurrency: 2 })
       assert.isAbove(counts.at(-1) ?? 0, counts[0] ?? 0)
       assert.strictEqual((yield* administration.verify({})).entries, charged + 2)
     }).pipe(Effect.scoped)
@@ -293,7 +293,7 @@ describe("a verification", () => {
       const fd = openSync(ledgerFileIn(folder), "r+")
       writeSync(fd, Buffer.alloc(4096, 7), 0, 4096, (page - 1) * 4096)
       closeSync(fd)
-      const found = yield* withDatabase(folder, (sqlite) => verify(sqlite, { sequence: 0, heads: new Map() }))
+      const found = yield* withDatabase(folder, (sqlite) => verifyFile(sqlite, { sequence: 0, heads: new Map() }))
       assert.match(found.problems.join("; "), /the file is damaged/)
     }).pipe(Effect.scoped)
   )

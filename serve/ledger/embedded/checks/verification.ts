@@ -5,15 +5,12 @@
  */
 import type { Sqlite } from "../../../persistence/sqlite.ts"
 import type { Verification } from "../../administration.ts"
-import { beginning, type ChainHead, hashOfRecord } from "../../chain/chain.ts"
-import { chainCheck, type Head, noHead } from "../../chain/head.ts"
-import { nameOf, type Recorded, recordedTables } from "../../chain/recorded.ts"
-import { numberIn, textIn } from "../columns.ts"
-import { followChain, headIn } from "../head.ts"
-import { ahead, dayOfEntry, followed, lastEntry, progressIn, progressProblem, sums } from "../progress.ts"
-import { repeatedRequests } from "../repeated-requests.ts"
-import { bodyOf } from "../tables.ts"
-import { eachEntryAfter, entryChecks, readOwners } from "./entry-checks.ts"
+import { beginning, type ChainHead, chainCheck, type Head, hashOfRecord, noHead } from "../../chain/chain.ts"
+import { nameOf, type Recorded, recordedTables } from "../../chain/records.ts"
+import { followChainOfFile, headIn } from "../head.ts"
+import { ahead, dayOfEntry, followed, lastEntry, progressIn, progressProblem, usageSums } from "../progress.ts"
+import { bodyInSqlite, numberIn, textIn } from "../tables.ts"
+import { eachEntryAfter, entryChecks, readOwners, repeatedRequests } from "./entry-checks.ts"
 import { expiringGrants } from "./grant-checks.ts"
 
 const mostProblems = 100
@@ -68,7 +65,7 @@ const follower = (sqlite: Sqlite, held: ServerHeads, tell: Tell) => {
 /** Charges summed over all entries, to compare the stored tables with. In a temporary file. */
 const charged = `
   create temp table charged as
-    select account_id, ${dayOfEntry} as day, key_id, endpoint, ${sums}, max(budget_credits) as budget,
+    select account_id, ${dayOfEntry} as day, key_id, endpoint, ${usageSums}, max(budget_credits) as budget,
       max(daily_budget_credits) as daily, sum(type = 'charge' and daily_budget_credits is null) as without_daily,
       max(weekly_budget_credits) as weekly, sum(type = 'charge' and weekly_budget_credits is null) as without_weekly
     from ledger.entry
@@ -204,7 +201,7 @@ const checkRecords = (sqlite: Sqlite, last: number, tell: Tell) => {
     }
   }
   for (const table of recordedTables) {
-    for (const row of sqlite.all(`select id, ${bodyOf(table, table)} as body from ${table} order by id`)) {
+    for (const row of sqlite.all(`select id, ${bodyInSqlite(table, table)} as body from ${table} order by id`)) {
       const name = `${table} ${row.id}`
       const [recorded, body] = [latest.get(name), textIn(row, "body")]
       latest.delete(name)
@@ -236,7 +233,7 @@ const clamped = (number: number) => Math.max(-Number.MAX_SAFE_INTEGER, Math.min(
 const counts = `
   select (select count(*) from ledger.account) as accounts, (select count(*) from ledger.api_key) as keys`
 
-export const verify = (sqlite: Sqlite, held: ServerHeads, anchor?: Head): Verification => {
+export const verifyFile = (sqlite: Sqlite, held: ServerHeads, anchor?: Head): Verification => {
   const problems = [...fileProblems(sqlite)]
   if (problems.length > 0) return { accounts: 0, keys: 0, entries: 0, balance_credits: 0, problems } // no more can be read
   const tell: Tell = (problem) => {
@@ -252,7 +249,7 @@ export const verify = (sqlite: Sqlite, held: ServerHeads, anchor?: Head): Verifi
     checkUsage(sqlite, tell)
     checkPlaces(sqlite, entries, tell)
     const chain = chainCheck(headIn(sqlite), anchor, tell)
-    const younger = chain.end(followChain(sqlite, noHead, chain.seen))
+    const younger = chain.end(followChainOfFile(sqlite, noHead, chain.seen))
     const [counted] = sqlite.all(counts)
     const balance = [...heads.values()].reduce((sum, head) => sum + head.balance, 0)
     return {

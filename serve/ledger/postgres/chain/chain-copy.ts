@@ -6,8 +6,8 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema, Stream } from "effect"
 import type { Sqlite } from "../../../persistence/sqlite.ts"
-import { numberIn, textIn } from "../../embedded/columns.ts"
 import { headIn } from "../../embedded/head.ts"
+import { numberIn, textIn } from "../../embedded/tables.ts"
 import { keptHead } from "./chain.ts"
 
 const rowsAtOnce = 5_000

@@ -9,8 +9,7 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
-import { linkedTo } from "../../chain/chain.ts"
-import type { Head } from "../../chain/head.ts"
+import { type Head, linkedTo } from "../../chain/chain.ts"
 import { LedgerUnavailable } from "../../errors.ts"
 
 /** How far the chain has been followed. */
@@ -99,7 +98,7 @@ export const followPortion = Effect.fnUntraced(function* (
   return { followed, isEnd: links.length < linksAtOnce || sequence === from.sequence }
 })
 
-export const followChain = Effect.fnUntraced(function* (
+export const followChainOfDatabase = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   from: Followed,
   upTo: string,

@@ -6,12 +6,12 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, type Option, Schema } from "effect"
 import type { AnchorPlace } from "../../chain/anchor.ts"
-import { type Head, isAt, isSame } from "../../chain/head.ts"
+import { type Head, isAt, isSame } from "../../chain/chain.ts"
 import { type Chain, keepAnchorOf } from "../../chain/keep-anchor.ts"
 import { LedgerUnavailable } from "../../errors.ts"
-import { unavailable } from "../sql/database.ts"
+import { databaseUnavailable } from "../sql/database.ts"
 import { durably } from "../sql/statement-sql.ts"
-import { BrokenChain, type Followed, followChain, followPortion, keptHead, settledNumber } from "./chain.ts"
+import { BrokenChain, type Followed, followChainOfDatabase, followPortion, keptHead, settledNumber } from "./chain.ts"
 
 /**
  * A peer that has vanished sends nothing for minutes. If millions of links take longer at first, the next round
@@ -69,11 +69,11 @@ const placeOfAnchor = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept:
 /** Follows the chain from the older of the two, which must arrive at the other one. */
 const goThrough = Effect.fnUntraced(function* (sql: PgClient.PgClient, kept: Followed, anchor: Head) {
   if (linksIn(anchor) <= linksIn(kept)) {
-    const end = yield* followChain(sql, yield* placeOfAnchor(sql, kept, anchor), kept.sequence)
+    const end = yield* followChainOfDatabase(sql, yield* placeOfAnchor(sql, kept, anchor), kept.sequence)
     return isSame(end, kept) ? undefined : yield* isAnother
   }
   let found: Head | undefined
-  const end = yield* followChain(sql, kept, yield* settledNumber(sql), (head) => {
+  const end = yield* followChainOfDatabase(sql, kept, yield* settledNumber(sql), (head) => {
     if (isAt(head, anchor)) found = head
   })
   if (found === undefined) {
@@ -88,7 +88,7 @@ const asUnavailable = <A, E>(
   work: Effect.Effect<A, E>,
   duration: typeof longestLook | typeof longestEnd
 ) =>
-  Effect.mapError(work, unavailable(action)).pipe(
+  Effect.mapError(work, databaseUnavailable(action)).pipe(
     Effect.timeoutOrElse({
       duration,
       orElse: () => Effect.fail(new LedgerUnavailable({ action, cause: `no answer within ${duration}` }))
@@ -123,7 +123,7 @@ export const chainIn = (sql: PgClient.PgClient): Chain => {
         }
       }).pipe(
         Effect.catchTag("BrokenChain", ({ problem }) => Effect.succeed({ problem })),
-        Effect.mapError(unavailable("be held to its anchor"))
+        Effect.mapError(databaseUnavailable("be held to its anchor"))
       ),
     advance: asUnavailable("follow its chain", advance, longestLook),
     end: asUnavailable("follow its chain", advance, longestEnd)
@@ -131,7 +131,7 @@ export const chainIn = (sql: PgClient.PgClient): Chain => {
 }
 
 /** `open` opens the ledger. No anchor is written before the ledger is open. */
-export const keepAnchor = <A, E, R>(
+export const keepAnchorOfDatabase = <A, E, R>(
   sql: PgClient.PgClient,
   place: Option.Option<AnchorPlace>,
   open: Effect.Effect<A, E, R>

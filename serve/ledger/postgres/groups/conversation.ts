@@ -12,15 +12,14 @@ import type { LedgerCounters } from "../../ledger.ts"
 import type { ApiKeyView } from "../../rules/ledger-state.ts"
 import { type Hold, release } from "../../rules/machine.ts"
 import type { DoubtFiles } from "../leases/doubt-files.ts"
-import type { JoinStatements } from "../leases/joining.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
 import type { LeaseHabits } from "../leases/lease-habits.ts"
 import { type Clocks, leaseTrust } from "../leases/lease-trust.ts"
-import { joinServers, type MemberName } from "../leases/membership.ts"
+import { type JoinStatements, joinServers, type MemberName } from "../leases/membership.ts"
 import type { ServerStatements } from "../sql/statements.ts"
 import { deferredCalls } from "./deferred-calls.ts"
 import { giveBacks } from "./give-backs.ts"
-import { type Call, type CallGroup, type Charge, type Decided, waitingFor } from "./group.ts"
+import { type AdmissionAsked, type CallGroup, type Charge, type Decided, waitingFor } from "./group.ts"
 import { groupQueue } from "./group-queue.ts"
 import { groupWriter } from "./group-writer.ts"
 import { lockedAccounts } from "./locked-accounts.ts"
@@ -31,7 +30,7 @@ import { refusedGroups } from "./refused-groups.ts"
 const heartbeat = 1_000
 const notWritten = unavailable("be written")
 
-export interface Listener {
+interface Listener {
   /** The database has become unavailable, or is available again. */
   readonly lost: (cause: LedgerUnavailable) => void
   readonly found: () => void
@@ -123,12 +122,12 @@ export const converse = async (options: {
       if (!known.isCached(key) || !trust.isTrusted()) await asking("byId", key.id)
       return known.isCurrent(key, nowMs)
     },
-    hold: async (call: Call): Promise<Decided> => {
+    hold: async (call: AdmissionAsked): Promise<Decided> => {
       connection.refuseIfLost()
       locked.refuse(call.key.account_id)
       const decided = writer.decideNow(call)
       if (decided !== undefined) return decided
-      const waiting = waitingFor<Call, Decided>(call)
+      const waiting = waitingFor<AdmissionAsked, Decided>(call)
       queue.open().holds.push(waiting)
       return waiting.promise
     },

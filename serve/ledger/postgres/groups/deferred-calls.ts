@@ -1,8 +1,8 @@
 /** Calls of accounts that another server decides. They wait until that server has returned the lease. */
 import { type LedgerUnavailable, unavailable } from "../../errors.ts"
-import { accountOfHold, type Call, type Decided, type Waiting } from "./group.ts"
+import { type AdmissionAsked, accountOfHold, type Decided, type Waiting } from "./group.ts"
 
-type WaitingCall = Waiting<Call, Decided>
+type WaitingCall = Waiting<AdmissionAsked, Decided>
 
 /** Milliseconds between two checks of such an account. Usually the other server announces the return first. */
 const betweenLooks = 25

@@ -3,6 +3,7 @@
  * its memory, and need the database only for their charge. Other calls are decided while the database locks their
  * accounts.
  */
+import { channel } from "node:diagnostics_channel"
 import { type ChainHead, chain } from "../../chain/chain.ts"
 import type { LedgerCounters } from "../../ledger.ts"
 import { dayOf } from "../../moments.ts"
@@ -11,16 +12,30 @@ import { settle } from "../../rules/machine.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
 import { type LeaseHabits, uses } from "../leases/lease-habits.ts"
 import type { LeaseTrust, Moment } from "../leases/lease-trust.ts"
-import { type DecisionEvent, decisionChannel } from "../sql/decision-channel.ts"
 import type { ServerStatements, ToRead } from "../sql/statements.ts"
 import type { Holding } from "../sql/written.ts"
 import type { DeferredCalls } from "./deferred-calls.ts"
 import type { GiveBacks } from "./give-backs.ts"
-import { accountOfCharge, accountOfHold, type Call, type CallGroup, type Decided, newGroup } from "./group.ts"
+import { type AdmissionAsked, accountOfCharge, accountOfHold, type CallGroup, type Decided, newGroup } from "./group.ts"
 import type { GroupQueue } from "./group-queue.ts"
 import { askedBy, differences, type Judgement, judge, undo } from "./judgement.ts"
 import type { LockedAccounts } from "./locked-accounts.ts"
 import { addTo } from "./slices.ts"
+
+export interface DecisionEvent {
+  /** `leased`: a server has taken the lease of an account. Otherwise: what decided a call. */
+  readonly what: "leased" | "lease" | "slice"
+  readonly server_id: string
+  readonly account_id: string
+  /** Whether the server has a slice of the account; for `leased`, whether it had one when it took the lease. */
+  readonly had_slice: boolean
+}
+
+/**
+ * Reports where calls are decided, for tools in the same process (`node:diagnostics_channel`). It costs nothing without
+ * subscribers. Calls that are decided in the database are not reported.
+ */
+export const decisionChannel = channel("larder:ledger.decision")
 
 const silentForTooLong = () => new Error("this server was silent for too long")
 
@@ -43,7 +58,7 @@ export const groupWriter = (options: {
   let groups = 0
   const member = () => ({ id: memberId(), groups })
 
-  const decideNow = ({ credits, endpoint, key, nowMs }: Call): Decided | undefined => {
+  const decideNow = ({ credits, endpoint, key, nowMs }: AdmissionAsked): Decided | undefined => {
     const decided = trust.isTrusted() ? known.decideLeased(key, endpoint, credits, nowMs) : undefined
     if (decided === undefined) return undefined
     const { account_id } = key

@@ -5,7 +5,7 @@ import type { ApiKeyView } from "../../rules/ledger-state.ts"
 import type { Hold, HoldOutcome } from "../../rules/machine.ts"
 
 /** A call to admit. */
-export interface Call {
+export interface AdmissionAsked {
   readonly key: ApiKeyView
   readonly endpoint: string
   readonly credits: number
@@ -32,7 +32,7 @@ export type Decided = HoldOutcome | { readonly refused: "key_changed" }
 
 export interface CallGroup {
   readonly charges: Array<Waiting<Charge, void>>
-  readonly holds: Array<Waiting<Call, Decided>>
+  readonly holds: Array<Waiting<AdmissionAsked, Decided>>
   /** Keys to look up, by SHA-256 and by id. */
   readonly bySha256: Map<string, Waiting<string, void>>
   readonly byId: Map<string, Waiting<string, void>>
@@ -57,7 +57,7 @@ export const newGroup = (since: number): CallGroup => ({
 })
 
 export const accountOfCharge = ({ question }: Waiting<Charge, void>): string => question.draft.account_id
-export const accountOfHold = ({ question }: Waiting<Call, Decided>): string => question.key.account_id
+export const accountOfHold = ({ question }: Waiting<AdmissionAsked, Decided>): string => question.key.account_id
 
 /** Accounts whose calls or lease are in the group. */
 export const accountsOf = ({ charges, returned, holds }: CallGroup): ReadonlyArray<string> => [

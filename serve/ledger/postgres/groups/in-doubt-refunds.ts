@@ -9,7 +9,7 @@ import { Entry } from "../../chain/records.ts"
 import { refundCall } from "../../rules/decisions.ts"
 import type { Doubt, DoubtFiles } from "../leases/doubt-files.ts"
 import { bookEntries, whileFree } from "../leases/leases.ts"
-import { unavailable } from "../sql/database.ts"
+import { databaseUnavailable } from "../sql/database.ts"
 import { texts } from "../sql/parameters.ts"
 import { entryRow } from "../sql/sql-text.ts"
 
@@ -60,7 +60,7 @@ export const refundCallsInDoubt = (
       Effect.catchCause((cause) => {
         if (late.has(what) || !server.isWritable()) return Effect.succeed(false) // an outage is logged already
         late.add(what)
-        const { message } = unavailable("be written")(Cause.squash(cause))
+        const { message } = databaseUnavailable("be written")(Cause.squash(cause))
         const refunds = `Refunds of calls that were answered with an error (${what}) are late. ${message}`
         return Effect.as(Effect.logWarning(`${refunds}. They are tried again until they are booked.`), false)
       })

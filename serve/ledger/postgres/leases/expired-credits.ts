@@ -5,7 +5,7 @@ import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Schedule, Schema } from "effect"
 import { timestampOf } from "../../moments.ts"
 import { expireGrants } from "../../rules/decisions.ts"
-import { unavailable } from "../sql/database.ts"
+import { databaseUnavailable } from "../sql/database.ts"
 import { bookEntries, whileFree } from "./leases.ts"
 
 /** Servers share the work. */
@@ -41,7 +41,7 @@ const takeOut = Effect.fnUntraced(
     })
     yield* whileFree(sql, [id], expire)
   },
-  Effect.mapError(unavailable("be written"))
+  Effect.mapError(databaseUnavailable("be written"))
 )
 
 /** Runs before an account is read. */
@@ -50,14 +50,17 @@ export const expireCreditsOf = Effect.fn("PostgresLedger.expireCreditsOf")(funct
   id: string
 ) {
   const now = yield* Clock.currentTimeMillis
-  const found = yield* Effect.mapError(sql.unsafe(isAccountDue, [timestampOf(now), id]), unavailable("be read"))
+  const found = yield* Effect.mapError(sql.unsafe(isAccountDue, [timestampOf(now), id]), databaseUnavailable("be read"))
   if (found.length > 0) yield* takeOut(sql, id, now)
 })
 
 /** For all accounts. Returns the accounts whose credits could not be removed now; these stay unchanged. */
 export const expireCredits = Effect.fn("PostgresLedger.expireCredits")(function* (sql: PgClient.PgClient) {
   const now = yield* Clock.currentTimeMillis
-  const found = yield* Effect.mapError(sql.unsafe<{ id: string }>(due, [timestampOf(now)]), unavailable("be read"))
+  const found = yield* Effect.mapError(
+    sql.unsafe<{ id: string }>(due, [timestampOf(now)]),
+    databaseUnavailable("be read")
+  )
   const failures = yield* Effect.forEach(
     found,
     ({ id }) =>

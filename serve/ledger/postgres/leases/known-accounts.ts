@@ -5,11 +5,11 @@
  */
 
 import { dayOf } from "../../moments.ts"
-import type { ChargedRequests } from "../../rules/charged-requests.ts"
 import type { ExpiringGrant } from "../../rules/expiring-grants.ts"
 import {
   type ApiKeyView,
   apply,
+  type ChargedRequests,
   forgetKey,
   isCurrent,
   type KeyState,

@@ -1,17 +1,19 @@
 /** The connections of one server to the PostgreSQL database that stores the ledger, and the meaning of its errors. */
 import * as PgClient from "@effect/sql-pg/PgClient"
+import type * as PgConnection from "@effect/sql-pg/PgConnection"
+import * as PgPool from "@effect/sql-pg/PgPool"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
-import { isSqlError } from "effect/sql/SqlError"
-import { unavailable as because, LedgerUnavailable } from "../../errors.ts"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import { LedgerUnavailable, unavailable } from "../../errors.ts"
 import { asOutage } from "./outages.ts"
 import { prepareSchema } from "./schema.ts"
 
 /**
- * One connection listens; joining, operators, exports and checks use the others. Groups have their own (`pipeline.ts`).
+ * One connection listens; joining, operators, exports and checks use the others. Groups have their own.
  */
 const connections = 5
 
-export const unavailable = (action: string) => (cause: unknown) => because(action)(innermost(cause))
+export const databaseUnavailable = (action: string) => (cause: unknown) => unavailable(action)(innermost(cause))
 
 /** The driver's message is "Query failed"; the error of the database is its cause. */
 const innermost = (error: unknown): unknown => {
@@ -62,7 +64,7 @@ export const connect = Effect.fn("PostgresLedger.connect")(function* (url: Redac
     yield* refuseUnfit(sql)
     yield* Effect.provide(prepareSchema, context)
     return sql
-  }).pipe(Effect.mapError(unavailable(`be reached at ${placeOf(url)}`)))
+  }).pipe(Effect.mapError(databaseUnavailable(`be reached at ${placeOf(url)}`)))
 })
 
 class UnfitDatabase extends Schema.TaggedError<UnfitDatabase>()("UnfitDatabase", { problem: Schema.String }) {
@@ -92,3 +94,35 @@ export const placeOf = (url: Redacted.Redacted) => {
   const { host, pathname } = URL.parse(Redacted.value(url)) ?? { host: "?", pathname: "" }
   return `postgres://${host}${pathname}`
 }
+
+export interface Statement {
+  readonly text: string
+  readonly params?: ReadonlyArray<unknown>
+}
+
+/** Sends the statements together, and returns the rows of each. */
+export type Ask = (
+  statements: ReadonlyArray<Statement>
+) => Effect.Effect<ReadonlyArray<ReadonlyArray<PgConnection.Row>>, SqlError>
+
+/**
+ * The connection on which a server sends its groups, one at a time. Statements that do not need each other's answers
+ * are pipelined. A failure closes the connection, and with it an open transaction; the next group gets a new
+ * connection.
+ */
+export const openGroupConnection = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  const pool = yield* PgPool.make({ ...sql.config, maxConnections: 1, multiplex: true })
+  /** Runs work that uses the connection exclusively. */
+  return <A, E>(work: (ask: Ask) => Effect.Effect<A, E>): Effect.Effect<A, E | SqlError> =>
+    pool.use((connection) => {
+      const ask: Ask = (statements) =>
+        Effect.forEach(
+          statements,
+          ({ params, text }) => Effect.map(connection.query(text, params), ({ rows }) => rows),
+          {
+            concurrency: "unbounded"
+          }
+        )
+      return Effect.onError(work(ask), () => pool.invalidate(connection))
+    })
+})

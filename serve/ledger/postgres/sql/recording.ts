@@ -3,7 +3,7 @@
  * same text as in SQLite, so a ledger that moves keeps its chain. Charges change none of these columns, and fire no
  * trigger.
  */
-import { type Recorded, recorded } from "../../chain/recorded.ts"
+import { type Recorded, recorded } from "../../chain/records.ts"
 import { momentOf } from "./sql-text.ts"
 
 /** Columns that are not text in PostgreSQL, converted to the text that SQLite has. */
@@ -17,7 +17,7 @@ const asText: Readonly<Record<string, (value: string) => string>> = {
 }
 
 /** The JSON of a row, as its record stores it: without spaces, and in this column order. */
-export const bodyOf = (table: Recorded, row: string): string => {
+export const bodyInPostgres = (table: Recorded, row: string): string => {
   const columns = recorded[table].map((column) => {
     const value = `${row}.${column}`
     return `${asText[`${table}.${column}`]?.(value) ?? value} as ${column}`
@@ -38,9 +38,9 @@ const trigger = (table: string, events: string, name: string) =>
   `create trigger ${name} after ${events} on ${table} for each row execute function ledger.${name}()`
 
 export const recordingInLedger: ReadonlyArray<string> = [
-  functionOf("record_account", "account", bodyOf("account", "new")),
-  functionOf("record_api_key", "api_key", bodyOf("api_key", "new")),
-  functionOf("record_payment", "payment", bodyOf("payment", "new")),
+  functionOf("record_account", "account", bodyInPostgres("account", "new")),
+  functionOf("record_api_key", "api_key", bodyInPostgres("api_key", "new")),
+  functionOf("record_payment", "payment", bodyInPostgres("payment", "new")),
   functionOf("record_removal", "payment", removed),
   // the other columns hold the head, which the entries already record, and the lease
   trigger("ledger.account", `insert or update of ${recorded.account.join(", ")}`, "record_account"),

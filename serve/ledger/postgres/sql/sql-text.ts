@@ -12,11 +12,11 @@ export const momentOf = (moment: string) => `case
   end`
 
 /** The month of a date, or of a timestamp without time zone, counted from year 0. */
-export const monthOfDay = (day: string) =>
+export const monthOfDate = (day: string) =>
   `(extract(year from ${day})::integer * 12 + extract(month from ${day})::integer - 1)`
 
 /** The month of a timestamp, in UTC. */
-export const monthOfMoment = (moment: string) => monthOfDay(`(${moment} at time zone 'UTC')`)
+export const monthOfMoment = (moment: string) => monthOfDate(`(${moment} at time zone 'UTC')`)
 
 /** The hash of an entry whose columns are in scope, after a predecessor with the hash `before`; see `chain.ts`. */
 export const hashAfter = (before: string) => `

@@ -9,9 +9,8 @@ import type { ChainHead } from "../../chain/chain.ts"
 import { Account, ApiKey, type Entry } from "../../chain/records.ts"
 import { LedgerUnavailable } from "../../errors.ts"
 import { dateOfDay, daysOfWeeks, monthOfDay } from "../../moments.ts"
-import { unavailable, wasRolledBack } from "./database.ts"
+import { type Ask, databaseUnavailable, openGroupConnection, type Statement, wasRolledBack } from "./database.ts"
 import { booleans, integers, texts } from "./parameters.ts"
-import { type Ask, makePipeline, type Statement } from "./pipeline.ts"
 import * as sqlOf from "./statement-sql.ts"
 import { type Holding, type Moved, movedBy, rowsOf } from "./written.ts"
 
@@ -151,10 +150,10 @@ const rollback: Statement = { text: "rollback" }
 export const serverStatements = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
   const inTime = <A, E>(asked: Effect.Effect<A, E>) =>
-    withDeadline((signal) => run(Effect.mapError(asked, unavailable("be written")), { signal }))
+    withDeadline((signal) => run(Effect.mapError(asked, databaseUnavailable("be written")), { signal }))
   const again = { times: 5, while: (error: unknown) => wasRolledBack(error) }
 
-  const use = yield* makePipeline(sql)
+  const use = yield* openGroupConnection(sql)
   const reading = (member: string, { accounts, days, keys, sha256 }: ToRead): Statement => ({
     text: sqlOf.read,
     params: [

@@ -3,8 +3,8 @@
  * key is a charge, or the refund of a call, which is subtracted. Usage of months and endpoints is derived from usage of
  * days.
  */
-import { isMoneyOut } from "../../money-out.ts"
-import { monthOfDay, monthOfMoment } from "./sql-text.ts"
+import { isMoneyOut } from "../../chain/records.ts"
+import { monthOfDate, monthOfMoment } from "./sql-text.ts"
 
 /** Uses the index of entries other than charges. */
 export const moneyOutEntries = `select account_id, position, -credits as credits from ledger.entry where type <> 'charge' and ${isMoneyOut}`
@@ -12,7 +12,7 @@ export const moneyOutEntries = `select account_id, position, -credits as credits
 export const moneyOut = `
   select account_id, sum(credits) as money_out from (${moneyOutEntries}) as gone group by account_id`
 
-export const spentInMonth = `
+export const spentByMonth = `
   select key_id, ${monthOfMoment("occurred_at")} as month, -sum(credits) as credits
   from ledger.entry
   where key_id is not null
@@ -26,7 +26,7 @@ export const usageOfDay = `
   group by 1, 2, 3, 4`
 
 export const usageOfMonth = `
-  select account_id, ${monthOfDay("day")} as month, key_id, endpoint, sum(calls) as calls,
+  select account_id, ${monthOfDate("day")} as month, key_id, endpoint, sum(calls) as calls,
     sum(credits) as credits
   from ledger.usage_of_day
   group by 1, 2, 3, 4`

@@ -4,9 +4,8 @@
  * it was decided.
  */
 import type { ChainHead, Draft } from "../../chain/chain.ts"
-import type { Entry } from "../../chain/records.ts"
+import { type Entry, moneyOutOf } from "../../chain/records.ts"
 import { monthOf } from "../../moments.ts"
-import { moneyOutOf } from "../../money-out.ts"
 import { grantChanges } from "../../rules/expiring-grants.ts"
 import { integers, texts } from "./parameters.ts"
 

@@ -1,0 +1,194 @@
+import { assert } from "@effect/vitest"
+import { itWorks } from "@larder/test/support/it-works.ts"
+import { aLabel, csvRowsOf, type Label, writeCsv, writeJson } from "@larder/test/support/label-releases.ts"
+import { goldenRows } from "@larder/test/support/pipelines/golden.ts"
+import { aLayout, aRun } from "@larder/test/support/warehouse/pantry.ts"
+import { stage } from "@larder/warehouse/publishing/staging.ts"
+import { brandedFood } from "@larder/warehouse/tables/branded_food/data-set.ts"
+import { Effect, FileSystem, Schema } from "effect"
+import type { RawFile } from "../run/archive/fetch-list.ts"
+import { mappingHash, mappingVersion } from "./mapping-version.ts"
+import { type Form, feedOf } from "./source/fetch-release.ts"
+import { loadForms } from "./stage/load-forms.ts"
+
+const protein = { nutrient_id: 1003, amount: "3.3333333" }
+
+/** Each label has another oddity of the source. Both forms state it, where both can. */
+const labels: ReadonlyArray<Label> = [
+  aLabel({
+    fdc_id: 1001,
+    description: '  ROLLED \u00a0 OATS, ""OLD FASHIONED"" ',
+    brand_owner: "NOT A BRANDED ITEM",
+    brand_name: "[[Mill]] & Sons",
+    subbrand_name: " ",
+    short_description: "OATS\tROLLED",
+    gtin_upc: "0-12345 67890-5",
+    ingredients: "WHOLE GRAIN OATS,\nSALT.",
+    serving_size: "1.7999999523",
+    serving_size_unit: "GRM",
+    household_serving_fulltext: "1/2 cup (40 g)",
+    branded_food_category: "Cereal",
+    package_weight: "18 oz/510 g",
+    publication_date: "4/24/2025",
+    modified_date: "2025-04-01",
+    available_date: "2025-04-24",
+    discontinued_date: "2026-01-31",
+    market_country: "United States",
+    trade_channels: ["MASS_MERCHANDISING", "GROCERY", "GROCERY", "NO_TRADE_CHANNEL"],
+    preparation_state_code: "ready_to_eat",
+    gpc_class_code: "50161800.0",
+    nutrients: [
+      protein,
+      { nutrient_id: 1008, amount: "379", percent_daily_value: "19" },
+      { nutrient_id: 1004, amount: "6.5", derivation: "LCSL" },
+      { nutrient_id: 1004, amount: "6.7", derivation: "LCCS" },
+      { nutrient_id: 1004, amount: "6.6", derivation: "LCGE" },
+      { nutrient_id: 1110, amount: "" }
+    ],
+    attributes: [
+      { name: " Added  Package Weight ", value: "18 oz" },
+      { name: "", value: "[[kept]]" }
+    ],
+    not_a_significant_source_of: " trans  fat ",
+    caffeine_statement: "Contains no caffeine",
+    footnote: "* Percent Daily Values",
+    label_nutrients: { calories: "150", fat: "2.5", addedSugar: "0", vitaminD: "4.00E+1" },
+    update_log: [
+      [901, "2019-04-01"],
+      [1001, "4/24/2025"],
+      [902, "someday"]
+    ]
+  }),
+  aLabel({
+    fdc_id: 1002,
+    description: "COLA",
+    gtin_upc: "12345678901232",
+    serving_size: "0",
+    serving_size_unit: "MG",
+    household_serving_fulltext: "1 BOTTLE",
+    branded_food_category: "1234",
+    food_category_id: "Soda",
+    market_country: "u.s.",
+    gpc_class_code: "1.5",
+    nutrients: [
+      { nutrient_id: 1005, amount: "10" },
+      { nutrient_id: 2000, amount: "30" },
+      { nutrient_id: 1008, amount: "906" },
+      { nutrient_id: 1093, amount: "-1" },
+      { nutrient_id: 1087, amount: "120000000" }
+    ]
+  }),
+  aLabel({
+    fdc_id: 1003,
+    description: "FLOUR",
+    gtin_upc: "MADE HERE",
+    serving_size: "30.5",
+    serving_size_unit: "IU",
+    branded_food_category: "Flours",
+    market_country: "Deutschland",
+    nutrients: [
+      { nutrient_id: 9901, amount: "1", unknown: { number: "99.1", name: "Newtrient", unitName: "UG" } },
+      { nutrient_id: 1003, amount: "60" },
+      { nutrient_id: 1004, amount: "30" },
+      { nutrient_id: 1005, amount: "30" }
+    ]
+  }),
+  aLabel({ fdc_id: 1004, description: "MILK", serving_size: "240", serving_size_unit: "MLT", market_country: "de" }),
+  aLabel({ fdc_id: 1005, description: "TEA", serving_size: "2", serving_size_unit: "bag", market_country: "UK" }),
+  aLabel({ fdc_id: 1001, description: "ANOTHER LABEL WITH THE FIRST ID" }),
+  aLabel({ fdc_id: 1006, description: "", nutrients: [protein] }),
+  aLabel({ fdc_id: 1007, publication_date: "13/32/2020", serving_size: "-1" }),
+  aLabel({ fdc_id: 1008, modified_date: "1899-12-31" }),
+  aLabel({ fdc_id: 1009, label_nutrients: {} })
+]
+const onlyInJson = aLabel({ fdc_id: 1010, description: "CRACKERS" })
+const onlyInCsv = aLabel({ fdc_id: 901, description: "OATS", publication_date: "2019-04-01" })
+
+/** Rows of the CSV form that no label has: another kind of food, and amounts that are unreadable or belong to no label. */
+const csvRows = () => {
+  const rows = csvRowsOf([...labels, onlyInCsv])
+  const amount = { id: "1", nutrient_id: "1003", amount: "1", derivation_id: "70", percent_daily_value: "" }
+  return {
+    ...rows,
+    food: [...rows.food, { fdc_id: "2001", data_type: "sub_sample_food", description: "SAMPLE", publication_date: "" }],
+    food_nutrient: [
+      ...rows.food_nutrient,
+      { ...amount, fdc_id: "2001" },
+      { ...amount, fdc_id: "2002" },
+      { ...amount, fdc_id: "1004", amount: "much" },
+      { ...amount, fdc_id: "1005", derivation_id: "1.5" }
+    ]
+  }
+}
+
+/** Writes both forms, and returns the files of each. */
+const written = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-golden-" })
+  writeJson(`${folder}/foods.json`, [...labels, onlyInJson])
+  writeCsv(folder, csvRows())
+  const fileOf = (name: string): RawFile => ({
+    run_id: "run",
+    pipeline: "branded-foods",
+    days: null,
+    origin: "replay",
+    url: `file:release/${name}`,
+    final_url: `file:release/${name}`,
+    status: 200,
+    content_type: null,
+    etag: null,
+    last_modified: null,
+    exact: true,
+    fetched_at: "2026-05-01T00:00:00.000Z",
+    sha256: name,
+    bytes: 0,
+    file: name,
+    path: `${folder}/${name}`
+  })
+  const csv = ["food", "branded_food", "food_nutrient", "food_attribute"].map((name) => fileOf(`${name}.csv`))
+  return { json: [fileOf("foods.json")], csv } satisfies Record<Form, ReadonlyArray<RawFile>>
+})
+
+const Json = Schema.Struct({ row: Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)) })
+
+/** Without the columns that describe the run. */
+const columns = "* exclude (run_id, raw_sha256, fetched_at)"
+const queries = {
+  foods: `select ${columns} from branded_food.food order by fdc_id`,
+  nutrients: "select * from branded_food.nutrient where nutrient_id > 9000",
+  // the wording of a reason may change without another version
+  rejects: "select feed, list(position order by position) as positions from ingest.reject group by feed order by feed"
+}
+
+/** The rows that a release in these forms becomes, without columns that are null. */
+const rowsOf = Effect.fnUntraced(function* (forms: ReadonlyArray<Form>) {
+  const layout = yield* aLayout
+  const files = yield* written
+  const { filled } = yield* stage(layout, aRun(), brandedFood, (staging) =>
+    Effect.gen(function* () {
+      const run = { run_id: "run", started_at: "", layout, staging, days: undefined, acceptShrinkage: false }
+      const toLoad = forms.map((form) => ({ form, released_on: "2026-04-30", files: files[form] }))
+      const { left_out, staged } = yield* loadForms(run, toLoad, new Map())
+      const counts = staged.map(({ form, rows_silent }) => ({ feed: feedOf(form), rows_silent }))
+      const rows: Record<string, unknown> = { left_out, counts }
+      for (const [name, query] of Object.entries(queries)) {
+        const found = yield* staging.db.all(Json, `select to_json(found)::varchar as row from (${query}) found`)
+        const stated = ({ row }: typeof Json.Type) => Object.entries(row).filter(([, value]) => value !== null)
+        rows[name] = found.map((row) => Object.fromEntries(stated(row)))
+      }
+      return rows
+    })
+  )
+  return filled
+})
+
+itWorks(
+  "a release in either form, and in both, becomes the rows that were recorded for this version of the mapping",
+  () =>
+    Effect.gen(function* () {
+      const rows = { json: yield* rowsOf(["json"]), csv: yield* rowsOf(["csv"]), both: yield* rowsOf(["json", "csv"]) }
+      goldenRows(new URL("./golden/", import.meta.url), mappingVersion, rows)
+    })
+)
+
+itWorks("the hash of the mapping is a SHA-256", () => Effect.sync(() => assert.match(mappingHash, /^[0-9a-f]{64}$/)))

@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs"
+import { assert, it } from "@effect/vitest"
+import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { Effect, Schema } from "effect"
+
+const macros = readFileSync(new URL("./macros.sql", import.meta.url), "utf8")
+const Value = Schema.Struct({ value: Schema.NullOr(Schema.String) })
+
+it.live.each<readonly [macro: string, args: ReadonlyArray<string | null>, value: string | null]>([
+  ["tidied", ['  ""OLD\u00a0 FASHIONED""\n[[oats]] '], '"OLD FASHIONED" oats'],
+  ["tidied", [" \t"], null],
+  ["branded", ["Not a Branded Item"], null],
+  ["categorised", ["1,234.5"], null],
+  ["categorised", ["7UP"], "7UP"],
+  ["day_of", ["4/24/2025"], "2025-04-24"],
+  ["day_of", ["2025-04-24"], "2025-04-24"],
+  ["day_of", ["13/11/2020"], null],
+  ["shortest_float", ["1.7999999523"], "1.800000"],
+  ["is_noisy", ["1.7999999523"], "true"],
+  ["is_noisy", ["4.00000000E+1"], "false"],
+  ["is_noisy", ["240.000001"], "false"],
+  ["gtin_14_of", ["12345678905"], "00012345678905"],
+  ["gtin_14_of", ["123456789012345"], null],
+  ["normalised_unit", ["GRM", null, null], "g"],
+  ["normalised_unit", ["MLT", null, null], "ml"],
+  ["normalised_unit", ["IU", "8 fl oz", null], "ml"],
+  ["normalised_unit", ["mg", null, "Oils"], "ml"],
+  ["normalised_unit", ["MC", "1 bar", "Candy"], "g"],
+  ["normalised_unit", ["bag", null, null], null],
+  ["channels_in", ['["GROCERY","CLUB"]'], "[GROCERY, CLUB]"],
+  ["channels_in", ['["GROCERY",["CLUB"]]'], null],
+  ["channels_in", ["GROCERY"], null],
+  ["is_branded", [" Branded "], "true"],
+  ["is_branded", [null], "true"],
+  ["is_branded", ["sub_sample_food"], "false"],
+  ["unreadable_amount", ["fat", "a trace"], 'labelNutrients.fat is "a trace", which is not a number'],
+  ["unreadable_amount", ["fat", "4.00E+1"], null]
+])("macro %s of %j is %j", ([macro, args, value]) =>
+  Effect.gen(function* () {
+    const db = yield* DuckDb.memory
+    yield* db.run(macros)
+    const texts = args.map((text) => (text === null ? "null::varchar" : literal(text)))
+    assert.deepStrictEqual(yield* db.all(Value, `select ${macro}(${texts.join(", ")})::varchar as value`), [{ value }])
+  })
+)
+
+it.live("accepts 85 and 85.0 as whole numbers, but not 1.6 and -5", () =>
+  Effect.gen(function* () {
+    const db = yield* DuckDb.memory
+    yield* db.run(macros)
+    const query = `select whole(raw, try_cast(raw as integer))::varchar as value
+      from (values (1, '85'), (2, '85.0'), (3, '1.6'), (4, '-5')) as stated(place, raw) order by place`
+    const values = yield* db.all(Value, query)
+    assert.deepStrictEqual(
+      values.map(({ value }) => value),
+      ["85", "85", null, null]
+    )
+  })
+)

@@ -1,0 +1,70 @@
+/**
+ * The dictionaries in the staging file, and the lookup tables and macros of normalising: first ours, then the entries
+ * that a release adds.
+ */
+import { literal } from "@larder/warehouse/duckdb.ts"
+import type { Staging } from "@larder/warehouse/publishing/staging.ts"
+import { derivationTable, nutrientTable } from "@larder/warehouse/tables/branded_food/data-set.ts"
+import { Effect, Schema } from "effect"
+import { countries, derivations, nutrients, ranks, unitOf } from "../normalise/dictionaries.ts"
+
+/** Codes in the order of their frequency in branded foods: nearly every amount matches the first or second case. */
+const frequent = ["LCCS", "LCCD", "LCSA", "LCSL", "LCSG", "LCSE", "LCGE", "LCGA", "LCGL", "LCGP"]
+const cases = derivations
+  .map(({ derivation, derivation_id }) => ({ derivation, derivation_id, at: frequent.indexOf(derivation) }))
+  .toSorted((a, b) => (a.at === -1 ? frequent.length : a.at) - (b.at === -1 ? frequent.length : b.at))
+  .map(({ derivation, derivation_id }) => `when ${literal(derivation)} then ${derivation_id}`)
+const derivationId = `case code ${cases.join(" ")} end::smallint`
+
+/**
+ * Fills the dictionaries of the staging file and the lookup tables for normalising. Some of our nutrients have no
+ * number: they get the number that an earlier release stated.
+ */
+export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging, numbers: ReadonlyMap<number, string>) {
+  const { db } = staging
+  yield* staging.add(
+    nutrientTable,
+    nutrients.map((nutrient) => ({ ...nutrient, number: nutrient.number ?? numbers.get(nutrient.nutrient_id) ?? null }))
+  )
+  yield* staging.add(derivationTable, derivations)
+  yield* db.run(`create table release.derivation_rank as select [${ranks.join(", ")}]::tinyint[] as ranks`)
+  yield* db.run(`
+    create table release.nutrient (nutrient_id integer, number varchar, name varchar, unit varchar);
+    create table release.derivation (derivation_id smallint, derivation varchar, description varchar)`)
+  const names = countries().map(([name, code]) => `(${literal(name)}, ${literal(code)})`)
+  yield* db.run(`create temp table country as from (values ${names.join(", ")}) as known(name, code)`)
+  yield* db.run(`create or replace temp macro derivation_id_of(code) as ${derivationId}`)
+})
+
+const NewNutrient = Schema.Struct({
+  nutrient_id: Schema.Int,
+  number: Schema.NullOr(Schema.String),
+  name: Schema.NullOr(Schema.String),
+  unit: Schema.NullOr(Schema.String)
+})
+
+const newNutrients = `
+  select nutrient_id, min(number) as number, min(name) as name, arg_min(unit, name) as unit
+  from release.nutrient
+  where nutrient_id not in (select nutrient_id from branded_food.nutrient)
+  group by nutrient_id
+  order by nutrient_id`
+
+const numbersStated = `
+  update branded_food.nutrient known set number = stated.number
+  from (select nutrient_id, min(number) as number from release.nutrient where number <> '' group by nutrient_id) stated
+  where stated.nutrient_id = known.nutrient_id and known.number is null`
+
+/** Adds the entries and the nutrient numbers that a form states and the dictionaries lack. */
+export const completeDictionaries = Effect.fnUntraced(function* ({ add, db }: Staging) {
+  const found = yield* db.all(NewNutrient, newNutrients)
+  yield* db.run(numbersStated)
+  yield* add(
+    nutrientTable,
+    found.map((nutrient) => ({ ...nutrient, unit: nutrient.unit === null ? null : unitOf(nutrient.unit) }))
+  )
+  yield* db.run(`
+    insert into branded_food.derivation from release.derivation;
+    delete from release.nutrient;
+    delete from release.derivation`)
+})

@@ -1,0 +1,38 @@
+/** Flags and arguments that several commands share, and how numbers and times are printed. */
+import { dataSets } from "@larder/warehouse/data-sets.ts"
+import { Schema } from "effect"
+import { Flag } from "effect/cli"
+
+const dataSetNames = dataSets.map(({ about: { pipeline } }) => pipeline)
+
+/** The name of a data set on the command line is the name of the pipeline that fills it. */
+export const DataSetName = Schema.Literals(dataSetNames)
+
+export const jsonFlag = (what = "one JSON object") =>
+  Flag.Boolean("json").pipe(Flag.withDescription(`Print ${what} on stdout`), Flag.withDefault(false))
+
+/** `--only DATA-SET` */
+export const onlyFlag = Flag.String("only").pipe(
+  Flag.withSchema(DataSetName),
+  Flag.withMetavar("DATA-SET"),
+  Flag.withDescription(`Only one data set: ${dataSetNames.join(", ")}`),
+  Flag.optional
+)
+
+const GenerationName = Schema.String.check(
+  Schema.makeFilter((text) => /^(larder-)?\d{1,15}$/.test(text) || "expected a generation, such as 41 or larder-000041")
+)
+
+/** `--to N`: a number, or the id of a generation. */
+export const generationFlag = (description: string) =>
+  Flag.String("to").pipe(
+    Flag.withSchema(GenerationName),
+    Flag.withMetavar("N"),
+    Flag.withDescription(description),
+    Flag.map((name) => Number(name.replace(/^larder-/, ""))),
+    Flag.optional
+  )
+
+export const minuteOf = (iso: string) => `${iso.slice(0, 16).replace("T", " ")} UTC`
+
+export const kibibytes = (bytes: number) => `${Math.ceil(bytes / 1024).toLocaleString("en-US")} KiB`

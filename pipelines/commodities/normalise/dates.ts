@@ -1,0 +1,156 @@
+/**
+ * Dates of a row: the day to which its number belongs, as `period` in `feeds.tsv` says, and the moment of its
+ * publication. Timestamps have no time zone. They are parsed, never compared as text.
+ */
+import { dayOf } from "@larder/schemas/dates.ts"
+import type { Feed, PeriodKey } from "../catalog.ts"
+import { findField, isStated, type PayloadRow, quoted, textOf } from "../decode/payload.ts"
+import { assertTypes, drift } from "./drift.ts"
+
+/** The day of `MM/DD/YYYY` or `YYYY-MM-DD`, with or without a time after it; undefined if the text is not a date. */
+export const parseDay = (text: string): string | undefined => {
+  const american = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?:\s|$)/.exec(text)
+  if (american !== null) return dayOf(Number(american[3]), Number(american[1]), Number(american[2]))
+  const iso = /^(\d{4})-(\d{2})-(\d{2})(?:[T\s]|$)/.exec(text)
+  return iso === null ? undefined : dayOf(Number(iso[1]), Number(iso[2]), Number(iso[3]))
+}
+
+/**
+ * `MM/DD/YYYY HH:MM:SS` as `YYYY-MM-DD HH:MM:SS`, without a time zone, because the report states none. A date without a
+ * time becomes the end of that day: no row may seem to be published before it was.
+ */
+export const parseMoment = (text: string): string | undefined => {
+  const day = parseDay(text)
+  const time = /[\sT](\d{1,2}):(\d{2})(?::(\d{2}))?(?:\.\d+)?\s*$/.exec(text)
+  if (day === undefined) return undefined
+  if (time === null) return /[\sT]\S/.test(text) ? undefined : `${day} 23:59:59`
+  const [, hours = "", minutes = "", seconds = "00"] = time
+  return Number(hours) > 23 || Number(minutes) > 59 || Number(seconds) > 59
+    ? undefined
+    : `${day} ${hours.padStart(2, "0")}:${minutes}:${seconds}`
+}
+
+const months = [
+  "january",
+  "february",
+  "march",
+  "april",
+  "may",
+  "june",
+  "july",
+  "august",
+  "september",
+  "october",
+  "november",
+  "december"
+]
+
+/** The number of a month: `Jul`, `Sept.`, `July`, `7` or `07`. */
+export const parseMonth = (text: string): number | undefined => {
+  const name = text.toLowerCase().replace(/\.$/, "")
+  const index = name.length < 3 ? -1 : months.findIndex((month) => month.startsWith(name))
+  if (index >= 0) return index + 1
+  const number = /^\d{1,2}$/.test(text) ? Number(text) : 0
+  return number >= 1 && number <= 12 ? number : undefined
+}
+
+/** `stated` is false if the row has no date at all. */
+type Reader = (row: PayloadRow) => { readonly day: string } | { readonly fault: string; readonly stated: boolean }
+
+const required = (fields: ReadonlyArray<string>, name: string, exactly: boolean): string => {
+  const found = exactly && !fields.includes(name) ? undefined : findField(fields, name)
+  if (found !== undefined && "field" in found) return found.field
+  const problem =
+    found === undefined
+      ? `the date field ${name} is missing`
+      : `the date field ${name} could be ${found.ambiguous.join(" or ")}`
+  throw drift(problem, fields)
+}
+
+/** Finds the period fields of a payload once, and reads them row by row. Throws `DriftFound` if one is missing. */
+export const periodReader = (key: PeriodKey, fields: ReadonlyArray<string>): Reader => {
+  const dayIn = (row: PayloadRow, field: string) => parseDay(textOf(row[field]) ?? "")
+  const fault = (row: PayloadRow, field: string, wanted: string) => ({
+    fault: `${field} is ${quoted(row[field])}, which is not a ${wanted}`,
+    stated: isStated(row[field])
+  })
+  if (key.kind === "day") {
+    const field = required(fields, key.field, key.exactly)
+    return (row) => {
+      const day = dayIn(row, field)
+      return day === undefined ? fault(row, field, "date") : { day }
+    }
+  }
+  const monthField = required(fields, key.month, false)
+  const yearField = required(fields, key.year, false)
+  return (row) => {
+    const month = parseMonth(textOf(row[monthField]) ?? "")
+    if (month === undefined) return fault(row, monthField, "month")
+    const text = (key.yearOfDay ? dayIn(row, yearField)?.slice(0, 4) : textOf(row[yearField])) ?? ""
+    const day = /^\d{4}$/.test(text) ? dayOf(Number(text), month, 1) : undefined
+    return day === undefined ? fault(row, yearField, key.yearOfDay ? "date" : "year") : { day }
+  }
+}
+
+/**
+ * Replaces a missing timestamp. `commodity.price_as_of` recognises it by its microseconds, because reports state whole
+ * seconds, and shows such a row only from the time at which its payload was fetched.
+ */
+const unstamped = "23:59:59.999999"
+
+/** Days that a row states about its report. A row without a timestamp counts as published at the end of the newest. */
+const reportDays = ["created_date", "week_ending_date", "report_end_date", "report_date"]
+
+/**
+ * Reads the timestamp of each row, `YYYY-MM-DD HH:MM:SS`. Throws `DriftFound` if two fields could be the timestamp, or
+ * if every stated value in these rows is invalid.
+ */
+export const publicationReader = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) => {
+  const found = findField(fields, "published_date")
+  if (found !== undefined && "ambiguous" in found) {
+    throw drift(`published_date could be ${found.ambiguous.join(" or ")}`, fields)
+  }
+  if (found !== undefined) {
+    const fits = (cell: unknown) => parseMoment(textOf(cell) ?? "") !== undefined
+    assertTypes([{ field: found.field, fits }], rows)
+  }
+  const standIn = (row: PayloadRow, day: string) => {
+    const days = reportDays.flatMap((field) => parseDay(textOf(row[field]) ?? "") ?? [])
+    return `${days.sort().at(-1) ?? day} ${unstamped}`
+  }
+  return (row: PayloadRow, day: string): { readonly moment: string } | { readonly fault: string } => {
+    const stamp = found === undefined ? undefined : textOf(row[found.field])
+    if (stamp === undefined) return { moment: standIn(row, day) }
+    const moment = parseMoment(stamp)
+    return moment === undefined
+      ? { fault: `${found?.field} is ${quoted(stamp)}, which is not a date and time` }
+      : { moment }
+  }
+}
+
+/** Only announcements within this many days of their month count, not a history that was published again later. */
+const nearMonth = 31
+
+/**
+ * Throws `DriftFound` if most months of a feed whose prices are announced ahead were announced after they began: the
+ * month field would then mean the month of the announcement. A single late announcement has occurred.
+ */
+export const assertAnnouncedAhead = (
+  { period }: Feed,
+  readings: ReadonlyArray<{ readonly observed_on: string; readonly published_at: string }>
+) => {
+  if (period.kind !== "month" || !period.announcedAhead) return
+  const announced = new Map<string, string>()
+  for (const { observed_on, published_at } of readings) {
+    const before = announced.get(observed_on)
+    const days = (Date.parse(published_at.slice(0, 10)) - Date.parse(observed_on)) / 86_400_000
+    if (published_at.endsWith(unstamped) || Math.abs(days) > nearMonth) continue
+    if (before === undefined || published_at < before) announced.set(observed_on, published_at)
+  }
+  const late = [...announced].filter(([month, at]) => at.slice(0, 10) >= month)
+  const [[month, at] = ["", ""]] = late
+  if (late.length < 2 || late.length * 2 <= announced.size) return
+  throw drift(
+    `${period.month} no longer means the month that is priced: ${late.length} of ${announced.size} months were announced after they began, such as ${month.slice(0, 7)} on ${at.slice(0, 10)}`
+  )
+}

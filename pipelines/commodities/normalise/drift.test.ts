@@ -1,0 +1,252 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  aBlockRow,
+  aClose,
+  aMonthlyAverage,
+  anAdvancedRow,
+  aRange,
+  blocks,
+  everyFeed,
+  feedNamed,
+  n,
+  type Row,
+  readBody,
+  readRows
+} from "@larder/test/support/pipelines/commodity-payloads.ts"
+import { catalog } from "../catalog.ts"
+
+const { feeds } = catalog()
+
+const [closes, months] = [feedNamed("gov-mars/1603"), feedNamed("gov-mars/1623")]
+const [west, east] = [feedNamed("gov-mars/1046"), feedNamed("gov-mars/1047")]
+
+describe("a payload that states its report", () => {
+  it("is refused when it is of another report with the same columns", () => {
+    assert.throws(
+      () => readRows(east, [aRange(1046)]),
+      /is not the requested report: row 1 states slug_id 1046, where 1047 was requested/
+    )
+    assert.strictEqual(readRows(west, [aRange(1046)]).readings.length, 4)
+  })
+
+  it("is refused for every other feed of the catalog", () => {
+    const bodies = everyFeed()
+    const report = (feed: string) => feed.split("/").slice(0, 2).join("/")
+    for (const asked of feeds) {
+      for (const came of feeds) {
+        if (report(asked.feed) === report(came.feed)) continue
+        assert.throws(
+          () => readBody(asked, bodies[came.feed] ?? ""),
+          /is not the requested report|lacks the section|several sections/
+        )
+      }
+    }
+  })
+
+  it.each<[string, Row, RegExp]>([
+    ["the name of the report", { slug_name: "AMS_1046" }, /slug_name "AMS_1046", where AMS_1047 was requested/],
+    [
+      "its title",
+      { report_title: "Dry Whey - West U.S." },
+      /report_title "Dry Whey - West U\.S\.", where Dry Whey - East U\.S\. was/
+    ],
+    ["the region", { region: "West" }, /region "West", where East or Eastern was requested/],
+    ["the commodity", { commodity: "Butter" }, /commodity "Butter", where Dry Whey was requested/]
+  ])("is refused for one row that differs in %s alone", (_, row, message) => {
+    assert.throws(() => readRows(east, [aRange(1047), aRange(1047, row)]), message)
+  })
+
+  const nameless = { slug_id: null, slug_name: "", report_title: "N/A" }
+
+  it.each<[string, Row]>([
+    ["nothing", { ...nameless, region: null, commodity: null }],
+    ["its region and commodity alone", nameless]
+  ])("is refused when every row states %s, and read when one row states more", (_, row) => {
+    assert.throws(
+      () => readRows(east, [aRange(1047, row)]),
+      /is not the requested report: no row states the number, the name or the title of its report/
+    )
+    const { slug_id: _id, slug_name: _name, report_title: _title, ...gone } = aRange(1047)
+    assert.throws(() => readRows(east, [gone]), /no row states the number/)
+    assert.strictEqual(readRows(east, [aRange(1047), aRange(1047, row)]).readings.length, 8)
+  })
+
+  it.each<[string, Row]>([
+    ["its number as a text", { slug_id: "1047" }],
+    ["its title with a remark", { report_title: "DRY WHEY - EAST US (AMS_1047)" }],
+    ["its region in other words", { region: "Eastern United States" }]
+  ])("is read when it states %s", (_, row) => {
+    assert.strictEqual(readRows(east, [aRange(1047, row)]).readings.length, 4)
+  })
+
+  it("may name two regions in any order, with any character between them", () => {
+    const powder = feedNamed("gov-mars/1049")
+    const row = (region: string) => aRange(1049, { region, lot_Desc: "High Heat" })
+    assert.strictEqual(readRows(powder, [row("Central/East US")]).readings.length, 4)
+    assert.throws(() => readRows(powder, [row("Central")]), /region "Central"/)
+  })
+
+  it("is compared with the catalog for Datamart, too", () => {
+    assert.throws(() => readRows(blocks, [aBlockRow({ slug_id: "2991" })]), /slug_id "2991", where 2993 was requested/)
+    assert.throws(() => readRows(blocks, [aBlockRow({ slug_name: "DYMCLASSPRICES" })]), /slug_name "DYMCLASSPRICES"/)
+  })
+
+  it("is refused even if it also lacks a column", () => {
+    const { close_price: _, ...row } = aClose({ slug_id: 1602 })
+    assert.throws(() => readRows(closes, [row]), /slug_id 1602/)
+  })
+})
+
+describe("two rows of one metric, day and publication", () => {
+  const stated = (...prices: ReadonlyArray<unknown>) => {
+    const { readings, rejects } = readRows(
+      closes,
+      prices.map((close_price) => aClose({ close_price }))
+    )
+    return { readings: readings.length, rejects: rejects.map(({ reason }) => reason) }
+  }
+
+  it("agree when their values are equal, padded or not", () => {
+    assert.deepStrictEqual(stated("1.40", n("1.4"), "1.400"), { readings: 3, rejects: [] })
+    assert.deepStrictEqual(stated("10", n("10.0")), { readings: 2, rejects: [] })
+  })
+
+  it("make the payload untrusted when their values differ, because nothing tells which is right", () => {
+    assert.throws(
+      () => stated("1.39", "1.39", "13.9"),
+      /row 3 contradicts row 1: butter_exch_spot_close_daily of 2026-09-29 is 1\.39 there and 13\.9 here/
+    )
+  })
+
+  it("are a revision when their publications differ", () => {
+    const rows = [aBlockRow(), aBlockRow({ cheese_40_Price: "1.6150", published_date: "10/07/2026 13:04:36" })]
+    assert.deepStrictEqual(readRows(blocks, rows).rejects, [])
+  })
+})
+
+describe("reading a report that has changed", () => {
+  const without = (row: Row, field: string) =>
+    Object.fromEntries(Object.entries(row).filter(([name]) => name !== field))
+
+  it.each([
+    [
+      "whose mapped column is gone",
+      closes,
+      [without(aClose(), "close_price")],
+      /the column close_price is missing\. The payload has: report_date/
+    ],
+    [
+      "whose date column is gone",
+      blocks,
+      [without(aBlockRow(), "Week Ending Date")],
+      /the date field Week Ending Date is missing/
+    ],
+    [
+      "whose column holds texts",
+      closes,
+      [aClose({ close_price: "see note" }), aClose({ close_price: "unchanged" })],
+      /close_price of butter_exch_spot_close_daily no longer holds numbers, but values like "see note"/
+    ],
+    [
+      "whose column holds objects",
+      closes,
+      [aClose({ close_price: { amount: 1.39 } })],
+      /no longer holds numbers, but values like {"amount":1.39}/
+    ],
+    [
+      "whose column holds booleans",
+      closes,
+      [aClose({ close_price: true })],
+      /no longer holds numbers, but values like true/
+    ],
+    [
+      "whose dates are printed differently",
+      closes,
+      [aClose({ report_date: "29 September 2026" })],
+      /1 of 1 rows cannot be read, .* the first: report_date is "29 September 2026"/
+    ],
+    [
+      "whose stamps are printed differently",
+      closes,
+      [aClose({ published_date: 1_790_000_000 })],
+      /the column published_date holds only values of another type, such as 1790000000/
+    ],
+    ["whose rows are not objects", closes, [1, 2], /2 of 2 rows cannot be read/]
+  ])("fails for a payload %s", (_, feed, rows, message) => {
+    assert.throws(() => readRows(feed, rows), message)
+  })
+
+  it.each([
+    ["a selector", "commodity", { name: "Butter" }],
+    ["the region", "region", 4],
+    ["the number of the report", "slug_id", [1603]]
+  ])("fails when all values of a column are of another type: %s", (_, field, value) => {
+    const rows = [aClose({ [field]: value }), aClose({ [field]: null, report_date: "09/28/2026" })]
+    const feed = field === "region" ? feedNamed("gov-mars/1046") : closes
+    const read = field === "region" ? [aRange(1046, { region: value })] : rows
+    assert.throws(() => readRows(feed, read), new RegExp(`the column ${field} holds only values of another type`))
+  })
+
+  it("fails when an optional column that has had values is missing, and not before it had any", () => {
+    const feed = feedNamed("gov-mars/1046")
+    const { mostly_low_price: _, ...row } = aRange(1046)
+    assert.strictEqual(readRows(feed, [row]).rejects.length, 0)
+    const valued = new Map([["dry_whey_us_west_mostly_low_weekly", new Set(["2026-09-18"])]])
+    assert.throws(() => readRows(feed, [row], { valued }), /the column mostly_low_price is missing/)
+  })
+
+  it("fails when a column is empty on more than five days that had values, and not on fewer or other days", () => {
+    const metric = "butter_exch_spot_close_daily"
+    const days = ["14", "15", "16", "17", "18", "21", "22"].map((day) => `2026-09-${day}`)
+    const rows = days.map((day) => aClose({ report_date: day, published_date: `${day} 10:57:04`, close_price: null }))
+    const valued = (from: number) => new Map([[metric, new Set(["2026-01-02", ...days.slice(from)])]])
+    assert.throws(
+      () => readRows(closes, rows, { valued: valued(1) }),
+      /the column close_price of butter_exch_spot_close_daily is empty in all 7 rows, 6 days among them that had a value/
+    )
+    assert.strictEqual(readRows(closes, rows, { valued: valued(2) }).rows_silent, 7)
+    assert.strictEqual(readRows(closes, [...rows, aClose()], { valued: valued(0) }).readings.length, 1)
+  })
+
+  it("fails when most Class I prices were announced after their months began", () => {
+    const advanced = feedNamed("gov-mpr/2989/Detail")
+    const announced = (report_month: string, published_date: string | null) =>
+      anAdvancedRow({ report_month, published_date, week_ending_date: `${report_month}/13/2026` })
+    const onTime = [announced("06", "05/20/2026 13:04:11"), announced("07", "06/17/2026 13:04:11")]
+    const late = [announced("08", "08/19/2026 13:04:11"), announced("09", "09/16/2026 13:04:11")]
+    const others = [announced("10", null), announced("11", null), announced("12", null)]
+    const republished = ["03", "04"].map((month) => announced(month, "12/30/2026 09:00:00"))
+    const ours = [...onTime, ...others, ...republished]
+    assert.throws(
+      () => readRows(advanced, [...late, announced("10", "10/21/2026 13:04:11"), ...ours]),
+      /report_month no longer means the month that is priced: 3 of 5 months were announced after they began, such as 2026-08 on 2026-08-19/
+    )
+    assert.strictEqual(readRows(advanced, [...late, ...ours]).rejects.length, 0)
+    assert.strictEqual(readRows(advanced, late.slice(0, 1)).rejects.length, 0, "a single late month proves nothing")
+  })
+
+  it("fails when no row belongs to a metric that has had values, and not before it had any", () => {
+    const rows = [aClose({ commodity: "Butter (AA)" })]
+    assert.strictEqual(readRows(closes, rows).rows_silent, 1)
+    const valued = new Map([["butter_exch_spot_close_daily", new Set(["2026-09-28"])]])
+    assert.throws(
+      () => readRows(closes, rows, { valued }),
+      /none of its 1 rows has the values .* such as commodity Butter/
+    )
+    const days = { from: "2026-09-01", to: "2026-09-30" }
+    assert.strictEqual(readRows(closes, rows, { valued, days }).rows_silent, 1, "a backfill may find none")
+  })
+
+  it("fails although rows of other markets can be read", () => {
+    const other = aMonthlyAverage({ region: "Oceania", commodity: "Butter" })
+    assert.throws(
+      () => readRows(months, [other, aMonthlyAverage({ report_end_date: "August 2026" })]),
+      /1 of 2 rows cannot be read/
+    )
+  })
+
+  it("does not fail because of texts in rows of other markets", () => {
+    const other = aMonthlyAverage({ region: "Oceania", "monthly Av": "see note" })
+    assert.strictEqual(readRows(months, [other, aMonthlyAverage()]).readings.length, 1)
+  })
+})

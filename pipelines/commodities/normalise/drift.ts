@@ -1,0 +1,136 @@
+/**
+ * Whether a payload is still what the catalog expects: rows of the requested report, cells of the expected types, one
+ * value per day and publication.
+ */
+import { PublishedNumber } from "@larder/schemas/decimals.ts"
+import { Schema } from "effect"
+import type { Feed } from "../catalog.ts"
+import {
+  fieldsOf,
+  isRow,
+  isStated,
+  onlyField,
+  type Payload,
+  type PayloadRow,
+  PayloadUnreadable,
+  quoted,
+  textOf
+} from "../decode/payload.ts"
+import type { Reading } from "./normalise.ts"
+
+/** The payload does not have what the mapping needs: upstream has changed. */
+export class DriftFound extends Schema.TaggedError<DriftFound>()("DriftFound", {
+  problem: Schema.String,
+  found: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    const found = this.found.length === 0 ? "" : ` The payload has: ${this.found.join(", ")}.`
+    return `The report has changed: ${this.problem}.${found}`
+  }
+}
+
+/** `found`: the fields of the payload, if the message must name them. */
+export const drift = (problem: string, found: ReadonlyArray<string> = []) =>
+  new DriftFound({ problem, found: [...found] })
+
+/** A field whose cells must be of one type. */
+
+export interface TypedField {
+  readonly field: string
+  readonly fits: (cell: unknown) => boolean
+}
+
+/** The first field whose cell states a value of another type. */
+export const misfitIn = (typed: ReadonlyArray<TypedField>, row: PayloadRow): string | undefined =>
+  typed.find(({ field, fits }) => isStated(row[field]) && !fits(row[field]))?.field
+
+/** Throws `DriftFound` if every stated value of a column is of another type. */
+export const assertTypes = (typed: ReadonlyArray<TypedField>, rows: ReadonlyArray<PayloadRow>) => {
+  for (const { field, fits } of typed) {
+    const stated = rows.filter((row) => isStated(row[field]))
+    if (stated.length === 0 || stated.some((row) => fits(row[field]))) continue
+    throw drift(`the column ${field} holds only values of another type, such as ${quoted(stated[0]?.[field])}`)
+  }
+}
+
+/** Words that may be left out of the name of a place or a title. */
+const filling = new Set(["and", "of", "the", "u", "s", "us", "united", "states"])
+
+/** `East and Central U.S.` and `Central/East US` are one region: the words in any order, without text in brackets. */
+const wordsOf = (text: string) =>
+  [
+    ...new Set(
+      text
+        .toLowerCase()
+        .replaceAll(/\([^)]*\)/g, " ")
+        .match(/[a-z0-9]+/g)
+    )
+  ]
+    .filter((word) => !filling.has(word))
+    .sort()
+    .join(" ")
+
+/**
+ * The fields of a payload by which it identifies its report, with their accepted values and types. A report number may
+ * be a text, too.
+ */
+export const identityFields = (feed: Feed, fields: ReadonlyArray<string>) =>
+  feed.states.flatMap(({ field: name, values }) => {
+    const field = onlyField(fields, name)
+    if (field === undefined) return []
+    const fits = (cell: unknown) => typeof cell === "string" || (name === "slug_id" && cell instanceof PublishedNumber)
+    return [{ field, values, fits }]
+  })
+
+/** Each of these identifies a report; many reports share a region or a commodity. */
+const names = ["slug_id", "slug_name", "report_title"]
+
+const isNamed = (fields: ReadonlyArray<string>, rows: ReadonlyArray<PayloadRow>) =>
+  names.some((name) => {
+    const field = onlyField(fields, name)
+    return field !== undefined && rows.some((row) => isStated(row[field]))
+  })
+
+/**
+ * Everything that the rows state about their report must be in `states` of the catalog. A single row may state nothing,
+ * but at least one row must identify the report. Throws `PayloadUnreadable`.
+ */
+export const assertReport = (feed: Feed, { url, ...payload }: Payload) => {
+  const rows = payload.rows.filter(isRow)
+  const fields = fieldsOf(rows)
+  const unlike = (reason: string) => new PayloadUnreadable({ url, problem: `is not the requested report: ${reason}` })
+  if (rows.length > 0 && !isNamed(fields, rows)) {
+    throw unlike(`no row states the number, the name or the title of its report (${names.join(", ")})`)
+  }
+  for (const { field, fits, values } of identityFields(feed, fields)) {
+    const accepted = new Set(values.map(wordsOf))
+    const seen = new Set<string>() // most rows state the same value
+    for (const [index, row] of rows.entries()) {
+      const text = fits(row[field]) ? textOf(row[field]) : undefined
+      if (text === undefined || seen.has(text)) continue
+      seen.add(text)
+      if (accepted.has(wordsOf(text))) continue
+      const expected = values.join(" or ")
+      throw unlike(`row ${index + 1} states ${field} ${quoted(row[field])}, where ${expected} was requested`)
+    }
+  }
+}
+
+/** `1.40` and `1.4` are one value. */
+const withoutPadding = (token: string) => (token.includes(".") ? token.replace(/\.?0+$/, "") : token)
+
+/**
+ * A payload states one value for a metric, a day and a publication. If two rows state different values, a row selector
+ * is too wide, and nothing tells which row it was meant for. Throws `DriftFound`.
+ */
+export const assertOneValue = (readings: ReadonlyArray<Reading>) => {
+  const said = new Map<string, Reading>()
+  for (const reading of readings) {
+    const key = `${reading.metric_name} ${reading.observed_on} ${reading.published_at}`
+    const before = said.get(key) ?? reading
+    said.set(key, before)
+    if (withoutPadding(before.value_text) === withoutPadding(reading.value_text)) continue
+    const problem = `row ${reading.source_row} contradicts row ${before.source_row}: ${reading.metric_name} of ${reading.observed_on} is ${before.value_text} there and ${reading.value_text} here, in one publication`
+    throw drift(problem)
+  }
+}

@@ -1,0 +1,60 @@
+/** Stages what was read from one feed: prices, rejects, unknown fields, its payload and its cursor. Logs what is odd. */
+
+import { priceVersionTable } from "@larder/warehouse/tables/commodity/data-set.ts"
+import { cursorTable, rawFileTable, rejectTable, unknownFieldTable } from "@larder/warehouse/tables/ingest-tables.ts"
+import { Effect } from "effect"
+import type { RawFile } from "../../run/archive/fetch-list.ts"
+import type { RunContext } from "../../run/pipeline.ts"
+import type { Feed } from "../catalog.ts"
+import type { Normalised } from "../normalise/normalise.ts"
+import type { Previous } from "../previous.ts"
+
+const logOddities = Effect.fnUntraced(function* (feed: Feed, read: Normalised, previous: Previous) {
+  const known = previous.unknownFields.flatMap((unknown) => (unknown.feed === feed.feed ? [unknown.field] : []))
+  const fields = read.unknown_fields.map(({ field }) => field).filter((field) => !known.includes(field))
+  if (fields.length > 0)
+    yield* Effect.logWarning("upstream has fields that no mapping knows").pipe(Effect.annotateLogs({ fields }))
+  if (read.absent.length > 0)
+    yield* Effect.logWarning("no row of these metrics").pipe(Effect.annotateLogs({ metrics: read.absent }))
+  const [reject] = read.rejects
+  if (reject !== undefined) {
+    yield* Effect.logWarning("rows rejected").pipe(
+      Effect.annotateLogs({ rows: read.rejects.length, first: reject.reason })
+    )
+  }
+})
+
+/** `payload_mapping`: the mapping by which a later run knows that it has read this payload. */
+export const stageFeed = Effect.fnUntraced(function* (
+  { run, previous }: { readonly run: RunContext; readonly previous: Previous },
+  feed: Feed,
+  raw: RawFile,
+  read: Normalised,
+  payload_mapping: string
+) {
+  const { run_id, staging } = run
+  const { bytes, content_type, fetched_at, sha256: raw_sha256, url } = raw
+  const about = { pipeline: "commodities", feed: feed.feed, run_id }
+  const ofPayload = { run_id, raw_sha256, fetched_at }
+  yield* staging.add(
+    priceVersionTable,
+    read.readings.map((reading) => ({ ...reading, value: reading.value_text, ...ofPayload }))
+  )
+  yield* staging.add(
+    rejectTable,
+    read.rejects.map((reject) => ({ ...about, raw_sha256, ...reject }))
+  )
+  yield* staging.add(
+    unknownFieldTable,
+    read.unknown_fields.map((unknown) => ({ ...about, ...unknown }))
+  )
+  const counts = { rows_read: read.rows_read, rows_rejected: read.rejects.length }
+  yield* staging.add(rawFileTable, [
+    { ...about, raw_sha256, url, fetched_at, bytes, content_type, ...counts, mapping_sha256: payload_mapping }
+  ])
+  const newest = read.readings.reduce((day, { observed_on }) => (observed_on > day ? observed_on : day), "")
+  if (run.days === undefined && newest !== "") {
+    yield* staging.add(cursorTable, [{ ...about, read_to: newest, mapping_sha256: feed.mapping_sha256 }])
+  }
+  yield* logOddities(feed, read, previous)
+})

@@ -1,0 +1,131 @@
+-- Separates the staged rows that become nothing: duplicates, rows without a product, rows of unpublished products, and
+-- variants and pictures beyond the limits. Each that is lost is a reject. Reads the variable `run_id`.
+
+-- Rows of an export with the same handle and options but different SKUs are separate variants. Each of them gets its SKU
+-- appended to its id, so that ids do not depend on the order of the rows. No other id contains the escape sequence `\#`:
+-- see `shopify-csv.ts`.
+update feed.variant v
+set native_id = v.native_id || '\#' || v.sku
+from (
+  select domain, product_native_id, native_id
+  from feed.variant join feed.store using (domain)
+  where is_file and sku is not null
+  group by all having count(distinct sku) > 1
+) shared
+where v.sku is not null and v.domain = shared.domain and v.product_native_id = shared.product_native_id
+  and v.native_id = shared.native_id;
+
+-- Of rows with the same id, the first one counts.
+create table feed.first_product as
+select domain, native_id, min(seq) as seq, arg_min(is_published, seq) as is_published
+from feed.product group by domain, native_id;
+
+create table feed.first_variant as
+select domain, product_native_id, native_id, min(seq) as seq from feed.variant group by all;
+
+create table feed.first_collection as
+select domain, native_id, min(seq) as seq from feed.collection group by all;
+
+create view feed.published as
+select domain, native_id as product_native_id from feed.first_product where is_published;
+
+-- A million rows of a file may name the same product, and so may hundreds of pages. Shopify allows 2048 variants and 250
+-- pictures of a product; the first 2048 and 1000 are kept here, since a product becomes a single row. Pictures are
+-- distinguished by their addresses.
+create table feed.excess_variant as
+select domain, product_native_id, seq
+from feed.first_variant
+semi join (select domain, product_native_id from feed.first_variant group by all having count(*) > 2048)
+  using (domain, product_native_id)
+qualify row_number() over (partition by domain, product_native_id order by seq) > 2048;
+
+create table feed.excess_picture as
+select domain, product_native_id, src, min(seq) as seq
+from feed.image
+semi join (select domain, product_native_id from feed.image group by all having count(*) > 1000)
+  using (domain, product_native_id)
+group by domain, product_native_id, src
+qualify row_number() over (partition by domain, product_native_id order by min(position), min(seq)) > 1000;
+
+-- One reject per product, with the first row that is left out: a million rejects would tell no more.
+insert into ingest.reject
+with excess as (
+  select domain, product_native_id as native_id, '2048 variants' as most, min(seq) as seq, count(*) as rows
+  from feed.excess_variant group by all
+  union all
+  select domain, product_native_id, '1000 pictures', min(seq), count(*) from feed.excess_picture group by all
+),
+left_out as (
+  select seq, position, to_json(v)::varchar as payload from feed.variant v where seq in (select seq from excess)
+  union all
+  select seq, position, to_json(i)::varchar from feed.image i where seq in (select seq from excess)
+)
+select 'storefronts', 'store/' || excess.domain, getvariable('run_id'), product.raw_sha256, coalesce(left_out.position, 0),
+  product.native_id || ' has more than ' || most || '; left out: ' || excess.rows, payload
+from excess
+join feed.first_product stated using (domain, native_id)
+join feed.product product on product.seq = stated.seq
+join left_out on left_out.seq = excess.seq
+where stated.is_published;
+
+delete from feed.first_variant where seq in (select seq from feed.excess_variant);
+delete from feed.image
+where (domain, product_native_id, src) in (select (domain, product_native_id, src) from feed.excess_picture);
+
+-- The rows of files that are left out because of their variants. In pages a row is a whole product, and a row that only
+-- lost a picture keeps the rest.
+create view feed.excess_row as
+select domain, product_native_id
+from feed.excess_variant join feed.store using (domain) semi join feed.published using (domain, product_native_id)
+where is_file;
+
+-- Duplicate variants of files. There every row describes one variant, so a row whose id repeats is rejected; a shop's
+-- pages only overlap. Rows of unpublished products are left out as a whole and are not duplicates.
+create table feed.variant_again as
+select v.domain, v.product_native_id, v.seq
+from feed.variant v
+join feed.store using (domain)
+semi join feed.published using (domain, product_native_id)
+anti join feed.first_variant f using (seq)
+anti join feed.excess_variant e using (seq)
+where is_file;
+
+insert into ingest.reject
+select 'storefronts', 'store/' || v.domain, getvariable('run_id'), v.raw_sha256, v.position,
+  'duplicate id ' || v.native_id || ': an earlier row has it', to_json(v)::varchar
+from feed.variant v semi join feed.variant_again using (seq);
+
+-- Rows that belong to a product of which no row has a title.
+create view feed.orphan as
+select domain, product_native_id, sum(rows)::bigint as rows, any_value(raw_sha256) as raw_sha256
+from feed.behind b anti join feed.first_product p on p.domain = b.domain and p.native_id = b.product_native_id
+group by all;
+
+insert into ingest.reject
+select 'storefronts', 'store/' || o.domain, getvariable('run_id'), any_value(o.raw_sha256), coalesce(min(v.position), 0),
+  'no row says what ' || o.product_native_id || ' is called; rows: ' || any_value(o.rows),
+  coalesce(
+    to_json(any_value(v) filter (where v.native_id is not null)),
+    json_object('product_native_id', o.product_native_id)
+  )::varchar
+from feed.orphan o
+left join feed.variant v on v.domain = o.domain and v.product_native_id = o.product_native_id
+group by o.domain, o.product_native_id;
+
+insert into ingest.reject
+select 'storefronts', 'store/' || domain, getvariable('run_id'), arg_min(raw_sha256, seq), 0,
+  count(*) || ' texts are longer than they may be, and were cut; the first: ' || arg_min(field, seq) || ' of '
+    || arg_min(native_id, seq) || ', with ' || arg_min(characters, seq) || ' characters',
+  json_object(arg_min(field, seq), arg_min(beginning, seq))::varchar
+from feed.cut group by domain;
+
+-- Number of payload rows per product of a file. In a shop's pages, a repeated entry is the same product.
+create table feed.source_rows as
+with refused as (
+  select domain, product_native_id, count(*) as rows
+  from (select domain, product_native_id from feed.variant_again union all from feed.excess_row)
+  group by all
+)
+select domain, product_native_id as native_id, (sum(b.rows) - coalesce(any_value(refused.rows), 0))::integer as rows
+from feed.behind b join feed.store using (domain) left join refused using (domain, product_native_id)
+where is_file group by all;

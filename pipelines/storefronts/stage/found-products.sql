@@ -1,0 +1,18 @@
+-- The products and prices that each store has among the staged rows.
+with stated as (
+  select domain, native_id, arg_min(is_published, seq) as is_published from feed.product group by all
+),
+priced as (
+  select domain, product_native_id as native_id, count(*) as priceable,
+    count(*) filter (where price is null or price = 0) as unpriced
+  from feed.variant group by all
+),
+refused as (
+  select domain, count(distinct native_id) as rejected from feed.rejected anti join stated using (domain, native_id) group by domain
+)
+select domain, count(*)::integer as products, coalesce(any_value(rejected), 0)::integer as rejected, count(known.native_id)::integer as known, sum(coalesce(priceable, 1))::integer as priceable,
+  sum(coalesce(unpriced, 1))::integer as unpriced
+from stated left join priced using (domain, native_id) left join feed.known known using (domain, native_id)
+  left join refused using (domain)
+where is_published
+group by domain

@@ -1,0 +1,93 @@
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
+import { Effect, Exit, Scope } from "effect"
+import { H3 } from "h3"
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest"
+import { makeSending } from "./answer.ts"
+import { sharedBody } from "./encoding.ts"
+import { makeTurns, type Turn, type Turns } from "./fairness/turns.ts"
+import { listen } from "./listen.ts"
+
+const mebibyte = 2 ** 20
+const script = "s".repeat(4 * mebibyte)
+const large = "ü".repeat(2 * mebibyte)
+
+let scope: Scope.Closeable
+let url: URL
+let turns: Turns
+const clients: Array<Socket> = []
+
+beforeAll(async () => {
+  scope = Scope.makeUnsafe()
+  turns = makeTurns()
+  const { respond, respondShared } = makeSending(turns)
+  const shared = sharedBody(script)
+  const app = new H3()
+    .get("/script", (event) => respondShared(event, shared, { status: 200, body: "", headers: {} }))
+    .get("/large", async (event) => {
+      const turn = (await turns.enter({ id: "k", account_id: "a" }, 100, new AbortController().signal)) as Turn
+      return respond(event, { status: 200, body: large, headers: {}, turn })
+    })
+  const place = { what: "server", host: "127.0.0.1", port: 0, setting: "LARDER_PORT" }
+  url = new URL(await Effect.runPromise(Scope.provide(listen(app, place), scope)))
+})
+afterEach(() => {
+  for (const client of clients.splice(0)) client.destroy()
+})
+afterAll(async () => {
+  await Effect.runPromise(Scope.close(scope, Exit.void))
+})
+
+/** Sends a request, waits for the first bytes of the answer and then stops reading. */
+const askAndStop = async (path: string): Promise<Socket> => {
+  const client = connect(Number(url.port), url.hostname)
+  clients.push(client)
+  client.write(`GET ${path} HTTP/1.1\r\nhost: larder\r\n\r\n`)
+  await once(client, "readable")
+  return client
+}
+
+describe("a large answer", () => {
+  it.each(["identity", "gzip"])("arrives whole and gives back what it held, with %s", async (coding) => {
+    const response = await fetch(new URL("/large", url), { headers: { "accept-encoding": coding } })
+    expect(await response.text()).toBe(large)
+    expect(response.headers.get("content-encoding")).toBe(coding === "gzip" ? "gzip" : null)
+    await vi.waitFor(() => expect(turns.unsentBytes()).toBe(0))
+  })
+
+  it("arrives whole for a client who has said all that it will", async () => {
+    const client = connect({ port: Number(url.port), host: url.hostname, allowHalfOpen: true })
+    clients.push(client)
+    client.write("GET /large HTTP/1.1\r\nhost: larder\r\n\r\n")
+    await once(client, "readable")
+    client.end()
+    let bytes = 0
+    for await (const piece of client) bytes += (piece as Buffer).length
+    expect(bytes).toBeGreaterThan(Buffer.byteLength(large))
+  })
+
+  it("counts its bytes as they leave, until its reader is gone", async () => {
+    const client = await askAndStop("/large")
+    expect(turns.unsentBytes()).toBe(Buffer.byteLength(large))
+    client.destroy()
+    await vi.waitFor(() => expect(turns.unsentBytes()).toBe(0))
+  })
+})
+
+describe("what everybody gets the same", () => {
+  it("arrives whole, as each likes it", async () => {
+    const asked = (coding: string) => fetch(new URL("/script", url), { headers: { "accept-encoding": coding } })
+    for (const coding of ["identity", "gzip", "br", "zstd"]) {
+      const response = await asked(coding)
+      expect(response.headers.get("content-encoding")).toBe(coding === "identity" ? null : coding)
+      expect(await response.text()).toBe(script)
+    }
+  })
+
+  it("is held once, however many ask for it and do not read", async () => {
+    await askAndStop("/script")
+    const before = process.memoryUsage().arrayBuffers
+    for (let reader = 0; reader < 50; reader++) await askAndStop("/script")
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * mebibyte) // 200 with one copy per reader
+  })
+})

@@ -1,0 +1,28 @@
+import { createHash } from "node:crypto"
+import { describe, expect, it } from "vitest"
+import { cursorScope, decodeCursor, encodeCursor } from "./route.ts"
+
+const scope = cursorScope("searchCommodities", "", { category: "dairy" })
+
+describe("a cursor", () => {
+  it.each([[["butter"]], [["2026-01-02", "platform_product_x"]], [[null, "x"]], [["ü—%_\u0000"]]])(
+    "gives back the encoded position %j",
+    (position) => {
+      expect(decodeCursor(scope, encodeCursor(scope, position))).toEqual(position)
+    }
+  )
+  it("is rejected for another endpoint, id or filter", () => {
+    const cursor = encodeCursor(scope, ["butter"])
+    expect(decodeCursor(cursorScope("searchStores", "", { category: "dairy" }), cursor)).toBeUndefined()
+    expect(decodeCursor(cursorScope("searchCommodities", "x", { category: "dairy" }), cursor)).toBeUndefined()
+    expect(decodeCursor(cursorScope("searchCommodities", "", { category: "dairy/butter" }), cursor)).toBeUndefined()
+  })
+  it.each(["not json", "[5]", '[{"a":1}]', '"a"', '{"length":1}', "null"])(
+    "rejects the content %s, even with the right digest",
+    (text) => {
+      const digest = createHash("sha256").update(`1\n${scope}\n${text}`).digest().subarray(0, 12)
+      const made = Buffer.concat([digest, Buffer.from(text)]).toString("base64url")
+      expect(decodeCursor(scope, made)).toBeUndefined()
+    }
+  )
+})

@@ -1,0 +1,114 @@
+/**
+ * The settings of auto-recharge, one row per account. `running` is the payment of the recharge that is under way; it
+ * allows one at a time across all servers.
+ */
+import { Effect, Schema } from "effect"
+import type { Statements } from "../persistence/console-database.ts"
+import type { RechargeChoice } from "./billing.ts"
+
+const RechargeRow = Schema.Struct({
+  account_id: Schema.String,
+  is_on: Schema.Boolean,
+  cents: Schema.Int,
+  trigger_credits: Schema.Int,
+  off_reason: Schema.NullOr(Schema.String),
+  running: Schema.NullOr(Schema.String)
+})
+export type RechargeRow = typeof RechargeRow.Type
+const columns = Object.keys(RechargeRow.fields).join(", ")
+
+export const findRecharge = (db: Statements, account_id: string) =>
+  Effect.map(
+    db.all(RechargeRow, `select ${columns} from console.recharge where account_id = $1`, [account_id]),
+    ([recharge]): RechargeRow | undefined => recharge
+  )
+
+export const accountsThatRecharge = (db: Statements) =>
+  Effect.map(
+    db.all(Schema.Struct({ account_id: Schema.String }), "select account_id from console.recharge where is_on"),
+    (rows) => rows.map(({ account_id }) => account_id)
+  )
+
+/** Those of the given accounts whose auto-recharge is on. */
+export const rechargesThatAreOn = (db: Statements, accounts: ReadonlyArray<string>) =>
+  db.all(
+    RechargeRow,
+    `select ${columns}
+     from console.recharge
+     where is_on and account_id in (${accounts.map((_, index) => `$${index + 1}`).join(", ")})`,
+    accounts
+  )
+
+/** Does not affect a running recharge. Clears the reason why auto-recharge went off. */
+export const saveRecharge = (db: Statements, account_id: string, choice: RechargeChoice, now: string) =>
+  db.run(
+    `insert into console.recharge (account_id, is_on, cents, trigger_credits, changed_at)
+     values ($1, $2, $3, $4, $5)
+     on conflict (account_id) do update
+     set is_on = excluded.is_on, cents = excluded.cents, trigger_credits = excluded.trigger_credits,
+       off_reason = null, changed_at = excluded.changed_at
+     returning account_id`,
+    [account_id, choice.is_on, choice.cents, choice.trigger_credits, now]
+  )
+
+/**
+ * Allows one running recharge per account, across all servers. Undefined if auto-recharge is off or a recharge is
+ * running.
+ */
+export const claimRecharge = (db: Statements, account_id: string, payment_id: string) =>
+  Effect.map(
+    db.all(
+      RechargeRow,
+      `update console.recharge
+       set running = $2
+       where account_id = $1 and is_on and running is null
+       returning ${columns}`,
+      [account_id, payment_id]
+    ),
+    ([claimed]): RechargeRow | undefined => claimed
+  )
+
+export const endRecharge = (db: Statements, account_id: string, payment_id: string) =>
+  db.run("update console.recharge set running = null where account_id = $1 and running = $2 returning account_id", [
+    account_id,
+    payment_id
+  ])
+
+/** For a failed recharge. Does nothing if the payment is no longer the running recharge. */
+export const endAndSwitchOff = (db: Statements, account_id: string, payment_id: string, reason: string, now: string) =>
+  db.run(
+    `update console.recharge
+     set running = null, is_on = false, off_reason = case when is_on then $3 else off_reason end, changed_at = $4
+     where account_id = $1 and running = $2
+     returning account_id`,
+    [account_id, payment_id, reason, now]
+  )
+
+export const switchOff = (db: Statements, account_id: string, reason: string, now: string) =>
+  db.run(
+    `update console.recharge
+     set is_on = false, off_reason = $2, changed_at = $3
+     where account_id = $1 and is_on
+     returning account_id`,
+    [account_id, reason, now]
+  )
+
+/** A person decided to leave it off, so there is no reason to show. */
+export const leaveOff = (db: Statements, account_id: string, now: string) =>
+  db.run(
+    `update console.recharge
+     set is_on = false, off_reason = null, changed_at = $2
+     where account_id = $1 and (is_on or off_reason is not null)
+     returning account_id`,
+    [account_id, now]
+  )
+
+/** Ends recharges that still run at another processor, so that they do not block recharges at this one. */
+export const endRechargesElsewhere = (db: Statements, processor: string) =>
+  db.run(
+    `update console.recharge
+     set running = null
+     where running in (select id from console.payment where processor <> $1)
+     returning account_id`,
+    [processor]
+  )

@@ -1,0 +1,160 @@
+/** The saved card of an account: how it is shown, saved, removed, and forgotten at the processor. */
+import { createHash } from "node:crypto"
+import { Effect, Schema } from "effect"
+import type { Statements } from "../persistence/console-database.ts"
+import type { SavedCard, ShownCard } from "./billing.ts"
+import type { BillingNeeds } from "./book.ts"
+import type { PaymentRow } from "./payment-rows.ts"
+import type { Card } from "./processor.ts"
+
+const brands: Readonly<Record<string, string>> = {
+  amex: "American Express",
+  diners: "Diners Club",
+  discover: "Discover",
+  jcb: "JCB",
+  mastercard: "Mastercard",
+  unionpay: "UnionPay",
+  visa: "Visa"
+}
+
+/** `Visa ending in 4242`, on pages and in the ledger. */
+export const cardText = ({ brand, last4 }: ShownCard): string => `${brands[brand] ?? brand} ending in ${last4}`
+
+/** Shown wherever a person enters a card, or is about to. */
+export const whyCardsAreSaved =
+  "The card is saved for your next payment. Larder charges it automatically only while auto-recharge is on."
+
+const CustomerRow = Schema.Struct({
+  customer: Schema.String,
+  card: Schema.NullOr(Schema.String),
+  card_brand: Schema.NullOr(Schema.String),
+  card_last4: Schema.NullOr(Schema.String),
+  card_expires: Schema.NullOr(Schema.String)
+})
+type CustomerRow = typeof CustomerRow.Type
+
+/** The account's customer at this processor. A row of another processor counts as missing. */
+export const findCustomer = (db: Statements, processor: string, account_id: string) =>
+  Effect.map(
+    db.all(
+      CustomerRow,
+      `select customer, card, card_brand, card_last4, card_expires
+       from console.customer
+       where account_id = $1 and processor = $2`,
+      [account_id, processor]
+    ),
+    ([customer]): CustomerRow | undefined => customer
+  )
+
+export const savedCardOf = (row: CustomerRow | undefined): SavedCard | null =>
+  row === undefined || row.card === null
+    ? null
+    : {
+        brand: row.card_brand ?? "card",
+        last4: row.card_last4 ?? "",
+        expires: row.card_expires ?? "",
+        mark: createHash("sha256").update(row.card).digest("hex").slice(0, 16)
+      }
+
+const ChosenRow = Schema.Struct({
+  processor: Schema.String,
+  card: Schema.NullOr(Schema.String),
+  card_since: Schema.NullOr(Schema.String)
+})
+
+/** Returns the row and creates it if it is missing. Locks the row: other transactions wait until this one ends. */
+const lockCustomer = (db: Statements, processor: string, account_id: string, customer: string) =>
+  Effect.flatMap(
+    db.all(
+      ChosenRow,
+      `insert into console.customer (account_id, processor, customer)
+       values ($1, $2, $3)
+       on conflict (account_id) do update set processor = customer.processor
+       returning processor, card, card_since`,
+      [account_id, processor, customer]
+    ),
+    ([row]) => (row === undefined ? Effect.die(new Error("the insert returned no customer row")) : Effect.succeed(row))
+  )
+
+const forgetLater = (db: Statements, processor: string, card: string, now: string) =>
+  db.run(
+    `insert into console.card_to_forget (card, processor, since)
+     values ($1, $2, $3)
+     on conflict (card) do nothing
+     returning card`,
+    [card, processor, now]
+  )
+
+/**
+ * The saved card is the card of the latest payment, in whatever order the payments are reported, and a removed card
+ * stays removed. The card that is not kept, old or new, is recorded as one to forget. Returns that card if this
+ * processor has to forget it, otherwise null.
+ */
+export const saveCard = Effect.fnUntraced(function* (
+  db: Statements,
+  { account_id, created_at, processor }: PaymentRow,
+  customer: string,
+  card: Card,
+  now: string
+) {
+  const before = yield* lockCustomer(db, processor, account_id, customer)
+  const isHere = before.processor === processor
+  if (isHere && before.card === card.id) return null
+  if (isHere && before.card_since !== null && created_at < before.card_since) {
+    yield* forgetLater(db, processor, card.id, now)
+    return card.id
+  }
+  yield* db.run(
+    `update console.customer
+     set processor = $2, customer = $3, card = $4, card_brand = $5, card_last4 = $6, card_expires = $7, card_since = $8
+     where account_id = $1
+     returning account_id`,
+    [account_id, processor, customer, card.id, card.brand, card.last4, card.expires, created_at]
+  )
+  if (before.card === null) return null
+  yield* forgetLater(db, before.processor, before.card, now)
+  return isHere ? before.card : null
+})
+
+/** Keeps the customer, and keeps a different card that was saved in the meantime. */
+export const removeCard = Effect.fnUntraced(function* (
+  db: Statements,
+  processor: string,
+  account_id: string,
+  card: string,
+  now: string
+) {
+  const removed = yield* db.run(
+    `update console.customer
+     set card = null, card_brand = null, card_last4 = null, card_expires = null, card_since = $3
+     where account_id = $1 and card = $2
+     returning account_id`,
+    [account_id, card, now]
+  )
+  if (removed > 0) yield* forgetLater(db, processor, card, now)
+})
+
+const CardToForget = Schema.Struct({ card: Schema.String, since: Schema.String })
+
+export const cardsToForget = (db: Statements, processor: string) =>
+  db.all(CardToForget, "select card, since from console.card_to_forget where processor = $1 order by since, card", [
+    processor
+  ])
+
+/**
+ * Tells the processor to forget a card that was replaced or removed here; otherwise the processor keeps the card
+ * forever and could still charge it. The pending request is recorded in the same transaction as the change, so billing
+ * repeats the request until the processor answers.
+ */
+export const forget = Effect.fn("Billing.forget")(function* ({ database, processor }: BillingNeeds, card: string) {
+  yield* processor.forget(card)
+  yield* database.run("delete from console.card_to_forget where card = $1 returning card", [card])
+})
+
+/** Makes one attempt; the checks of `in-doubt.ts` repeat a failed one. */
+export const forgetNow = (needs: BillingNeeds, card: string) =>
+  Effect.catch(forget(needs, card), (error) =>
+    Effect.logWarning(
+      `${error.message}. A card that was replaced or removed is still saved there; the request to forget it is repeated.`
+    )
+  )

@@ -1,0 +1,58 @@
+/**
+ * What a start checks of a ledger in PostgreSQL: the head of each account, the newest part of its chain, and what keys
+ * have spent this month. `larder-serve ledger verify` checks everything.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { LedgerDamaged } from "../errors.ts"
+import { brokenNewestLinks } from "./chain/chain-check.ts"
+import { databaseUnavailable } from "./sql/database.ts"
+import { monthOfMoment } from "./sql/sql-text.ts"
+import { headProblems, problemsOf } from "./verification.ts"
+
+/**
+ * What a start reads of all chains together, so that it takes a second: the 100 newest entries of each of 1,000
+ * accounts, or one of each of 100,000. The database keeps the rest consistent while it is written, and `larder-serve
+ * ledger verify` reads everything.
+ */
+const entriesAtStart = 100_000
+const mostOfEach = 1_000
+/** If more keys than this were used this month, their days are too many for a start. */
+const keysAtStart = 10_000
+
+const newestOfEach = `
+  select greatest(1, least(${mostOfEach}, ${entriesAtStart} / greatest(1, count(*))))::integer as "ofEach"
+  from ledger.account`
+
+/** Compares months with days, which are summed separately. The transaction that adds the entries updates both. */
+const spendingOfThisMonth = `
+  with this as (
+    select ${monthOfMoment("now()")} as month,
+      date_trunc('month', now() at time zone 'UTC')::date as first_day,
+      (date_trunc('month', now() at time zone 'UTC') + interval '1 month')::date as next_day
+  ), spent as (
+    select key_id, account_id, credits
+    from ledger.spent_in_month
+    join ledger.api_key on api_key.id = key_id
+    where month = (select month from this)
+  )
+  select format('key %s has spent %s credits this month, and its days come to %s', key_id, spent.credits, days.credits)
+    as problem
+  from this, spent
+  cross join lateral (
+    select coalesce(sum(usage.credits), 0) as credits
+    from ledger.usage_of_day as usage
+    where usage.account_id = spent.account_id and usage.key_id = spent.key_id
+      and usage.day >= first_day and usage.day < next_day
+  ) as days
+  where (select count(*) from spent) <= ${keysAtStart} and spent.credits <> days.credits
+  order by key_id`
+
+/** What a start checks: the head of each account, the newest part of its chain, and what keys have spent this month. */
+export const verifyHeads = Effect.fnUntraced(function* (sql: PgClient.PgClient, place: string) {
+  const [newest] = yield* Effect.mapError(sql.unsafe<{ ofEach: number }>(newestOfEach), databaseUnavailable("be read"))
+  for (const check of [headProblems, brokenNewestLinks(newest?.ofEach ?? 1), spendingOfThisMonth]) {
+    const [problem] = yield* Effect.mapError(problemsOf(sql, check, 1), databaseUnavailable("be read"))
+    if (problem !== undefined) return yield* new LedgerDamaged({ place, problem })
+  }
+})
