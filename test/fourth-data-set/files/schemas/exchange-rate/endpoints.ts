@@ -1,5 +1,5 @@
 /** The exchange-rate endpoint. */
-import { type Endpoint, endpoint, fromAfterTo, fromNotAfterTo, Page } from "../endpoint.ts"
+import { type Endpoint, endpoint, fromAfterTo, fromNotAfterTo, PageBody } from "../endpoint.ts"
 import { cursor, day, limit, text } from "../parameters.ts"
 import { getExchangeRatesExamples } from "./examples.ts"
 import { ExchangeRate } from "./records.ts"
@@ -22,7 +22,7 @@ export const getExchangeRates = endpoint({
     cursor
   },
   rule: fromNotAfterTo,
-  response: Page(ExchangeRate),
+  response: PageBody(ExchangeRate),
   examples: getExchangeRatesExamples,
   refusals: [fromAfterTo],
   order: ["currency", "day"]
