@@ -282,7 +282,7 @@ describe("an invalid line of the catalog", () => {
       (text) => `${text}${text.split("\n")[1]}\n`,
       tableText("metrics").split("\n").length,
       "metric_name",
-      /line 2 already/
+      /already in line 2/
     ],
     [
       "an unknown feed",

@@ -65,7 +65,7 @@ describe("the demo key of a start", () => {
         )
         assert.deepStrictEqual([account.id, key], [id, undefined])
         assert.lengthOf(told, 1)
-        assert.match(told[0] ?? "", /^There is no demo key this time\. Account acct_\w+ has 1,000 keys .* Revoke one/)
+        assert.match(told[0] ?? "", /^No demo key was created\. Account acct_\w+ has 1,000 keys .* Revoke one/)
       })
     )
   )

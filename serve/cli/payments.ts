@@ -2,7 +2,7 @@
 import { Effect, Option, Runtime, Schema } from "effect"
 import { Command } from "effect/cli"
 import type { Finding } from "../billing/stripe/check.ts"
-import { type StripeSettings, stripeSettings } from "../billing/stripe/settings.ts"
+import type { StripeSettings } from "../billing/stripe/settings.ts"
 import { consoleUrlSetting, publicConsoleUrlSetting } from "../settings.ts"
 import { json, print, table } from "./flags.ts"
 
@@ -17,21 +17,24 @@ class PaymentsIncomplete extends Schema.TaggedError<PaymentsIncomplete>()("Payme
   }
 }
 
+/** Loaded by this command only: Stripe's library is large. */
+const loadStripe = Effect.promise(() => import("../billing/stripe/index.ts"))
+
 const failed = (check: string, text: string): ReadonlyArray<Finding> => [{ check, state: "failed", text }]
 const simulated =
   "LARDER_STRIPE_KEY is not set: payments are simulated, and anyone who signs in can add credits without paying."
 
 const findingsOf = Effect.fnUntraced(function* (stripe: StripeSettings) {
-  const { checkStripe } = yield* Effect.promise(() => import("../billing/stripe/check.ts"))
+  const { checkStripe } = yield* loadStripe
   const isPublic = Option.isSome(yield* publicConsoleUrlSetting)
   return yield* checkStripe(stripe, { url: yield* consoleUrlSetting, isPublic })
 })
 
 /** Examines the settings, and asks Stripe about them. Contradictory settings are a finding, too. */
 const examine = Effect.gen(function* () {
+  const { apiVersion, stripeSettings } = yield* loadStripe
   const stripe = yield* stripeSettings
   if (stripe === undefined) return { payments: "simulated", api_version: null, checks: failed("key", simulated) }
-  const { apiVersion } = yield* Effect.promise(() => import("../billing/stripe/api.ts"))
   return { payments: stripe.isTest ? "test" : "live", api_version: apiVersion, checks: yield* findingsOf(stripe) }
 }).pipe(
   Effect.catchTag("StripeSettingsIncomplete", ({ problem }) =>

@@ -82,7 +82,7 @@ export const toolsFor = (routes: ReadonlyArray<Route>): ReadonlyArray<RoutedTool
  * parameters.
  */
 const words: ReadonlyArray<readonly [ofTheApi: string, ofTools: string]> = [
-  ["are at the two endpoints below", "come from get_commodity_prices and get_commodity_metric_values"],
+  ["the two endpoints below return", "get_commodity_prices and get_commodity_metric_values return"],
   ["the prices endpoint", "get_commodity_prices"],
   ["the metric-values endpoint", "get_commodity_metric_values"],
   ["the branded-food search", "search_branded_foods"],
@@ -92,6 +92,7 @@ const words: ReadonlyArray<readonly [ofTheApi: string, ofTools: string]> = [
   ["the other store endpoints", "the other store tools"],
   ["a store's products return it", "get_store_products returns it"],
   ["the product endpoint", "get_product"],
+  ["The product endpoint", "get_product"],
   ["this endpoint", "this tool"],
   ["the order of the endpoint", "the order that the tool describes"],
   ["every endpoint", "every tool"],

@@ -5,7 +5,6 @@ import { CliError, Command, Flag } from "effect/cli"
 import { Administration } from "../../ledger/administration.ts"
 import type { Entry } from "../../ledger/chain/records.ts"
 import { account, json, withLedger } from "../flags.ts"
-import { writeCsv, writeDuckDb, writeParquet } from "./entry-files.ts"
 
 const asText = (entry: Entry) =>
   [
@@ -50,6 +49,8 @@ export const exportEntries = Command.make(
       onNone: () => ledger.listAccounts({}),
       onSome: (account_id) => Effect.map(ledger.account({ account_id }), (found) => [found])
     })
+    // loaded here, so that no other command waits for DuckDB
+    const { writeCsv, writeDuckDb, writeParquet } = yield* Effect.promise(() => import("./entry-files.ts"))
     const entries = Stream.flatMap(Stream.fromIterable(accounts), ({ id }) => ledger.entriesOf(id))
     if (csv) return yield* writeCsv(entries)
     if (parquet) return yield* writeParquet(entries)
