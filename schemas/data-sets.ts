@@ -14,3 +14,14 @@ export type Declared = typeof import("./commodity/endpoints.ts") &
   typeof import("./storefront/endpoints.ts")
 
 export type DataSetTag = (typeof dataSets)[number]["tag"]
+
+export * from "./branded-food/endpoints.ts"
+export * from "./branded-food/id.ts"
+export * from "./branded-food/records.ts"
+export * from "./branded-food/tables.ts"
+export * from "./commodity/endpoints.ts"
+export * from "./commodity/records.ts"
+export * from "./commodity/tables.ts"
+export * from "./storefront/endpoints.ts"
+export * from "./storefront/records.ts"
+export * from "./storefront/tables.ts"

@@ -1,7 +1,7 @@
 /** The records of every pipeline run: tables of the warehouse schema `ingest`. Times are UTC. */
 import { Schema } from "effect"
 import { dataSets } from "./data-sets.ts"
-import { FetchStatus } from "./storefront/records.ts"
+import { FetchStatus, ReadOutcome } from "./storefront/records.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
 const runId = described("Run that wrote the row: `ingest.run.run_id`.")
@@ -240,10 +240,7 @@ export const StoreReadRow = Schema.Struct({
     description:
       "complete; partial: some of the store could not be read, so nothing was withdrawn, except products if `has_all_products` is true; failed: nothing was taken from the store."
   }),
-  outcome: described(
-    "How the read ended, in more detail than `fetch_status`: for example throttled, blocked or window."
-  ),
-  outcome_detail: text("What stopped the read, in words; null if nothing did."),
+  ...ReadOutcome.fields,
   pages_read: whole("Responses of the store that were read, including empty last ones; 1 for a feed that is one file."),
   products_read: whole("Published products that were found."),
   has_all_products: flag(

@@ -1,9 +1,9 @@
 /** Settings of the server, from the environment. */
-import { type Licence, licences } from "@larder/schemas/commodity/records.ts"
+import { type Licence, licences } from "@larder/schemas"
 import { Config, Option, Redacted, Schema } from "effect"
-import { addressFor, urlOf } from "./api/addresses.ts"
-import { loopback, proxiesIn } from "./api/trusted-proxies.ts"
-import { placeProblem } from "./ledger/chain/anchor.ts"
+import { addressFor, urlOf } from "./addresses.ts"
+import { placeProblem } from "./ledger/index.ts"
+import { loopback, proxiesIn } from "./trusted-proxies.ts"
 
 /** 0 takes a free port. */
 const Port = Schema.NumberFromString.check(Schema.isInt(), Schema.isBetween({ minimum: 0, maximum: 65_535 }))

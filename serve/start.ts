@@ -1,44 +1,37 @@
 /** `larder-serve start`: opens the live generation and the ledger, listens, and shuts down in order. */
-import { version } from "@larder/schemas/version.ts"
-import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
-import { followDepot } from "@larder/warehouse/live/follow.ts"
-import { watchLive } from "@larder/warehouse/live/live.ts"
+import { version } from "@larder/schemas"
+import { followDepot, openLayout, watchLive } from "@larder/warehouse"
 import { type Cause, Console, Context, Effect, Layer, Option, type Redacted } from "effect"
-import { addressFor, isEveryAddress, isLoopback, urlOf } from "./api/addresses.ts"
-import { dataHeaders } from "./api/answer.ts"
-import { makeApi } from "./api/app.ts"
-import { makeTurns } from "./api/fairness/turns.ts"
-import { listen } from "./api/listen.ts"
-import { makeMeters } from "./api/meters.ts"
-import { makePipeline } from "./api/pipeline.ts"
-import { ofAll, readModelOf } from "./api/read-model.ts"
-import { routes } from "./api/routes/routes.ts"
-import { aboutSamples } from "./api/sample-banner.ts"
-import { Billing } from "./billing/billing.ts"
-import { openBilling } from "./billing/open-billing.ts"
-import { nothingIsTaken, openPayments } from "./billing/open-processor.ts"
-import { ledgerDirectoryIn } from "./cli/control/reach-ledger.ts"
-import { serveControl } from "./cli/control/server.ts"
-import { demoKey } from "./cli/demo.ts"
-import { welcome } from "./cli/welcome.ts"
-import { makeConsole } from "./console/app.ts"
-import { DataRead } from "./console/data/read.ts"
-import { gaugesOf } from "./console/gauges.ts"
-import type { Readiness } from "./console/health.ts"
-import { type ConsoleServices, pages } from "./console/pages.ts"
-import { checkoutPageOf } from "./console/simulator/checkout-page.ts"
-import { simulatorPages } from "./console/simulator/control-pages.ts"
-import { addDocs } from "./docs/docs.ts"
-import { Ledger } from "./ledger/ledger.ts"
-import { notingKeys } from "./ledger/noted-keys.ts"
-import { makeAssistants } from "./mcp/assistants.ts"
-import { firstLink } from "./people/first-link.ts"
-import { layerPeople } from "./people/kept-people.ts"
-import { People } from "./people/people.ts"
-import { administerPeople } from "./people/people-administration.ts"
-import type { ConsoleDatabase } from "./persistence/console-database.ts"
-import { layerRequestLog } from "./persistence/requests/kept-requests.ts"
-import { RequestLog } from "./persistence/requests/request-log.ts"
+import { addressFor, isEveryAddress, isLoopback, urlOf } from "./addresses.ts"
+import {
+  aboutSamples,
+  dataHeaders,
+  listen,
+  makeApi,
+  makeMeters,
+  makePipeline,
+  makeTurns,
+  ofAll,
+  readModelOf,
+  routes
+} from "./api/index.ts"
+import { Billing, nothingIsTaken, openBilling, openPayments } from "./billing/index.ts"
+import { demoKey, ledgerDirectoryIn, serveControl, welcome } from "./cli/index.ts"
+import {
+  type ConsoleServices,
+  checkoutPageOf,
+  DataRead,
+  gaugesOf,
+  makeConsole,
+  pages,
+  type Readiness,
+  simulatorPages
+} from "./console/index.ts"
+import { addDocs } from "./docs/index.ts"
+import { Ledger, notingKeys } from "./ledger/index.ts"
+import { makeAssistants } from "./mcp/index.ts"
+import { administerPeople, firstLink, layerPeople, People } from "./people/index.ts"
+import { type ConsoleDatabase, layerRequestLog, RequestLog } from "./persistence/index.ts"
 import { consoleUrlSetting, serveSettings } from "./settings.ts"
 import { storesInFile, storesInPostgres } from "./stores.ts"
 

@@ -1,15 +1,18 @@
 /** The written stores, the ledger and the console's data: both in one file of this process, or both in PostgreSQL. */
 import { Effect, Layer, Option, type Redacted } from "effect"
-import { anchorPlace } from "./ledger/chain/anchor.ts"
-import { embeddedConsole } from "./ledger/embedded/embedded-console.ts"
-import { ledgerInFile } from "./ledger/embedded/embedded-ledger.ts"
-import { keepAnchorOfFile } from "./ledger/embedded/keep-anchor.ts"
-import { LedgerFile } from "./ledger/embedded/ledger-file.ts"
-import { Ledger } from "./ledger/ledger.ts"
-import { keepAnchorOfDatabase } from "./ledger/postgres/chain/keep-anchor.ts"
-import { ledgerInPostgres } from "./ledger/postgres/postgres-ledger.ts"
-import { connect, placeOf } from "./ledger/postgres/sql/database.ts"
-import { postgresConsole } from "./ledger/postgres/sql/postgres-console.ts"
+import {
+  anchorPlace,
+  connect,
+  embeddedConsole,
+  keepAnchorOfDatabase,
+  keepAnchorOfFile,
+  Ledger,
+  LedgerFile,
+  ledgerInFile,
+  ledgerInPostgres,
+  placeOf,
+  postgresConsole
+} from "./ledger/index.ts"
 
 type Anchor = Option.Option<Redacted.Redacted>
 

@@ -1,5 +1,5 @@
 /** The branded-foods pipeline: packaged-food labels of USDA FoodData Central, whole releases in either form. */
-import { brandedFood } from "@larder/warehouse/tables/branded_food/data-set.ts"
+import { brandedFood } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
 import { checks } from "./checks.ts"

@@ -1,6 +1,5 @@
 /** What the live generation records about earlier runs of this pipeline. */
-import { fromLive } from "@larder/warehouse/live/previous.ts"
-import { brandedFood } from "@larder/warehouse/tables/branded_food/data-set.ts"
+import { brandedFood, fromLive } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 import { mappingHash } from "./mapping-version.ts"

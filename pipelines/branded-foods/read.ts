@@ -2,8 +2,8 @@
  * Reads the newest release: fetches unknown payloads into the archive, loads the forms into the staging file, and
  * accounts for every row. A form that cannot be fetched or trusted is left out. The run fails if no form remains.
  */
-import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
-import { rawFileTable, unknownFieldTable } from "@larder/warehouse/tables/ingest-tables.ts"
+import type { FeedLeftOut } from "@larder/schemas"
+import { rawFileTable, unknownFieldTable } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"

@@ -1,7 +1,13 @@
 /** `larder-ingest depot keys`: the key that signs what this machine publishes to a shared depot. */
-import { newKey, privateKeyFrom, publicHalfOf } from "@larder/warehouse/depot/signed.ts"
-import { ifMissing, writableDirectory } from "@larder/warehouse/generation/layout.ts"
-import { KeyUnusable, keyFileIn } from "@larder/warehouse/generation/open-layout.ts"
+import {
+  ifMissing,
+  KeyUnusable,
+  keyFileIn,
+  newKey,
+  privateKeyFrom,
+  publicHalfOf,
+  writableDirectory
+} from "@larder/warehouse"
 import { Console, Effect, FileSystem } from "effect"
 import { Command } from "effect/cli"
 import { homeSetting } from "../run/run.ts"

@@ -1,5 +1,5 @@
 /** Flags and arguments that several commands share, and how numbers and times are printed. */
-import { dataSets } from "@larder/warehouse/data-sets.ts"
+import { dataSets } from "@larder/warehouse"
 import { Schema } from "effect"
 import { Flag } from "effect/cli"
 

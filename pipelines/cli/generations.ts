@@ -1,5 +1,5 @@
 /** `larder-ingest generations`: lists the generations and what made each of them. */
-import { type ListedGeneration, listGenerations } from "@larder/warehouse/generation/listing.ts"
+import { type ListedGeneration, listGenerations } from "@larder/warehouse"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import { openHome } from "../run/run.ts"

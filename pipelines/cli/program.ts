@@ -1,7 +1,6 @@
 /** `larder-ingest`: its commands, and the flags of a run. */
-import { Day } from "@larder/schemas/dates.ts"
-import { version } from "@larder/schemas/version.ts"
-import { programOf } from "@larder/warehouse/cli/program.ts"
+import { Day, version } from "@larder/schemas"
+import { programOf } from "@larder/warehouse/cli"
 import { Command, Flag } from "effect/cli"
 import { pipelines } from "../data-sets.ts"
 import { probe } from "../probe/command.ts"

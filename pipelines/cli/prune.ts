@@ -1,5 +1,5 @@
 /** `larder-ingest prune`: removes from the raw archive what no rebuild needs. */
-import { pull } from "@larder/warehouse/generation/pull.ts"
+import { pull } from "@larder/warehouse"
 import { Console, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type Keep, type Pruned, pruneArchive } from "../run/archive/prune.ts"

@@ -1,11 +1,15 @@
 /** `larder-ingest pull`: copies what is live in a depot to this machine, such as an analyst's laptop. */
-import { type Layout, requirePresentForm } from "@larder/warehouse/generation/layout.ts"
-import { generationId, listNumbers } from "@larder/warehouse/generation/manifest.ts"
-import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
-import { pull as pullGeneration } from "@larder/warehouse/generation/pull.ts"
-import { pruneLocal } from "@larder/warehouse/generation/retention.ts"
-import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
-import { pullAlone } from "@larder/warehouse/opened/pull-alone.ts"
+import {
+  generationId,
+  type Layout,
+  listNumbers,
+  openLayout,
+  pruneLocal,
+  pullAlone,
+  pull as pullGeneration,
+  refreshOpened,
+  requirePresentForm
+} from "@larder/warehouse"
 import { Console, Effect, Option, Schema } from "effect"
 import { Command } from "effect/cli"
 import { homeSetting } from "../run/run.ts"

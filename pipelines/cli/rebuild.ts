@@ -1,6 +1,5 @@
 /** `larder-ingest rebuild`: rebuilds data sets from the raw archive. */
-import { followWithLake } from "@larder/warehouse/lake/follow.ts"
-import { lakeSetting } from "@larder/warehouse/lake/setting.ts"
+import { followWithLake, lakeSetting } from "@larder/warehouse"
 import { Console, Effect, Option, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { Pipeline } from "../run/pipeline.ts"

@@ -1,7 +1,5 @@
 /** `larder-ingest rollback`: goes back to the data of an earlier generation. */
-import { followWithLake } from "@larder/warehouse/lake/follow.ts"
-import { lakeSetting } from "@larder/warehouse/lake/setting.ts"
-import { rollback as goBack } from "@larder/warehouse/publishing/rollback.ts"
+import { followWithLake, rollback as goBack, lakeSetting } from "@larder/warehouse"
 import { Console, Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { openHome } from "../run/run.ts"

@@ -1,12 +1,20 @@
 /** `larder-ingest snapshot`: all live data as one ordinary DuckDB file, for another machine or an older DuckDB. */
-import { dataSets } from "@larder/warehouse/data-sets.ts"
-import { type Layout, NoWarehouse } from "@larder/warehouse/generation/layout.ts"
-import { generationId, isLoaded, listNumbers, newestManifest } from "@larder/warehouse/generation/manifest.ts"
-import { verifiedDatabase } from "@larder/warehouse/generation/parts.ts"
-import { pull } from "@larder/warehouse/generation/pull.ts"
-import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
-import { dataSetFileOf, type Parts, readableOf } from "@larder/warehouse/opened/parts.ts"
-import { snapshot as writeSnapshot } from "@larder/warehouse/opened/snapshot.ts"
+import {
+  dataSetFileOf,
+  dataSets,
+  generationId,
+  isLoaded,
+  type Layout,
+  listNumbers,
+  NoWarehouse,
+  newestManifest,
+  type Parts,
+  pull,
+  readableOf,
+  refreshOpened,
+  verifiedDatabase,
+  snapshot as writeSnapshot
+} from "@larder/warehouse"
 import { Console, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { openHome } from "../run/run.ts"

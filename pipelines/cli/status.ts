@@ -1,9 +1,16 @@
 /** `larder-ingest status`: whether each data set is fresh, for people and for a monitor. */
-import { type Layout, NoWarehouse } from "@larder/warehouse/generation/layout.ts"
-import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
-import { pull } from "@larder/warehouse/generation/pull.ts"
-import { hasFailed, isLate, isOfSamples, liveStates, type PipelineState } from "@larder/warehouse/live/runs.ts"
-import { newerIn } from "@larder/warehouse/tables/newer-versions.ts"
+import {
+  hasFailed,
+  isLate,
+  isOfSamples,
+  type Layout,
+  liveStates,
+  NoWarehouse,
+  newerIn,
+  newestManifest,
+  type PipelineState,
+  pull
+} from "@larder/warehouse"
 import { Clock, Console, Effect, Option, Runtime, Schema } from "effect"
 import { Command } from "effect/cli"
 import { openHome } from "../run/run.ts"

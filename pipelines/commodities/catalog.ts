@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { Frequency, Licence } from "@larder/schemas/commodity/records.ts"
+import { Frequency, Licence } from "@larder/schemas"
 import { Schema } from "effect"
 import { assertUnique, BadLine, type Located, linesOf } from "../run/files/hand-edited.ts"
 import { mappingVersion } from "./mapping-version.ts"

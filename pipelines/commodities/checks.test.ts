@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { commodity } from "@larder/warehouse/tables/commodity/data-set.ts"
+import { commodity, DuckDb } from "@larder/warehouse"
 import { Effect } from "effect"
 import { catalog } from "./catalog.ts"
 import { checks } from "./checks.ts"

@@ -1,5 +1,5 @@
 /** Checks that commodity data must pass before it is published. Each query returns the bad rows. */
-import type { Check } from "@larder/warehouse/publishing/check.ts"
+import type { Check } from "@larder/warehouse"
 import { error, shrinkage, warning } from "../run/severity.ts"
 
 /** Counts the days with a price, over all metrics. */

@@ -1,5 +1,5 @@
 /** The commodities pipeline: government dairy reports of My Market News and Datamart. */
-import { commodity } from "@larder/warehouse/tables/commodity/data-set.ts"
+import { commodity } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
 import { checks } from "./checks.ts"

@@ -1,7 +1,6 @@
 /** What the live generation records about earlier runs of this pipeline. */
-import { Day } from "@larder/schemas/dates.ts"
-import { fromLive } from "@larder/warehouse/live/previous.ts"
-import { commodity } from "@larder/warehouse/tables/commodity/data-set.ts"
+import { Day } from "@larder/schemas"
+import { commodity, fromLive } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 

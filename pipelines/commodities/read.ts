@@ -3,7 +3,7 @@
  * reads whole histories; later ones go back as far as reports are revised. An unreachable or faulty feed does not stop
  * the others, unless the service itself fails.
  */
-import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
+import type { FeedLeftOut } from "@larder/schemas"
 import { Clock, DateTime, Effect } from "effect"
 import { reading } from "../run/files/hand-edited.ts"
 import { Origin, type OriginError } from "../run/origins/origin.ts"

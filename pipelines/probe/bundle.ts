@@ -6,7 +6,7 @@
  */
 import { readFile, rename, rm, writeFile } from "node:fs/promises"
 import { buffer } from "node:stream/consumers"
-import { version } from "@larder/schemas/version.ts"
+import { version } from "@larder/schemas"
 import { Clock, Effect, Path, Schema } from "effect"
 import { ZipFile } from "yazl"
 import { fetchesOf as fetchesOfRun } from "../run/archive/archived-runs.ts"

@@ -3,7 +3,7 @@
  * catalog, with the code of a run. Feeds of one service are read one after the other. The remaining feeds are skipped
  * if their answer would be the same.
  */
-import { daysBefore } from "@larder/schemas/dates.ts"
+import { daysBefore } from "@larder/schemas"
 import { Clock, DateTime, Effect, FileSystem, type Redacted, Result } from "effect"
 import { type Catalog, catalog, type Feed } from "../commodities/catalog.ts"
 import { PayloadUnreadable, rowsOf } from "../commodities/decode/payload.ts"

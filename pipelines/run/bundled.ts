@@ -6,11 +6,8 @@
 import { hash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { gunzipSync } from "node:zlib"
-import type { RunRecord } from "@larder/schemas/ingest.ts"
-import { literal } from "@larder/warehouse/duckdb.ts"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
-import type { Staging } from "@larder/warehouse/publishing/staging.ts"
+import type { RunRecord } from "@larder/schemas"
+import { type Layout, literal, newestManifest, type Staging } from "@larder/warehouse"
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import type { Pipeline } from "./pipeline.ts"
 

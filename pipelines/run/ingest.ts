@@ -2,12 +2,9 @@
  * Runs `larder-ingest`, alone or with the name of a pipeline: checks the request, runs the pipelines one after the
  * other, and reports how each ended. A pipeline that fails does not keep the others from running.
  */
-import { exitCodeOf, messagesOf, report } from "@larder/warehouse/cli/program.ts"
-import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { isLoaded, newestManifest } from "@larder/warehouse/generation/manifest.ts"
-import { followWithLake } from "@larder/warehouse/lake/follow.ts"
-import { lakeSetting } from "@larder/warehouse/lake/setting.ts"
+
+import { catchUp, followWithLake, isLoaded, type Layout, lakeSetting, newestManifest } from "@larder/warehouse"
+import { exitCodeOf, messagesOf, report } from "@larder/warehouse/cli"
 import { Cause, Console, Effect, Exit, Option, Runtime, Schema } from "effect"
 import { recordedNames } from "./origins/replay.ts"
 import type { DayRange, Pipeline } from "./pipeline.ts"

@@ -1,17 +1,21 @@
 /** A pipeline: a data set, where its bundled samples are, how it reads its source, and what must hold afterwards. */
 
-import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
-import type { DepotUnusable } from "@larder/warehouse/depot/depot.ts"
-import type { DuckDbError, OpenError } from "@larder/warehouse/duckdb.ts"
-import type { HomeUnwritable, Layout } from "@larder/warehouse/generation/layout.ts"
-import type { ManifestUnusable } from "@larder/warehouse/generation/manifest.ts"
-import type { PartDamaged } from "@larder/warehouse/generation/parts.ts"
-import type { IngestionNotWritten } from "@larder/warehouse/ingestion/file.ts"
-import type { Check } from "@larder/warehouse/publishing/check.ts"
-import type { Staging } from "@larder/warehouse/publishing/staging.ts"
-import type { TablesDiffer } from "@larder/warehouse/tables/earlier-versions.ts"
-import type { NewerDataSet } from "@larder/warehouse/tables/newer-versions.ts"
-import type { DataSet } from "@larder/warehouse/tables/tables.ts"
+import type { FeedLeftOut } from "@larder/schemas"
+import type {
+  Check,
+  DataSet,
+  DepotUnusable,
+  DuckDbError,
+  HomeUnwritable,
+  IngestionNotWritten,
+  Layout,
+  ManifestUnusable,
+  NewerDataSet,
+  OpenError,
+  PartDamaged,
+  Staging,
+  TablesDiffer
+} from "@larder/warehouse"
 import { Effect, type FileSystem, type Path, Schema } from "effect"
 import type { Archive } from "./archive/archive.ts"
 import type { ArchiveUnwritable, RawFileDamaged } from "./archive/fetch-list.ts"

@@ -2,9 +2,8 @@
  * Checks before anything is fetched: invalid settings and inputs, a warehouse that the source must not be mixed into,
  * and what a run has to do without.
  */
-import type { RunRecord } from "@larder/schemas/ingest.ts"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { keptSetting } from "@larder/warehouse/generation/retention.ts"
+import type { RunRecord } from "@larder/schemas"
+import { keptSetting, type Layout } from "@larder/warehouse"
 import { Config, Effect, type FileSystem, Option, type Path, Runtime, Schema } from "effect"
 import { mixtureIn } from "./bundled.ts"
 import { liveSettings } from "./origins/live.ts"

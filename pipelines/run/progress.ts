@@ -4,7 +4,7 @@
  * remaining feeds took as long as the earlier ones. Afterwards the line names the current phase. However the run ends,
  * the last line is complete.
  */
-import { visibleInLine } from "@larder/warehouse/cli/terminal.ts"
+import { visibleInLine } from "@larder/warehouse/cli"
 import { ByteSize, Clock, Console, Context, Effect, Exit, Layer, type Scope } from "effect"
 
 export interface Step {

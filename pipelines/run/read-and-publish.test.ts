@@ -13,10 +13,7 @@ import {
   publishFound,
   publishingInto
 } from "@larder/test/support/warehouse/pantry.ts"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import type { Check } from "@larder/warehouse/publishing/check.ts"
-import { rollback } from "@larder/warehouse/publishing/rollback.ts"
-import { rawFileTable, rejectTable } from "@larder/warehouse/tables/ingest-tables.ts"
+import { type Check, type Layout, rawFileTable, rejectTable, rollback } from "@larder/warehouse"
 import { Effect, FileSystem, Option, type Path, type Scope } from "effect"
 import { Archive } from "./archive/archive.ts"
 import type { Pipeline } from "./pipeline.ts"

@@ -3,17 +3,25 @@
  * record of the reason and of what it had staged. If another machine publishes the same data set meanwhile, the run
  * reads its payloads a second time and compares them with what is live then.
  */
-import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
-import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { type Manifest, newestManifest } from "@larder/warehouse/generation/manifest.ts"
-import { requirePublishable } from "@larder/warehouse/live/previous.ts"
-import { recordedRun } from "@larder/warehouse/live/runs.ts"
-import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
-import { ChecksFailed } from "@larder/warehouse/publishing/check.ts"
-import { publish } from "@larder/warehouse/publishing/publish.ts"
-import { PublishedMeanwhile, recordEnd, requireStillKnown } from "@larder/warehouse/publishing/record.ts"
-import { folderOf, type Staged, StagingFailed, stage } from "@larder/warehouse/publishing/staging.ts"
+import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
+import {
+  ChecksFailed,
+  catchUp,
+  folderOf,
+  type Layout,
+  type Manifest,
+  newestManifest,
+  PublishedMeanwhile,
+  publish,
+  recordEnd,
+  recordedRun,
+  refreshOpened,
+  requirePublishable,
+  requireStillKnown,
+  type Staged,
+  StagingFailed,
+  stage
+} from "@larder/warehouse"
 import { Cause, Clock, Effect, Exit, Option, Path } from "effect"
 import { Archive } from "./archive/archive.ts"
 import { archiveToRepeat, fetchesOf, repeated, unpackingFolder } from "./archive/archived-runs.ts"

@@ -4,16 +4,23 @@
  * back are left out. What is live stays live until the rebuild is complete.
  */
 import { randomUUID } from "node:crypto"
-import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
-import { type Layout, layoutOf, writableDirectory } from "@larder/warehouse/generation/layout.ts"
-import { withLock } from "@larder/warehouse/generation/lock.ts"
-import { type DataSetEntry, isLoaded, newestManifest } from "@larder/warehouse/generation/manifest.ts"
-import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
-import { countingRuns } from "@larder/warehouse/live/runs.ts"
-import { rebuildFrom } from "@larder/warehouse/publishing/rebuild.ts"
-import { recordKilledRuns } from "@larder/warehouse/publishing/record.ts"
-import { ownFolder } from "@larder/warehouse/publishing/staging.ts"
-import { requireKnown, requireKnownIngest } from "@larder/warehouse/tables/newer-versions.ts"
+import {
+  catchUp,
+  countingRuns,
+  type DataSetEntry,
+  isLoaded,
+  type Layout,
+  layoutOf,
+  newestManifest,
+  openLayout,
+  ownFolder,
+  rebuildFrom,
+  recordKilledRuns,
+  requireKnown,
+  requireKnownIngest,
+  withLock,
+  writableDirectory
+} from "@larder/warehouse"
 import { Effect, Option, Path } from "effect"
 import { type ArchivedRun, archivedRuns } from "./archive/archived-runs.ts"
 import type { Pipeline } from "./pipeline.ts"

@@ -4,13 +4,18 @@
  */
 import { randomBytes } from "node:crypto"
 import { fileURLToPath } from "node:url"
-import type { RunRecord } from "@larder/schemas/ingest.ts"
-import { catchUp } from "@larder/warehouse/generation/catch-up.ts"
-import { type Layout, layoutOf, requirePresentForm, writableDirectory } from "@larder/warehouse/generation/layout.ts"
-import { openLayout } from "@larder/warehouse/generation/open-layout.ts"
-import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
-import { recordKilledRuns } from "@larder/warehouse/publishing/record.ts"
-import { ownFolder } from "@larder/warehouse/publishing/staging.ts"
+import type { RunRecord } from "@larder/schemas"
+import {
+  catchUp,
+  type Layout,
+  layoutOf,
+  openLayout,
+  ownFolder,
+  recordKilledRuns,
+  refreshOpened,
+  requirePresentForm,
+  writableDirectory
+} from "@larder/warehouse"
 import { Clock, Config, Effect, Exit, FileSystem, Layer, Option, Path, Runtime, Schema } from "effect"
 import { Archive } from "./archive/archive.ts"
 import { type ArchivedRun, archiveToRepeat, repeated, unpackingFolder } from "./archive/archived-runs.ts"

@@ -1,5 +1,5 @@
 /** Checks by severity: an error keeps a run from being published, a warning is only reported. */
-import type { Check } from "@larder/warehouse/publishing/check.ts"
+import type { Check } from "@larder/warehouse"
 
 const of =
   (severity: Check["severity"]) =>

@@ -1,5 +1,5 @@
 /** What a run prints when it has ended: two lines for people, or an object for machines. */
-import type { RunRecord } from "@larder/schemas/ingest.ts"
+import type { RunRecord } from "@larder/schemas"
 import type { Ended, IngestResult } from "./read-and-publish.ts"
 import { FeedsLeftOut } from "./run.ts"
 

@@ -3,16 +3,13 @@ import { assert } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { pieces } from "@larder/test/support/pipelines/file-feeds.ts"
 import { goldenRows } from "@larder/test/support/pipelines/golden.ts"
-import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import { define } from "@larder/warehouse/tables/dictionary.ts"
-import { stagedIngestTables } from "@larder/warehouse/tables/ingest-tables.ts"
-import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
+import { DuckDb, define, literal, stagedIngestTables, storefront } from "@larder/warehouse"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { readShopifyCsv } from "./decode/csv/shopify-csv.ts"
 import type { Batch, ReadFile } from "./decode/feed.ts"
 import { readGoogleMerchant } from "./decode/google/google-merchant.ts"
-import { readCollections, readMembers, readProducts } from "./decode/json/shopify-json.ts"
-import { readProducts as readWooCommerce } from "./decode/json/woocommerce.ts"
+import { readCollections, readMembers, readShopifyProducts } from "./decode/json/shopify-json.ts"
+import { readWooCommerceProducts } from "./decode/json/woocommerce.ts"
 import type { Page } from "./decode/page.ts"
 import { feedKinds } from "./feed-kinds.ts"
 import { mappingHash, mappingVersion } from "./mapping-version.ts"
@@ -44,11 +41,11 @@ const feeds: ReadonlyArray<Feed> = [
   pages(
     "shopify.example",
     "shopify",
-    readProducts(payloadOf("shopify-products.json").toString()),
+    readShopifyProducts(payloadOf("shopify-products.json").toString()),
     readCollections(payloadOf("shopify-collections.json").toString()),
     readMembers(payloadOf("shopify-members.json").toString(), "9001", 0)
   ),
-  pages("woocommerce.example", "woocommerce", readWooCommerce(payloadOf("woocommerce.json").toString())),
+  pages("woocommerce.example", "woocommerce", readWooCommerceProducts(payloadOf("woocommerce.json").toString())),
   file("export.example", "shopify-csv", readShopifyCsv, "shopify-export.csv"),
   file("template.example", "shopify-csv", readShopifyCsv, "shopify-template.csv"),
   file("xml.example", "google-merchant", readGoogleMerchant, "google.xml"),

@@ -1,9 +1,6 @@
 /** What the live generation knows about the stores. */
 import { readFileSync } from "node:fs"
-import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { fromLive, liveDataSetOf } from "@larder/warehouse/live/previous.ts"
-import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
+import { type DuckDb, fromLive, type Layout, literal, liveDataSetOf, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 import type { ListedStore } from "./source/store-list.ts"

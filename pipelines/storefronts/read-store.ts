@@ -1,6 +1,5 @@
 /** Reads one store of the list. Its rows are staged as they arrive; its outcome is reported at the end. */
-import type { Staging } from "@larder/warehouse/publishing/staging.ts"
-import { rawFileTable, rejectTable } from "@larder/warehouse/tables/ingest-tables.ts"
+import { rawFileTable, rejectTable, type Staging } from "@larder/warehouse"
 import { Clock, Effect } from "effect"
 import type { RawFile } from "../run/archive/fetch-list.ts"
 import { Progress } from "../run/progress.ts"

@@ -2,9 +2,7 @@
  * Reads every store of the list, many concurrently, and stages the rows. A store that cannot be read is recorded as
  * such and never prevents the others from being published.
  */
-import { literal } from "@larder/warehouse/duckdb.ts"
-import { storeReadTable } from "@larder/warehouse/tables/ingest-tables.ts"
-import { storefront, storeTable } from "@larder/warehouse/tables/storefront/data-set.ts"
+import { literal, storefront, storeReadTable, storeTable } from "@larder/warehouse"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { Archive } from "../run/archive/archive.ts"
 import { reading } from "../run/files/hand-edited.ts"

@@ -1,5 +1,5 @@
 /** The storefronts pipeline: reads products and collections from the feeds of the stores of a list. */
-import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
+import { storefront } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
 import { checks } from "./checks.ts"

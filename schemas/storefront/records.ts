@@ -105,6 +105,16 @@ const fetchStatuses = ["complete", "partial", "failed"] as const
 export const FetchStatus = Schema.Literals(fetchStatuses)
 export type FetchStatus = typeof FetchStatus.Type
 
+/** How a read of a store ended; columns of `ingest.store_read` and `storefront.store_status`. */
+export const ReadOutcome = Schema.Struct({
+  outcome: Schema.String.annotate({
+    description: "How the read ended, in more detail than `fetch_status`: for example throttled, blocked or window."
+  }),
+  outcome_detail: Schema.NullOr(Schema.String).annotate({
+    description: "What stopped the read, in words; null if nothing did."
+  })
+})
+
 export const Store = Schema.Struct({
   id: idOf("store").annotate({
     description: "Opaque id; the same after every load. Pass it to the other store endpoints."

@@ -4,8 +4,7 @@
  * read itself is recorded in `ingest.store_read`, and two views derive its effects. Times are UTC.
  */
 import { Schema } from "effect"
-import { StoreReadRow } from "../ingest.ts"
-import { Collection, PriceRange, ProductDetail, ProductSummary, Store, Variant } from "./records.ts"
+import { Collection, PriceRange, ProductDetail, ProductSummary, ReadOutcome, Store, Variant } from "./records.ts"
 
 const described = (description: string) => Schema.String.annotate({ description })
 const text = (description: string) => Schema.NullOr(Schema.String).annotate({ description })
@@ -69,8 +68,7 @@ export const StoreRow = Schema.Struct({
 export const StoreStatusRow = Schema.Struct({
   store_id: storeId,
   fetch_status: Store.fields.fetch_status,
-  outcome: StoreReadRow.fields.outcome,
-  outcome_detail: StoreReadRow.fields.outcome_detail,
+  ...ReadOutcome.fields,
   read_at: described("When the store was last read, successfully or not; in UTC."),
   fetched_at: text("When the last read that did not fail took place, in UTC; null if none has succeeded yet."),
   run_id: described("Run of the last read: `ingest.run.run_id`.")

@@ -5,8 +5,7 @@
  */
 import { randomBytes } from "node:crypto"
 import { availableParallelism } from "node:os"
-import type { ApiError } from "@larder/schemas/api-errors.ts"
-import type { ErrorCode } from "@larder/schemas/error-codes.ts"
+import type { ApiError, ErrorCode } from "@larder/schemas"
 import { type H3Event, HTTPResponse } from "h3"
 import { type Bytes, type Coding, codingFor, compress, type SharedBody, smallestCompressed } from "./encoding.ts"
 import { makeSlots } from "./fairness/slots.ts"

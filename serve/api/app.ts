@@ -1,9 +1,8 @@
 /** The API over HTTP: passes calls of the listed endpoints to the request pipeline, and sends its answers. */
-import { type ApiError, internal, methodNotAllowed, noSuchEndpoint } from "@larder/schemas/api-errors.ts"
-import { openApi } from "@larder/schemas/openapi.ts"
+import { type ApiError, internal, methodNotAllowed, noSuchEndpoint, openApi } from "@larder/schemas"
 import { Cause } from "effect"
 import { type EventHandler, H3, type H3Event, HTTPResponse } from "h3"
-import { isLoopback } from "./addresses.ts"
+import { isLoopback } from "../addresses.ts"
 import { type Answer, makeSending, type Sending } from "./answer.ts"
 import { sharedBody } from "./encoding.ts"
 import type { Turns } from "./fairness/turns.ts"

@@ -1,13 +1,15 @@
 /** The data sets that are served: how each is loaded from its database, and the routes that answer from it. */
-import type { Licence } from "@larder/schemas/commodity/records.ts"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import type { LiveData } from "@larder/warehouse/live/live.ts"
-import { openServedFoods } from "@larder/warehouse/live/sidecar-files.ts"
-import { loadCommodities } from "@larder/warehouse/read-models/commodity.ts"
-import { loadStorefronts } from "@larder/warehouse/read-models/storefront.ts"
-import { brandedFood } from "@larder/warehouse/tables/branded_food/data-set.ts"
-import { commodity } from "@larder/warehouse/tables/commodity/data-set.ts"
-import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
+import type { Licence } from "@larder/schemas"
+import {
+  brandedFood,
+  commodity,
+  type Layout,
+  type LiveData,
+  loadCommodities,
+  loadStorefronts,
+  openServedFoods,
+  storefront
+} from "@larder/warehouse"
 import type { Effect } from "effect"
 import type { Route } from "./route.ts"
 import { brandedFoodRoutes } from "./routes/branded-foods.ts"

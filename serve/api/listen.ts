@@ -9,10 +9,10 @@ import {
   tooManyInFlight,
   unclearHost,
   unreadableRequest
-} from "@larder/schemas/api-errors.ts"
+} from "@larder/schemas"
 import { Effect, Schedule, Schema } from "effect"
 import { type H3, serve } from "h3"
-import { hostIn } from "./addresses.ts"
+import { hostIn } from "../addresses.ts"
 import { errorBody, errorHeaders, newRequestId } from "./answer.ts"
 import { connectionsOf } from "./connections.ts"
 import { makeReaders } from "./fairness/readers.ts"

@@ -1,13 +1,12 @@
 /** The credits of a call that fails after its hold. Tests over HTTP cover the rest of the pipeline. */
 
 import { assert, describe, it } from "@effect/vitest"
-import { unknownRecord } from "@larder/schemas/api-errors.ts"
-import { getCommodityPrices } from "@larder/schemas/commodity/endpoints.ts"
+import { getCommodityPrices, unknownRecord } from "@larder/schemas"
 import { liveAndEmpty } from "@larder/test/support/serve/empty-generation.ts"
 import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Deferred, Effect } from "effect"
 import { vi } from "vitest"
-import { ledgerOver } from "../ledger/embedded/embedded-ledger.ts"
+import { ledgerOver } from "../ledger/index.ts"
 import { makeTurns } from "./fairness/turns.ts"
 import { makeMeters } from "./meters.ts"
 import { makePipeline } from "./pipeline.ts"

@@ -17,16 +17,19 @@ import {
   tooManyInFlight,
   unknownKey,
   weeklySpendCapReached
-} from "@larder/schemas/api-errors.ts"
-import type { Generation, Live } from "@larder/warehouse/live/live.ts"
+} from "@larder/schemas"
+import type { Generation, Live } from "@larder/warehouse"
 import { Cause, Effect, Exit } from "effect"
-import { tokenOf } from "../ledger/api-key.ts"
-import { LedgerUnavailable } from "../ledger/errors.ts"
-import type { Held, LedgerAccess } from "../ledger/ledger.ts"
-import { timestampOf } from "../ledger/moments.ts"
-import type { ApiKeyView } from "../ledger/rules/ledger-state.ts"
-import type { Refusal } from "../ledger/rules/machine.ts"
-import type { NotedRequest } from "../persistence/requests/request-log.ts"
+import {
+  type ApiKeyView,
+  type Held,
+  type LedgerAccess,
+  LedgerUnavailable,
+  type Refusal,
+  timestampOf,
+  tokenOf
+} from "../ledger/index.ts"
+import type { NotedRequest } from "../persistence/index.ts"
 import { type Answer, answerOf, dataHeaders, errorAnswer, newRequestId } from "./answer.ts"
 import { type Entered, largeBytes, type Turn, type Turns } from "./fairness/turns.ts"
 import type { Meters } from "./meters.ts"

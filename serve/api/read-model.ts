@@ -1,12 +1,15 @@
 /** The server's read model of the live generation, in memory and in open files. */
-import type { Licence } from "@larder/schemas/commodity/records.ts"
-import { dataSets } from "@larder/schemas/data-sets.ts"
-import type { Endpoint } from "@larder/schemas/endpoint.ts"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { type DataSetEntry, generationId } from "@larder/warehouse/generation/manifest.ts"
-import type { Loading } from "@larder/warehouse/live/live.ts"
-import { type CommodityModel, withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
-import { type Storefronts, withLastReads } from "@larder/warehouse/read-models/storefront.ts"
+import { dataSets, type Endpoint, type Licence } from "@larder/schemas"
+import {
+  type CommodityModel,
+  type DataSetEntry,
+  generationId,
+  type Layout,
+  type Loading,
+  type Storefronts,
+  withLastReads,
+  withoutCommodities
+} from "@larder/warehouse"
 import { Effect, type FileSystem, type Path } from "effect"
 import { type Loaded, loaders } from "./data-sets.ts"
 

@@ -5,10 +5,18 @@
  * `validate` decides whether a call is valid: its parameters, its cursor and the names in it.
  */
 import { createHash } from "node:crypto"
-import { type ApiError, type Invalid, invalidRequest } from "@larder/schemas/api-errors.ts"
-import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
-import { foreignCursor, type Parameters, type Read, type Values } from "@larder/schemas/parameters.ts"
-import type { Generation } from "@larder/warehouse/live/live.ts"
+import {
+  type ApiError,
+  type Endpoint,
+  foreignCursor,
+  type Invalid,
+  invalidRequest,
+  type Parameters,
+  type Read,
+  templateOf,
+  type Values
+} from "@larder/schemas"
+import type { Generation } from "@larder/warehouse"
 import { Effect, Option, Schema } from "effect"
 import type { SharedTurn } from "./fairness/turns.ts"
 import type { ReadModel } from "./read-model.ts"

@@ -3,7 +3,7 @@
  * real name without it. Each answer reads the current generation, so the notice appears and disappears with the
  * generations.
  */
-import { dataSets } from "@larder/schemas/data-sets.ts"
+import { dataSets } from "@larder/schemas"
 import { html } from "hono/html"
 import type { Provenances } from "./read-model.ts"
 

@@ -6,9 +6,8 @@
  * the reverse.
  */
 import { Clock, Effect, Option, Stream } from "effect"
-import type { Administration } from "../ledger/administration.ts"
-import type { Entry } from "../ledger/chain/records.ts"
-import type { ConsoleDatabase } from "../persistence/console-database.ts"
+import type { Administration, Entry } from "../ledger/index.ts"
+import type { ConsoleDatabase } from "../persistence/index.ts"
 import { centsOfCredits, creditsOfCents, usdText } from "./amounts.ts"
 import { markLost, markSucceeded, type PaymentRow, reversalsOf, saveReversal, setReference } from "./payment-rows.ts"
 import type { Card, CardProcessor, RetrievedPayment, RetrievedReversal } from "./processor.ts"

@@ -3,8 +3,8 @@
  * server began.
  */
 import { Effect } from "effect"
-import { Administration } from "../ledger/administration.ts"
-import { ConsoleDatabase } from "../persistence/console-database.ts"
+import { Administration } from "../ledger/index.ts"
+import { ConsoleDatabase } from "../persistence/index.ts"
 import { creditsPerCent, highestTrigger, isTrigger, lowestTrigger, usdText } from "./amounts.ts"
 import {
   Billing,

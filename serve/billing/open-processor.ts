@@ -3,7 +3,7 @@
  * without taking money. If customers have already paid through Stripe, a missing key is an error.
  */
 import { Config, Context, Effect, Layer, Schema } from "effect"
-import { ConsoleDatabase } from "../persistence/console-database.ts"
+import { ConsoleDatabase } from "../persistence/index.ts"
 import type { CardProcessor } from "./processor.ts"
 import { Simulator } from "./simulator/simulator.ts"
 import { stripeSettings } from "./stripe/settings.ts"

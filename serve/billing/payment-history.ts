@@ -1,6 +1,6 @@
 /** Payments as the customer sees them: one, all of an account page by page, and the receipt. */
 import { Effect, Schema } from "effect"
-import type { Statements } from "../persistence/console-database.ts"
+import type { Statements } from "../persistence/index.ts"
 import { creditsOfCents } from "./amounts.ts"
 import { type Payment, UnknownPayment } from "./billing.ts"
 import type { BillingNeeds } from "./book.ts"

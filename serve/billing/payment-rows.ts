@@ -1,6 +1,6 @@
 /** Payments and their reversals in the console's tables. Each change of state is one conditional update. */
 import { Effect, Schema, Struct } from "effect"
-import type { Statements } from "../persistence/console-database.ts"
+import type { Statements } from "../persistence/index.ts"
 import { Reversal } from "./billing.ts"
 import type { Card, PaymentQuery, RetrievedReversal } from "./processor.ts"
 

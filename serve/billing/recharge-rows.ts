@@ -3,7 +3,7 @@
  * allows one at a time across all servers.
  */
 import { Effect, Schema } from "effect"
-import type { Statements } from "../persistence/console-database.ts"
+import type { Statements } from "../persistence/index.ts"
 import type { RechargeChoice } from "./billing.ts"
 
 const RechargeRow = Schema.Struct({

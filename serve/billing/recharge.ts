@@ -7,7 +7,7 @@
  * An account that is marked while its recharge is running is evaluated again after the recharge has ended.
  */
 import { Effect, Semaphore } from "effect"
-import { randomText } from "../ledger/random-text.ts"
+import { randomText } from "../ledger/index.ts"
 import { type BillingNeeds, nowText } from "./book.ts"
 import { dropUnasked, insertPayment, newPayment, type PaymentRow } from "./payment-rows.ts"
 import {

@@ -1,7 +1,7 @@
 /** The saved card of an account: how it is shown, saved, removed, and forgotten at the processor. */
 import { createHash } from "node:crypto"
 import { Effect, Schema } from "effect"
-import type { Statements } from "../persistence/console-database.ts"
+import type { Statements } from "../persistence/index.ts"
 import type { SavedCard, ShownCard } from "./billing.ts"
 import type { BillingNeeds } from "./book.ts"
 import type { PaymentRow } from "./payment-rows.ts"

@@ -1,8 +1,7 @@
 /** `larder-serve accounts create|list|credit` */
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { type AccountSummary, Administration, Line } from "../ledger/administration.ts"
-import { usdOf } from "../ledger/money.ts"
+import { type AccountSummary, Administration, Line, usdOf } from "../ledger/index.ts"
 import { account, amount, creditsExpireAt, json, name, print, table, withLedger } from "./flags.ts"
 
 const balanceOf = ({ balance_credits, expiring }: AccountSummary) => {

@@ -1,9 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { temporaryFolder } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Layer, Logger, References } from "effect"
-import { Administration } from "../ledger/administration.ts"
-import { embeddedLedger } from "../ledger/embedded/embedded-ledger.ts"
-import { Ledger } from "../ledger/ledger.ts"
+import { Administration, embeddedLedger, Ledger } from "../ledger/index.ts"
 import { demoKey } from "./demo.ts"
 
 const inLedger = <A, E>(work: Effect.Effect<A, E, Ledger | Administration>) =>

@@ -3,9 +3,9 @@
  * again. Keys of earlier starts are revoked unless a call was charged to them: they remain in terminals and logs, and
  * the number of keys per account is limited.
  */
-import { scopes } from "@larder/schemas/scopes.ts"
+import { scopes } from "@larder/schemas"
 import { DateTime, Effect } from "effect"
-import { type AccountSummary, Administration } from "../ledger/administration.ts"
+import { type AccountSummary, Administration } from "../ledger/index.ts"
 
 const demoName = "Demo"
 const demoBudgetCredits = 5_000

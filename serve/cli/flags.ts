@@ -1,11 +1,9 @@
 /** Flags that several administrative commands share, and how their results are printed. */
-import { scopes } from "@larder/schemas/scopes.ts"
-import { visibleInLine } from "@larder/warehouse/cli/terminal.ts"
+import { scopes } from "@larder/schemas"
+import { visibleInLine } from "@larder/warehouse/cli"
 import { Console, Effect, Option, Result, Schema } from "effect"
 import { Flag } from "effect/cli"
-import { Line, Scopes } from "../ledger/administration.ts"
-import { momentTyped } from "../ledger/moments.ts"
-import { creditsOf } from "../ledger/money.ts"
+import { creditsOf, Line, momentTyped, Scopes } from "../ledger/index.ts"
 import { homeSetting } from "../settings.ts"
 import { layerAdministration } from "./control/reach-ledger.ts"
 

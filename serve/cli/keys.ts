@@ -1,8 +1,8 @@
 /** `larder-serve keys create|list|edit|rotate|revoke` */
-import { scopes } from "@larder/schemas/scopes.ts"
+import { scopes } from "@larder/schemas"
 import { Clock, Effect, Option } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
-import { Administration, type KeySummary, OverlapHours } from "../ledger/administration.ts"
+import { Administration, type KeySummary, OverlapHours } from "../ledger/index.ts"
 import {
   account,
   budget,

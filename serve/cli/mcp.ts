@@ -1,8 +1,8 @@
 /** `larder-serve mcp`: the tools of a running API for an assistant on this machine, over stdin and stdout. */
-import { version } from "@larder/schemas/version.ts"
+import { version } from "@larder/schemas"
 import { Config, Effect, Option, Redacted, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { tokenOf } from "../ledger/api-key.ts"
+import { tokenOf } from "../ledger/index.ts"
 import { apiUrlSetting } from "../settings.ts"
 
 class NoApiKey extends Schema.TaggedError<NoApiKey>()("NoApiKey", { problem: Schema.String }) {

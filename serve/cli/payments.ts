@@ -1,8 +1,7 @@
 /** `larder-serve payments check` */
 import { Effect, Option, Runtime, Schema } from "effect"
 import { Command } from "effect/cli"
-import type { Finding } from "../billing/stripe/check.ts"
-import type { StripeSettings } from "../billing/stripe/settings.ts"
+import type { Finding, StripeSettings } from "../billing/stripe/index.ts"
 import { consoleUrlSetting, publicConsoleUrlSetting } from "../settings.ts"
 import { json, print, table } from "./flags.ts"
 

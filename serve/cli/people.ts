@@ -1,8 +1,7 @@
 /** `larder-serve people invite|withdraw|list|reset|remove` */
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import type { OpenInvitation, Person } from "../people/people.ts"
-import { PeopleAdministration } from "../people/people-administration.ts"
+import { type OpenInvitation, PeopleAdministration, type Person } from "../people/index.ts"
 import { homeSetting } from "../settings.ts"
 import { layerPeopleAdministration } from "./control/reach-people.ts"
 import { account, json, print, table } from "./flags.ts"

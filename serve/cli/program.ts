@@ -2,8 +2,8 @@
  * `larder-serve`: serves the warehouse, also to assistants, and administers accounts, keys and the ledger. The
  * administrative commands work with or without a running server, and through it if it holds the ledger.
  */
-import { version } from "@larder/schemas/version.ts"
-import { programOf } from "@larder/warehouse/cli/program.ts"
+import { version } from "@larder/schemas"
+import { programOf } from "@larder/warehouse/cli"
 import { Command } from "effect/cli"
 import { accounts } from "./accounts.ts"
 import { keys } from "./keys.ts"

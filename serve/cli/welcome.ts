@@ -1,5 +1,5 @@
 /** The text that `start` prints for people: the addresses, and what to try first. */
-import { dataSets } from "@larder/schemas/data-sets.ts"
+import { dataSets } from "@larder/schemas"
 
 export interface Started {
   readonly addresses: { readonly api: string; readonly console: string }

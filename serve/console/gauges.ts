@@ -3,12 +3,10 @@
  * the card processor's events.
  */
 
-import type { Turns } from "../api/fairness/turns.ts"
-import type { Gauge } from "../api/meters.ts"
-import type { Pipeline } from "../api/pipeline.ts"
-import type { EventCounts } from "../billing/billing.ts"
-import type { LedgerAccess } from "../ledger/ledger.ts"
-import type { SignIns } from "../people/people.ts"
+import type { Gauge, Pipeline, Turns } from "../api/index.ts"
+import type { EventCounts } from "../billing/index.ts"
+import type { LedgerAccess } from "../ledger/index.ts"
+import type { SignIns } from "../people/index.ts"
 
 export const gaugesOf = (
   ledger: LedgerAccess,

@@ -2,9 +2,9 @@
  * Health, readiness and metrics of the server, for operators and monitoring. Needs no sign-in and contains no account
  * data.
  */
-import { version } from "@larder/schemas/version.ts"
+import { version } from "@larder/schemas"
 import { type H3, HTTPResponse } from "h3"
-import type { Gauge, Meters } from "../api/meters.ts"
+import type { Gauge, Meters } from "../api/index.ts"
 
 export interface Readiness {
   readonly ready: boolean

@@ -1,8 +1,8 @@
 /** All pages for signed-in people, in the order of the navigation. */
-import type { Billing } from "../billing/billing.ts"
-import type { Administration } from "../ledger/administration.ts"
-import type { People } from "../people/people.ts"
-import type { RequestLog } from "../persistence/requests/request-log.ts"
+import type { Billing } from "../billing/index.ts"
+import type { Administration } from "../ledger/index.ts"
+import type { People } from "../people/index.ts"
+import type { RequestLog } from "../persistence/index.ts"
 import { accountPage } from "./account/account.ts"
 import { ledgerPages } from "./billing/account-statement.ts"
 import { rechargePages } from "./billing/auto-recharge.ts"

@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { type SharedBody, sharedBody } from "../api/encoding.ts"
+import { type SharedBody, sharedBody } from "../api/index.ts"
 
 export interface DocsAsset {
   readonly path: string

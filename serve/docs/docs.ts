@@ -3,12 +3,9 @@
  * listener serves them, so that a call that a reader tries out stays on one origin. They need no key and cost nothing.
  */
 import { randomBytes } from "node:crypto"
-import { noSuchEndpoint } from "@larder/schemas/api-errors.ts"
+import { noSuchEndpoint } from "@larder/schemas"
 import type { H3, H3Event } from "h3"
-import type { Answer } from "../api/answer.ts"
-import type { Listener } from "../api/app.ts"
-import { type SharedBody, sharedBody } from "../api/encoding.ts"
-import { sampleLine } from "../api/sample-banner.ts"
+import { type Answer, type Listener, type SharedBody, sampleLine, sharedBody } from "../api/index.ts"
 import { type DocsAsset, docsAssets } from "./assets.ts"
 import { filled } from "./facts.ts"
 import { guideAt, guidePaths } from "./guides.ts"

@@ -3,18 +3,20 @@
  * uses, so that no number is written twice. A guide names a fact as `{{name}}`.
  */
 import {
+  codeNames,
   dailySpendCapReached,
+  type Endpoint,
+  endpoints,
+  errorCodes,
   errorTypes,
+  foreignCursor,
   insufficientBalance,
   monthlySpendCapReached,
+  templateOf,
   weeklySpendCapReached
-} from "@larder/schemas/api-errors.ts"
-import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
-import { endpoints } from "@larder/schemas/endpoints.ts"
-import { codeNames, errorCodes } from "@larder/schemas/error-codes.ts"
-import { foreignCursor } from "@larder/schemas/parameters.ts"
-import { cheapestPayment, dearestPayment, highestTrigger, lowestTrigger, presets } from "../billing/amounts.ts"
-import { usdOf } from "../ledger/money.ts"
+} from "@larder/schemas"
+import { cheapestPayment, dearestPayment, highestTrigger, lowestTrigger, presets } from "../billing/index.ts"
+import { usdOf } from "../ledger/index.ts"
 
 const count = (value: number) => value.toLocaleString("en-US")
 /** With "or" before the last item, and no comma there. */

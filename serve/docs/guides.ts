@@ -3,7 +3,7 @@
  * The files are read once, when a guide is first requested.
  */
 import { readFileSync } from "node:fs"
-import { dataSets } from "@larder/schemas/data-sets.ts"
+import { dataSets } from "@larder/schemas"
 
 /** Path, file, and the name in the navigation. A guide's Markdown is at the same path with `.md`. */
 const listed: ReadonlyArray<readonly [path: string, file: string, label: string]> = [

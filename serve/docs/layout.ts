@@ -1,6 +1,6 @@
 /** The HTML pages of the docs: a guide with the list of all guides, and the page that shows the reference. */
 import { html, raw } from "hono/html"
-import { sampleBanner } from "../api/sample-banner.ts"
+import { sampleBanner } from "../api/index.ts"
 import { assetPaths } from "./assets.ts"
 import { type Guide, guides } from "./guides.ts"
 

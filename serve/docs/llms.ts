@@ -1,7 +1,6 @@
 /** `/llms.txt`: what a model should know before it reads further. The format is that of llmstxt.org. */
-import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
-import { endpoints } from "@larder/schemas/endpoints.ts"
-import { sampleLine } from "../api/sample-banner.ts"
+import { type Endpoint, endpoints, templateOf } from "@larder/schemas"
+import { sampleLine } from "../api/index.ts"
 import { guides } from "./guides.ts"
 
 const priced = ({ credits, path, scope, summary }: Endpoint) =>

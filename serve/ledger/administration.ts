@@ -3,8 +3,7 @@
  * either the command itself, or a running server on behalf of the command. When an operation returns, its change is
  * durable and applies to the next request.
  */
-import { Day, Timestamp } from "@larder/schemas/dates.ts"
-import { Scope } from "@larder/schemas/scopes.ts"
+import { Day, Scope, Timestamp } from "@larder/schemas"
 import { Context, type Effect, Schema, type Stream } from "effect"
 import { Anchor } from "./chain/anchor.ts"
 import { Entry, entryTypes, moneyOutOf } from "./chain/records.ts"

@@ -1,5 +1,5 @@
 /** Time as the ledger needs it: UTC days, weeks and months, and timestamps as text. */
-import { Timestamp } from "@larder/schemas/dates.ts"
+import { Timestamp } from "@larder/schemas"
 import { Schema } from "effect"
 
 /** Months counted from year 0: the period of a monthly budget. */

@@ -1,5 +1,5 @@
 /** Accounts and keys as operators and owners see them. */
-import { isScope } from "@larder/schemas/scopes.ts"
+import { isScope } from "@larder/schemas"
 import type { AccountSummary, KeySummary } from "./administration.ts"
 import type { Account, ApiKey } from "./chain/records.ts"
 import { usdOf } from "./money.ts"

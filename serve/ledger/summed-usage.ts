@@ -1,5 +1,5 @@
 /** Usage summed by day, by key and by endpoint: what a page shows of millions of calls. */
-import { Day } from "@larder/schemas/dates.ts"
+import { Day } from "@larder/schemas"
 import { Schema } from "effect"
 
 export const UsageSum = Schema.Struct({

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { routes } from "../api/routes/routes.ts"
+import { routes } from "../api/index.ts"
 import { askedOf } from "./arguments.ts"
 
 const routeOf = (id: string) => {

@@ -1,6 +1,6 @@
 /** Converts a tool's arguments to what the API takes: the id of a path, and a query that the endpoint validates. */
-import { type Invalid, invalid } from "@larder/schemas/api-errors.ts"
-import type { Route } from "../api/route.ts"
+import { type Invalid, invalid } from "@larder/schemas"
+import type { Route } from "../api/index.ts"
 
 /** All digits, also of numbers that JavaScript would write as 1e+21: a limit may have any length. */
 const textOfNumber = (value: number) => (Number.isInteger(value) ? BigInt(value).toString() : String(value))

@@ -2,13 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Effect } from "effect"
-import { makeTurns } from "../api/fairness/turns.ts"
-import { makeMeters } from "../api/meters.ts"
-import { makePipeline } from "../api/pipeline.ts"
-import { routes } from "../api/routes/routes.ts"
-import { ledgerOver } from "../ledger/embedded/embedded-ledger.ts"
-import { LedgerUnavailable } from "../ledger/errors.ts"
-import type { LedgerAccess } from "../ledger/ledger.ts"
+import { makeMeters, makePipeline, makeTurns, routes } from "../api/index.ts"
+import { type LedgerAccess, LedgerUnavailable, ledgerOver } from "../ledger/index.ts"
 import { isAllowedOrigin, makeAssistants } from "./assistants.ts"
 
 /** `/mcp` over a ledger, with its reports to the operator. */

@@ -13,16 +13,10 @@ import {
   missingAuthorization,
   originNotAllowed,
   unknownKey
-} from "@larder/schemas/api-errors.ts"
+} from "@larder/schemas"
 import { Cause } from "effect"
-import type { Answer } from "../api/answer.ts"
-import type { Assistants } from "../api/app.ts"
-import type { Turns } from "../api/fairness/turns.ts"
-import type { Pipeline, PipelineNeeds } from "../api/pipeline.ts"
-import type { Route } from "../api/route.ts"
-import { tokenOf } from "../ledger/api-key.ts"
-import { LedgerUnavailable } from "../ledger/errors.ts"
-import type { LedgerAccess } from "../ledger/ledger.ts"
+import type { Answer, Assistants, Pipeline, PipelineNeeds, Route, Turns } from "../api/index.ts"
+import { type LedgerAccess, LedgerUnavailable, tokenOf } from "../ledger/index.ts"
 import type { Exchange } from "./exchange.ts"
 
 export interface AssistantNeeds {

@@ -2,7 +2,7 @@
  * Handles one HTTP request of the protocol, with a known key. The protocol library answers it with the tools that the
  * key's scopes allow, and a tool call goes through the request pipeline. Nothing is kept between requests.
  */
-import { type ApiError, tooLargeTogether, tooManyInFlight } from "@larder/schemas/api-errors.ts"
+import { type ApiError, tooLargeTogether, tooManyInFlight } from "@larder/schemas"
 import {
   createMcpHandler,
   isInitializeRequest,
@@ -13,10 +13,8 @@ import {
   readRequestBody
 } from "@modelcontextprotocol/server"
 import { Cause, Option, Schema } from "effect"
-import { type Answer, errorHeaders } from "../api/answer.ts"
-import type { SharedTurn, Turn } from "../api/fairness/turns.ts"
-import { callerLeft } from "../api/pipeline.ts"
-import type { ApiKeyView } from "../ledger/rules/ledger-state.ts"
+import { type Answer, callerLeft, errorHeaders, type SharedTurn, type Turn } from "../api/index.ts"
+import type { ApiKeyView } from "../ledger/index.ts"
 import { askedOf } from "./arguments.ts"
 import type { AssistantNeeds } from "./assistants.ts"
 import { makeCancellations, newSession } from "./cancellations.ts"

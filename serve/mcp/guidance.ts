@@ -1,8 +1,5 @@
 /** What assistants are told: about each tool, about the whole connection, and about the cost of a call. */
-import { dataSets } from "@larder/schemas/data-sets.ts"
-import type { Endpoint } from "@larder/schemas/endpoint.ts"
-import { endpoints } from "@larder/schemas/endpoints.ts"
-import { componentSchemas } from "@larder/schemas/json-schema.ts"
+import { componentSchemas, dataSets, type Endpoint, endpoints } from "@larder/schemas"
 import type { Schema } from "effect"
 
 /** `searchBrandedFoods` becomes the tool `search_branded_foods`. */

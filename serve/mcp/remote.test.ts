@@ -2,9 +2,9 @@
 import { createServer, type RequestListener, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { type ApiError, noSuchEndpoint, overloaded, unknownKey } from "@larder/schemas/api-errors.ts"
+import { type ApiError, noSuchEndpoint, overloaded, unknownKey } from "@larder/schemas"
 import { afterEach } from "vitest"
-import { errorBody, errorHeaders } from "../api/answer.ts"
+import { errorBody, errorHeaders } from "../api/index.ts"
 import { remoteTools } from "./remote.ts"
 
 const key = `svc_data_${"k".repeat(64)}`

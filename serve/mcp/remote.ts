@@ -2,7 +2,7 @@
  * The tools of a running API, called over HTTP at its `/mcp` with the key of this program's user. The server provides
  * the list and answers the calls; cancelling a call closes its request. The key is sent only in the header.
  */
-import { ErrorBody } from "@larder/schemas/api-errors.ts"
+import { ErrorBody } from "@larder/schemas"
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { insufficientBalance, internal, overloaded, unknownRecord } from "@larder/schemas/api-errors.ts"
-import { errorBody, errorHeaders } from "../api/answer.ts"
+import { insufficientBalance, internal, overloaded, unknownRecord } from "@larder/schemas"
+import { errorBody, errorHeaders } from "../api/index.ts"
 import { bodiesOf, resultOf } from "./results.ts"
 
 const texts = ({ content }: ReturnType<typeof resultOf>) =>

@@ -6,7 +6,7 @@
 
 import { randomUUID } from "node:crypto"
 import type { CallToolResult } from "@modelcontextprotocol/server"
-import type { Answer } from "../api/answer.ts"
+import type { Answer } from "../api/index.ts"
 import { costOf } from "./guidance.ts"
 
 const adviceOn = (status: number) => {

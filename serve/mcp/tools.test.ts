@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { endpoints } from "@larder/schemas/endpoints.ts"
+import { endpoints } from "@larder/schemas"
 import { Ajv2020 } from "ajv/dist/2020.js"
-import { routes } from "../api/routes/routes.ts"
+import { routes } from "../api/index.ts"
 import { toolsFor } from "./tools.ts"
 
 const tools = toolsFor(routes).map(({ tool }) => tool)

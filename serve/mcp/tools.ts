@@ -3,11 +3,9 @@
  * from the parameters, and the description states the answer. Every conversation of an assistant starts with this list,
  * so it is kept below 20 kB.
  */
-import type { Endpoint } from "@larder/schemas/endpoint.ts"
-import { jsonSchema } from "@larder/schemas/json-schema.ts"
-import { idSources } from "@larder/schemas/openapi/texts.ts"
+import { type Endpoint, idSources, jsonSchema } from "@larder/schemas"
 import type { Tool } from "@modelcontextprotocol/server"
-import type { Route } from "../api/route.ts"
+import type { Route } from "../api/index.ts"
 import { describe, toolNameOf } from "./guidance.ts"
 
 interface RoutedTool {

@@ -3,8 +3,8 @@
  * expired. In a transaction, statements about links come first, so a link is always locked before its person.
  */
 import { Clock, Effect, Option, Schema } from "effect"
-import { timestampOf } from "../ledger/moments.ts"
-import type { Statements } from "../persistence/console-database.ts"
+import { timestampOf } from "../ledger/index.ts"
+import type { Statements } from "../persistence/index.ts"
 import { type Invited, type NewInvitation, OpenInvitation, type Person } from "./people.ts"
 import { newToken, sha256Of } from "./tokens.ts"
 

@@ -3,7 +3,7 @@
  * logs failures for the operator, without the e-mail address that was typed.
  */
 import { Clock, Effect } from "effect"
-import type { ConsoleUnavailable } from "../persistence/console-database.ts"
+import type { ConsoleUnavailable } from "../persistence/index.ts"
 import type { Attempt } from "./attempts.ts"
 import type { Asker, Passwords } from "./password.ts"
 import { type Person, TooManyAttempts, WrongCredentials } from "./people.ts"

@@ -1,8 +1,7 @@
 /** Stores people in the console's tables. */
 import { Clock, Effect, Exit, Layer, Option, Schema } from "effect"
-import { timestampOf } from "../ledger/moments.ts"
-import { randomText } from "../ledger/random-text.ts"
-import { ConsoleDatabase, type Statements } from "../persistence/console-database.ts"
+import { randomText, timestampOf } from "../ledger/index.ts"
+import { ConsoleDatabase, type Statements } from "../persistence/index.ts"
 import { makeAttempts } from "./attempts.ts"
 import { emailIn } from "./email.ts"
 import {

@@ -4,8 +4,8 @@
  * browser.
  */
 import { Clock, Effect, Schema } from "effect"
-import { timestampOf } from "../ledger/moments.ts"
-import type { Statements } from "../persistence/console-database.ts"
+import { timestampOf } from "../ledger/index.ts"
+import type { Statements } from "../persistence/index.ts"
 import { newToken, sha256Of } from "./tokens.ts"
 
 /** Counted from the latest sign-in. */

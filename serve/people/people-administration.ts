@@ -3,8 +3,8 @@
  * command. Invitations are returned as links, which contain the console's address.
  */
 import { Context, Effect, Schema } from "effect"
-import { Administration, AdministrationError } from "../ledger/administration.ts"
-import { ConsoleUnavailable } from "../persistence/console-database.ts"
+import { Administration, AdministrationError } from "../ledger/index.ts"
+import { ConsoleUnavailable } from "../persistence/index.ts"
 import {
   EmailTaken,
   InvalidEmail,

@@ -4,7 +4,7 @@
  * case and are unique across all accounts. The implementation is in `kept-people.ts`.
  */
 import { Context, type Effect, type Option, Schema } from "effect"
-import type { ConsoleUnavailable } from "../persistence/console-database.ts"
+import type { ConsoleUnavailable } from "../persistence/index.ts"
 
 export const Person = Schema.Struct({
   /** `pers_…`, permanent. */

@@ -1,7 +1,7 @@
 /** Sessions last at most seven days, and end after twelve hours without activity. */
 import { Clock, Effect, Option, Schema } from "effect"
-import { timestampOf } from "../ledger/moments.ts"
-import type { Statements } from "../persistence/console-database.ts"
+import { timestampOf } from "../ledger/index.ts"
+import type { Statements } from "../persistence/index.ts"
 import { forgetBrowsersOf, rememberBrowser } from "./known-browsers.ts"
 import { Person, type SignedIn } from "./people.ts"
 import { newToken, sha256Of } from "./tokens.ts"

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit } from "effect"
 import { MigrationError } from "effect/sql/Migrator"
 import { ConnectionError, SqlError } from "effect/sql/SqlError"
-import { asOutage } from "../ledger/postgres/sql/outages.ts"
+import { asOutage } from "../ledger/index.ts"
 
 const gone = new SqlError({ reason: new ConnectionError({ cause: new Error("read ECONNRESET"), operation: "query" }) })
 

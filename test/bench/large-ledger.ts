@@ -3,16 +3,27 @@
  * last entry, as a server leaves it. Ten million entries take some ten minutes and 3 GB.
  */
 import { randomInt } from "node:crypto"
-import { fingerprint, last4, newApiKey } from "@larder/serve/ledger/api-key.ts"
-import { chain } from "@larder/serve/ledger/chain/chain.ts"
-import { groupWriting } from "@larder/serve/ledger/embedded/embedded-store.ts"
-import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
-import { followEntries } from "@larder/serve/ledger/embedded/progress.ts"
-import { randomText } from "@larder/serve/ledger/random-text.ts"
-import { creditAccount, type Decision, issueKey, openAccount } from "@larder/serve/ledger/rules/decisions.ts"
-import { apply, restore } from "@larder/serve/ledger/rules/ledger-state.ts"
-import { charge, type Hold, hold, settle } from "@larder/serve/ledger/rules/machine.ts"
-import { checkpoint } from "@larder/serve/persistence/checkpoints.ts"
+import {
+  apply,
+  chain,
+  charge,
+  creditAccount,
+  type Decision,
+  fingerprint,
+  followEntries,
+  groupWriting,
+  type Hold,
+  hold,
+  issueKey,
+  last4,
+  newApiKey,
+  openAccount,
+  openLedgerFile,
+  randomText,
+  restore,
+  settle
+} from "@larder/serve/ledger"
+import { checkpoint } from "@larder/serve/persistence"
 import { Effect, Result } from "effect"
 
 const year = 365 * 86_400_000

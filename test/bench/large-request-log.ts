@@ -2,10 +2,8 @@
  * Fills the console's tables as the calls of a large ledger would have: what each key was answered on each day, some of
  * them also that the budget is spent, and the latest calls of each account.
  */
-import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
-import { checkpoint } from "@larder/serve/persistence/checkpoints.ts"
-import { kept } from "@larder/serve/persistence/requests/batches.ts"
-import type { Sqlite } from "@larder/serve/persistence/sqlite.ts"
+import { openLedgerFile } from "@larder/serve/ledger"
+import { checkpoint, kept, type Sqlite } from "@larder/serve/persistence"
 import { Effect } from "effect"
 
 const statements: ReadonlyArray<string> = [

@@ -3,19 +3,12 @@
  * key, admits every call and writes nothing. It prints its address.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { scopes } from "@larder/schemas/scopes.ts"
-import { makeApi } from "@larder/serve/api/app.ts"
-import { makeTurns } from "@larder/serve/api/fairness/turns.ts"
-import { listen } from "@larder/serve/api/listen.ts"
-import { makeMeters } from "@larder/serve/api/meters.ts"
-import { makePipeline } from "@larder/serve/api/pipeline.ts"
-import { readModelOf } from "@larder/serve/api/read-model.ts"
-import { routes } from "@larder/serve/api/routes/routes.ts"
-import { addDocs } from "@larder/serve/docs/docs.ts"
-import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { makeAssistants } from "@larder/serve/mcp/assistants.ts"
-import { layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { watchLive } from "@larder/warehouse/live/live.ts"
+import { scopes } from "@larder/schemas"
+import { listen, makeApi, makeMeters, makePipeline, makeTurns, readModelOf, routes } from "@larder/serve/api"
+import { addDocs } from "@larder/serve/docs"
+import type { LedgerAccess } from "@larder/serve/ledger"
+import { makeAssistants } from "@larder/serve/mcp"
+import { layoutOf, watchLive } from "@larder/warehouse"
 import { Effect } from "effect"
 
 const key = { id: "key_bench", account_id: "acct_bench", name: "bench", scopes: new Set(scopes), revision: 1 }

@@ -3,14 +3,16 @@
  * Charges a call of 100 credits to a token, and tells what came of it.
  */
 
-import { serveControl } from "@larder/serve/cli/control/server.ts"
-import { Administration } from "@larder/serve/ledger/administration.ts"
-import { embeddedConsole } from "@larder/serve/ledger/embedded/embedded-console.ts"
-import { ledgerInFile } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
-import { LedgerFile, openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
-import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { layerPeople } from "@larder/serve/people/kept-people.ts"
-import { administerPeople } from "@larder/serve/people/people-administration.ts"
+import { serveControl } from "@larder/serve/cli"
+import {
+  Administration,
+  embeddedConsole,
+  type LedgerAccess,
+  LedgerFile,
+  ledgerInFile,
+  openLedgerFile
+} from "@larder/serve/ledger"
+import { administerPeople, layerPeople } from "@larder/serve/people"
 import { Effect, Layer } from "effect"
 
 const call = Effect.fnUntraced(function* (ledger: LedgerAccess, token: string) {

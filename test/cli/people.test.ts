@@ -1,6 +1,6 @@
 /** `larder-serve people`, without a server and beside one. */
 import { assert, describe, it } from "@effect/vitest"
-import { People } from "@larder/serve/people/people.ts"
+import { People } from "@larder/serve/people"
 import { Effect, Layer } from "effect"
 import { layerPeople } from "../people/joined.ts"
 import type { Environment } from "../support/programs.ts"

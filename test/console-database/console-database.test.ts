@@ -9,16 +9,19 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { embeddedConsole } from "@larder/serve/ledger/embedded/embedded-console.ts"
-import { LedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
-import { postgresConsole } from "@larder/serve/ledger/postgres/sql/postgres-console.ts"
-import { ConsoleDatabase, ConsoleUnavailable, type Statements } from "@larder/serve/persistence/console-database.ts"
-import { allTables } from "@larder/serve/persistence/console-tables.ts"
-import { insertPortion } from "@larder/serve/persistence/in-thread.ts"
-import { kept, writeRequests } from "@larder/serve/persistence/requests/batches.ts"
-import { gatherer } from "@larder/serve/persistence/requests/gathered.ts"
-import type { NotedRequest } from "@larder/serve/persistence/requests/request-log.ts"
-import type { Thread } from "@larder/serve/persistence/thread.ts"
+import { embeddedConsole, LedgerFile, postgresConsole } from "@larder/serve/ledger"
+import {
+  allTables,
+  ConsoleDatabase,
+  ConsoleUnavailable,
+  gatherer,
+  insertPortion,
+  kept,
+  type NotedRequest,
+  type Statements,
+  type Thread,
+  writeRequests
+} from "@larder/serve/persistence"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, Schema } from "effect"
 import { inject } from "vitest"
 import { onceForFile } from "../support/once-for-file.ts"

@@ -1,9 +1,7 @@
 /** Sums of calls agree with what was counted, on both databases and by two servers at once. Two seconds. */
 import { assert, describe, it } from "@effect/vitest"
-import { postgresConsole } from "@larder/serve/ledger/postgres/sql/postgres-console.ts"
-import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
-import { writeRequests } from "@larder/serve/persistence/requests/batches.ts"
-import { gatherer } from "@larder/serve/persistence/requests/gathered.ts"
+import { postgresConsole } from "@larder/serve/ledger"
+import { ConsoleDatabase, gatherer, writeRequests } from "@larder/serve/persistence"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { inject } from "vitest"
 import { newDatabase } from "../support/postgres/new-database.ts"

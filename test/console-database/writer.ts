@@ -4,8 +4,8 @@
  */
 import path from "node:path"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
-import { homeSetting, ledgerUrlSetting } from "@larder/serve/settings.ts"
+import { ConsoleDatabase } from "@larder/serve/persistence"
+import { homeSetting, ledgerUrlSetting } from "@larder/serve/settings"
 import { Console, Effect, Option, Redacted } from "effect"
 import { storesIn } from "../payments/stores.ts"
 

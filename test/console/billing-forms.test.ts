@@ -1,9 +1,7 @@
 /** The forms about money, filled in and sent over HTTP: what is typed wrong, and what is paid. */
 
-import { Billing } from "@larder/serve/billing/billing.ts"
-import { whyCardsAreSaved } from "@larder/serve/billing/saved-card.ts"
-import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
-import { Administration } from "@larder/serve/ledger/administration.ts"
+import { Billing, Simulator, whyCardsAreSaved } from "@larder/serve/billing"
+import { Administration } from "@larder/serve/ledger"
 import { beforeAll, describe, expect, it } from "vitest"
 import { linkCalled, type SignedIn, spendingConsole, unescaped } from "../support/console/spending-console.ts"
 import { buttonsOf, errorAt, hidden, hiddenIn, payingByCard, primaryButtonsOf, valueAt } from "./billing-forms.ts"

@@ -1,5 +1,5 @@
 /** The forms about money, and the way over the processor's page, as a person goes it. */
-import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
+import { Simulator } from "@larder/serve/billing"
 import { expect } from "vitest"
 import { type SignedIn, type SpendingConsole, unescaped } from "../support/console/spending-console.ts"
 

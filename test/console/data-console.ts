@@ -1,18 +1,21 @@
 /** The pages about the warehouse over the bundled samples, with two runs beside them that did not go well. */
 import { rmSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import type { Licence } from "@larder/schemas/commodity/records.ts"
-import { readModelOf } from "@larder/serve/api/read-model.ts"
-import { dataPages } from "@larder/serve/console/data/data.ts"
-import { DataRead } from "@larder/serve/console/data/read.ts"
-import type { Answer, PageContext } from "@larder/serve/console/web/page.ts"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { type Layout, layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { stagedIn, writeRecordsOfRun } from "@larder/warehouse/ingestion/records.ts"
-import { watchLive } from "@larder/warehouse/live/live.ts"
-import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
-import { recordEnd, recordRun } from "@larder/warehouse/publishing/record.ts"
-import { stagedIngestTables } from "@larder/warehouse/tables/ingest-tables.ts"
+import type { Licence } from "@larder/schemas"
+import { readModelOf } from "@larder/serve/api"
+import { type Answer, DataRead, dataPages, type PageContext } from "@larder/serve/console"
+import {
+  DuckDb,
+  type Layout,
+  layoutOf,
+  recordEnd,
+  recordRun,
+  refreshOpened,
+  stagedIn,
+  stagedIngestTables,
+  watchLive,
+  writeRecordsOfRun
+} from "@larder/warehouse"
 import { Effect, FileSystem, Layer, type Path, Redacted, type Scope } from "effect"
 import { inject } from "vitest"
 import { copyHome } from "../support/sample-home.ts"

@@ -1,10 +1,7 @@
 /** The pages about the warehouse, over the bundled samples, with runs and rows that did not go well beside them. */
 import { assert, describe, it, layer } from "@effect/vitest"
-import { dataPages } from "@larder/serve/console/data/data.ts"
-import { bytesText } from "@larder/serve/console/data/pieces.ts"
-import { DataRead } from "@larder/serve/console/data/read.ts"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { rollback } from "@larder/warehouse/publishing/rollback.ts"
+import { bytesText, DataRead, dataPages } from "@larder/serve/console"
+import { type Layout, rollback } from "@larder/warehouse"
 import { Effect, Option } from "effect"
 import { aLayout } from "../support/warehouse/pantry.ts"
 import { publishReads } from "../support/warehouse/store-reads.ts"

@@ -1,6 +1,6 @@
 /** The page that lists rejected rows, over the bundled samples with rejects beside them. */
 import { assert, layer } from "@effect/vitest"
-import { DataRead } from "@larder/serve/console/data/read.ts"
+import { DataRead } from "@larder/serve/console"
 import { Effect } from "effect"
 import { failed, rejected, samplesWithRejects, shown } from "./data-console.ts"
 

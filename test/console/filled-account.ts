@@ -3,7 +3,7 @@
  * and a refund. All of it is done over HTTP, as its people would. Its amounts are long, so that nothing else looks like them.
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import type { Entry } from "@larder/serve/ledger/chain/records.ts"
+import type { Entry } from "@larder/serve/ledger"
 import { expect } from "vitest"
 import { operate, statement } from "../support/api/operator.ts"
 import type { Browser } from "../support/console/browser.ts"

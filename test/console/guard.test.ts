@@ -1,5 +1,5 @@
 import { request } from "node:http"
-import { pages } from "@larder/serve/console/pages.ts"
+import { pages } from "@larder/serve/console"
 import { beforeAll, describe, expect, it } from "vitest"
 import { operate } from "../support/api/operator.ts"
 import { keyIn, password, servedConsole, servedConsoleAlone } from "../support/console/served-console.ts"

@@ -2,7 +2,7 @@
  * An account is nothing to the people of another one: every page of the console is asked with the other's ids in each of its
  * places, parameters and forms. A page that is not in `asked` fails, so that a new one is asked, too.
  */
-import { pages } from "@larder/serve/console/pages.ts"
+import { pages } from "@larder/serve/console"
 import { beforeAll, describe, expect, it } from "vitest"
 import type { Fields, Seen } from "../support/console/browser.ts"
 import { password, servedConsole } from "../support/console/served-console.ts"

@@ -1,5 +1,5 @@
 /** The forms of keys, which know nothing of where the ledger is. */
-import { scopes } from "@larder/schemas/scopes.ts"
+import { scopes } from "@larder/schemas"
 import { describe, expect, it } from "vitest"
 import { ask } from "../support/api/client.ts"
 import { operate } from "../support/api/operator.ts"

@@ -1,5 +1,5 @@
 /** An account with more keys than one page shows, also of those that are revoked. */
-import { Administration } from "@larder/serve/ledger/administration.ts"
+import { Administration } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import {

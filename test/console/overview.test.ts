@@ -1,5 +1,5 @@
 /** The first page of the console: what it says of an account at the edges of months, and before and after its calls. */
-import { Administration } from "@larder/serve/ledger/administration.ts"
+import { Administration } from "@larder/serve/ledger"
 import { afterEach, describe, expect, it } from "vitest"
 import { call, linkCalled, type SignedIn, spendingConsole } from "../support/console/spending-console.ts"
 

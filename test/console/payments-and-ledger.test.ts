@@ -1,8 +1,7 @@
 /** Payments, receipts and the ledger: whole, for the account alone, and as a file. */
-import { Billing } from "@larder/serve/billing/billing.ts"
-import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
-import { Administration } from "@larder/serve/ledger/administration.ts"
-import { People } from "@larder/serve/people/people.ts"
+import { Billing, Simulator } from "@larder/serve/billing"
+import { Administration } from "@larder/serve/ledger"
+import { People } from "@larder/serve/people"
 import { Effect, Stream } from "effect"
 import Papa from "papaparse"
 import { beforeAll, describe, expect, it } from "vitest"

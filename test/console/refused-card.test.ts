@@ -1,6 +1,5 @@
 /** What the page of a top-up warns of: a saved card that was refused last, and money that may be on its way. */
-import { Billing, type TopUp } from "@larder/serve/billing/billing.ts"
-import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
+import { Billing, Simulator, type TopUp } from "@larder/serve/billing"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { spendingConsole } from "../support/console/spending-console.ts"

@@ -1,5 +1,5 @@
 /** The banner over the bundled samples, in console and docs of a real server, and how it goes and comes with generations. */
-import { guidePaths } from "@larder/serve/docs/guides.ts"
+import { guidePaths } from "@larder/serve/docs"
 import { expect, it } from "vitest"
 import { servedConsoleAlone } from "../support/console/served-console.ts"
 import { madeGeneration } from "../support/generations.ts"

@@ -1,5 +1,5 @@
 /** Two people of one account have forms about money open, and one is faster. */
-import { Billing } from "@larder/serve/billing/billing.ts"
+import { Billing } from "@larder/serve/billing"
 import { beforeEach, describe, expect, it } from "vitest"
 import { type SignedIn, spendingConsole } from "../support/console/spending-console.ts"
 import { buttonsOf, hiddenIn, payingByCard, valueAt } from "./billing-forms.ts"

@@ -1,5 +1,5 @@
 /** The pages that say where the calls went, asked for over HTTP. */
-import { type NotedRequest, RequestLog } from "@larder/serve/persistence/requests/request-log.ts"
+import { type NotedRequest, RequestLog } from "@larder/serve/persistence"
 import { Effect } from "effect"
 import Papa from "papaparse"
 import { beforeAll, describe, expect, it } from "vitest"

@@ -1,4 +1,4 @@
-import { hasValidChecksum, newApiKey } from "@larder/serve/ledger/api-key.ts"
+import { hasValidChecksum, newApiKey } from "@larder/serve/ledger"
 import { describe, expect, it } from "vitest"
 import { createKey, operate } from "../support/api/operator.ts"
 import { raw } from "../support/api/raw.ts"

@@ -1,4 +1,4 @@
-import type { NewKey } from "@larder/serve/ledger/administration.ts"
+import type { NewKey } from "@larder/serve/ledger"
 import { describe, expect, it } from "vitest"
 import type { Reply } from "../support/api/judge.ts"
 import { createKey, operate, statement } from "../support/api/operator.ts"

@@ -1,5 +1,5 @@
 /** Keys, prices, parameters and errors of the three branded-food endpoints. */
-import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
+import { brandedFoodId } from "@larder/schemas"
 import { beforeAll, describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
 import { errorOf, served } from "../support/api/served.ts"

@@ -1,5 +1,5 @@
 /** Pages, cursors and categories of branded foods, over the bundled samples. */
-import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
+import { brandedFoodId } from "@larder/schemas"
 import { beforeAll, describe, expect, it } from "vitest"
 import { pagesOf } from "../support/api/pages.ts"
 import { errorOf, served } from "../support/api/served.ts"

@@ -4,11 +4,8 @@
  */
 import { rmSync } from "node:fs"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
-import { layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
-import { rebuildFrom } from "@larder/warehouse/publishing/rebuild.ts"
-import { brandedFood } from "@larder/warehouse/tables/branded_food/data-set.ts"
+import { brandedFoodId } from "@larder/schemas"
+import { brandedFood, layoutOf, newestManifest, rebuildFrom } from "@larder/warehouse"
 import { Effect, Option } from "effect"
 import { beforeAll, describe, expect, it } from "vitest"
 import { servedAlone } from "../support/api/served.ts"

@@ -1,5 +1,5 @@
 /** The five filters of the search. The tests of `warehouse/search` compare it with a scan of every label. */
-import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
+import { brandedFoodId } from "@larder/schemas"
 import { describe, expect, it } from "vitest"
 import { pagesOf } from "../support/api/pages.ts"
 import { errorOf, servedAlone } from "../support/api/served.ts"

@@ -4,9 +4,8 @@
  */
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from "node:http"
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
-import { templateOf } from "@larder/schemas/endpoint.ts"
-import { endpoints } from "@larder/schemas/endpoints.ts"
-import { guidePaths } from "@larder/serve/docs/guides.ts"
+import { endpoints, templateOf } from "@larder/schemas"
+import { guidePaths } from "@larder/serve/docs"
 import { describe, expect, it } from "vitest"
 import { readme } from "../house/documents.ts"
 import { operate } from "../support/api/operator.ts"

@@ -1,4 +1,4 @@
-import { isDay } from "@larder/schemas/dates.ts"
+import { isDay } from "@larder/schemas"
 import { describe, expect, it } from "vitest"
 import { served } from "../support/api/served.ts"
 

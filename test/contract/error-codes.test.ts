@@ -1,7 +1,7 @@
 /** Every code of the closed list: it has its place in the docs, and a request that is answered with it. */
 import { readFileSync } from "node:fs"
 import path from "node:path"
-import { codeNames, type ErrorCode } from "@larder/schemas/error-codes.ts"
+import { codeNames, type ErrorCode } from "@larder/schemas"
 import { describe, expect, it } from "vitest"
 import { bearer } from "../support/api/client.ts"
 import { expectCode, type Reply } from "../support/api/judge.ts"

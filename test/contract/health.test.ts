@@ -1,7 +1,7 @@
 /** What the console listener tells of a server, and what the server answers while its disk is full or damaged. */
 import { chmodSync, globSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { version } from "@larder/schemas/version.ts"
+import { version } from "@larder/schemas"
 import { afterEach, beforeAll, describe, expect, it } from "vitest"
 import { createKey, statement } from "../support/api/operator.ts"
 import { errorOf, servedAlone } from "../support/api/served.ts"

@@ -1,4 +1,4 @@
-import { cursorScope, encodeCursor } from "@larder/serve/api/route.ts"
+import { cursorScope, encodeCursor } from "@larder/serve/api"
 import { describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
 import { pagesOf } from "../support/api/pages.ts"

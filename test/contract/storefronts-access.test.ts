@@ -1,6 +1,6 @@
 /** Keys, prices, parameters and errors of the five storefront endpoints. */
-import type { Scope } from "@larder/schemas/scopes.ts"
-import type { NewKey } from "@larder/serve/ledger/administration.ts"
+import type { Scope } from "@larder/schemas"
+import type { NewKey } from "@larder/serve/ledger"
 import { beforeAll, describe, expect, it } from "vitest"
 import { createKey, operate } from "../support/api/operator.ts"
 import { errorOf, served } from "../support/api/served.ts"

@@ -1,5 +1,5 @@
 /** Products and collections of a store: what they hold, their order, their pages, and what becomes of them as stores change. */
-import { cursorScope, encodeCursor } from "@larder/serve/api/route.ts"
+import { cursorScope, encodeCursor } from "@larder/serve/api"
 import { beforeAll, describe, expect, it } from "vitest"
 import { operate } from "../support/api/operator.ts"
 import { pagesOf } from "../support/api/pages.ts"

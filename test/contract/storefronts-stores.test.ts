@@ -1,5 +1,5 @@
 /** Stores: their records, their search and its pages. */
-import { cursorScope, encodeCursor } from "@larder/serve/api/route.ts"
+import { cursorScope, encodeCursor } from "@larder/serve/api"
 import { beforeAll, describe, expect, it } from "vitest"
 import { operate } from "../support/api/operator.ts"
 import { pagesOf } from "../support/api/pages.ts"

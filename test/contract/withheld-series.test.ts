@@ -1,6 +1,6 @@
 /** A server whose operator withholds what belongs to the exchange. */
-import { catalog } from "@larder/pipelines/commodities/catalog.ts"
-import { guidePaths } from "@larder/serve/docs/guides.ts"
+import { catalog } from "@larder/pipelines"
+import { guidePaths } from "@larder/serve/docs"
 import { describe, expect, it } from "vitest"
 import { connected, overHttp } from "../mcp/assistant.ts"
 import { errorOf, served, servedAlone } from "../support/api/served.ts"

@@ -3,11 +3,8 @@
  * says that it has it, and some are told again: each must be there once. More may go out than there is.
  */
 import path from "node:path"
-import { runningServer } from "@larder/serve/cli/control/client.ts"
-import type { Administration, Booking } from "@larder/serve/ledger/administration.ts"
-import type { Entry } from "@larder/serve/ledger/chain/records.ts"
-import { administerPostgres } from "@larder/serve/ledger/postgres/administer.ts"
-import { connect } from "@larder/serve/ledger/postgres/sql/database.ts"
+import { runningServer } from "@larder/serve/cli"
+import { type Administration, administerPostgres, type Booking, connect, type Entry } from "@larder/serve/ledger"
 import { Effect, Option, Redacted, type Scope } from "effect"
 import type { Cast, Place } from "./cast.ts"
 import type { Chance } from "./chance.ts"

@@ -2,7 +2,7 @@
  * Who calls and what for: a rich account with two keys that may spend it and one that soon reaches its budget, and a poor
  * account whose two keys soon have spent all. What calls cost and may answer is written down here, from the price list.
  */
-import { scopes } from "@larder/schemas/scopes.ts"
+import { scopes } from "@larder/schemas"
 import { Effect } from "effect"
 import { operate } from "../support/api/operator.ts"
 import type { CreatedKey, Environment } from "../support/programs.ts"

@@ -5,12 +5,17 @@
 import { cpSync, readFileSync, truncateSync, writeFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
-import { type LedgerFile, ledgerFileIn, openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
-import { followEntries, progressIn } from "@larder/serve/ledger/embedded/progress.ts"
-import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
-import type { Group } from "@larder/serve/ledger/rules/ledger-state.ts"
-import { checkpoint } from "@larder/serve/persistence/checkpoints.ts"
+import {
+  embeddedStore,
+  followEntries,
+  type Group,
+  type LedgerFile,
+  type LedgerStore,
+  ledgerFileIn,
+  openLedgerFile,
+  progressIn
+} from "@larder/serve/ledger"
+import { checkpoint } from "@larder/serve/persistence"
 import { Effect, Logger } from "effect"
 import { aCharge, aKey, birth, charges, createdAt, killedAfter, numbersOf } from "../support/serve/killed-ledger.ts"
 import { append, opened, temporaryFolder } from "../support/serve/sample-ledger.ts"

@@ -7,7 +7,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { ledgerFileIn } from "@larder/serve/ledger/embedded/ledger-file.ts"
+import { ledgerFileIn } from "@larder/serve/ledger"
 import type { Chance } from "./chance.ts"
 
 /** Of a log, which SQLite flushes before it writes the first frame behind it. */

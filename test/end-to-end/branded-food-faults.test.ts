@@ -6,12 +6,9 @@ import { writeFileSync } from "node:fs"
 import path from "node:path"
 import { isDeepStrictEqual } from "node:util"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
-import { type FileUnusable, fileOrigin } from "@larder/pipelines/run/origins/file.ts"
-import type { Origin } from "@larder/pipelines/run/origins/origin.ts"
-import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
-import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
-import { ChecksFailed } from "@larder/warehouse/publishing/check.ts"
+import { brandedFoods, type FileUnusable, fileOrigin, ingestFromOrigin, type Origin } from "@larder/pipelines"
+import type { FeedLeftOut } from "@larder/schemas"
+import { ChecksFailed } from "@larder/warehouse"
 import {
   Clock,
   type Config,

@@ -3,7 +3,7 @@
  * tables for analysts say of labels without a barcode, and of nutrients that stand twice. All labels are in one release of each form.
  */
 import path from "node:path"
-import { QualityFlagRow } from "@larder/schemas/branded-food/tables.ts"
+import { QualityFlagRow } from "@larder/schemas"
 import { Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {

@@ -1,6 +1,6 @@
 /** The bundled release in each of its forms alone: what both state of a label is the same record from either. Some 10 s. */
 import path from "node:path"
-import { labelColumns } from "@larder/warehouse/branded-foods/nutrition.ts"
+import { labelColumns } from "@larder/warehouse"
 import { beforeAll, describe, expect, it } from "vitest"
 import { sampleArchives } from "../samples/branded-foods/generate.ts"
 import { type Form, forms, ingestFile } from "../support/label-releases.ts"

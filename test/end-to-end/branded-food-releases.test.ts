@@ -1,7 +1,7 @@
 /** Releases one after the other: two forms of one release, newer ones, and going back. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
+import { brandedFoodId } from "@larder/schemas"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { zipOf } from "../samples/branded-foods/zip.ts"
 import {

@@ -1,7 +1,7 @@
 /** The fault matrix of commodities: nine live runs in one home, which meet all faults of the table in the docs. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
-import { catalog } from "@larder/pipelines/commodities/catalog.ts"
+import { catalog } from "@larder/pipelines"
 import { Effect } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
 import { makeCertificate } from "../support/pipelines/certificates.ts"

@@ -1,5 +1,5 @@
 /** What each read of the dairy leaves behind: rows of the warehouse, and the answers of a server that runs all the while. */
-import { generationId } from "@larder/warehouse/generation/manifest.ts"
+import { generationId } from "@larder/warehouse"
 import { ask } from "../support/api/client.ts"
 import { newKey, type Server, startServer, untilServed } from "../support/programs.ts"
 import {

@@ -1,7 +1,7 @@
 /** FoodData Central on this machine: its download page, the releases that lie there, and what it was asked. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
+import { brandedFoods } from "@larder/pipelines"
 import type { Form } from "../support/label-releases.ts"
 import { type EndedRun, hostsMoved, ingestLive, unpaced } from "../support/pipelines/live-runs.ts"
 

@@ -1,7 +1,7 @@
 /** The three real bulk records are what they must be, field by field, whether or not the release states their labels' values. */
 import { readFileSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
+import { brandedFoodId } from "@larder/schemas"
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest"
 import { describeSamples, samplesOf } from "../support/shared-samples.ts"
 import { ingest, recordsOf } from "./branded-foods.ts"

@@ -2,7 +2,7 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { generationId, type Manifest } from "@larder/warehouse/generation/manifest.ts"
+import { generationId, type Manifest } from "@larder/warehouse"
 import { Effect } from "effect"
 import { onTestFinished } from "vitest"
 import { type Bodies, writeRecordings } from "../support/pipelines/commodity-payloads.ts"

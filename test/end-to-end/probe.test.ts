@@ -1,12 +1,16 @@
 /** What a probe says of live sources: real requests over real HTTP, of which only the hosts are moved. */
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { brandedFoods } from "@larder/pipelines/branded-foods/branded-foods.ts"
-import { catalog } from "@larder/pipelines/commodities/catalog.ts"
-import { commodities } from "@larder/pipelines/commodities/commodities.ts"
-import { exitCodeOf, type FeedVerdict, reportOf } from "@larder/pipelines/probe/verdict.ts"
-import { liveOrigin } from "@larder/pipelines/run/origins/live.ts"
-import { storefronts } from "@larder/pipelines/storefronts/storefronts.ts"
+import {
+  brandedFoods,
+  catalog,
+  commodities,
+  exitCodeOf,
+  type FeedVerdict,
+  liveOrigin,
+  reportOf,
+  storefronts
+} from "@larder/pipelines"
 import { Effect } from "effect"
 import { makeAuthority, makeCertificate } from "../support/pipelines/certificates.ts"
 import { aRange, bodyOf, feedNamed, sectionsBody } from "../support/pipelines/commodity-payloads.ts"

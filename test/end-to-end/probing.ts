@@ -1,9 +1,6 @@
 /** Probes of live sources in tests: real requests over real HTTP, of which only the hosts are moved. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { catalog } from "@larder/pipelines/commodities/catalog.ts"
-import { writeBundle } from "@larder/pipelines/probe/bundle.ts"
-import { type Probed, probePipeline } from "@larder/pipelines/probe/probe.ts"
-import type { Pipeline } from "@larder/pipelines/run/pipeline.ts"
+import { catalog, type Pipeline, type Probed, probePipeline, writeBundle } from "@larder/pipelines"
 import { ConfigProvider, Effect } from "effect"
 import { type Bodies, everyFeed, recordingOf } from "../support/pipelines/commodity-payloads.ts"
 import { hostsMoved, unpaced } from "../support/pipelines/live-runs.ts"

@@ -1,9 +1,7 @@
 /** Three programs that publish data sets of their own at the same time, round after round: each generation has one winner. */
 import { mkdirSync } from "node:fs"
 import { assert } from "@effect/vitest"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { generationId, keptManifestsOf } from "@larder/warehouse/generation/manifest.ts"
-import { refreshOpened } from "@larder/warehouse/opened/opened-files.ts"
+import { generationId, keptManifestsOf, type Layout, refreshOpened } from "@larder/warehouse"
 import { Effect, Exit, Fiber } from "effect"
 import { chanceFrom, newSeed } from "../crash/chance.ts"
 import { otherProcess } from "../support/warehouse/other-process.ts"

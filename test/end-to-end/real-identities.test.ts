@@ -1,7 +1,5 @@
 /** Which report a recorded payload is of: it passes for its own feed and for no other. */
-import { catalog, type Feed } from "@larder/pipelines/commodities/catalog.ts"
-import { PayloadUnreadable, rowsOf } from "@larder/pipelines/commodities/decode/payload.ts"
-import { assertReport } from "@larder/pipelines/commodities/normalise/drift.ts"
+import { assertReport, catalog, type Feed, PayloadUnreadable, rowsOf } from "@larder/pipelines"
 import { expect, it } from "vitest"
 import { marsBody } from "../support/pipelines/commodity-payloads.ts"
 import { describeSamples } from "../support/shared-samples.ts"

@@ -1,5 +1,5 @@
 /** The real numbers, from recordings of the services: the same in any order of rows. Two runs, some ten seconds. */
-import { catalog } from "@larder/pipelines/commodities/catalog.ts"
+import { catalog } from "@larder/pipelines"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { writeRecordings } from "../support/pipelines/commodity-payloads.ts"
 import { describeSamples } from "../support/shared-samples.ts"

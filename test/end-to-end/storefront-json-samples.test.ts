@@ -2,8 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { assert, it } from "@effect/vitest"
-import { readMeta, readProducts } from "@larder/pipelines/storefronts/decode/json/shopify-json.ts"
-import { readProducts as readWooProducts } from "@larder/pipelines/storefronts/decode/json/woocommerce.ts"
+import { readMeta, readShopifyProducts, readWooCommerceProducts } from "@larder/pipelines"
 import { describeSamples, samplesOf } from "../support/shared-samples.ts"
 
 const samples = samplesOf("storefront")
@@ -39,7 +38,7 @@ const theShopifyPages = () => {
     "match an independent count: %s has %i products, %i variants, %i pictures",
     (name, products, variants, images) => {
       const text = shopify(name)
-      const { batch, ids } = readProducts(text)
+      const { batch, ids } = readShopifyProducts(text)
       const listed = listedIn(text)
       assert.deepStrictEqual([listed.length, listed.flatMap((p) => p.variants).length], [products, variants])
       assert.deepStrictEqual(
@@ -68,7 +67,7 @@ const theShopifyPages = () => {
   it("keep 302 of 338 former prices, no placeholder option and no empty sku", () => {
     const text = shopify("madhavasrinivasan--shopify_products")
     const listed = listedIn(text).flatMap((product) => product.variants)
-    const { variants } = readProducts(text).batch
+    const { variants } = readShopifyProducts(text).batch
     const former = listed.filter((variant) => variant.compare_at_price !== null)
     const above = former.filter((variant) => Number(variant.compare_at_price) > Number(variant.price))
     assert.deepStrictEqual([former.length, above.length], [338, 302])
@@ -87,11 +86,11 @@ const theShopifyPages = () => {
     const second = /"updated_at":"([^"]+)"/.exec(text)?.[1] ?? assert.fail()
     const later = text.replaceAll(`"updated_at":"${second}"`, '"updated_at":"2026-12-24T18:00:00+05:30"')
     assert.notStrictEqual(later, text)
-    assert.deepStrictEqual(readProducts(later), readProducts(text))
+    assert.deepStrictEqual(readShopifyProducts(later), readShopifyProducts(text))
   })
 
   it("give the same ids in both languages of a shop", () => {
-    const [arabic, english] = pages.slice(3, 5).map(([name]) => readProducts(shopify(name)).batch)
+    const [arabic, english] = pages.slice(3, 5).map(([name]) => readShopifyProducts(shopify(name)).batch)
     assert.sameMembers([...(arabic?.rows ?? [])], [...(english?.rows ?? [])])
     assert.lengthOf(arabic?.rows ?? [], 4)
     assert.notDeepEqual(
@@ -102,7 +101,7 @@ const theShopifyPages = () => {
 
   it("give texts without markup, vendors with an apostrophe, and the same moments for times of two offsets", () => {
     const text = shopify("daraghoshea--products")
-    const { products } = readProducts(text).batch
+    const { products } = readShopifyProducts(text).batch
     assert.isTrue(products.every(({ body_text }) => !/\\u003c|\\\/|<\/?[a-z]|&[a-z]+;/.test(body_text ?? "")))
     assert.isTrue(products.some(({ vendor }) => vendor === "Annie's Organic Farm"))
     const published: ReadonlyArray<string> = JSON.parse(text).products.map(
@@ -134,7 +133,7 @@ interface WooListed {
 const theWooCommercePage = () => {
   const text = sample("woocommerce/muhammadbayoumi--samehgabriel_wc_store_products_2026-07-20.json")
   const listed: ReadonlyArray<WooListed> = JSON.parse(text)
-  const { batch } = readWooProducts(text)
+  const { batch } = readWooCommerceProducts(text)
 
   it("gives 18 products with one variant each", () => {
     assert.deepStrictEqual(

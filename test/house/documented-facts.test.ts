@@ -1,9 +1,8 @@
 /** Facts of README and docs that the code has, too: scripts, dependencies, endpoints, and what a start prints. */
 import { readFileSync } from "node:fs"
 import path from "node:path"
-import { templateOf } from "@larder/schemas/endpoint.ts"
-import { endpoints } from "@larder/schemas/endpoints.ts"
-import { welcome } from "@larder/serve/cli/welcome.ts"
+import { endpoints, templateOf } from "@larder/schemas"
+import { welcome } from "@larder/serve/cli"
 import { describe, expect, it } from "vitest"
 import { repository } from "../support/repository.ts"
 import { codesIn, docs, documentAt, everyDocument, fencesOf, readme } from "./documents.ts"

@@ -1,7 +1,7 @@
 /** What the documents lead to: links, headings, files of the repository, pages of the server. */
 import { existsSync, globSync } from "node:fs"
 import path from "node:path"
-import { guidePaths } from "@larder/serve/docs/guides.ts"
+import { guidePaths } from "@larder/serve/docs"
 import { describe, expect, it } from "vitest"
 import { repository } from "../support/repository.ts"
 import { codesIn, documentAt, everyDocument, fencesOf, guideFiles, withoutFences } from "./documents.ts"

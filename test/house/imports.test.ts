@@ -34,6 +34,30 @@ const roomOf = (file: string, specifier: string) => {
   return path.normalize(path.join(path.dirname(file), specifier)).split(path.sep)[0]
 }
 
+/** Rooms and folders that others see only through their `index.ts`; the longest path first. */
+const surfaces = [
+  ...["warehouse/cli", "serve/billing/stripe", "schemas", "warehouse", "pipelines"],
+  ...["api", "billing", "cli", "console", "docs", "ledger", "mcp", "people", "persistence"].map(
+    (name) => `serve/${name}`
+  )
+]
+const isIn = (file: string, folder: string) => file.startsWith(`${folder}/`)
+const surfaceOf = (file: string) => surfaces.find((folder) => file === folder || isIn(file, folder))
+
+/** The file of the project that an import leads to, by its path; undefined for packages and what a test starts by address. */
+const targetOf = (file: string, specifier: string) => {
+  if (specifier.startsWith("@larder/test/") || !/^(\.|@larder\/)/.test(specifier)) return undefined
+  return specifier.startsWith("@larder/") ? specifier.replace("@larder/", "") : path.join(path.dirname(file), specifier)
+}
+
+/** Published for callers of the API, who import its modules one by one. */
+const isClient = (target: string) => isIn(target, "schemas/client")
+/** Plain JavaScript that an older Node starts, and what a command loads only when it runs. */
+const isLoadedAlone = (target: string) => isIn(target, "warehouse/bin") || target === "serve/mcp/stdio.ts"
+
+const sources = ["schemas", "warehouse", "pipelines", "serve"].flatMap(filesOf).filter((file) => !isTest(file))
+const folderOf = (file: string) => path.dirname(file)
+
 describe("the house", () => {
   it.each(Object.keys(mayImport))("%s imports only the rooms that it may know", (room) => {
     const wrong = filesOf(room).flatMap((file) =>
@@ -56,5 +80,38 @@ describe("the house", () => {
     const files = filesOf("schemas").filter((file) => !isTest(file))
     const node = files.flatMap((file) => importsOf(file).filter((specifier) => specifier.startsWith("node:")))
     expect(node).toEqual([])
+  })
+
+  it("rooms and folders of serve are imported only through their index.ts", () => {
+    const deep = Object.keys(mayImport)
+      .flatMap(filesOf)
+      .flatMap((file) =>
+        importsOf(file).flatMap((specifier) => {
+          const target = targetOf(file, specifier)
+          if (target === undefined || isClient(target) || isLoadedAlone(target)) return []
+          const surface = surfaceOf(target)
+          const isInside = surface === undefined || isIn(file, surface) || isIn(surface, surfaceOf(file) ?? "-")
+          return isInside || target === surface || target === `${surface}/index.ts` ? [] : [{ file, specifier }]
+        })
+      )
+    expect(deep).toEqual([])
+  })
+
+  it("no two folders import each other, but a folder and one within it", () => {
+    const arrows = new Set(
+      sources.flatMap((file) =>
+        importsOf(file).flatMap((specifier) => {
+          const target = specifier.startsWith(".") ? targetOf(file, specifier) : undefined
+          const [from, to] = [folderOf(file), folderOf(target ?? file)]
+          return from === to || isIn(from, to) || isIn(to, from) ? [] : [`${from} ${to}`]
+        })
+      )
+    )
+    expect([...arrows].filter((arrow) => arrows.has(arrow.split(" ").reverse().join(" ")))).toEqual([])
+  })
+
+  it("no folder has more than eighteen source files, and the root of serve has eight at most", () => {
+    const counts = [...Map.groupBy(sources, folderOf)].map(([folder, files]) => ({ folder, files: files.length }))
+    expect(counts.filter(({ files, folder }) => files > (folder === "serve" ? 8 : 18))).toEqual([])
   })
 })

@@ -3,10 +3,7 @@
  * statuses and bodies are judged with every answer that a test gets; other values of parameters are asked for at random by
  * `test/openapi`.
  */
-import { endpoints } from "@larder/schemas/endpoints.ts"
-import { openApi } from "@larder/schemas/openapi.ts"
-import { type Scope, scopes } from "@larder/schemas/scopes.ts"
-import { version } from "@larder/schemas/version.ts"
+import { endpoints, openApi, type Scope, scopes, version } from "@larder/schemas"
 import { beforeAll, describe, expect, it } from "vitest"
 import { createKey } from "../support/api/operator.ts"
 import { errorOf, served } from "../support/api/served.ts"

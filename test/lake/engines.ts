@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import path from "node:path"
 import { fileURLToPath } from "node:url"
-import { DuckDb, identifier, literal } from "@larder/warehouse/duckdb.ts"
+import { DuckDb, identifier, literal } from "@larder/warehouse"
 import { Effect } from "effect"
 import { clean, type Environment, ended } from "../support/programs.ts"
 import { repository } from "../support/repository.ts"

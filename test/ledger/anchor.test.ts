@@ -4,15 +4,19 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { type Anchor, type AnchorPlace, anchorPlace } from "@larder/serve/ledger/chain/anchor.ts"
-import { noHead } from "@larder/serve/ledger/chain/chain.ts"
-import { keepAnchorOf } from "@larder/serve/ledger/chain/keep-anchor.ts"
-import { verifyFile } from "@larder/serve/ledger/embedded/checks/verification.ts"
-import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
-import { followChainOfFile } from "@larder/serve/ledger/embedded/head.ts"
-import { keepAnchorOfFile } from "@larder/serve/ledger/embedded/keep-anchor.ts"
-import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
-import { openSqlite } from "@larder/serve/persistence/sqlite.ts"
+import {
+  type Anchor,
+  type AnchorPlace,
+  anchorPlace,
+  embeddedStore,
+  followChainOfFile,
+  keepAnchorOf,
+  keepAnchorOfFile,
+  noHead,
+  openLedgerFile,
+  verifyFile
+} from "@larder/serve/ledger"
+import { openSqlite } from "@larder/serve/persistence"
 import { Effect, Logger, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { append, sampleGroups, temporaryFolder, withDatabase } from "../support/serve/sample-ledger.ts"

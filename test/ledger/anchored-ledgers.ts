@@ -1,11 +1,7 @@
 /** Ledgers in folders whose chain is anchored elsewhere. */
 import { cpSync, mkdirSync } from "node:fs"
 import path from "node:path"
-import { anchorPlace } from "@larder/serve/ledger/chain/anchor.ts"
-import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
-import { keepAnchorOfFile } from "@larder/serve/ledger/embedded/keep-anchor.ts"
-import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
-import { followEntries } from "@larder/serve/ledger/embedded/progress.ts"
+import { anchorPlace, embeddedStore, followEntries, keepAnchorOfFile, openLedgerFile } from "@larder/serve/ledger"
 import { Effect, Option, Redacted } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
 import { append, sampleGroups, temporaryFolder, withDatabase, written } from "../support/serve/sample-ledger.ts"

@@ -1,11 +1,14 @@
 /** Credits that follow from money, in both stores: booked once, below 0 where more money goes out than there is. */
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import type { Booking } from "@larder/serve/ledger/administration.ts"
-import { entryTypes, plainEntry } from "@larder/serve/ledger/chain/records.ts"
-import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
-import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { mostCredits } from "@larder/serve/ledger/rules/decisions.ts"
+import {
+  type Booking,
+  embeddedLedger,
+  entryTypes,
+  type LedgerAccess,
+  mostCredits,
+  plainEntry
+} from "@larder/serve/ledger"
 import { Effect, Stream } from "effect"
 import { admitted, entriesOf, folder, hold, keyOf, october, places } from "./shared-ledger.ts"
 

@@ -1,6 +1,6 @@
 /** Many calls at once, with credit for some of them. */
 import { Agent } from "node:http"
-import type { AccountSummary, KeySummary, Verification } from "@larder/serve/ledger/administration.ts"
+import type { AccountSummary, KeySummary, Verification } from "@larder/serve/ledger"
 import { describe, expect, it } from "vitest"
 import { send } from "../support/api/client.ts"
 import type { Reply } from "../support/api/judge.ts"

@@ -1,9 +1,7 @@
 /** Transactions that lock the same rows as another session, in the opposite order. PostgreSQL ends one of both. */
 import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { plainEntry } from "@larder/serve/ledger/chain/records.ts"
-import { administerPostgres } from "@larder/serve/ledger/postgres/administer.ts"
-import { bookWhileFree } from "@larder/serve/ledger/postgres/leases/leases.ts"
+import { administerPostgres, bookWhileFree, plainEntry } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import { inject } from "vitest"
 import { newDatabase } from "../support/postgres/new-database.ts"

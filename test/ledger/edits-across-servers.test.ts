@@ -1,5 +1,5 @@
 /** A change by a command applies to the next call on each of two servers: the shared one and a second one. */
-import type { NewKey } from "@larder/serve/ledger/administration.ts"
+import type { NewKey } from "@larder/serve/ledger"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { ask } from "../support/api/client.ts"
 import { admin, type CreatedKey, newKey as newKeyIn, type Server, startServer } from "../support/programs.ts"

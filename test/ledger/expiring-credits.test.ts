@@ -1,9 +1,7 @@
 /** Credits that expire, in both stores: the earliest end is spent first, and what is left at the end is taken out. */
 import { assert, describe, it } from "@effect/vitest"
-import { reachLedger } from "@larder/serve/cli/control/reach-ledger.ts"
-import type { Administration } from "@larder/serve/ledger/administration.ts"
-import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { timestampOf } from "@larder/serve/ledger/moments.ts"
+import { reachLedger } from "@larder/serve/cli"
+import { type Administration, type LedgerAccess, timestampOf } from "@larder/serve/ledger"
 import { Deferred, Effect, Fiber } from "effect"
 import { inTime, start } from "./in-time.ts"
 import {

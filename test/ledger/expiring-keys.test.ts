@@ -1,8 +1,6 @@
 /** Keys that expire, in both stores: from its end on a key is unknown, also to a call that has looked it up before. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Administration } from "@larder/serve/ledger/administration.ts"
-import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { timestampOf } from "@larder/serve/ledger/moments.ts"
+import { type Administration, type LedgerAccess, timestampOf } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import {
   admitted,

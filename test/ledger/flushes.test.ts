@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import path from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
+import { openLedgerFile } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import { temporaryFolder } from "../support/serve/sample-ledger.ts"
 

@@ -1,8 +1,7 @@
 /** Accounts that one server decides in its memory, and the servers and commands that compete for them. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
-import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
-import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import { type LedgerAccess, LedgerUnavailable } from "@larder/serve/ledger"
 import { Clock, Deferred, Effect, Fiber } from "effect"
 import { breakableWire } from "./breakable-wire.ts"
 import { clockAt } from "./histories/world.ts"

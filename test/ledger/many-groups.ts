@@ -3,8 +3,7 @@
  * The files `first` and `last` next to the folder are flushed before the first group and after the last one.
  */
 import { fsyncSync, openSync } from "node:fs"
-import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
-import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
+import { embeddedStore, openLedgerFile } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import { birth, charges } from "../support/serve/killed-ledger.ts"
 

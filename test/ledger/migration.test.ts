@@ -4,12 +4,15 @@ import { tmpdir } from "node:os"
 import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import type { Administration, Booking } from "@larder/serve/ledger/administration.ts"
-import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
-import { markAs } from "@larder/serve/ledger/embedded/moved.ts"
-import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
-import { placeOf } from "@larder/serve/ledger/postgres/sql/database.ts"
+import {
+  type Administration,
+  type Booking,
+  embeddedLedger,
+  type LedgerAccess,
+  markAs,
+  placeOf,
+  postgresLedger
+} from "@larder/serve/ledger"
 import { Context, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { afterAll, inject } from "vitest"
 import { pooledDatabase } from "../support/postgres/new-database.ts"

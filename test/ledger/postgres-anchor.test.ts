@@ -3,12 +3,16 @@ import { mkdirSync } from "node:fs"
 import path from "node:path"
 import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { type Anchor, type AnchorPlace, anchorPlace } from "@larder/serve/ledger/chain/anchor.ts"
-import { verifyFile } from "@larder/serve/ledger/embedded/checks/verification.ts"
-import { keepAnchorOfDatabase } from "@larder/serve/ledger/postgres/chain/keep-anchor.ts"
-import { connect } from "@larder/serve/ledger/postgres/sql/database.ts"
-import { createTables } from "@larder/serve/ledger/postgres/sql/postgres-console.ts"
-import { verifyDatabase } from "@larder/serve/ledger/postgres/verification.ts"
+import {
+  type Anchor,
+  type AnchorPlace,
+  anchorPlace,
+  connect,
+  createTables,
+  keepAnchorOfDatabase,
+  verifyDatabase,
+  verifyFile
+} from "@larder/serve/ledger"
 import { Effect, Fiber, Logger, Option, Redacted } from "effect"
 import { temporaryFolder, withDatabase } from "../support/serve/sample-ledger.ts"
 import { breakableWire } from "./breakable-wire.ts"

@@ -1,9 +1,14 @@
 /** What is in the database of a ledger: that it adds up, and that it shows when it does not. */
 import { assert, describe, it } from "@effect/vitest"
-import { beginning, breakBefore, type ChainHead } from "@larder/serve/ledger/chain/chain.ts"
-import { type Entry, plainEntry } from "@larder/serve/ledger/chain/records.ts"
-import { bookWhileFree } from "@larder/serve/ledger/postgres/leases/leases.ts"
-import { connect } from "@larder/serve/ledger/postgres/sql/database.ts"
+import {
+  beginning,
+  bookWhileFree,
+  breakBefore,
+  type ChainHead,
+  connect,
+  type Entry,
+  plainEntry
+} from "@larder/serve/ledger"
 import { Effect, Redacted } from "effect"
 import { admitted, client, database, endpoint, entriesOf, giveBack, hold, keyOf, open } from "./shared-ledger.ts"
 

@@ -5,16 +5,24 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
-import { hashOf } from "@larder/serve/ledger/chain/chain.ts"
-import { Entry, recorded, recordedTables } from "@larder/serve/ledger/chain/records.ts"
-import { beforeAll, followChainOfDatabase, toTheEnd } from "@larder/serve/ledger/postgres/chain/chain.ts"
-import { keepAnchorOfDatabase } from "@larder/serve/ledger/postgres/chain/keep-anchor.ts"
-import { moveToPostgres, sumStatements } from "@larder/serve/ledger/postgres/migration.ts"
-import { connect } from "@larder/serve/ledger/postgres/sql/database.ts"
-import { bodyInPostgres } from "@larder/serve/ledger/postgres/sql/recording.ts"
-import { entryRow } from "@larder/serve/ledger/postgres/sql/sql-text.ts"
-import { verifyContents, verifyDatabase } from "@larder/serve/ledger/postgres/verification.ts"
-import { grantChanges } from "@larder/serve/ledger/rules/expiring-grants.ts"
+import {
+  beforeAll,
+  bodyInPostgres,
+  connect,
+  Entry,
+  entryRow,
+  followChainOfDatabase,
+  grantChanges,
+  hashOf,
+  keepAnchorOfDatabase,
+  moveToPostgres,
+  recorded,
+  recordedTables,
+  sumStatements,
+  toTheEnd,
+  verifyContents,
+  verifyDatabase
+} from "@larder/serve/ledger"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
 import { sampleGroups, temporaryFolder, written } from "../support/serve/sample-ledger.ts"

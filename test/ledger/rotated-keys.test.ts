@@ -1,7 +1,6 @@
 /** Keys whose secret was replaced, in both stores: two secrets of one key for a while, with one budget. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Administration } from "@larder/serve/ledger/administration.ts"
-import { timestampOf } from "@larder/serve/ledger/moments.ts"
+import { type Administration, timestampOf } from "@larder/serve/ledger"
 import { Clock, Effect } from "effect"
 import { inTime } from "./in-time.ts"
 import { admitted, called, database, endpoint, entriesOf, keyOf, open, places } from "./shared-ledger.ts"

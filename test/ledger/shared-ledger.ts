@@ -3,14 +3,17 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
-import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
-import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { administerPostgres } from "@larder/serve/ledger/postgres/administer.ts"
-import type { LeaseHabits } from "@larder/serve/ledger/postgres/leases/lease-habits.ts"
-import { bookWhileFree } from "@larder/serve/ledger/postgres/leases/leases.ts"
-import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
-import { connect } from "@larder/serve/ledger/postgres/sql/database.ts"
-import { refundCall } from "@larder/serve/ledger/rules/decisions.ts"
+import {
+  administerPostgres,
+  bookWhileFree,
+  connect,
+  embeddedLedger,
+  type Held,
+  type LeaseHabits,
+  type LedgerAccess,
+  postgresLedger,
+  refundCall
+} from "@larder/serve/ledger"
 import { Context, Deferred, Effect, Layer, Redacted, Stream } from "effect"
 import { afterAll, inject } from "vitest"
 import { pooledDatabase } from "../support/postgres/new-database.ts"

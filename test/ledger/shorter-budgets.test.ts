@@ -1,7 +1,6 @@
 /** Budgets per day and per week beside the month, in both stores: exact like the monthly one. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Administration } from "@larder/serve/ledger/administration.ts"
-import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import type { Administration, LedgerAccess } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import { admitted, atOnce, database, doubts, entriesOf, holdCurrent, type Key, open, places } from "./shared-ledger.ts"
 

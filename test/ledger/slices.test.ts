@@ -1,7 +1,7 @@
 /** Accounts that several servers call at the same time: each decides within the slice that it has set aside. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "@effect/vitest"
-import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import type { LedgerAccess } from "@larder/serve/ledger"
 import { Clock, Effect } from "effect"
 import { clockAt } from "./histories/world.ts"
 import {

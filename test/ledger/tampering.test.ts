@@ -5,18 +5,22 @@
  */
 import { cpSync, existsSync, openSync, readFileSync, rmSync, statSync, truncateSync, writeSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import type { Anchor } from "@larder/serve/ledger/chain/anchor.ts"
-import { hashOf } from "@larder/serve/ledger/chain/chain.ts"
-import { recorded, recordedTables } from "@larder/serve/ledger/chain/records.ts"
-import { eachEntryAfter } from "@larder/serve/ledger/embedded/checks/entry-checks.ts"
-import { verifyFile } from "@larder/serve/ledger/embedded/checks/verification.ts"
-import { advanceHead } from "@larder/serve/ledger/embedded/head.ts"
-import { keepAnchorOfFile } from "@larder/serve/ledger/embedded/keep-anchor.ts"
-import { ledgerFileIn, openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
-import { followEntries } from "@larder/serve/ledger/embedded/progress.ts"
-import { bodyInSqlite } from "@larder/serve/ledger/embedded/tables.ts"
-import { grantChanges } from "@larder/serve/ledger/rules/expiring-grants.ts"
-import type { Sqlite } from "@larder/serve/persistence/sqlite.ts"
+import {
+  type Anchor,
+  advanceHead,
+  bodyInSqlite,
+  eachEntryAfter,
+  followEntries,
+  grantChanges,
+  hashOf,
+  keepAnchorOfFile,
+  ledgerFileIn,
+  openLedgerFile,
+  recorded,
+  recordedTables,
+  verifyFile
+} from "@larder/serve/ledger"
+import type { Sqlite } from "@larder/serve/persistence"
 import { Effect, Option } from "effect"
 import { onceForFile } from "../support/once-for-file.ts"
 import { refusal, sampleGroups, temporaryFolder, withDatabase, written } from "../support/serve/sample-ledger.ts"

@@ -1,7 +1,7 @@
 /** Generations that change under servers that are being called. */
 import { rmSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { openApi } from "@larder/schemas/openapi.ts"
+import { openApi } from "@larder/schemas"
 import { afterAll, beforeAll, expect, inject } from "vitest"
 import { temporaryFolder } from "../end-to-end/ingesting.ts"
 import { goodZip, load } from "../end-to-end/small-releases.ts"

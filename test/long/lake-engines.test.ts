@@ -5,7 +5,7 @@
 import { rm } from "node:fs/promises"
 import path from "node:path"
 import { assert } from "@effect/vitest"
-import { recordEnd } from "@larder/warehouse/publishing/record.ts"
+import { recordEnd } from "@larder/warehouse"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { startFromGo, versitygw } from "../depots/go.ts"

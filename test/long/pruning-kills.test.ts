@@ -1,6 +1,6 @@
 /** Pruning is killed at each of its calls of the file system, one after the other. */
 import { assert, describe } from "@effect/vitest"
-import { pruneArchive } from "@larder/pipelines/run/archive/prune.ts"
+import { pruneArchive } from "@larder/pipelines"
 import { Effect } from "effect"
 import { itWorks } from "../support/it-works.ts"
 import {

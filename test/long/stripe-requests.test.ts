@@ -4,16 +4,16 @@
  * Needs Go, to build the mock; the first time about a minute.
  */
 import { assert, it } from "@effect/vitest"
-import type { PaymentQuery } from "@larder/serve/billing/processor.ts"
+import type { PaymentQuery } from "@larder/serve/billing"
 import {
   apiVersion,
   CheckoutSession,
+  checkStripe,
   Dispute,
   PaymentIntent,
   PaymentMethod,
   Refund
-} from "@larder/serve/billing/stripe/api.ts"
-import { checkStripe } from "@larder/serve/billing/stripe/check.ts"
+} from "@larder/serve/billing/stripe"
 import { Effect, Redacted, Schema } from "effect"
 import { paramsOf } from "../payments/stripe-form.ts"
 import type { Sent, StripeHost } from "../payments/stripe-host.ts"

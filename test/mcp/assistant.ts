@@ -3,11 +3,8 @@
  * What a result announced as charged is remembered beside the charges of the plain API.
  */
 import path from "node:path"
-import { templateOf } from "@larder/schemas/endpoint.ts"
-import { endpoints } from "@larder/schemas/endpoints.ts"
-import { codeNames } from "@larder/schemas/error-codes.ts"
-import { openApi } from "@larder/schemas/openapi.ts"
-import { toolNameOf } from "@larder/serve/mcp/guidance.ts"
+import { codeNames, endpoints, openApi, templateOf } from "@larder/schemas"
+import { toolNameOf } from "@larder/serve/mcp"
 import type { Transport } from "@modelcontextprotocol/client"
 import {
   type CallToolResult,

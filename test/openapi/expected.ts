@@ -1,7 +1,5 @@
 /** What the document says about a request: the statuses that may answer it, and why. */
-import { isDay } from "@larder/schemas/dates.ts"
-import type { OpenApiOperation, SchemaObject } from "@larder/schemas/openapi/types.ts"
-import { foreignCursor } from "@larder/schemas/parameters.ts"
+import { foreignCursor, isDay, type OpenApiOperation, type SchemaObject } from "@larder/schemas"
 import type { Known } from "./known.ts"
 import type { Asked, Caller } from "./requests.ts"
 

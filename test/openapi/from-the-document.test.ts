@@ -6,7 +6,7 @@
  * again, `LARDER_TEST_RUNS` sets how many are made.
  */
 import assert from "node:assert/strict"
-import { type Scope, scopes } from "@larder/schemas/scopes.ts"
+import { type Scope, scopes } from "@larder/schemas"
 import fc from "fast-check"
 import { beforeAll, describe, expect, it } from "vitest"
 import type { Options } from "../support/api/client.ts"

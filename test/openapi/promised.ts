@@ -1,6 +1,6 @@
 /** The promises on record, and what has to be done before they may be broken. */
 import { readFileSync, writeFileSync } from "node:fs"
-import type { VersionNote } from "@larder/schemas/openapi/versions.ts"
+import type { VersionNote } from "@larder/schemas"
 import type { Promises } from "./promises.ts"
 
 const file = new URL("promised.json", import.meta.url)

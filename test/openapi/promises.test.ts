@@ -1,5 +1,4 @@
-import { versions } from "@larder/schemas/openapi/versions.ts"
-import { openApi } from "@larder/schemas/openapi.ts"
+import { openApi, versions } from "@larder/schemas"
 import { describe, expect, it } from "vitest"
 import { broken } from "./broken.ts"
 import { promised, toRecord, withoutNote } from "./promised.ts"

@@ -10,7 +10,7 @@ import type {
   OpenApiParameter,
   OpenApiResponse,
   SchemaObject
-} from "@larder/schemas/openapi/types.ts"
+} from "@larder/schemas"
 import { alternatives, hasNothingBut, plainValue, resolved, sorted, typesOf, type Value, whatIs } from "./values.ts"
 
 export interface Field extends Value {

@@ -3,8 +3,7 @@
  * recorded only with a note of a new version.
  */
 
-import { versions } from "@larder/schemas/openapi/versions.ts"
-import { openApi } from "@larder/schemas/openapi.ts"
+import { openApi, versions } from "@larder/schemas"
 import { broken } from "./broken.ts"
 import { promised, recordPromises, withoutNote } from "./promised.ts"
 import { promisesOf } from "./promises.ts"

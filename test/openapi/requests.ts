@@ -2,7 +2,7 @@
  * Requests made from the document: for each parameter values that its schema takes, values at and beyond its bounds, and
  * texts that nobody foresaw, in every encoding; unknown, repeated and missing parameters; ids of every shape.
  */
-import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from "@larder/schemas/openapi/types.ts"
+import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from "@larder/schemas"
 import fc from "fast-check"
 import type { Known } from "./known.ts"
 import { days, noText, numbers, oddities } from "./oddities.ts"

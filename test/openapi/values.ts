@@ -2,7 +2,7 @@
  * What a JSON schema lets a value be, laid flat: types, values and bounds, whatever the schema is put together from. A
  * keyword that nobody compares is an error, so that no promise gets lost unseen.
  */
-import type { OpenApiDocument, SchemaObject } from "@larder/schemas/openapi/types.ts"
+import type { OpenApiDocument, SchemaObject } from "@larder/schemas"
 
 /** What a value may be. Bounds and forms that are absent do not exist. */
 export interface Value {

@@ -1,7 +1,6 @@
 /** Which card is saved, and which ones the processor forgets: whatever is told when, and whoever does not answer. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Billing } from "@larder/serve/billing/billing.ts"
-import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
+import { type Billing, type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
 import { Effect, type Scope } from "effect"
 import { inEachShop, inHaste, type Shop, until } from "./shop.ts"
 

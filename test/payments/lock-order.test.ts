@@ -1,10 +1,8 @@
 /** Servers that share a database book the same recharge, or two payments of an account, at the same moment. */
 import { assert, describe, it } from "@effect/vitest"
-import { makeBook } from "@larder/serve/billing/book.ts"
-import { findPayment, giveUp, queryOf } from "@larder/serve/billing/payment-rows.ts"
-import { endRecharge } from "@larder/serve/billing/recharge-rows.ts"
-import { postgresConsole } from "@larder/serve/ledger/postgres/sql/postgres-console.ts"
-import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
+import { endRecharge, findPayment, giveUp, makeBook, queryOf } from "@larder/serve/billing"
+import { postgresConsole } from "@larder/serve/ledger"
+import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted, References, Schema } from "effect"
 import { openShop, places, type Shop, until } from "./shop.ts"
 import { simulatorStand } from "./simulator-stand.ts"

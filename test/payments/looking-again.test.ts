@@ -1,6 +1,6 @@
 /** Payments that nobody tells of are looked at again, whatever stands beside them. Half a minute. */
 import { assert, describe, it } from "@effect/vitest"
-import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
+import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
 import { Clock, Effect, Logger, References } from "effect"
 import { inEachShop, inHaste, type Shop, until } from "./shop.ts"
 

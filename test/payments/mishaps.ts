@@ -2,7 +2,7 @@
  * What goes wrong around processes that work with money, and what goes back meanwhile. Each kind has its turn, so that none
  * is left to chance: in every round one mishap of the processor, one way in which money goes back, and events of all kinds.
  */
-import { signatureHeader } from "@larder/serve/billing/simulator/events.ts"
+import { signatureHeader } from "@larder/serve/billing"
 import { Effect, Schema } from "effect"
 import type { Chance } from "../crash/chance.ts"
 import type { Shop } from "./shop.ts"

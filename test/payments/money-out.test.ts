@@ -1,6 +1,6 @@
 /** Refunds and disputes: credits go once, and come back once. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Billing } from "@larder/serve/billing/billing.ts"
+import type { Billing } from "@larder/serve/billing"
 import { Effect } from "effect"
 import { inEachShop, until } from "./shop.ts"
 

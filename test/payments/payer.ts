@@ -4,12 +4,10 @@
  * begins and one for each thing that it tells of, and in the end how often it has met each stage at which it can be killed.
  */
 
-import { longestInDoubt } from "@larder/serve/billing/in-doubt.ts"
-import { openBilling } from "@larder/serve/billing/open-billing.ts"
-import { type CardProcessor, ForgedEvent } from "@larder/serve/billing/processor.ts"
-import { stripeProcessor } from "@larder/serve/billing/stripe/stripe-processor.ts"
-import { Administration } from "@larder/serve/ledger/administration.ts"
-import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
+import { type CardProcessor, ForgedEvent, longestInDoubt, openBilling } from "@larder/serve/billing"
+import { stripeProcessor } from "@larder/serve/billing/stripe"
+import { Administration } from "@larder/serve/ledger"
+import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Clock, Effect, Redacted, References } from "effect"
 import type { SentEvent, Told } from "./mishaps.ts"
 import { simulatorStand } from "./simulator-stand.ts"

@@ -1,5 +1,5 @@
 /** `larder-serve payments check`: what it asks of Stripe, what it finds, and how it ends. */
-import { type ConsoleAddress, checkStripe } from "@larder/serve/billing/stripe/check.ts"
+import { type ConsoleAddress, checkStripe } from "@larder/serve/billing/stripe"
 import { Clock, Effect, Redacted } from "effect"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { type Environment, run } from "../support/programs.ts"

@@ -1,7 +1,6 @@
 /** Recharges whose outcome is not known for a while: outages, lost and slow answers, and cards that are replaced meanwhile. */
 import { assert, describe, it } from "@effect/vitest"
-import type { Billing } from "@larder/serve/billing/billing.ts"
-import { type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing/processor.ts"
+import { type Billing, type CardProcessor, ProcessorUnavailable } from "@larder/serve/billing"
 import { Clock, Deferred, Effect, Fiber, type Scope } from "effect"
 import { aWhile, begin, paidTimes, settingsOf, spendAndTell } from "./recharging.ts"
 import { inEachShop, type Shop, until } from "./shop.ts"

@@ -1,6 +1,6 @@
 /** Auto-recharge: when it charges, that it charges once, and what switches it off. Most of a minute, and nearly all of it waiting. */
 import { assert, describe, it } from "@effect/vitest"
-import { consoleUnavailable } from "@larder/serve/persistence/console-database.ts"
+import { consoleUnavailable } from "@larder/serve/persistence"
 import { Effect } from "effect"
 import { aWhile, begin, isOff, paidTimes, settingsOf, spendAndTell } from "./recharging.ts"
 import { byTheClock, inEachShop, type Shop, until } from "./shop.ts"

@@ -1,6 +1,6 @@
 /** What the tests of auto-recharge begin with, and wait for. */
 import { assert } from "@effect/vitest"
-import type { Billing } from "@larder/serve/billing/billing.ts"
+import type { Billing } from "@larder/serve/billing"
 import { Effect } from "effect"
 import type { Shop } from "./shop.ts"
 

@@ -1,10 +1,16 @@
 /** The built-in simulator, played as its pages play it. */
-import { eventBody, newEventId, sign, signatureHeader } from "@larder/serve/billing/simulator/events.ts"
-import { leftOf, referenceOf } from "@larder/serve/billing/simulator/payment-state.ts"
-import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
-import { cards } from "@larder/serve/billing/simulator/state.ts"
-import { testCards } from "@larder/serve/billing/simulator/test-cards.ts"
-import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
+import {
+  cards,
+  eventBody,
+  leftOf,
+  newEventId,
+  referenceOf,
+  Simulator,
+  sign,
+  signatureHeader,
+  testCards
+} from "@larder/serve/billing"
+import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import { type Stand, tooLate } from "./stand.ts"
 

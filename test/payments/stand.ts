@@ -1,6 +1,5 @@
 /** A card processor as the tests of payments stand in front of it: its customers, its mishaps, and what money it has. */
-import type { CardProcessor } from "@larder/serve/billing/processor.ts"
-import type { TestCardName } from "@larder/serve/billing/simulator/test-cards.ts"
+import type { CardProcessor, TestCardName } from "@larder/serve/billing"
 import type { Effect } from "effect"
 
 /** Milliseconds: Larder waits ten seconds for an answer. */

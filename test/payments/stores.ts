@@ -1,8 +1,8 @@
 /** Where money is kept: the ledger and the console's tables, opened as a server opens them. */
 
-import { Ledger } from "@larder/serve/ledger/ledger.ts"
-import type { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
-import { storesInFile, storesInPostgres } from "@larder/serve/stores.ts"
+import { Ledger } from "@larder/serve/ledger"
+import type { ConsoleDatabase } from "@larder/serve/persistence"
+import { storesInFile, storesInPostgres } from "@larder/serve/stores"
 import { Clock, Duration, Effect, Layer, Option, Redacted } from "effect"
 
 export interface Place {

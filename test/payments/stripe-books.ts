@@ -3,7 +3,7 @@
  * documentation names and its test cards. Kept in memory.
  */
 import { randomBytes } from "node:crypto"
-import { type TestCard, type TestCardName, testCardOf, testCards } from "@larder/serve/billing/simulator/test-cards.ts"
+import { type TestCard, type TestCardName, testCardOf, testCards } from "@larder/serve/billing"
 import type { Params } from "./stripe-form.ts"
 import {
   type Dispute,

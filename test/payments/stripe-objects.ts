@@ -1,5 +1,5 @@
 /** Payments as Stripe keeps them, and as its API sends them (2026-10-28.endive). */
-import { type TestCardName, testCards } from "@larder/serve/billing/simulator/test-cards.ts"
+import { type TestCardName, testCards } from "@larder/serve/billing"
 
 export interface Method {
   readonly id: string

@@ -1,6 +1,6 @@
 /** The Stripe adapter in front of its host on this machine. */
-import type { TestCardName } from "@larder/serve/billing/simulator/test-cards.ts"
-import { stripeProcessor } from "@larder/serve/billing/stripe/stripe-processor.ts"
+import type { TestCardName } from "@larder/serve/billing"
+import { stripeProcessor } from "@larder/serve/billing/stripe"
 import { Clock, Effect, Redacted } from "effect"
 import { type Stand, tooLate } from "./stand.ts"
 import { eventBodyOf, signatureOf, startStripeHost, stripeKey, webhookSecret } from "./stripe-host.ts"

@@ -1,8 +1,7 @@
 /** What only Stripe can do to its callers, over its wire format. */
 import { assert, describe, it } from "@effect/vitest"
-import type { PaymentQuery } from "@larder/serve/billing/processor.ts"
-import { apiVersion } from "@larder/serve/billing/stripe/api.ts"
-import { stripeProcessor } from "@larder/serve/billing/stripe/stripe-processor.ts"
+import type { PaymentQuery } from "@larder/serve/billing"
+import { apiVersion, stripeProcessor } from "@larder/serve/billing/stripe"
 import { Effect, Redacted } from "effect"
 import { eventBodyOf, type StripeHost, signatureOf, webhookSecret } from "./stripe-host.ts"
 import { stripeStandWithHost } from "./stripe-stand.ts"

@@ -2,9 +2,9 @@
  * A server that is killed at a chosen moment of its work with money: before or after each thing that becomes durable, here
  * or at the card processor. It kills itself with -9, so that the moment is exact; nothing of the process runs any more.
  */
-import type { CardProcessor } from "@larder/serve/billing/processor.ts"
-import type { Administration } from "@larder/serve/ledger/administration.ts"
-import type { ConsoleDatabase, Statements } from "@larder/serve/persistence/console-database.ts"
+import type { CardProcessor } from "@larder/serve/billing"
+import type { Administration } from "@larder/serve/ledger"
+import type { ConsoleDatabase, Statements } from "@larder/serve/persistence"
 import { Effect } from "effect"
 
 export const stages = [

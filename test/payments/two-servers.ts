@@ -4,7 +4,7 @@
  * In the end money in equals credits granted. `LARDER_CRASH_SEED` repeats a history as far as timing allows.
  */
 import { assert, describe, it } from "@effect/vitest"
-import type { Billing } from "@larder/serve/billing/billing.ts"
+import type { Billing } from "@larder/serve/billing"
 import { Effect, Schema } from "effect"
 import { type Chance, chanceFrom, newSeed } from "../crash/chance.ts"
 import { inEachShop, type Pair, type Shop, until } from "./shop.ts"

@@ -1,7 +1,7 @@
 /** Which card processor a server takes, and when it refuses to take any. */
 import { assert, describe, it } from "@effect/vitest"
-import { nothingIsTaken, openPayments } from "@larder/serve/billing/open-processor.ts"
-import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
+import { nothingIsTaken, openPayments } from "@larder/serve/billing"
+import { ConsoleDatabase } from "@larder/serve/persistence"
 import { ConfigProvider, Effect, Exit } from "effect"
 import { places } from "./shop.ts"
 import { storesIn } from "./stores.ts"

@@ -1,7 +1,7 @@
 /** `larder-serve people` over PostgreSQL: commands reach the tables by themselves. */
 
 import { assert, describe, it } from "@effect/vitest"
-import { type OpenInvitation, People, type Person } from "@larder/serve/people/people.ts"
+import { type OpenInvitation, People, type Person } from "@larder/serve/people"
 import { Effect, Layer } from "effect"
 import { admin } from "../support/programs.ts"
 import { consolePlaces } from "../support/serve/console-databases.ts"

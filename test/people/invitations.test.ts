@@ -1,9 +1,8 @@
 /** One-time links on both databases: whose they are, how long they are good, and what takes their place. */
 
 import { assert, describe, it } from "@effect/vitest"
-import { firstLink } from "@larder/serve/people/first-link.ts"
-import { type OpenInvitation, People } from "@larder/serve/people/people.ts"
-import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
+import { firstLink, type OpenInvitation, People } from "@larder/serve/people"
+import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { consolePlaceNames } from "../support/serve/console-databases.ts"

@@ -1,9 +1,7 @@
 /** People on one of the databases, on a clock that the test moves, and somebody who has joined. */
 
-import { layerPeopleNoDeps } from "@larder/serve/people/kept-people.ts"
-import { Passwords } from "@larder/serve/people/password.ts"
-import { People } from "@larder/serve/people/people.ts"
-import type { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
+import { layerPeopleNoDeps, Passwords, People } from "@larder/serve/people"
+import type { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { type ConsolePlace, type consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"

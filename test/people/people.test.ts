@@ -1,8 +1,8 @@
 /** People, invitations, passwords and sessions on both databases, on a clock that the test moves. */
 
 import { assert, describe, it } from "@effect/vitest"
-import { People, type SignedIn } from "@larder/serve/people/people.ts"
-import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
+import { People, type SignedIn } from "@larder/serve/people"
+import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Exit, Fiber, Layer, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"

@@ -1,9 +1,8 @@
 /** What guesses of strangers, copied sessions and lost devices do to those who sign in, on both databases. */
 
 import { assert, describe, it } from "@effect/vitest"
-import { Passwords } from "@larder/serve/people/password.ts"
-import { People, type SignedIn } from "@larder/serve/people/people.ts"
-import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
+import { Passwords, People, type SignedIn } from "@larder/serve/people"
+import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Deferred, Effect, Exit, Fiber, Logger, Option, References, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { consolePlaceNames } from "../support/serve/console-databases.ts"

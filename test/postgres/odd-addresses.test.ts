@@ -1,8 +1,8 @@
 /** Addresses that no page leads to, on the database that takes them least. */
 
-import { isPassing } from "@larder/serve/console/web/passing.ts"
-import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
-import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
+import { isPassing } from "@larder/serve/console"
+import { LedgerUnavailable } from "@larder/serve/ledger"
+import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Effect, Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { servedConsoleAlone } from "../support/console/served-console.ts"

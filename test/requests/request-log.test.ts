@@ -1,11 +1,16 @@
 /** The log of requests, on both databases. */
 
 import { assert, describe, it } from "@effect/vitest"
-import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
-import { kept, pruneRequests, writeRequests } from "@larder/serve/persistence/requests/batches.ts"
-import { gatherer } from "@larder/serve/persistence/requests/gathered.ts"
-import { layerRequestLog } from "@larder/serve/persistence/requests/kept-requests.ts"
-import { type NotedRequest, RequestLog } from "@larder/serve/persistence/requests/request-log.ts"
+import {
+  ConsoleDatabase,
+  gatherer,
+  kept,
+  layerRequestLog,
+  type NotedRequest,
+  pruneRequests,
+  RequestLog,
+  writeRequests
+} from "@larder/serve/persistence"
 import { Effect, Layer } from "effect"
 import { consolePlaceNames, consolePlaces } from "../support/serve/console-databases.ts"
 

@@ -2,8 +2,8 @@
  * The commands of both programs in a process that runs one after the other, as told by `programs.ts`: loading a program
  * takes as long as what most commands do. It ends with whoever started it.
  */
-import { program as larderIngest } from "@larder/pipelines/cli/program.ts"
-import { program as larderServe } from "@larder/serve/cli/program.ts"
+import { program as larderIngest } from "@larder/pipelines"
+import { program as larderServe } from "@larder/serve/cli"
 import type { Command, Ended } from "./programs.ts"
 
 const programs = { "larder-ingest": larderIngest, "larder-serve": larderServe }

@@ -3,7 +3,7 @@
  * more than half a second per 100 000 labels, so the numbers are computed when a record is requested. A test compares
  * both.
  */
-import { Nutrition } from "@larder/schemas/branded-food/records.ts"
+import { Nutrition } from "@larder/schemas"
 
 type NutritionKey = keyof typeof Nutrition.fields
 const nutritionKeys = Object.keys(Nutrition.fields) as ReadonlyArray<NutritionKey> // keys of a literal struct

@@ -3,7 +3,7 @@
  * whole help is printed only on request, or if a command is missing.
  */
 
-import { likelyMeant } from "@larder/schemas/nearest.ts"
+import { likelyMeant } from "@larder/schemas"
 import { Console, Effect, Option } from "effect"
 import { CliOutput, type HelpDoc } from "effect/cli"
 

@@ -5,8 +5,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { hostname, userInfo } from "node:os"
-import { Run } from "@larder/schemas/ingest.ts"
-import { version } from "@larder/schemas/version.ts"
+import { Run, version } from "@larder/schemas"
 import { Clock, Effect, Option, Schema } from "effect"
 import { type Depot, type DepotUnusable, ObjectId } from "../depot/depot.ts"
 

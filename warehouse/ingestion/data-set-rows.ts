@@ -2,7 +2,7 @@
  * Rows of `ingest.data_set`, one for each live data set: what it is, where its rows come from, and whether they are
  * samples.
  */
-import { DataSetRow } from "@larder/schemas/ingest.ts"
+import { DataSetRow } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import type { DuckDb } from "../duckdb.ts"
 import { generationId, type Manifest } from "../generation/manifest.ts"

@@ -2,7 +2,7 @@
  * The records of a generation, as a part of `ingest`: when, why and by which user it was made, and the records of its
  * run.
  */
-import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
+import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
 import { Clock, Effect } from "effect"
 import { type DuckDb, identifier } from "../duckdb.ts"
 import { type Event, generationId, madeBy } from "../generation/manifest.ts"

@@ -3,7 +3,7 @@
  * ones.
  */
 
-import { Run, RunRecord } from "@larder/schemas/ingest.ts"
+import { Run, RunRecord } from "@larder/schemas"
 import { Effect, FileSystem, Schema } from "effect"
 import { dataSets } from "../data-sets.ts"
 import { datedObjects } from "../depot/depot.ts"

@@ -4,7 +4,7 @@
  * database.
  */
 import { constants, copyFile } from "node:fs/promises"
-import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
+import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { DuckDb, identifier, literal } from "../duckdb.ts"
 import type { Layout } from "../generation/layout.ts"

@@ -1,7 +1,7 @@
 /**
  * Checks: queries that return the bad rows. No row means passed. They run on the generation that is about to go live.
  */
-import type { CheckOutcome, RunRecord } from "@larder/schemas/ingest.ts"
+import type { CheckOutcome, RunRecord } from "@larder/schemas"
 import { Effect, Runtime, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
 

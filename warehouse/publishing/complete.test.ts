@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import type { RunRecord } from "@larder/schemas/ingest.ts"
+import type { RunRecord } from "@larder/schemas"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import {

@@ -3,7 +3,7 @@
  * checked, closed and put into the depot. Then a manifest names it, and it is live. A failure before that leaves the
  * live data unchanged. A run without new rows leaves only its records.
  */
-import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas/ingest.ts"
+import type { CheckOutcome, FeedLeftOut, RunRecord } from "@larder/schemas"
 import { Effect, Path } from "effect"
 import { type Layout, writableDirectory } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
-import type { RunRecord } from "@larder/schemas/ingest.ts"
+import type { RunRecord } from "@larder/schemas"
 import { Effect, Path, Schema } from "effect"
 import { type ObjectId, objectName, putObject } from "../depot/depot.ts"
 import { DuckDb } from "../duckdb.ts"

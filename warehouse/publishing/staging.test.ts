@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import type { RunRecord } from "@larder/schemas/ingest.ts"
+import type { RunRecord } from "@larder/schemas"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { otherProcess } from "@larder/test/support/warehouse/other-process.ts"
 import { aLayout, aRun, pantry } from "@larder/test/support/warehouse/pantry.ts"

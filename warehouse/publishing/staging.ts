@@ -4,7 +4,7 @@
  * when the run ends.
  */
 import { join } from "node:path"
-import { RunRecord } from "@larder/schemas/ingest.ts"
+import { RunRecord } from "@larder/schemas"
 import { Effect, Exit, FileSystem, Path, Schema, Scope } from "effect"
 import { isDiskFull } from "../disk.ts"
 import { DuckDb, type DuckDbError } from "../duckdb.ts"

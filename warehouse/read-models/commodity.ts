@@ -2,13 +2,7 @@
  * The commodity catalog and all current readings of one generation, in memory and already serialized for responses. A
  * generation never changes, so this is loaded once, when it opens.
  */
-import {
-  CommodityProduct,
-  type Frequency,
-  type Licence,
-  type Metric,
-  type Series
-} from "@larder/schemas/commodity/records.ts"
+import { CommodityProduct, type Frequency, type Licence, type Metric, type Series } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
 import { type Points, pointsOf } from "./points.ts"

@@ -2,7 +2,7 @@
  * The stores of one generation, in memory and already serialized for responses, and their search. The results of their
  * last reads are loaded separately: they change with every read, and the stores do not.
  */
-import { Store } from "@larder/schemas/storefront/records.ts"
+import { Store } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import type { DuckDb, DuckDbError } from "../duckdb.ts"
 import { moment } from "./json-in-sql.ts"

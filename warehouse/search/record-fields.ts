@@ -3,7 +3,7 @@
  * field for null. Fields that follow from others are left out, and computed when a record is requested: a line has 0.7
  * kB, a record 2.5 kB.
  */
-import { BrandedFood } from "@larder/schemas/branded-food/records.ts"
+import { BrandedFood } from "@larder/schemas"
 import { firstOwnAmount, labelColumns } from "../branded-foods/nutrition.ts"
 
 type Field = keyof typeof BrandedFood.fields

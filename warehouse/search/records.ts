@@ -1,6 +1,6 @@
 /** Finished records of label versions, from lines of `records.tsv`: found by `fdc_id`, read through the page cache. */
 import { join } from "node:path"
-import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
+import { brandedFoodId } from "@larder/schemas"
 import { nutritionOf } from "../branded-foods/nutrition.ts"
 import { type Bundle, eachLine, FoodFilesDamaged, PieceFile, placesFor, writeBundle } from "./files.ts"
 import type { KnownNutrient } from "./manifest.ts"

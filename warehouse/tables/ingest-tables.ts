@@ -10,7 +10,7 @@ import {
   Run,
   StoreReadRow,
   UnknownField
-} from "@larder/schemas/ingest.ts"
+} from "@larder/schemas"
 import { type Table, table, type View, view } from "./tables.ts"
 
 /** Version of the tables of `ingest`. Increases whenever their definition changes. */

@@ -5,8 +5,7 @@
  * a quality flag and is kept. The query is assembled from lists of columns: a file would repeat each list three times.
  */
 
-import { labelColumns } from "@larder/warehouse/branded-foods/nutrition.ts"
-import { literal } from "@larder/warehouse/duckdb.ts"
+import { labelColumns, literal } from "@larder/warehouse"
 import { qualityFlags } from "./quality.ts"
 
 /** The names of these fields in the release form, so that readers of a message find them there. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { assert, it } from "@effect/vitest"
-import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { DuckDb, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 
 const macros = readFileSync(new URL("./macros.sql", import.meta.url), "utf8")

@@ -2,7 +2,7 @@
  * Quality flags for implausible values in a label that decodes, as SQL over a label that is being normalised. Flagged
  * values are published unchanged.
  */
-import { literal } from "@larder/warehouse/duckdb.ts"
+import { literal } from "@larder/warehouse"
 import { nutrients } from "./dictionaries.ts"
 
 /** 100 g of pure fat has about 900 kcal, and carbohydrates, fat and protein cannot exceed 100 g, but labels round. */

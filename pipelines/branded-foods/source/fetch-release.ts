@@ -2,7 +2,7 @@
  * Fetches the payloads of a release into the archive, except known payloads that need no new request. A form that
  * cannot be fetched is left out, and the other one is read.
  */
-import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
+import type { FeedLeftOut } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
 import type { RawFile } from "../../run/archive/fetch-list.ts"

@@ -5,7 +5,7 @@
  * are found through the origin's listing.
  */
 import { readFile } from "node:fs/promises"
-import { isDay } from "@larder/schemas/dates.ts"
+import { isDay } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
 import { fileScheme } from "../../run/origins/file.ts"

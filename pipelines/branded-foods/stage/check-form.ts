@@ -4,8 +4,7 @@
  * it would replace known values with less.
  */
 
-import { firstOwnAmount } from "@larder/warehouse/branded-foods/nutrition.ts"
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { type DuckDb, firstOwnAmount } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { Form } from "../source/fetch-release.ts"
 

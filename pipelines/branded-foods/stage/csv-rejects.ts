@@ -2,7 +2,7 @@
  * Accounts for every row of the files. Rows that do not parse, cannot be used or belong to no label go to
  * `ingest.reject` with their line. Rows of other kinds of food are only counted, as silent.
  */
-import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { type DuckDb, literal } from "@larder/warehouse"
 import { Effect } from "effect"
 import { countRows, lineOf, moveToRejects } from "../decode/csv/line-numbers.ts"
 import type { LabelMember } from "../decode/csv/members.ts"

@@ -1,5 +1,5 @@
 /** Loads the CSV release: stages its files as tables, assembles labels from them, and accounts for every row. */
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import type { DuckDb } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { readHeader } from "../decode/csv/header.ts"
 import { countRows } from "../decode/csv/line-numbers.ts"

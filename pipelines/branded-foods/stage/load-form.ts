@@ -1,5 +1,5 @@
 /** Loads one form of a release from its archived payloads into the staging file. */
-import type { Staging } from "@larder/warehouse/publishing/staging.ts"
+import type { Staging } from "@larder/warehouse"
 import { Effect, Path } from "effect"
 import type { RawFile } from "../../run/archive/fetch-list.ts"
 import { memberNames, members } from "../decode/csv/members.ts"

@@ -4,11 +4,8 @@
  */
 
 import { readFileSync } from "node:fs"
-import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
-import { completedLabel } from "@larder/warehouse/branded-foods/completed-label.ts"
-import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import { assignments } from "@larder/warehouse/publishing/complete.ts"
-import { foodTable } from "@larder/warehouse/tables/branded_food/data-set.ts"
+import type { FeedLeftOut } from "@larder/schemas"
+import { assignments, completedLabel, type DuckDb, foodTable, literal } from "@larder/warehouse"
 import { Effect, Path } from "effect"
 import type { RunContext } from "../../run/pipeline.ts"
 import { Progress } from "../../run/progress.ts"

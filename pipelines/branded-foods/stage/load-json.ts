@@ -3,9 +3,7 @@
  * accounts for every record.
  */
 import { basename } from "node:path"
-import { type DuckDb, type DuckDbError, literal } from "@larder/warehouse/duckdb.ts"
-import type { Staging } from "@larder/warehouse/publishing/staging.ts"
-import { rejectTable } from "@larder/warehouse/tables/ingest-tables.ts"
+import { type DuckDb, type DuckDbError, literal, rejectTable, type Staging } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { FileUnwritable } from "../../run/files/write-all.ts"
 import { checkLines } from "../decode/json/check-lines.ts"

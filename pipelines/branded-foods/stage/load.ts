@@ -1,5 +1,5 @@
 /** What both release forms share while they are loaded into the staging file. */
-import { literal } from "@larder/warehouse/duckdb.ts"
+import { literal } from "@larder/warehouse"
 import type { Effect } from "effect"
 import type { RawFile } from "../../run/archive/fetch-list.ts"
 import { foodColumns } from "../normalise/label.ts"

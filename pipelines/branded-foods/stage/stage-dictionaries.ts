@@ -2,9 +2,7 @@
  * The dictionaries in the staging file, and the lookup tables and macros of normalising: first ours, then the entries
  * that a release adds.
  */
-import { literal } from "@larder/warehouse/duckdb.ts"
-import type { Staging } from "@larder/warehouse/publishing/staging.ts"
-import { derivationTable, nutrientTable } from "@larder/warehouse/tables/branded_food/data-set.ts"
+import { derivationTable, literal, nutrientTable, type Staging } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { countries, derivations, nutrients, ranks, unitOf } from "../normalise/dictionaries.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { PublishedNumber } from "@larder/schemas/decimals.ts"
+import { PublishedNumber } from "@larder/schemas"
 import {
   aBlockRow,
   aClose,

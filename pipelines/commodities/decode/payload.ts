@@ -3,7 +3,7 @@
  * how fields and cells of its rows are read. Both answer `{ stats, results }`. MARS also answers an array of such
  * objects, one per section. MPR spells the names in `stats` with a trailing colon.
  */
-import { PublishedNumber, parseJsonKeepingNumbers } from "@larder/schemas/decimals.ts"
+import { PublishedNumber, parseJsonKeepingNumbers } from "@larder/schemas"
 import { Result, Schema } from "effect"
 import type { Feed } from "../catalog.ts"
 

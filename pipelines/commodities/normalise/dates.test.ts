@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { dayOf } from "@larder/schemas/dates.ts"
+import { dayOf } from "@larder/schemas"
 import fc from "fast-check"
 import { parsePeriod } from "../catalog.ts"
 import { fieldsOf, type PayloadRow } from "../decode/payload.ts"

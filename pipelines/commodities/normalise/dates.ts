@@ -2,7 +2,7 @@
  * Dates of a row: the day to which its number belongs, as `period` in `feeds.tsv` says, and the moment of its
  * publication. Timestamps have no time zone. They are parsed, never compared as text.
  */
-import { dayOf } from "@larder/schemas/dates.ts"
+import { dayOf } from "@larder/schemas"
 import type { Feed, PeriodKey } from "../catalog.ts"
 import { findField, isStated, type PayloadRow, quoted, textOf } from "../decode/payload.ts"
 import { assertTypes, drift } from "./drift.ts"

@@ -2,7 +2,7 @@
  * Whether a payload is still what the catalog expects: rows of the requested report, cells of the expected types, one
  * value per day and publication.
  */
-import { PublishedNumber } from "@larder/schemas/decimals.ts"
+import { PublishedNumber } from "@larder/schemas"
 import { Schema } from "effect"
 import type { Feed } from "../catalog.ts"
 import {

@@ -1,5 +1,5 @@
 /** The catalog applied to one payload: which rows belong to which metric, and which column holds its number. */
-import { numberToken } from "@larder/schemas/decimals.ts"
+import { numberToken } from "@larder/schemas"
 import type { ColumnRule, Feed, Metric } from "../catalog.ts"
 import {
   findField,

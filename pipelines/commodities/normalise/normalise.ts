@@ -5,7 +5,7 @@
  * wanted days), or it is rejected as a whole with its reason. A null never becomes a number, and a missing number never
  * becomes a reading.
  */
-import { daysBefore } from "@larder/schemas/dates.ts"
+import { daysBefore } from "@larder/schemas"
 import type { DayRange } from "../../run/pipeline.ts"
 import type { Feed, Metric } from "../catalog.ts"
 import { knownFields } from "../decode/known-fields.ts"

@@ -1,5 +1,5 @@
 /** Fetches one feed into the archive: a window of days, or the whole history. */
-import { daysBefore } from "@larder/schemas/dates.ts"
+import { daysBefore } from "@larder/schemas"
 import { Effect, type Redacted } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
 import { type Ask, NotRecorded, Origin, RefusedByUpstream } from "../../run/origins/origin.ts"

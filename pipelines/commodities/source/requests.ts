@@ -1,5 +1,5 @@
 /** Requests to the two services: the addresses of the reports, the query for a window of days, the key. */
-import { daysBefore, isDay } from "@larder/schemas/dates.ts"
+import { daysBefore, isDay } from "@larder/schemas"
 import { Config, Option, Redacted } from "effect"
 import type { Ask } from "../../run/origins/origin.ts"
 import type { DayRange } from "../../run/pipeline.ts"

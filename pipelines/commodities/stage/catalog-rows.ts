@@ -1,5 +1,5 @@
 /** The catalog as rows of the warehouse. */
-import { metricTable, productTable, seriesTable } from "@larder/warehouse/tables/commodity/data-set.ts"
+import { metricTable, productTable, seriesTable } from "@larder/warehouse"
 import type { Catalog } from "../catalog.ts"
 
 const productRows = ({ products }: Catalog) =>

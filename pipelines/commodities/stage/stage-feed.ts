@@ -1,7 +1,6 @@
 /** Stages what was read from one feed: prices, rejects, unknown fields, its payload and its cursor. Logs what is odd. */
 
-import { priceVersionTable } from "@larder/warehouse/tables/commodity/data-set.ts"
-import { cursorTable, rawFileTable, rejectTable, unknownFieldTable } from "@larder/warehouse/tables/ingest-tables.ts"
+import { cursorTable, priceVersionTable, rawFileTable, rejectTable, unknownFieldTable } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { RawFile } from "../../run/archive/fetch-list.ts"
 import type { RunContext } from "../../run/pipeline.ts"

@@ -7,8 +7,7 @@
  * resumed a broken download; hash and length are those of the whole payload. A `status` of 304 means that the payload
  * is that of an earlier run.
  */
-import { syncFile, syncFolder } from "@larder/warehouse/disk.ts"
-import { ifMissing } from "@larder/warehouse/generation/layout.ts"
+import { ifMissing, syncFile, syncFolder } from "@larder/warehouse"
 import { Clock, Context, Duration, Effect, FileSystem, Layer, Path, type PlatformError, Semaphore } from "effect"
 import type { FileUnwritable } from "../files/write-all.ts"
 import { type Ask, type GivenUp, Origin, type OriginError } from "../origins/origin.ts"

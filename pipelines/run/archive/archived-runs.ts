@@ -4,8 +4,7 @@
  * same reads, without the network. Failed runs, dry runs and runs that were killed before they published are left out.
  */
 import { randomUUID } from "node:crypto"
-import { ifMissing, type Layout } from "@larder/warehouse/generation/layout.ts"
-import { ownFolder } from "@larder/warehouse/publishing/staging.ts"
+import { ifMissing, type Layout, ownFolder } from "@larder/warehouse"
 import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { NotRecorded, Origin } from "../origins/origin.ts"

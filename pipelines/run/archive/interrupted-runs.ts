@@ -4,7 +4,7 @@
  * change is requested again. A payload counts only if it came over the network within the last hours and after the last
  * run that ended: a run never reports data as new that is older than the known data.
  */
-import { ifMissing } from "@larder/warehouse/generation/layout.ts"
+import { ifMissing } from "@larder/warehouse"
 import { Clock, Effect, FileSystem, Option, Path, Stream } from "effect"
 import { type Fetch, hasPayload, lastLineOf, parsedLine } from "./fetch-list.ts"
 import type { RunPayloads } from "./run-payloads.ts"

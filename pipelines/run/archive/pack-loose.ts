@@ -3,8 +3,7 @@
  * not at all, and a loose file is removed only when it can be read from a pack that is durable on disk. A kill at any
  * moment loses nothing: the next run removes the half-written zip, and packs what is still loose.
  */
-import { syncFile, syncFolder } from "@larder/warehouse/disk.ts"
-import { ifMissing } from "@larder/warehouse/generation/layout.ts"
+import { ifMissing, syncFile, syncFolder } from "@larder/warehouse"
 import { Clock, Effect, FileSystem, Option, Path, type PlatformError, Schema } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { RawFileDamaged } from "./fetch-list.ts"

@@ -4,9 +4,7 @@
  * removed first and the lists that name them last, so that a kill loses nothing that is needed, and the next prune
  * completes this one.
  */
-import { ifMissing, type Layout } from "@larder/warehouse/generation/layout.ts"
-import { type PastRun, pastRuns } from "@larder/warehouse/live/runs.ts"
-import { whileNobodyRuns } from "@larder/warehouse/publishing/staging.ts"
+import { ifMissing, type Layout, type PastRun, pastRuns, whileNobodyRuns } from "@larder/warehouse"
 import { Clock, Effect, FileSystem, Option, Path } from "effect"
 import { reasonOf } from "../files/causes.ts"
 import { FileUnwritable } from "../files/write-all.ts"

@@ -5,7 +5,7 @@
  */
 import { hash, randomUUID } from "node:crypto"
 import { hostname } from "node:os"
-import { makeDigest } from "@larder/warehouse/disk.ts"
+import { makeDigest } from "@larder/warehouse"
 import { Cause, Clock, Effect, Exit, FileSystem, Option, Path, Schema, Stream } from "effect"
 import { type Answer, AnswerTooLarge, type Resume } from "../origins/origin.ts"
 import { requireWhole } from "../origins/transport.ts"

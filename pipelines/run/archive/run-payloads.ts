@@ -5,8 +5,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { rmdir } from "node:fs/promises"
-import { makeDigest } from "@larder/warehouse/disk.ts"
-import { ifMissing } from "@larder/warehouse/generation/layout.ts"
+import { ifMissing, makeDigest } from "@larder/warehouse"
 import { Effect, FileSystem, Path, type PlatformError, Stream } from "effect"
 import { pieceBytes } from "../files/chunk-size.ts"
 import type { Answer } from "../origins/origin.ts"

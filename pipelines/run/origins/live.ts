@@ -4,7 +4,7 @@
  * host it belongs to. Proxies are those of `proxies.ts`.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { version } from "@larder/schemas/version.ts"
+import { version } from "@larder/schemas"
 import { Clock, Config, Duration, Effect, Exit, Layer, Scope } from "effect"
 import type * as Headers from "effect/http/Headers"
 import * as HttpClient from "effect/http/HttpClient"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Batch, ProductRow } from "./feed.ts"
-import { readProducts as readShopify } from "./json/shopify-json.ts"
+import { readShopifyProducts as readShopify } from "./json/shopify-json.ts"
 import { shortened } from "./shortened.ts"
 
 const batchOf = (product: Readonly<Record<string, unknown>>): Batch =>

@@ -2,7 +2,7 @@
  * Normalises the texts, prices and times of the rows of a feed. A price stays decimal text from the payload to the
  * table: it never passes through binary floating point. An empty or invalid value is null.
  */
-import { numberToken } from "@larder/schemas/decimals.ts"
+import { numberToken } from "@larder/schemas"
 
 /** ASCII words with one blank between them, as in most texts: nothing to tidy. */
 const isTidy = /^[!-~]+(?: [!-~]+)*$/

@@ -3,8 +3,7 @@
  * product, and rows of unpublished products are separated and counted. The rest is assembled product by product.
  */
 import { readFileSync } from "node:fs"
-import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import { createHalfProductTable, halfProductTable } from "@larder/warehouse/storefronts/reconcile.ts"
+import { createHalfProductTable, type DuckDb, halfProductTable, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { categorise, type Surveys } from "./categorise.ts"
 import { divideIntoParts, type Part } from "./parts.ts"

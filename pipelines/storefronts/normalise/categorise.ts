@@ -5,7 +5,7 @@
  */
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
-import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { type DuckDb, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { writeLines } from "../../run/files/write-all.ts"
 import { classify, type surveyStore } from "./category/classify.ts"

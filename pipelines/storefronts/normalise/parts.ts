@@ -3,7 +3,7 @@
  * holds easily. A part is measured in bytes, since a product may be one line or a whole book. The rows of a product are
  * mostly adjacent, so a part reads little more than its own rows.
  */
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import type { DuckDb } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 
 /** Bytes of a part. DuckDB needs about four times as much memory while it builds lists from its rows. */

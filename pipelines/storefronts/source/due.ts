@@ -4,8 +4,7 @@
  * this machine. The waiting stores are archived with the run, so that a repeated run, with other settings and at
  * another time, leaves out the same stores.
  */
-import { fromLive } from "@larder/warehouse/live/previous.ts"
-import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
+import { fromLive, storefront } from "@larder/warehouse"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
 import { Origin } from "../../run/origins/origin.ts"

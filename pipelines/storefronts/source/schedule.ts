@@ -8,7 +8,7 @@
 
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import type { DuckDb } from "@larder/warehouse"
 import { Config, Duration, Effect, Schema } from "effect"
 
 /** Times are milliseconds since 1970. */

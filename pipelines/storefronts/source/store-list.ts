@@ -2,8 +2,7 @@
  * The store list: the operator's JSON file of the stores to read. Every fault in it is reported with its place before
  * anything is fetched. It must not contain secrets, because addresses are archived and logged.
  */
-import { likelyMeant } from "@larder/schemas/nearest.ts"
-import { storeKinds } from "@larder/schemas/storefront/tables.ts"
+import { likelyMeant, storeKinds } from "@larder/schemas"
 import { Effect, Result, Schema, SchemaIssue } from "effect"
 
 /** Lower case, without scheme, port or path. Ids derive from it, so it identifies the store permanently. */

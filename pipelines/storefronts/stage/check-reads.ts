@@ -4,9 +4,7 @@
  * reads that are not accepted are removed.
  */
 import { readFileSync } from "node:fs"
-import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import { fromLive } from "@larder/warehouse/live/previous.ts"
-import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
+import { type DuckDb, fromLive, literal, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
 import { Origin } from "../../run/origins/origin.ts"

@@ -3,9 +3,7 @@
  * was more likely renamed than dropped. It would be blanked for the whole store without any notice. A field that is
  * present but empty is not a fault. Status columns are not checked: nothing is known about drafts, so none can be missing.
  */
-import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import { fromLive } from "@larder/warehouse/live/previous.ts"
-import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
+import { type DuckDb, fromLive, literal, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../../run/pipeline.ts"
 import { feedKinds, type OptionalField } from "../feed-kinds.ts"

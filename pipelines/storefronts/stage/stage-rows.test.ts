@@ -1,9 +1,9 @@
 import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
-import { DuckDb, DuckDbError } from "@larder/warehouse/duckdb.ts"
+import { DuckDb, DuckDbError } from "@larder/warehouse"
 import { Effect, FileSystem, Schema } from "effect"
 import type { Batch, ImageRow, ProductRow } from "../decode/feed.ts"
-import { readCollections, readProducts } from "../decode/json/shopify-json.ts"
+import { readCollections, readShopifyProducts } from "../decode/json/shopify-json.ts"
 import { stageRows } from "./stage-rows.ts"
 
 const from = { domain: "shop.example", fetched_at: "2026-03-02T10:00:00.000Z", raw_sha256: "0".repeat(64) }
@@ -124,8 +124,9 @@ describe("staging rows", () => {
       ])
       const collections = odd.flatMap(ofCollection).map((fields) => ({ title: "x", image, ...fields }))
       const batches = [
-        readProducts(JSON.stringify({ products: products.map((fields, index) => ({ id: index + 1, ...fields })) }))
-          .batch,
+        readShopifyProducts(
+          JSON.stringify({ products: products.map((fields, index) => ({ id: index + 1, ...fields })) })
+        ).batch,
         readCollections(JSON.stringify({ collections: collections.map((one, index) => ({ id: index + 1, ...one })) }))
           .batch
       ]

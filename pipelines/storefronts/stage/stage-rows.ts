@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
-import { type DuckDb, type DuckDbError, identifier, literal } from "@larder/warehouse/duckdb.ts"
+import { type DuckDb, type DuckDbError, identifier, literal } from "@larder/warehouse"
 import { Effect, Fiber, Schema, Semaphore } from "effect"
 import { type FileUnwritable, writePieces } from "../../run/files/write-all.ts"
 import type { Batch } from "../decode/feed.ts"

@@ -1,7 +1,5 @@
 /** Reads of the branded-food endpoints, from the finished records and the search index of a generation. */
-import { unknownRecord } from "@larder/schemas/api-errors.ts"
-import { getBrandedFood, getBrandedFoodCategories, searchBrandedFoods } from "@larder/schemas/branded-food/endpoints.ts"
-import { fdcIdOf } from "@larder/schemas/branded-food/id.ts"
+import { fdcIdOf, getBrandedFood, getBrandedFoodCategories, searchBrandedFoods, unknownRecord } from "@larder/schemas"
 import { Effect } from "effect"
 import { page, type Route, refuse, route } from "../route.ts"
 

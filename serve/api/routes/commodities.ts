@@ -1,16 +1,15 @@
 /** Reads of the commodity endpoints. All of them answer from memory. */
 import {
+  type Frequency,
   getCommodityMetricValues,
   getCommodityPrices,
   pagedParameters,
   searchCommodities,
   unknownMetrics,
-  unknownSeries
-} from "@larder/schemas/commodity/endpoints.ts"
-import type { Frequency } from "@larder/schemas/commodity/records.ts"
-import { yearsBefore } from "@larder/schemas/dates.ts"
-import type { CommodityModel, MetricModel } from "@larder/warehouse/read-models/commodity.ts"
-import { jsonOfRange, lengthOfRange } from "@larder/warehouse/read-models/points.ts"
+  unknownSeries,
+  yearsBefore
+} from "@larder/schemas"
+import { type CommodityModel, jsonOfRange, lengthOfRange, type MetricModel } from "@larder/warehouse"
 import { Effect } from "effect"
 import { type Request, type Route, route } from "../route.ts"
 

@@ -1,5 +1,5 @@
 /** All routes: one for each endpoint of the list. */
-import { endpoints } from "@larder/schemas/endpoints.ts"
+import { endpoints } from "@larder/schemas"
 import { dataSetRoutes } from "../data-sets.ts"
 import type { Route } from "../route.ts"
 

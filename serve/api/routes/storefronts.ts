@@ -1,17 +1,15 @@
 /** Reads of the storefront endpoints: stores from memory, products and collections from the generation's sorted tables. */
-import { invalidRequest, unknownRecord } from "@larder/schemas/api-errors.ts"
-import { foreignCursor } from "@larder/schemas/parameters.ts"
 import {
+  foreignCursor,
   getProduct,
   getStore,
   getStoreCollections,
   getStoreProducts,
-  searchStores
-} from "@larder/schemas/storefront/endpoints.ts"
-import type { Generation } from "@larder/warehouse/live/live.ts"
-import type { Position as ListPosition, StoreLists } from "@larder/warehouse/read-models/store-lists.ts"
-import type { Storefronts } from "@larder/warehouse/read-models/storefront.ts"
-import type { StorePosition } from "@larder/warehouse/read-models/stores.ts"
+  invalidRequest,
+  searchStores,
+  unknownRecord
+} from "@larder/schemas"
+import type { Generation, Position as ListPosition, Storefronts, StoreLists, StorePosition } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { ReadModel } from "../read-model.ts"
 import { type Position, page, type Request, type Route, refuse, route } from "../route.ts"

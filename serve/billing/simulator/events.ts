@@ -5,8 +5,8 @@
  */
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import { Clock, Effect, Option, Schema } from "effect"
-import { randomText } from "../../ledger/random-text.ts"
-import type { ConsoleDatabase } from "../../persistence/console-database.ts"
+import { randomText } from "../../ledger/index.ts"
+import type { ConsoleDatabase } from "../../persistence/index.ts"
 import { type EventPayment, wrongTime } from "../processor.ts"
 import { referenceOf } from "./payment-state.ts"
 import { type Found, recordsOf, SimulatedEvent, type SimulatorSettings } from "./records.ts"

@@ -4,7 +4,7 @@
  * never overwrite each other.
  */
 import { Effect, Schema } from "effect"
-import type { ConsoleUnavailable, Statements } from "../../persistence/console-database.ts"
+import type { ConsoleUnavailable, Statements } from "../../persistence/index.ts"
 import { Card } from "../processor.ts"
 
 export const SimulatedReversal = Schema.Struct({

@@ -1,6 +1,6 @@
 /** The simulator behind the `CardProcessor` interface, with simulated faults around each answer. */
 import { Clock, Effect } from "effect"
-import { ConsoleUnavailable } from "../../persistence/console-database.ts"
+import { ConsoleUnavailable } from "../../persistence/index.ts"
 import { type CardProcessor, ForgedEvent, type PaymentQuery, ProcessorUnavailable } from "../processor.ts"
 import { paymentOfEvent, signatureHeader, wrongSignature } from "./events.ts"
 import { asRetrieved, charged, checkoutMilliseconds, isExpired, referenceOf } from "./payment-state.ts"

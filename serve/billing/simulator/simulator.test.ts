@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { aSimulator, asked, folder, good, onPage, simulatorIn } from "@larder/test/support/serve/simulator.ts"
 import { consoleIn } from "@larder/test/support/serve/sqlite-console.ts"
 import { Effect, Schema } from "effect"
-import { ConsoleDatabase } from "../../persistence/console-database.ts"
+import { ConsoleDatabase } from "../../persistence/index.ts"
 import { isCardNumber, testCards } from "./test-cards.ts"
 
 describe("the simulator", () => {

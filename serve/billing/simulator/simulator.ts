@@ -4,7 +4,7 @@
  * the whole `CardProcessor` interface.
  */
 import { Clock, Context, Effect, Layer, Queue } from "effect"
-import type { ConsoleUnavailable } from "../../persistence/console-database.ts"
+import type { ConsoleUnavailable } from "../../persistence/index.ts"
 import type { CardProcessor, RetrievedPayment } from "../processor.ts"
 import { type PaymentPage, paymentPageOf } from "./checkout.ts"
 import { sendDue, sent, waiting } from "./events.ts"

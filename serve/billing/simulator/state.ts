@@ -4,8 +4,8 @@
  */
 import { randomBytes } from "node:crypto"
 import { Clock, Effect, Queue, Schema } from "effect"
-import { randomText } from "../../ledger/random-text.ts"
-import { ConsoleDatabase, type ConsoleUnavailable, type Statements } from "../../persistence/console-database.ts"
+import { randomText } from "../../ledger/index.ts"
+import { ConsoleDatabase, type ConsoleUnavailable, type Statements } from "../../persistence/index.ts"
 import { newEventId, waiting } from "./events.ts"
 import { referenceOf } from "./payment-state.ts"
 import { type Faults, noFaults, recordsOf, SimulatedCard, SimulatedPayment, SimulatorSettings } from "./records.ts"

@@ -5,8 +5,8 @@ import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
 import * as HttpClientResponse from "effect/http/HttpClientResponse"
-import { Administration, AdministrationError, ServerUnreachable } from "../../ledger/administration.ts"
-import { PeopleAdministration, PeopleError } from "../../people/people-administration.ts"
+import { Administration, AdministrationError, ServerUnreachable } from "../../ledger/index.ts"
+import { PeopleAdministration, PeopleError } from "../../people/index.ts"
 import { AnswerLine, ControlFile, controlFileIn, wire } from "./wire.ts"
 
 interface Operation<I, IE, O, OE> {

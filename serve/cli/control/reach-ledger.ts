@@ -5,12 +5,16 @@
  */
 import path from "node:path"
 import { Effect, Exit, Layer, Option, type Redacted, Schedule, Scope } from "effect"
-import { Administration, ServerUnreachable } from "../../ledger/administration.ts"
-import { ledgerInFile } from "../../ledger/embedded/embedded-ledger.ts"
-import { type LedgerFile, openLedgerFile } from "../../ledger/embedded/ledger-file.ts"
-import type { LedgerInUse } from "../../ledger/errors.ts"
-import { administerPostgres } from "../../ledger/postgres/administer.ts"
-import { connect } from "../../ledger/postgres/sql/database.ts"
+import {
+  Administration,
+  administerPostgres,
+  connect,
+  type LedgerFile,
+  type LedgerInUse,
+  ledgerInFile,
+  openLedgerFile,
+  ServerUnreachable
+} from "../../ledger/index.ts"
 import { ledgerUrlSetting } from "../../settings.ts"
 import { runningServer, type Server } from "./client.ts"
 

@@ -4,12 +4,8 @@
  * process opens these.
  */
 import { Effect, Layer } from "effect"
-import { Administration } from "../../ledger/administration.ts"
-import { embeddedConsole } from "../../ledger/embedded/embedded-console.ts"
-import { LedgerFile } from "../../ledger/embedded/ledger-file.ts"
-import { postgresConsole } from "../../ledger/postgres/sql/postgres-console.ts"
-import { layerPeople } from "../../people/kept-people.ts"
-import { administerPeople, PeopleAdministration } from "../../people/people-administration.ts"
+import { Administration, embeddedConsole, LedgerFile, postgresConsole } from "../../ledger/index.ts"
+import { administerPeople, layerPeople, PeopleAdministration } from "../../people/index.ts"
 import { consoleUrlSetting } from "../../settings.ts"
 import { reachLedger } from "./reach-ledger.ts"
 

@@ -8,10 +8,9 @@ import { hash, randomBytes, timingSafeEqual } from "node:crypto"
 import { renameSync, rmSync, writeFileSync } from "node:fs"
 import { Effect, Schema, Stream } from "effect"
 import { H3, HTTPResponse } from "h3"
-import { listen } from "../../api/listen.ts"
-import type { Administration } from "../../ledger/administration.ts"
-import { LedgerUnavailable } from "../../ledger/errors.ts"
-import type { PeopleAdministration } from "../../people/people-administration.ts"
+import { listen } from "../../api/index.ts"
+import { type Administration, LedgerUnavailable } from "../../ledger/index.ts"
+import type { PeopleAdministration } from "../../people/index.ts"
 import { AnswerLine, type ControlError, ControlFile, controlFileIn, host, wire } from "./wire.ts"
 
 /** Lines of an answer, as bytes. */

@@ -5,9 +5,8 @@
  */
 import path from "node:path"
 import { Schema } from "effect"
-import { operations } from "../../ledger/administration.ts"
-import { Entry } from "../../ledger/chain/records.ts"
-import { PeopleError, peopleOperations } from "../../people/people-administration.ts"
+import { Entry, operations } from "../../ledger/index.ts"
+import { PeopleError, peopleOperations } from "../../people/index.ts"
 
 export const host = "127.0.0.1"
 

@@ -2,7 +2,7 @@
 import path from "node:path"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
-import { Administration } from "../../ledger/administration.ts"
+import { Administration } from "../../ledger/index.ts"
 import { json, print, withLedger } from "../flags.ts"
 
 export const backup = Command.make(

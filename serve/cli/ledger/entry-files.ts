@@ -6,14 +6,11 @@ import { createReadStream, existsSync, mkdtempSync, readFileSync, renameSync, rm
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { pipeline } from "node:stream/promises"
-import { visible } from "@larder/warehouse/cli/terminal.ts"
-import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import { commentsOf } from "@larder/warehouse/tables/dictionary.ts"
+import { commentsOf, DuckDb, literal } from "@larder/warehouse"
+import { visible } from "@larder/warehouse/cli"
 import { Effect, Schema, Stdio, Stream } from "effect"
-import type { AccountSummary } from "../../ledger/administration.ts"
-import { Account, Entry } from "../../ledger/chain/records.ts"
-import { syncDirectory, syncFile } from "../../ledger/files.ts"
-import { csvText } from "../../persistence/csv.ts"
+import { Account, type AccountSummary, Entry, syncDirectory, syncFile } from "../../ledger/index.ts"
+import { csvText } from "../../persistence/index.ts"
 
 const columns = Object.keys(Entry.fields) as ReadonlyArray<keyof Entry> // Object.keys loses the types of the names
 const rowsAtOnce = 10_000

@@ -2,8 +2,7 @@
 import path from "node:path"
 import { Console, Effect, Option, Stream } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
-import { Administration } from "../../ledger/administration.ts"
-import type { Entry } from "../../ledger/chain/records.ts"
+import { Administration, type Entry } from "../../ledger/index.ts"
 import { account, json, withLedger } from "../flags.ts"
 
 const asText = (entry: Entry) =>

@@ -1,8 +1,7 @@
 /** `larder-serve ledger migrate` */
 import { Effect, Option, Schema } from "effect"
 import { Command } from "effect/cli"
-import { usdOf } from "../../ledger/money.ts"
-import { moveToPostgres } from "../../ledger/postgres/migration.ts"
+import { moveToPostgres, usdOf } from "../../ledger/index.ts"
 import { homeSetting, ledgerUrlSetting } from "../../settings.ts"
 import { ledgerDirectoryIn } from "../control/reach-ledger.ts"
 import { json, print } from "../flags.ts"

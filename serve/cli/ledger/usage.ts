@@ -1,9 +1,8 @@
 /** `larder-serve ledger usage` */
-import { Day, daysBefore } from "@larder/schemas/dates.ts"
+import { Day, daysBefore } from "@larder/schemas"
 import { Clock, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import { Administration } from "../../ledger/administration.ts"
-import { usdOf } from "../../ledger/money.ts"
+import { Administration, usdOf } from "../../ledger/index.ts"
 import { account, json, print, table, withLedger } from "../flags.ts"
 
 const day = (name: string, description: string) =>

@@ -2,9 +2,7 @@
 import path from "node:path"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import { Administration } from "../../ledger/administration.ts"
-import { type Anchor, anchorPlace, placeProblem } from "../../ledger/chain/anchor.ts"
-import { usdOf } from "../../ledger/money.ts"
+import { Administration, type Anchor, anchorPlace, placeProblem, usdOf } from "../../ledger/index.ts"
 import { ledgerAnchorSetting } from "../../settings.ts"
 import { json, print, withLedger } from "../flags.ts"
 

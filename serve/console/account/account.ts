@@ -1,6 +1,6 @@
 /** `/account`: the person's details and password, and the other people who sign in to this account. */
 import { Effect, Option, Redacted } from "effect"
-import { People, type Person } from "../../people/people.ts"
+import { People, type Person } from "../../people/index.ts"
 import { button, field, type Problems, postForm, summary } from "../web/form.ts"
 import { badge, day, facts, html, section, table } from "../web/html.ts"
 import { type FormContext, type Page, type PageContext, putOff, redirect, show, signedIn } from "../web/page.ts"

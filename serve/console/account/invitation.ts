@@ -3,8 +3,8 @@
  * up.
  */
 import { Effect, Option } from "effect"
-import { Administration } from "../../ledger/administration.ts"
-import { type OpenInvitation, People } from "../../people/people.ts"
+import { Administration } from "../../ledger/index.ts"
+import { type OpenInvitation, People } from "../../people/index.ts"
 import { button, field, type Problems, summary } from "../web/form.ts"
 import { html, linkButton, momentText, notice } from "../web/html.ts"
 import { type Answer, putOff, show, signedIn } from "../web/page.ts"

@@ -1,6 +1,6 @@
 /** `/sign-in`. Its query contains the page to open afterwards, a path of the console. */
 import { Effect, Option, Redacted } from "effect"
-import { People } from "../../people/people.ts"
+import { People } from "../../people/index.ts"
 import { button, field } from "../web/form.ts"
 import { html, notice, type Part } from "../web/html.ts"
 import { type Answer, putOff, redirect, show, signedIn } from "../web/page.ts"

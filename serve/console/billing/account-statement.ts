@@ -1,8 +1,6 @@
 /** The ledger of an account: every movement of credits, with the balance after it; also as a CSV file. */
 import { Effect, Stream } from "effect"
-import { type AccountSummary, Administration } from "../../ledger/administration.ts"
-import type { Entry } from "../../ledger/chain/records.ts"
-import { usdOf } from "../../ledger/money.ts"
+import { type AccountSummary, Administration, type Entry, usdOf } from "../../ledger/index.ts"
 import { type Keys, keysOf, linkTo, nameOf, shownName } from "../usage/calls-asked.ts"
 import { csvFile } from "../web/csv.ts"
 import { button, searchForm, select } from "../web/form.ts"

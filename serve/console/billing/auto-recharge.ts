@@ -3,9 +3,18 @@
  * the balance charges the card as soon as it is saved, so a page asks for confirmation first.
  */
 import { Effect } from "effect"
-import { creditsOfCents, highestTrigger, isTrigger, lowestTrigger } from "../../billing/amounts.ts"
-import { Billing, type BillingSettings, type RechargeChoice, type SavedCard } from "../../billing/billing.ts"
-import { cardText, whyCardsAreSaved } from "../../billing/saved-card.ts"
+import {
+  Billing,
+  type BillingSettings,
+  cardText,
+  creditsOfCents,
+  highestTrigger,
+  isTrigger,
+  lowestTrigger,
+  type RechargeChoice,
+  type SavedCard,
+  whyCardsAreSaved
+} from "../../billing/index.ts"
 import { button, creditsTyped, field, type Problems, postForm, summary } from "../web/form.ts"
 import {
   badge,

@@ -1,8 +1,6 @@
 /** Billing at a glance: the balance, the ways to add to it, the saved card, auto-recharge and the latest payments. */
 import { Effect } from "effect"
-import { presets } from "../../billing/amounts.ts"
-import { Billing, type BillingSettings } from "../../billing/billing.ts"
-import { cardText, whyCardsAreSaved } from "../../billing/saved-card.ts"
+import { Billing, type BillingSettings, cardText, presets, whyCardsAreSaved } from "../../billing/index.ts"
 import { button, postForm } from "../web/form.ts"
 import {
   badge,

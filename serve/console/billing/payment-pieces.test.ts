@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Payment } from "../../billing/billing.ts"
+import type { Payment } from "../../billing/index.ts"
 import { paymentsTable } from "./payment-pieces.ts"
 
 const paid: Payment = {

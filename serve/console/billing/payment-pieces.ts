@@ -1,6 +1,5 @@
 /** How all pages write payments and cards. */
-import type { BillingSettings, Payment, SavedCard } from "../../billing/billing.ts"
-import { cardText } from "../../billing/saved-card.ts"
+import { type BillingSettings, cardText, type Payment, type SavedCard } from "../../billing/index.ts"
 import { badge, type Html, html, linkButton, moment, momentText, notice, table, usdOfCents } from "../web/html.ts"
 
 export const paymentsPath = "/billing/payments"

@@ -2,9 +2,7 @@
  * Payments: the list, one payment with its outcome (the page that the processor's page returns to), and its receipt.
  */
 import { Effect } from "effect"
-import { creditsOfCents } from "../../billing/amounts.ts"
-import { Billing, type Payment, type Receipt, type Reversal } from "../../billing/billing.ts"
-import { cardText } from "../../billing/saved-card.ts"
+import { Billing, cardText, creditsOfCents, type Payment, type Receipt, type Reversal } from "../../billing/index.ts"
 import {
   count,
   day,

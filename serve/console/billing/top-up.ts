@@ -3,10 +3,19 @@
  * a random text, so that it is one payment however often it is sent.
  */
 import { Effect } from "effect"
-import { cheapestPayment, creditsOfCents, dearestPayment, isPayable } from "../../billing/amounts.ts"
-import { Billing, type BillingSettings, type Payment, type ShownCard } from "../../billing/billing.ts"
-import { cardText, whyCardsAreSaved } from "../../billing/saved-card.ts"
-import { randomText } from "../../ledger/random-text.ts"
+import {
+  Billing,
+  type BillingSettings,
+  cardText,
+  cheapestPayment,
+  creditsOfCents,
+  dearestPayment,
+  isPayable,
+  type Payment,
+  type ShownCard,
+  whyCardsAreSaved
+} from "../../billing/index.ts"
+import { randomText } from "../../ledger/index.ts"
 import { button, centsTyped, field, postForm } from "../web/form.ts"
 import { count, facts, type Html, html, linkButton, moment, notice, usd, usdOfCents } from "../web/html.ts"
 import { type FormContext, leave, type Page, type PageContext, redirect, show } from "../web/page.ts"

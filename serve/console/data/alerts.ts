@@ -1,5 +1,5 @@
 /** Sentences about what an operator should look at now; empty if all is well. */
-import { hasFailed, isLate, isOfSamples } from "@larder/warehouse/live/runs.ts"
+import { hasFailed, isLate, isOfSamples } from "@larder/warehouse"
 import { counted, day, type Html, html, month } from "../web/html.ts"
 import type { DataSetState } from "./data-sets.ts"
 import { outcomeBadge, runPath } from "./pieces.ts"

@@ -1,11 +1,7 @@
 /** The size of each data set, and the age of its newest facts. */
-import { dataSets } from "@larder/warehouse/data-sets.ts"
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import type { Generation } from "@larder/warehouse/live/live.ts"
-import type { PipelineState } from "@larder/warehouse/live/runs.ts"
-import type { DataSet } from "@larder/warehouse/tables/tables.ts"
+import { type DataSet, type DuckDb, dataSets, type Generation, type PipelineState } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import type { ReadModel } from "../../api/read-model.ts"
+import type { ReadModel } from "../../api/index.ts"
 
 /** A count of items, such as 24 series. */
 export interface Holding {

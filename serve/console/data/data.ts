@@ -2,9 +2,7 @@
  * The state of the warehouse at a glance: how fresh each data set is, the kept generations, the latest runs, and
  * warnings.
  */
-import type { ListedGeneration } from "@larder/warehouse/generation/listing.ts"
-import { isLate, isOfSamples } from "@larder/warehouse/live/runs.ts"
-import type { CommodityModel } from "@larder/warehouse/read-models/commodity.ts"
+import { type CommodityModel, isLate, isOfSamples, type ListedGeneration } from "@larder/warehouse"
 import { Effect } from "effect"
 import {
   badge,

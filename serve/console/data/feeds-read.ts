@@ -1,8 +1,6 @@
 /** How far feeds have been read and what they yielded, as of the live generation. */
-import { Frequency } from "@larder/schemas/commodity/records.ts"
-import { UnknownField } from "@larder/schemas/ingest.ts"
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { timestampColumn } from "@larder/warehouse/live/runs.ts"
+import { Frequency, UnknownField } from "@larder/schemas"
+import { type DuckDb, timestampColumn } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { isOfFeed } from "./rejects-read.ts"
 import { pageOf } from "./rows.ts"

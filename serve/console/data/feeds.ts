@@ -1,6 +1,5 @@
 /** How far each feed has been read, what it yielded, and its fields that no mapping knows. */
-import type { Frequency } from "@larder/schemas/commodity/records.ts"
-import type { UnknownField } from "@larder/schemas/ingest.ts"
+import type { Frequency, UnknownField } from "@larder/schemas"
 import { Effect } from "effect"
 import { button, searchForm } from "../web/form.ts"
 import { badge, count, day, empty, type Html, html, month, paging, section, table } from "../web/html.ts"

@@ -1,5 +1,5 @@
 /** Shared parts of the pages about the warehouse: their navigation, ages, sizes, outcomes and lists of runs. */
-import type { RunRecord } from "@larder/schemas/ingest.ts"
+import type { RunRecord } from "@larder/schemas"
 import { Effect } from "effect"
 import { type Option, select } from "../web/form.ts"
 import { badge, count, day, type Html, html, moment, month, type Part, type Tone, table } from "../web/html.ts"

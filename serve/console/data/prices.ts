@@ -1,7 +1,6 @@
 /** Charts of prices: one series or metric, or two of the same unit, over a range of days. Read from memory. */
-import { yearsBefore } from "@larder/schemas/dates.ts"
-import type { CommodityModel, SeriesModel } from "@larder/warehouse/read-models/commodity.ts"
-import type { Points } from "@larder/warehouse/read-models/points.ts"
+import { yearsBefore } from "@larder/schemas"
+import type { CommodityModel, Points, SeriesModel } from "@larder/warehouse"
 import { Effect } from "effect"
 import { button, field, type OptionGroup, type Problems, searchForm, select } from "../web/form.ts"
 import {

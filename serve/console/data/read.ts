@@ -1,12 +1,17 @@
 /** Metadata of the warehouse for the data engineer's pages: its generations, runs, feeds, checks and rejects. */
-import { CheckResult, Run } from "@larder/schemas/ingest.ts"
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { listGenerations } from "@larder/warehouse/generation/listing.ts"
-import type { Generation, Live } from "@larder/warehouse/live/live.ts"
-import { newestFirst, pipelineStates, runColumns } from "@larder/warehouse/live/runs.ts"
+import { CheckResult, Run } from "@larder/schemas"
+import {
+  type DuckDb,
+  type Generation,
+  type Layout,
+  type Live,
+  listGenerations,
+  newestFirst,
+  pipelineStates,
+  runColumns
+} from "@larder/warehouse"
 import { Context, Effect, type FileSystem, Layer, Option, type Path, Schema } from "effect"
-import type { ReadModel } from "../../api/read-model.ts"
+import type { ReadModel } from "../../api/index.ts"
 import { type DataSetFacts, type DataSetState, factsOf } from "./data-sets.ts"
 import { type FeedsWanted, feeds, unknownFields } from "./feeds-read.ts"
 import { feedsWithRejects, type ReasonsWanted, type RejectsWanted, reasonsOfRejects, rejects } from "./rejects-read.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { daysBefore } from "@larder/schemas/dates.ts"
-import { pointsOf } from "@larder/warehouse/read-models/points.ts"
+import { daysBefore } from "@larder/schemas"
+import { pointsOf } from "@larder/warehouse"
 import { mostPoints, type Reading, readingsOf, summaryOf, thinned } from "./readings.ts"
 
 /** Readings `everyDays` days apart, with values that go up and down. */

@@ -2,8 +2,7 @@
  * Data for the prices page: series and metrics, and their readings in a range of days, thinned if a chart cannot show
  * all. Summaries in words always cover all readings.
  */
-import type { CommodityModel, SeriesModel } from "@larder/warehouse/read-models/commodity.ts"
-import { jsonOfRange, type Points } from "@larder/warehouse/read-models/points.ts"
+import { type CommodityModel, jsonOfRange, type Points, type SeriesModel } from "@larder/warehouse"
 import { dayText } from "../web/html.ts"
 
 /** Something that can be drawn: a curated series, or a metric of the whole catalog. */

@@ -1,9 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aRun } from "@larder/test/support/warehouse/pantry.ts"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { define } from "@larder/warehouse/tables/dictionary.ts"
-import { ingestTables, ingestViews, rejectTable, runTable } from "@larder/warehouse/tables/ingest-tables.ts"
-import { cellsOf } from "@larder/warehouse/tables/tables.ts"
+import { cellsOf, DuckDb, define, ingestTables, ingestViews, rejectTable, runTable } from "@larder/warehouse"
 import { Effect } from "effect"
 import { placeForm, rejects } from "./rejects-read.ts"
 

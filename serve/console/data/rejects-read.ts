@@ -1,6 +1,6 @@
 /** Rejected payload rows. */
-import { Reject } from "@larder/schemas/ingest.ts"
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { Reject } from "@larder/schemas"
+import type { DuckDb } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { pageOf } from "./rows.ts"
 

@@ -1,5 +1,5 @@
 /** Runs of the pipelines: the list of all runs, and one run with its checks and failures. */
-import type { RunRecord } from "@larder/schemas/ingest.ts"
+import type { RunRecord } from "@larder/schemas"
 import { Effect, Option } from "effect"
 import { button, searchForm, select } from "../web/form.ts"
 import {

@@ -2,8 +2,8 @@
  * Series and feeds that have stopped, that is, are far behind the newest of the same frequency. The current time does
  * not matter: after a pause in reading, all of them are equally old.
  */
-import type { Frequency } from "@larder/schemas/commodity/records.ts"
-import type { CommodityModel } from "@larder/warehouse/read-models/commodity.ts"
+import type { Frequency } from "@larder/schemas"
+import type { CommodityModel } from "@larder/warehouse"
 
 /** Largest lag in days behind the newest of the same frequency at which a series or feed still counts as active. */
 const mostBehind: Readonly<Record<Frequency, number>> = {

@@ -2,9 +2,9 @@
  * Two people may have the form of one key open. The form carries the values that it showed, so that only the person's
  * own changes are saved: a page opened before a colleague narrowed the key does not widen it again.
  */
-import { scopes as allScopes, type Scope } from "@larder/schemas/scopes.ts"
+import { scopes as allScopes, type Scope } from "@larder/schemas"
 import { Struct } from "effect"
-import type { KeySummary } from "../../ledger/administration.ts"
+import type { KeySummary } from "../../ledger/index.ts"
 import type { Form, Problems } from "../web/form.ts"
 import { type Html, html, momentText } from "../web/html.ts"
 import { budgetInWords, fieldsOf, type KeyChoice, type KeyFields } from "./key-form.ts"

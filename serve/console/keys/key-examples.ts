@@ -1,6 +1,5 @@
 /** Examples that use a new key, ready to paste: for a terminal, for TypeScript, and for assistants. */
-import { endpoints } from "@larder/schemas/endpoints.ts"
-import type { Scope } from "@larder/schemas/scopes.ts"
+import { endpoints, type Scope } from "@larder/schemas"
 
 export interface Example {
   readonly id: string

@@ -1,8 +1,7 @@
 /** The form of a new or existing key: name, scopes by preset or one by one, budgets and expiry. */
-import { scopes as allScopes, type Scope } from "@larder/schemas/scopes.ts"
+import { scopes as allScopes, type Scope } from "@larder/schemas"
 import { Schema } from "effect"
-import { type BudgetCredits, type KeySummary, Line, type Scopes } from "../../ledger/administration.ts"
-import { momentTyped } from "../../ledger/moments.ts"
+import { type BudgetCredits, type KeySummary, Line, momentTyped, type Scopes } from "../../ledger/index.ts"
 import { choices, creditsTyped, type Form, field, isVisible, type Problems } from "../web/form.ts"
 import { type Html, html, pathCode, usd } from "../web/html.ts"
 import {

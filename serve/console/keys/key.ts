@@ -1,7 +1,7 @@
 /** `/keys/:id` and its revocation. A key of another account gives 404. */
 import { Effect } from "effect"
-import { Administration, type KeySummary } from "../../ledger/administration.ts"
-import { RequestLog } from "../../persistence/requests/request-log.ts"
+import { Administration, type KeySummary } from "../../ledger/index.ts"
+import { RequestLog } from "../../persistence/index.ts"
 import { button, type Problems, postForm, summary } from "../web/form.ts"
 import { facts, type Html, html, linkButton, moment, notice, section } from "../web/html.ts"
 import { type Page, type PageContext, redirect, show } from "../web/page.ts"

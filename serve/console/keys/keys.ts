@@ -1,8 +1,8 @@
 /** `/keys`: the keys of the account, with the spending and the last use of each. */
-import { daysBefore } from "@larder/schemas/dates.ts"
+import { daysBefore } from "@larder/schemas"
 import { Effect } from "effect"
-import { Administration, type KeySummary } from "../../ledger/administration.ts"
-import { lastUseDays, RequestLog } from "../../persistence/requests/request-log.ts"
+import { Administration, type KeySummary } from "../../ledger/index.ts"
+import { lastUseDays, RequestLog } from "../../persistence/index.ts"
 import {
   badge,
   count,

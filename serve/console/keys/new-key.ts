@@ -3,9 +3,7 @@
  * carries a random text, so that it creates one key however often it is sent.
  */
 import { Effect } from "effect"
-import { Administration } from "../../ledger/administration.ts"
-import { randomText } from "../../ledger/random-text.ts"
-import { mostKeys } from "../../ledger/rules/decisions.ts"
+import { Administration, mostKeys, randomText } from "../../ledger/index.ts"
 import { button, type Problems, postForm, summary } from "../web/form.ts"
 import { count, type Html, html, linkButton, notice } from "../web/html.ts"
 import { type FormContext, type Page, show } from "../web/page.ts"

@@ -1,6 +1,6 @@
 /** The key that a page is about; only keys of the account are found. */
 import { Effect } from "effect"
-import { Administration, type KeySummary } from "../../ledger/administration.ts"
+import { Administration, type KeySummary } from "../../ledger/index.ts"
 import { type PageContext, PageNotFound, redirect } from "../web/page.ts"
 
 /** Call this before changing the key: it checks that the key belongs to the account. */

@@ -1,7 +1,6 @@
 /** `/keys/:id/rotate`: another secret for the same key. The form creates one secret, however often it is sent. */
 import { Effect } from "effect"
-import { Administration, type KeySummary } from "../../ledger/administration.ts"
-import { randomText } from "../../ledger/random-text.ts"
+import { Administration, type KeySummary, randomText } from "../../ledger/index.ts"
 import { button, choices, type Form, postForm } from "../web/form.ts"
 import { type Html, html, linkButton, moment, notice, section } from "../web/html.ts"
 import { type Page, redirect, show } from "../web/page.ts"

@@ -1,7 +1,5 @@
 /** Scopes grouped by data set, with the paths and prices of each. Derived from the list of endpoints. */
-import { type Endpoint, templateOf } from "@larder/schemas/endpoint.ts"
-import { endpoints } from "@larder/schemas/endpoints.ts"
-import { type Scope, scopes } from "@larder/schemas/scopes.ts"
+import { type Endpoint, endpoints, type Scope, scopes, templateOf } from "@larder/schemas"
 import { type Html, html, usd } from "../web/html.ts"
 
 export interface ScopeGroup {

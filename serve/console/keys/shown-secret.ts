@@ -1,5 +1,5 @@
 /** The secret of a key, shown only in the answer to the form that created it. */
-import type { NewKey } from "../../ledger/administration.ts"
+import type { NewKey } from "../../ledger/index.ts"
 import { type Html, html, linkButton, notice, type Part, section } from "../web/html.ts"
 import { type Example, examplesFor } from "./key-examples.ts"
 import { permissionInWords } from "./key-form.ts"

@@ -1,9 +1,8 @@
 /** `/`: the balance, the cost of this month, calls per day, and how long the balance lasts. */
-import { daysBefore } from "@larder/schemas/dates.ts"
+import { daysBefore } from "@larder/schemas"
 import { Effect } from "effect"
-import { Billing, type BillingSettings } from "../../billing/billing.ts"
-import { Administration } from "../../ledger/administration.ts"
-import type { UsageSum } from "../../ledger/summed-usage.ts"
+import { Billing, type BillingSettings } from "../../billing/index.ts"
+import { Administration, type UsageSum } from "../../ledger/index.ts"
 import { rechargeOff, rechargePath } from "../billing/auto-recharge.ts"
 import { total } from "../usage/usage-sums.ts"
 import { barChart } from "../web/bar-chart.ts"

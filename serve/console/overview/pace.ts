@@ -1,7 +1,6 @@
 /** How long a balance lasts at the pace of the last days. */
-import { daysBefore } from "@larder/schemas/dates.ts"
-import type { AccountSummary } from "../../ledger/administration.ts"
-import type { UsageSum } from "../../ledger/summed-usage.ts"
+import { daysBefore } from "@larder/schemas"
+import type { AccountSummary, UsageSum } from "../../ledger/index.ts"
 import { todayOf } from "../web/period.ts"
 
 /** Days that the pace is calculated from, including today. */

@@ -1,8 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { aSimulator, asked, good, onPage } from "@larder/test/support/serve/simulator.ts"
 import { Effect } from "effect"
-import { whyCardsAreSaved } from "../../billing/saved-card.ts"
-import { testCards } from "../../billing/simulator/test-cards.ts"
+import { testCards, whyCardsAreSaved } from "../../billing/index.ts"
 import { formOf } from "../web/form.ts"
 import { type CheckoutAnswer, checkoutPageOf } from "./checkout-page.ts"
 

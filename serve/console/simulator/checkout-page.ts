@@ -3,15 +3,17 @@
  * the payment. The shell mounts it at `/simulator/checkout/:reference`, with the console's security headers.
  */
 import { Effect } from "effect"
-import { creditsOfCents } from "../../billing/amounts.ts"
-import { whyCardsAreSaved } from "../../billing/saved-card.ts"
-import type { Paying } from "../../billing/simulator/checkout.ts"
-import type { Typed } from "../../billing/simulator/payment-state.ts"
-import type { SimulatedPayment } from "../../billing/simulator/records.ts"
-import type { Simulator } from "../../billing/simulator/simulator.ts"
-import type { Refusable } from "../../billing/simulator/state.ts"
-import { testCards } from "../../billing/simulator/test-cards.ts"
-import type { ConsoleUnavailable } from "../../persistence/console-database.ts"
+import {
+  creditsOfCents,
+  type Paying,
+  type Refusable,
+  type SimulatedPayment,
+  type Simulator,
+  type Typed,
+  testCards,
+  whyCardsAreSaved
+} from "../../billing/index.ts"
+import type { ConsoleUnavailable } from "../../persistence/index.ts"
 import { assetPaths } from "../web/assets.ts"
 import { button, type Form, field, postForm } from "../web/form.ts"
 import { count, type Html, html, linkButton, notice, section, table, usdOfCents } from "../web/html.ts"

@@ -1,7 +1,6 @@
 /** The console page where an operator simulates faults and events of processors, banks and networks. */
 import { Effect, Option, Schema } from "effect"
-import { Faults, noFaults, type SimulatedEvent } from "../../billing/simulator/records.ts"
-import type { SeenPayment, Simulator } from "../../billing/simulator/simulator.ts"
+import { Faults, noFaults, type SeenPayment, type SimulatedEvent, type Simulator } from "../../billing/index.ts"
 import { button, choices, type Form, field, postForm, select } from "../web/form.ts"
 import { counted, empty, html, moment, notice, section, table, usdOfCents } from "../web/html.ts"
 import { type Page, redirect, show } from "../web/page.ts"

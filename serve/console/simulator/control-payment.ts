@@ -1,12 +1,16 @@
 /** The console page of one simulated payment, with its refunds and disputes. */
 import { Effect } from "effect"
-import type { RetrievedPayment } from "../../billing/processor.ts"
-import { cardText } from "../../billing/saved-card.ts"
-import { leftIn, referenceOf } from "../../billing/simulator/payment-state.ts"
-import type { SimulatedPayment } from "../../billing/simulator/records.ts"
-import type { SeenPayment, Simulator } from "../../billing/simulator/simulator.ts"
-import type { SimulatorRefuses } from "../../billing/simulator/state.ts"
-import type { ConsoleUnavailable } from "../../persistence/console-database.ts"
+import {
+  cardText,
+  leftIn,
+  type RetrievedPayment,
+  referenceOf,
+  type SeenPayment,
+  type SimulatedPayment,
+  type Simulator,
+  type SimulatorRefuses
+} from "../../billing/index.ts"
+import type { ConsoleUnavailable } from "../../persistence/index.ts"
 import { button, centsTyped, field, postForm } from "../web/form.ts"
 import { badge, facts, type Html, html, linkButton, moment, notice, section, table, usdOfCents } from "../web/html.ts"
 import { type FormContext, type Page, PageNotFound, redirect, show } from "../web/page.ts"

@@ -1,8 +1,7 @@
 /** The calls that a page is about, from `key` and `endpoint` in its query. A key of another account gives 404. */
-import { templateOf } from "@larder/schemas/endpoint.ts"
-import { endpoints } from "@larder/schemas/endpoints.ts"
+import { endpoints, templateOf } from "@larder/schemas"
 import { Effect } from "effect"
-import { Administration, type KeySummary } from "../../ledger/administration.ts"
+import { Administration, type KeySummary } from "../../ledger/index.ts"
 import { select } from "../web/form.ts"
 import { type Html, html } from "../web/html.ts"
 import { PageNotFound } from "../web/page.ts"

@@ -1,8 +1,8 @@
 /** Requests: the latest calls of an account, charged or refused, from the request log. */
-import { Timestamp } from "@larder/schemas/dates.ts"
+import { Timestamp } from "@larder/schemas"
 import { Effect, Schema } from "effect"
-import type { Administration } from "../../ledger/administration.ts"
-import { type NotedRequest, type PlaceInRequests, RequestLog } from "../../persistence/requests/request-log.ts"
+import type { Administration } from "../../ledger/index.ts"
+import { type NotedRequest, type PlaceInRequests, RequestLog } from "../../persistence/index.ts"
 import { button, field, searchForm, select } from "../web/form.ts"
 import { count, empty, html, linkButton, momentBelow, pathCode, table } from "../web/html.ts"
 import { type Page, PageNotFound, show } from "../web/page.ts"

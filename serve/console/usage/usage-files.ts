@@ -2,11 +2,10 @@
  * Usage as CSV files, for spreadsheets and programs: in full, by day, key and endpoint. A year of 300 keys has 330,000
  * rows. They are read a few days at a time, so that other pages and calls are answered in between.
  */
-import { daysBefore } from "@larder/schemas/dates.ts"
+import { daysBefore } from "@larder/schemas"
 import { Effect, Option, Stream } from "effect"
-import { Administration, type UsageOfDay } from "../../ledger/administration.ts"
-import { usdOf } from "../../ledger/money.ts"
-import { RequestLog } from "../../persistence/requests/request-log.ts"
+import { Administration, type UsageOfDay, usdOf } from "../../ledger/index.ts"
+import { RequestLog } from "../../persistence/index.ts"
 import { csvFile } from "../web/csv.ts"
 import { type Page, type PageContext, PageNotFound } from "../web/page.ts"
 import { lengthOf, type Period, periodAsked } from "../web/period.ts"

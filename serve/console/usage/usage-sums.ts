@@ -1,5 +1,5 @@
 /** Sums of usage in words. */
-import type { UsageSum } from "../../ledger/summed-usage.ts"
+import type { UsageSum } from "../../ledger/index.ts"
 import { counted, dayText, monthText, shortDayText, usd } from "../web/html.ts"
 import { daysOf, lengthOf, type Period } from "../web/period.ts"
 

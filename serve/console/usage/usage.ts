@@ -3,9 +3,8 @@
  * come from the ledger. The statuses of all calls come from the request log, which also counts refused calls.
  */
 import { Effect } from "effect"
-import { Administration } from "../../ledger/administration.ts"
-import type { SummedUsage, UsageSum } from "../../ledger/summed-usage.ts"
-import { type CallsByStatus, RequestLog } from "../../persistence/requests/request-log.ts"
+import { Administration, type SummedUsage, type UsageSum } from "../../ledger/index.ts"
+import { type CallsByStatus, RequestLog } from "../../persistence/index.ts"
 import { barChart } from "../web/bar-chart.ts"
 import { button, field, searchForm } from "../web/form.ts"
 import {

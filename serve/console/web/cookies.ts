@@ -4,7 +4,7 @@
  */
 import { Redacted, Schema } from "effect"
 import { getCookie, type H3Event } from "h3"
-import type { SignedIn } from "../../people/people.ts"
+import type { SignedIn } from "../../people/index.ts"
 import type { Flash } from "./page.ts"
 
 /** In UTF-16 units. A cookie holds 4 kB, and the name of a key may have 200 emoji. */

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Logger, References, Stream } from "effect"
 import fc from "fast-check"
 import Papa from "papaparse"
-import type { CsvRow } from "../../persistence/csv.ts"
+import type { CsvRow } from "../../persistence/index.ts"
 import { csvFile } from "./csv.ts"
 
 const bodyOf = Effect.fnUntraced(function* <E>(rows: Stream.Stream<CsvRow, E>) {

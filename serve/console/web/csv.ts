@@ -1,6 +1,6 @@
 /** Tables as CSV files for download. A byte order mark tells spreadsheets that they are UTF-8. */
 import { Cause, Effect, Stream } from "effect"
-import { type CsvRow, csvText } from "../../persistence/csv.ts"
+import { type CsvRow, csvText } from "../../persistence/index.ts"
 import { type Answer, download } from "./page.ts"
 
 const byteOrderMark = "\uFEFF"

@@ -1,5 +1,5 @@
 /** Forms: the sent values, and the fields that a page shows. */
-import { creditsOf } from "../../ledger/money.ts"
+import { creditsOf } from "../../ledger/index.ts"
 import { type Html, html, type Part } from "./html.ts"
 
 /** The fields of a sent form. */

@@ -1,8 +1,8 @@
 /** The console's security headers, the check that a form comes from the console, and limits on request bodies. */
 import type { BlockList } from "node:net"
 import { getRequestIP, type H3Event } from "h3"
-import { hostIn, isLoopback } from "../../api/addresses.ts"
-import { callerOf, isOneOf, loopback } from "../../api/trusted-proxies.ts"
+import { hostIn, isLoopback } from "../../addresses.ts"
+import { callerOf, isOneOf, loopback } from "../../trusted-proxies.ts"
 import { type Form, formOf } from "./form.ts"
 
 export const securityHeaders = (settings: { readonly secure: boolean }) => ({

@@ -3,7 +3,7 @@
  * is not exported. No inline styles or scripts: the console's content security policy forbids them.
  */
 import { html } from "hono/html"
-import { usdOf } from "../../ledger/money.ts"
+import { usdOf } from "../../ledger/index.ts"
 
 export { html }
 export type Html = ReturnType<typeof html>

@@ -1,5 +1,5 @@
 /** The document around every page: head, navigation, the notice about the last action, and the content. */
-import { sampleBanner } from "../../api/sample-banner.ts"
+import { sampleBanner } from "../../api/index.ts"
 import { assetPaths } from "./assets.ts"
 import { type Html, html, notice, usd } from "./html.ts"
 import type { Flash } from "./page.ts"

@@ -10,8 +10,8 @@
  * A page reads and changes only the account `context.account.id`.
  */
 import { type Effect, type Redacted, Schema } from "effect"
-import type { AccountSummary } from "../../ledger/administration.ts"
-import type { Person, SignedIn } from "../../people/people.ts"
+import type { AccountSummary } from "../../ledger/index.ts"
+import type { Person, SignedIn } from "../../people/index.ts"
 import type { Form } from "./form.ts"
 import type { Html, Tone } from "./html.ts"
 

@@ -1,5 +1,5 @@
 /** The days that a page is about: `from` and `to` of its query, both inclusive, in UTC. */
-import { daysBefore, isDay } from "@larder/schemas/dates.ts"
+import { daysBefore, isDay } from "@larder/schemas"
 import type { Problems } from "./form.ts"
 
 export interface Period {

@@ -1,6 +1,6 @@
 /** Answers of pages as responses. */
 import { type H3Event, HTTPResponse } from "h3"
-import { codingFor, compress, smallestCompressed } from "../../api/encoding.ts"
+import { codingFor, compress, smallestCompressed } from "../../api/index.ts"
 import type { Cookies } from "./cookies.ts"
 import { originOf } from "./guard.ts"
 import { type Html, html, linkButton } from "./html.ts"

@@ -2,7 +2,7 @@
  * The records of the ledger: the tables `account`, `api_key` and `entry`, and which of their columns enter the chain of
  * the ledger. Money is stored as integer credits.
  */
-import { Timestamp } from "@larder/schemas/dates.ts"
+import { Timestamp } from "@larder/schemas"
 import { Schema } from "effect"
 
 const described = (description: string) => Schema.String.annotate({ description })

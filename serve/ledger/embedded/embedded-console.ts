@@ -7,12 +7,13 @@ import {
   ConsoleDatabase,
   type ConsoleUnavailable,
   consoleUnavailable,
+  insertPortion,
+  readRows,
+  type Sqlite,
   type Statements,
-  statementsOf
-} from "../../persistence/console-database.ts"
-import { insertPortion, readRows } from "../../persistence/in-thread.ts"
-import type { Sqlite } from "../../persistence/sqlite.ts"
-import type { Thread } from "../../persistence/thread.ts"
+  statementsOf,
+  type Thread
+} from "../../persistence/index.ts"
 import { LedgerFile } from "./ledger-file.ts"
 
 type Database = ConsoleDatabase["Service"]

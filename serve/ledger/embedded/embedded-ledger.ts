@@ -6,7 +6,7 @@
  * becomes durable together. A whole group shares one promise, and no fiber runs per charge, which matters at 30,000
  * charges a second.
  */
-import { isScope } from "@larder/schemas/scopes.ts"
+import { isScope } from "@larder/schemas"
 import { Effect } from "effect"
 import { fingerprint } from "../api-key.ts"
 import { chain, type Draft } from "../chain/chain.ts"

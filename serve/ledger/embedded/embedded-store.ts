@@ -5,8 +5,7 @@
  */
 import type { SQLInputValue } from "node:sqlite"
 import { Clock, Effect, Option, Semaphore, Stream } from "effect"
-import { isBusy, isDamaged, type Sqlite } from "../../persistence/sqlite.ts"
-import { inOwnThread, makeThread } from "../../persistence/thread.ts"
+import { inOwnThread, isBusy, isDamaged, makeThread, type Sqlite } from "../../persistence/index.ts"
 import { BackupFailed } from "../administration.ts"
 import { type ApiKey, type Entry, recorded } from "../chain/records.ts"
 import { LedgerDamaged, LedgerUnavailable, unavailable } from "../errors.ts"

@@ -1,5 +1,5 @@
 /** Follows the chain of a ledger in a file, and stores its head there. Entry and record numbers have no gaps. */
-import type { Sqlite } from "../../persistence/sqlite.ts"
+import type { Sqlite } from "../../persistence/index.ts"
 import { type Head, hashOfRecord, isAt, linkedTo } from "../chain/chain.ts"
 import { numberIn, textIn } from "./tables.ts"
 

@@ -17,11 +17,17 @@ import {
 import path from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { Context, Effect, Layer } from "effect"
-import { keepLogShort } from "../../persistence/checkpoints.ts"
-import { consoleTables } from "../../persistence/console-tables.ts"
-import { runMigrations } from "../../persistence/migrations.ts"
-import { isBusy, isDamaged, openSqlite, type Sqlite } from "../../persistence/sqlite.ts"
-import { makeThread, type Thread } from "../../persistence/thread.ts"
+import {
+  consoleTables,
+  isBusy,
+  isDamaged,
+  keepLogShort,
+  makeThread,
+  openSqlite,
+  runMigrations,
+  type Sqlite,
+  type Thread
+} from "../../persistence/index.ts"
 import { LedgerDamaged, LedgerInUse, unavailable } from "../errors.ts"
 import { syncDirectory } from "../files.ts"
 import { refuseMoved } from "./moved.ts"

@@ -2,7 +2,7 @@
  * What a start reads: accounts, keys, the head of each account and what keys have spent. It also checks the newest
  * entries. However long the ledger is, a start reads no more than that; `larder-serve ledger verify` reads everything.
  */
-import type { Row, Sqlite } from "../../persistence/sqlite.ts"
+import type { Row, Sqlite } from "../../persistence/index.ts"
 import { beginning, type ChainHead } from "../chain/chain.ts"
 import type { Account, ApiKey } from "../chain/records.ts"
 import { dateOfDay, dayOf, mondayOf, monthOf } from "../moments.ts"

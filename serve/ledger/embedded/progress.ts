@@ -5,7 +5,7 @@
  * a few seconds' worth, are read from the entries themselves. The tables can be rebuilt from the entries at any time.
  */
 import path from "node:path"
-import type { Sqlite } from "../../persistence/sqlite.ts"
+import type { Sqlite } from "../../persistence/index.ts"
 import type { Head } from "../chain/chain.ts"
 import { advanceHead } from "./head.ts"
 import { numberIn, sumsTables } from "./tables.ts"

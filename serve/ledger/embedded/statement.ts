@@ -1,6 +1,5 @@
 /** Reads entries page by page, on a thread: through `entry_place`, and the newest from the entries themselves. */
-import { literal } from "@larder/warehouse/duckdb.ts"
-import type { Sqlite } from "../../persistence/sqlite.ts"
+import type { Sqlite } from "../../persistence/index.ts"
 import type { Entry } from "../chain/records.ts"
 import type { Snapshot } from "../rules/ledger-state.ts"
 import { followed } from "./progress.ts"
@@ -28,7 +27,7 @@ const rare = `
   where type <> 'charge' and account_id = $1 and position < $2`
 
 const inTypes = (types: PageBefore["types"]) =>
-  types === undefined ? "" : `and type in (${types.map(literal).join(", ")})`
+  types === undefined ? "" : `and type in (${types.map((type) => `'${type}'`).join(", ")})`
 
 const pageBefore = (types: PageBefore["types"]) =>
   types === undefined || types.includes("charge")

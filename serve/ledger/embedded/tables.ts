@@ -3,7 +3,7 @@
  * the spelling of the records. The tables are strict, so every value has the type of its column.
  */
 import { readFileSync } from "node:fs"
-import type { Row } from "../../persistence/sqlite.ts"
+import type { Row } from "../../persistence/index.ts"
 import { type Entry, type Recorded, recorded, recordedTables } from "../chain/records.ts"
 
 const read = (name: string) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()

@@ -2,7 +2,7 @@
  * Usage per day, key and endpoint, read on a thread: from the derived tables, and from the entries that they do not
  * include yet. A page for a year reads sums of days and of months, and at most sixteen days in each of two months.
  */
-import type { Cell, Sqlite } from "../../persistence/sqlite.ts"
+import type { Cell, Sqlite } from "../../persistence/index.ts"
 import type { Input, UsageOfDay } from "../administration.ts"
 import { type Days, inMonths } from "../moments.ts"
 import type { PartOfUsage } from "../summed-usage.ts"

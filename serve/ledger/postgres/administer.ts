@@ -1,6 +1,6 @@
 /** Carries out an operator's requests in the database. A change applies to the next call of every server. */
 import type { PgClient } from "@effect/sql-pg"
-import { Day } from "@larder/schemas/dates.ts"
+import { Day } from "@larder/schemas"
 import { Clock, Effect, Option, Schema, Stream } from "effect"
 import { AccountSummary, Administration, Booking, UsageOfDay } from "../administration.ts"
 import { fingerprint, last4, newApiKey } from "../api-key.ts"

@@ -7,7 +7,7 @@
 import { existsSync } from "node:fs"
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, type Redacted, Schema, Stream } from "effect"
-import type { Sqlite } from "../../persistence/sqlite.ts"
+import type { Sqlite } from "../../persistence/index.ts"
 import { beginning } from "../chain/chain.ts"
 import { embeddedStore } from "../embedded/embedded-store.ts"
 import { ledgerFileIn, openLedgerFile } from "../embedded/ledger-file.ts"

@@ -3,7 +3,7 @@
  * is rebuilt from records, and applies each group of records once it is durable. One writer owns it and updates it in
  * place, because a call is admitted and charged in microseconds: no I/O, no clock.
  */
-import { isScope, type Scope } from "@larder/schemas/scopes.ts"
+import { isScope, type Scope } from "@larder/schemas"
 import { beginning, type ChainHead } from "../chain/chain.ts"
 import type { Account, ApiKey, Entry } from "../chain/records.ts"
 import { type ExpiringGrant, grantChanges, inOrder, noGrants } from "./expiring-grants.ts"

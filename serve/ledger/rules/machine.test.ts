@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { scopes } from "@larder/schemas/scopes.ts"
+import { scopes } from "@larder/schemas"
 import { memoryStore } from "@larder/test/support/serve/memory-store.ts"
 import { Effect, Result } from "effect"
 import fc from "fast-check"

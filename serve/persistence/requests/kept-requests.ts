@@ -4,7 +4,7 @@
  * second then cost about four percent of a core. While the tables cannot be written, calls are dropped and counted. A
  * crash loses the gathered calls.
  */
-import { daysBefore } from "@larder/schemas/dates.ts"
+import { daysBefore } from "@larder/schemas"
 import { Effect, Layer, Schedule, Schema, Semaphore } from "effect"
 import { ConsoleDatabase } from "../console-database.ts"
 import type { Cell } from "../sqlite.ts"

@@ -1,5 +1,5 @@
 /** Unpacks a zip to nowhere, where the system has no `unzip`: Node's zlib, with the checksums of the members. */
-import { openZip } from "@larder/pipelines/branded-foods/source/zip.ts"
+import { openZip } from "@larder/pipelines"
 import { Effect } from "effect"
 
 const { zip } = JSON.parse(process.argv[2] ?? "{}") as { readonly zip: string }

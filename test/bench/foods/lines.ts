@@ -1,5 +1,5 @@
 /** The texts of current labels for other programs: a line per label, `fdc_id`, description and ingredients between tabs. */
-import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { DuckDb, literal } from "@larder/warehouse"
 import { Effect } from "effect"
 
 const oneLine = (column: string) => `translate(${column}, chr(9) || chr(10) || chr(13), '   ')`

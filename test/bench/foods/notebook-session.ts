@@ -2,7 +2,7 @@
  * What an analyst waits for: the questions of `examples/analysis.sql`, asked of the catalogue `larder.duckdb`, which puts the files of the
  * data sets together, and of a snapshot, where everything is in one file. A process of its own, which prints what each question took.
  */
-import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { DuckDb, literal } from "@larder/warehouse"
 import { Effect } from "effect"
 import { questions } from "../../support/notebook.ts"
 import { median } from "../statistics.ts"

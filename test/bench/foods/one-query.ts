@@ -2,9 +2,8 @@
  * What serving foods from DuckDB would be: one prepared query per request on four connections, the row as JSON as it is.
  * It knows no keys, charges nothing, and leaves out the nutrition per serving and the names of nutrients.
  */
-import { fdcIdOf } from "@larder/schemas/branded-food/id.ts"
-import { labelColumns } from "@larder/warehouse/branded-foods/nutrition.ts"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { fdcIdOf } from "@larder/schemas"
+import { DuckDb, labelColumns } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { H3, HTTPResponse, serve } from "h3"
 

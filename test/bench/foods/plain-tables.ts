@@ -1,6 +1,6 @@
 /** Reads the CSV files of a release into plain tables of a new DuckDB database: no more than that. */
 import path from "node:path"
-import { DuckDb, identifier, literal } from "@larder/warehouse/duckdb.ts"
+import { DuckDb, identifier, literal } from "@larder/warehouse"
 import { Effect } from "effect"
 
 const { database, folder } = JSON.parse(process.argv[2] ?? "{}") as {

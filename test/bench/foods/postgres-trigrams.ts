@@ -1,6 +1,6 @@
 /** PostgreSQL with `pg_trgm`: GIN indexes on both texts, with its settings as they come but for the memory of the build. */
 import { PgClient } from "@effect/sql-pg"
-import { literal } from "@larder/warehouse/duckdb.ts"
+import { literal } from "@larder/warehouse"
 import { Effect, Redacted } from "effect"
 import { startPostgres } from "../../support/postgres/server.ts"
 import type { Alternative, Told } from "./alternatives.ts"

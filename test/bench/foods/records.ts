@@ -1,6 +1,6 @@
 /** Foods by id, uniformly random over all labels, against bare h3 and against one DuckDB query per request. */
 
-import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
+import { brandedFoodId } from "@larder/schemas"
 import { Chance } from "../../samples/branded-foods/chance.ts"
 import type { Server } from "../../support/programs.ts"
 import { load, type Measured, middle } from "../load.ts"

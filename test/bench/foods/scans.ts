@@ -1,5 +1,5 @@
 /** What DuckDB itself takes for the first 50 labels that contain a text. */
-import { literal } from "@larder/warehouse/duckdb.ts"
+import { literal } from "@larder/warehouse"
 import { Schema } from "effect"
 import type { Warehouse } from "./warehouse.ts"
 

@@ -1,6 +1,5 @@
 /** Makes the records and the search of foods once more, into a folder. */
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { buildFoods } from "@larder/warehouse/search/build/build.ts"
+import { buildFoods, DuckDb } from "@larder/warehouse"
 import { Effect } from "effect"
 
 const { database, folder } = JSON.parse(process.argv[2] ?? "{}") as {

@@ -1,7 +1,7 @@
 /** Serving so many foods, all of them current: the start, foods by id, the search, and what a user would do instead of it. */
 import { rmSync } from "node:fs"
 import path from "node:path"
-import { brandedFoodId } from "@larder/schemas/branded-food/id.ts"
+import { brandedFoodId } from "@larder/schemas"
 import { startServer } from "../../support/programs.ts"
 import { richKey } from "../servers.ts"
 import { median, rounded } from "../statistics.ts"

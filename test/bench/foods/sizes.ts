@@ -1,7 +1,7 @@
 /** What a warehouse takes on the disk. */
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import path from "node:path"
-import type { Manifest } from "@larder/warehouse/generation/manifest.ts"
+import type { Manifest } from "@larder/warehouse"
 
 /** The live database of a data set. */
 export const databaseOf = (home: string, pipeline: string) => path.join(home, "warehouse", `${pipeline}.duckdb`)

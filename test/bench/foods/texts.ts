@@ -3,7 +3,7 @@
  * or must not occur at all, is counted in all labels.
  */
 
-import { literal } from "@larder/warehouse/duckdb.ts"
+import { literal } from "@larder/warehouse"
 import { Schema } from "effect"
 import { Chance } from "../../samples/branded-foods/chance.ts"
 import type { Warehouse } from "./warehouse.ts"

@@ -1,5 +1,5 @@
 /** Reads from the database of a data set beside the server. */
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { DuckDb } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 
 export interface Warehouse {

@@ -4,7 +4,7 @@
  */
 import { mkdirSync, rmSync } from "node:fs"
 import path from "node:path"
-import { openApi } from "@larder/schemas/openapi.ts"
+import { openApi } from "@larder/schemas"
 import type { Locator, Page, Response } from "playwright-core"
 import { afterAll, beforeAll, expect, inject } from "vitest"
 import { makeJudge } from "../../support/api/judge.ts"

@@ -2,7 +2,7 @@
  * A visit to the docs in a real browser: through all guides, and then in the reference a call with a key, one without, and
  * one that is refused. Takes about twenty seconds.
  */
-import { guides } from "@larder/serve/docs/guides.ts"
+import { guides } from "@larder/serve/docs"
 import type { Route } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { accountsIn, statements } from "../../support/api/operator.ts"

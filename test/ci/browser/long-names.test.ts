@@ -1,6 +1,6 @@
 /** Names as long as they may be, without a blank. Takes ten seconds. */
-import { Administration } from "@larder/serve/ledger/administration.ts"
-import { RequestLog } from "@larder/serve/persistence/requests/request-log.ts"
+import { Administration } from "@larder/serve/ledger"
+import { RequestLog } from "@larder/serve/persistence"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, it } from "vitest"

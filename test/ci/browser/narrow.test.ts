@@ -1,6 +1,6 @@
 /** Pages in little room, as on a phone or magnified to 200 % and 400 %, on paper, and in the system's colours. */
-import { Administration } from "@larder/serve/ledger/administration.ts"
-import { RequestLog } from "@larder/serve/persistence/requests/request-log.ts"
+import { Administration } from "@larder/serve/ledger"
+import { RequestLog } from "@larder/serve/persistence"
 import { Effect } from "effect"
 import type { Locator, Page } from "playwright-core"
 import { beforeAll, describe, expect, it } from "vitest"

@@ -1,5 +1,5 @@
 /** The pages that say what is not possible, the last of them for good: it breaks the tables. Takes ten seconds. */
-import { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
+import { ConsoleDatabase } from "@larder/serve/persistence"
 import type { Page } from "playwright-core"
 import { beforeAll, describe, expect, it } from "vitest"
 import { type SignedIn, spendingConsole } from "../../support/console/spending-console.ts"

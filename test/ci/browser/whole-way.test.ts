@@ -3,7 +3,7 @@
  * scene. Every page on it can be used by everybody. Takes about a minute.
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import { pages } from "@larder/serve/console/pages.ts"
+import { pages } from "@larder/serve/console"
 import type { Locator, Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { ask } from "../../support/api/client.ts"

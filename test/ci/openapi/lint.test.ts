@@ -1,5 +1,5 @@
 /** The document by the rules that Redocly recommends. Its references are all local, so nothing is fetched. */
-import { openApi } from "@larder/schemas/openapi.ts"
+import { openApi } from "@larder/schemas"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
 import { expect, it } from "vitest"
 

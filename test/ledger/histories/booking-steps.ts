@@ -1,7 +1,6 @@
 /** Money that comes in and goes out: booked once however often it is told, also more of it out than there is. */
 import assert from "node:assert/strict"
-import type { Booking } from "@larder/serve/ledger/administration.ts"
-import { type Entry, entryTypes } from "@larder/serve/ledger/chain/records.ts"
+import { type Booking, type Entry, entryTypes } from "@larder/serve/ledger"
 import { Result } from "effect"
 import fc from "fast-check"
 import { viewOf } from "./call-steps.ts"

@@ -4,7 +4,7 @@
  * had room, and whoever was refused had none, because during a burst room only shrinks.
  */
 import assert from "node:assert/strict"
-import type { ApiKeyView } from "@larder/serve/ledger/rules/ledger-state.ts"
+import type { ApiKeyView } from "@larder/serve/ledger"
 import fc from "fast-check"
 import { newBooking, tellReference } from "./booking-steps.ts"
 import { type Call, calls, viewOf } from "./call-steps.ts"

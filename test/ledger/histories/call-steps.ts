@@ -1,7 +1,7 @@
 /** Calls: holds one at a time and many at once, and all the ways in which they end. */
 import assert from "node:assert/strict"
 import { setTimeout as sleep } from "node:timers/promises"
-import type { ApiKeyView } from "@larder/serve/ledger/rules/ledger-state.ts"
+import type { ApiKeyView } from "@larder/serve/ledger"
 import fc from "fast-check"
 import type { HoldModel, KeyModel, Model } from "./model.ts"
 import { choice } from "./operator-steps.ts"

@@ -3,13 +3,16 @@ import assert from "node:assert/strict"
 import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import type { Entry } from "@larder/serve/ledger/chain/records.ts"
-import { ledgerOver } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
-import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
-import { type LedgerFile, openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
-import { followEntries } from "@larder/serve/ledger/embedded/progress.ts"
-import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
-import { checkpoint } from "@larder/serve/persistence/checkpoints.ts"
+import {
+  type Entry,
+  embeddedStore,
+  followEntries,
+  type LedgerFile,
+  type LedgerStore,
+  ledgerOver,
+  openLedgerFile
+} from "@larder/serve/ledger"
+import { checkpoint } from "@larder/serve/persistence"
 import { Effect, Exit, Logger, Scope, Stream } from "effect"
 import { memoryStore } from "../../support/serve/memory-store.ts"
 import type { LedgerKind, Subject, Traits } from "./subject.ts"

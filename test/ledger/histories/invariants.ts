@@ -1,8 +1,13 @@
 /** What holds after every step of every history, whatever has happened. */
 import assert from "node:assert/strict"
-import type { Administration, AdministrationError } from "@larder/serve/ledger/administration.ts"
-import { beginning, breakBefore, type ChainHead } from "@larder/serve/ledger/chain/chain.ts"
-import type { Entry } from "@larder/serve/ledger/chain/records.ts"
+import {
+  type Administration,
+  type AdministrationError,
+  beginning,
+  breakBefore,
+  type ChainHead,
+  type Entry
+} from "@larder/serve/ledger"
 import { type Effect, Result } from "effect"
 import type { AccountModel, Expected, KeyModel } from "./model.ts"
 import type { World } from "./world.ts"

@@ -2,9 +2,8 @@
  * The reference that histories are compared with: plain lists, sums made when they are asked for, and nothing taken from
  * the ledger's own code. It is slow and knows nothing of groups, stores or servers.
  */
-import type { Scope } from "@larder/schemas/scopes.ts"
-import type { Booking, UsageOfDay } from "@larder/serve/ledger/administration.ts"
-import type { Refusal } from "@larder/serve/ledger/rules/machine.ts"
+import type { Scope } from "@larder/schemas"
+import type { Booking, Refusal, UsageOfDay } from "@larder/serve/ledger"
 import type { Traits } from "./subject.ts"
 
 export const timeOf = (ms: number): string => new Date(ms).toISOString()

@@ -1,8 +1,7 @@
 /** What an operator does: accounts, keys, credits, edits, revocations, and reading the statement of an account. */
 import assert from "node:assert/strict"
-import { scopes as allScopes, type Scope } from "@larder/schemas/scopes.ts"
-import type { UsageOfDay } from "@larder/serve/ledger/administration.ts"
-import { sumUp } from "@larder/serve/ledger/summed-usage.ts"
+import { scopes as allScopes, type Scope } from "@larder/schemas"
+import { sumUp, type UsageOfDay } from "@larder/serve/ledger"
 import { Stream } from "effect"
 import fc from "fast-check"
 import { timeOf } from "./model.ts"

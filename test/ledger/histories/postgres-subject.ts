@@ -3,12 +3,15 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { PgClient } from "@effect/sql-pg"
-import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { administerPostgres } from "@larder/serve/ledger/postgres/administer.ts"
-import { type DecisionEvent, decisionChannel } from "@larder/serve/ledger/postgres/groups/group-writer.ts"
-import type { LeaseHabits } from "@larder/serve/ledger/postgres/leases/lease-habits.ts"
-import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
-import { connect } from "@larder/serve/ledger/postgres/sql/database.ts"
+import {
+  administerPostgres,
+  connect,
+  type DecisionEvent,
+  decisionChannel,
+  type LeaseHabits,
+  type LedgerAccess,
+  postgresLedger
+} from "@larder/serve/ledger"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope, Stream } from "effect"
 import { type BreakableWire, breakableWire } from "../breakable-wire.ts"
 import type { LedgerKind, Subject } from "./subject.ts"

@@ -3,8 +3,7 @@
  * happen to them. A store is put to the histories by one of these.
  */
 
-import type { Entry } from "@larder/serve/ledger/chain/records.ts"
-import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import type { Entry, LedgerAccess } from "@larder/serve/ledger"
 
 /** When a process dies: doing nothing, or before, while or after the changes under way reach the store. */
 export const moments = ["idle", "before", "torn", "after"] as const

@@ -1,9 +1,6 @@
 /** A store of the embedded ledger whose groups are seen, refused or interrupted on their way to it. */
 
-import type { Entry } from "@larder/serve/ledger/chain/records.ts"
-import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
-import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
-import type { Group } from "@larder/serve/ledger/rules/ledger-state.ts"
+import { type Entry, type Group, type LedgerStore, LedgerUnavailable } from "@larder/serve/ledger"
 import type { Death } from "./subject.ts"
 
 export interface Fate {

@@ -1,9 +1,13 @@
 /** A history under way: the reference, the servers, and what calls and operators do to both. */
 import assert from "node:assert/strict"
-import type { Administration, AdministrationError } from "@larder/serve/ledger/administration.ts"
-import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
-import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import type { ApiKeyView } from "@larder/serve/ledger/rules/ledger-state.ts"
+import {
+  type Administration,
+  type AdministrationError,
+  type ApiKeyView,
+  type Held,
+  type LedgerAccess,
+  LedgerUnavailable
+} from "@larder/serve/ledger"
 import { Clock, Effect, Result } from "effect"
 import type { HoldModel, KeyModel, Model, Outcome } from "./model.ts"
 import type { Subject } from "./subject.ts"

@@ -1,7 +1,6 @@
 /** While nothing is in flight the ledger must say what the model says, to the credit. */
 import assert from "node:assert/strict"
-import type { Entry } from "@larder/serve/ledger/chain/records.ts"
-import { sumUp } from "@larder/serve/ledger/summed-usage.ts"
+import { type Entry, sumUp } from "@larder/serve/ledger"
 import type { Expected, Grant } from "./model.ts"
 import { credit } from "./operators.ts"
 import { dayOf, isKnown, noBudget, timeOf, windows } from "./rules.ts"

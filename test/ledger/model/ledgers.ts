@@ -2,9 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { embeddedLedger } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
-import type { LedgerAccess } from "@larder/serve/ledger/ledger.ts"
-import { postgresLedger } from "@larder/serve/ledger/postgres/postgres-ledger.ts"
+import { embeddedLedger, type LedgerAccess, postgresLedger } from "@larder/serve/ledger"
 import { Effect, Exit, Redacted, Scope } from "effect"
 
 export interface LedgerUnderTest {

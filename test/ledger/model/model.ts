@@ -2,8 +2,7 @@
  * A plain ledger: numbers in maps, changed one after the other. It knows nothing of groups, stores, servers or of what
  * overlaps. The model of the histories sums lists whenever it is asked, which a million steps have no time for.
  */
-import type { UsageOfDay } from "@larder/serve/ledger/administration.ts"
-import type { Entry } from "@larder/serve/ledger/chain/records.ts"
+import type { Entry, UsageOfDay } from "@larder/serve/ledger"
 import { type Call, dayOf, type Refusal, type Terms, timeOf, windows } from "./rules.ts"
 
 export interface Key {

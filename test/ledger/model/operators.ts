@@ -1,7 +1,7 @@
 /** What operators and payments do while calls are made. Of each key one thing is changed in a batch, else its order would be unknown. */
 import assert from "node:assert/strict"
-import { scopes as allScopes, type Scope } from "@larder/schemas/scopes.ts"
-import type { Booking } from "@larder/serve/ledger/administration.ts"
+import { scopes as allScopes, type Scope } from "@larder/schemas"
+import type { Booking } from "@larder/serve/ledger"
 import type { Budgets, Terms } from "./rules.ts"
 import { birthCredits, noBudget, prices, stores, timeOf, windows } from "./rules.ts"
 import type { UsedKey, World } from "./world.ts"

@@ -3,7 +3,7 @@
  * when a secret is known. Written from the contract and not from the ledger's code. A key that has no budget per day or week
  * counts as having one of 9,000,000,000,000,000 credits, which is the most that a budget can be.
  */
-import type { Scope } from "@larder/schemas/scopes.ts"
+import type { Scope } from "@larder/schemas"
 
 export const timeOf = (ms: number): string => new Date(ms).toISOString()
 export const dayOf = (ms: number): string => timeOf(ms).slice(0, 10)

@@ -1,7 +1,6 @@
 /** A ledger under test beside its model, and the keys and holds that the steps use. */
 import assert from "node:assert/strict"
-import type { Administration, AdministrationError, Booking } from "@larder/serve/ledger/administration.ts"
-import type { Held, LedgerAccess } from "@larder/serve/ledger/ledger.ts"
+import type { Administration, AdministrationError, Booking, Held, LedgerAccess } from "@larder/serve/ledger"
 import { Effect } from "effect"
 import type { Chance } from "../../crash/chance.ts"
 import type { OpenLedgers } from "./ledgers.ts"

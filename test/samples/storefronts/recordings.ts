@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import type { ListedStore } from "@larder/pipelines/storefronts/source/store-list.ts"
+import type { ListedStore } from "@larder/pipelines"
 import { Sink } from "../branded-foods/sink.ts"
 import { collectionsOf } from "./collections.ts"
 import { type FeedForm, googleFeed, writtenGoogle } from "./google-merchant.ts"

@@ -4,8 +4,7 @@
  */
 import { Agent, type OutgoingHttpHeaders, request } from "node:http"
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib"
-import type { OpenApiDocument } from "@larder/schemas/openapi/types.ts"
-import { openApi } from "@larder/schemas/openapi.ts"
+import { type OpenApiDocument, openApi } from "@larder/schemas"
 import { type Judge, makeJudge, type Reply } from "./judge.ts"
 
 export interface Options {

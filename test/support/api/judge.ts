@@ -3,11 +3,16 @@
  * exactly the fields it lists, and the headers that all answers share.
  */
 import type { IncomingHttpHeaders } from "node:http"
-import { isDay } from "@larder/schemas/dates.ts"
-import { endpoints } from "@larder/schemas/endpoints.ts"
-import { codeNames } from "@larder/schemas/error-codes.ts"
-import { componentSchemas } from "@larder/schemas/json-schema.ts"
-import type { OpenApiDocument, OpenApiOperation, OpenApiResponse, Reference } from "@larder/schemas/openapi/types.ts"
+import {
+  codeNames,
+  componentSchemas,
+  endpoints,
+  isDay,
+  type OpenApiDocument,
+  type OpenApiOperation,
+  type OpenApiResponse,
+  type Reference
+} from "@larder/schemas"
 import { Ajv2020 } from "ajv/dist/2020.js"
 import { expect } from "vitest"
 

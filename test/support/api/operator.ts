@@ -3,10 +3,9 @@
  * `larder-serve accounts|keys|ledger` runs on. The command line itself has its own tests.
  */
 
-import { type Scope, scopes } from "@larder/schemas/scopes.ts"
-import { layerAdministration } from "@larder/serve/cli/control/reach-ledger.ts"
-import { Administration, type AdministrationError, type NewKey } from "@larder/serve/ledger/administration.ts"
-import type { Entry } from "@larder/serve/ledger/chain/records.ts"
+import { type Scope, scopes } from "@larder/schemas"
+import { layerAdministration } from "@larder/serve/cli"
+import { Administration, type AdministrationError, type Entry, type NewKey } from "@larder/serve/ledger"
 import { ConfigProvider, Effect, Stream } from "effect"
 
 /** Ledgers in PostgreSQL, by the home of their server. */

@@ -3,8 +3,7 @@
  * the charges that the answers announced: that closes every file.
  */
 import { readFileSync, rmSync, statSync } from "node:fs"
-import type { NewKey } from "@larder/serve/ledger/administration.ts"
-import type { Entry } from "@larder/serve/ledger/chain/records.ts"
+import type { Entry, NewKey } from "@larder/serve/ledger"
 import { afterAll, beforeAll, expect, inject } from "vitest"
 import { type Server, startServer } from "../programs.ts"
 import { copyHome } from "../sample-home.ts"

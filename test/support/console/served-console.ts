@@ -1,7 +1,7 @@
 /** The console of a real server, and people who sign in to it. */
 import { rmSync } from "node:fs"
-import { layerPeopleAdministration } from "@larder/serve/cli/control/reach-people.ts"
-import { PeopleAdministration } from "@larder/serve/people/people-administration.ts"
+import { layerPeopleAdministration } from "@larder/serve/cli"
+import { PeopleAdministration } from "@larder/serve/people"
 import { ConfigProvider, Effect } from "effect"
 import { afterAll, beforeAll, inject } from "vitest"
 import { ledgerSettings } from "../api/ledger-place.ts"

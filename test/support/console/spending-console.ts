@@ -5,34 +5,27 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { scopes } from "@larder/schemas/scopes.ts"
-import { listen } from "@larder/serve/api/listen.ts"
-import { makeMeters } from "@larder/serve/api/meters.ts"
-import { loopback } from "@larder/serve/api/trusted-proxies.ts"
-import { Billing } from "@larder/serve/billing/billing.ts"
-import { openBilling } from "@larder/serve/billing/open-billing.ts"
-import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
-import { makeConsole } from "@larder/serve/console/app.ts"
-import { ledgerPages } from "@larder/serve/console/billing/account-statement.ts"
-import { rechargePages } from "@larder/serve/console/billing/auto-recharge.ts"
-import { billingPages } from "@larder/serve/console/billing/billing.ts"
-import { paymentPages } from "@larder/serve/console/billing/payment.ts"
-import { topUpPages } from "@larder/serve/console/billing/top-up.ts"
-import { keysPage } from "@larder/serve/console/keys/keys.ts"
-import { newKeyPage } from "@larder/serve/console/keys/new-key.ts"
-import { overviewPage } from "@larder/serve/console/overview/overview.ts"
-import { requestPages } from "@larder/serve/console/usage/requests.ts"
-import { usagePages } from "@larder/serve/console/usage/usage.ts"
-import type { Page } from "@larder/serve/console/web/page.ts"
-import { Administration } from "@larder/serve/ledger/administration.ts"
-import { embeddedConsole } from "@larder/serve/ledger/embedded/embedded-console.ts"
-import { ledgerInFile } from "@larder/serve/ledger/embedded/embedded-ledger.ts"
-import { LedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
-import { Ledger } from "@larder/serve/ledger/ledger.ts"
-import { People } from "@larder/serve/people/people.ts"
-import type { ConsoleDatabase } from "@larder/serve/persistence/console-database.ts"
-import { layerRequestLog } from "@larder/serve/persistence/requests/kept-requests.ts"
-import type { NotedRequest, RequestLog } from "@larder/serve/persistence/requests/request-log.ts"
+import { scopes } from "@larder/schemas"
+import { listen, makeMeters } from "@larder/serve/api"
+import { Billing, openBilling, Simulator } from "@larder/serve/billing"
+import {
+  billingPages,
+  keysPage,
+  ledgerPages,
+  makeConsole,
+  newKeyPage,
+  overviewPage,
+  type Page,
+  paymentPages,
+  rechargePages,
+  requestPages,
+  topUpPages,
+  usagePages
+} from "@larder/serve/console"
+import { Administration, embeddedConsole, Ledger, LedgerFile, ledgerInFile } from "@larder/serve/ledger"
+import { People } from "@larder/serve/people"
+import { type ConsoleDatabase, layerRequestLog, type NotedRequest, type RequestLog } from "@larder/serve/persistence"
+import { loopback } from "@larder/serve/trusted-proxies"
 import { Cause, Context, Effect, Layer, ManagedRuntime, References } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { layerPeople } from "../../people/joined.ts"

@@ -1,7 +1,6 @@
 /** Depots over the network, as programs open them. */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Patience } from "@larder/warehouse/depot/requests.ts"
-import { s3Depot } from "@larder/warehouse/depot/s3.ts"
+import { Patience, s3Depot } from "@larder/warehouse"
 import { Duration, Effect, Layer } from "effect"
 import type { HttpClient } from "effect/http/HttpClient"
 import { s3Service } from "./s3-service.ts"

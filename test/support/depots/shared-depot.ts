@@ -1,5 +1,5 @@
 /** Depots in buckets for real programs: what they are told of them. */
-import type { Bucket } from "@larder/warehouse/depot/s3.ts"
+import type { Bucket } from "@larder/warehouse"
 import { Effect, Redacted } from "effect"
 import { s3Service } from "./s3-service.ts"
 

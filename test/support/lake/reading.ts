@@ -1,7 +1,7 @@
 /** Reads a lake in a folder as its formats say, without the code that wrote it: the logs as JSON, and the Parquet files with hyparquet. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
-import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { DuckDb, literal } from "@larder/warehouse"
 import { Effect } from "effect"
 import { asyncBufferFromFile, parquetReadObjects } from "hyparquet"
 import { compressors } from "hyparquet-compressors"

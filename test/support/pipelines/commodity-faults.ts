@@ -3,7 +3,7 @@
  * Datamart. Faults that meet in one run have feeds of their own there, and all other feeds of the catalog are well.
  */
 import type { ServerResponse } from "node:http"
-import { catalog } from "@larder/pipelines/commodities/catalog.ts"
+import { catalog } from "@larder/pipelines"
 import { bodyOf, everyFeed, feedNamed, n, type Row, sectionsBody } from "./commodity-payloads.ts"
 import { feedAt } from "./live-commodities.ts"
 

@@ -4,11 +4,8 @@
  */
 import { mkdirSync, writeFileSync } from "node:fs"
 import path from "node:path"
-import { catalog, type Feed } from "@larder/pipelines/commodities/catalog.ts"
-import { rowsOf } from "@larder/pipelines/commodities/decode/payload.ts"
-import { type Limits, normalise } from "@larder/pipelines/commodities/normalise/normalise.ts"
-import { asksOf } from "@larder/pipelines/commodities/source/requests.ts"
-import { PublishedNumber } from "@larder/schemas/decimals.ts"
+import { asksOf, catalog, type Feed, type Limits, normalise, rowsOf } from "@larder/pipelines"
+import { PublishedNumber } from "@larder/schemas"
 
 const { feedOf, feeds } = catalog()
 

@@ -1,8 +1,7 @@
 /** Whole live runs of commodities, as the program makes them, on a machine that may have something wrong with itself. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { commodities } from "@larder/pipelines/commodities/commodities.ts"
-import { FeedsLeftOut, ingestFromOrigin } from "@larder/pipelines/run/run.ts"
-import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
+import { commodities, FeedsLeftOut, ingestFromOrigin } from "@larder/pipelines"
+import type { FeedLeftOut } from "@larder/schemas"
 import { Clock, ConfigProvider, Effect, Layer, Logger, Runtime } from "effect"
 import type { FaultyRun } from "./commodity-faults.ts"
 import { feedAt } from "./live-commodities.ts"

@@ -3,7 +3,7 @@
  * of them. What a store lists is four products, whose price tells the first read from the second.
  */
 import type { ServerResponse } from "node:http"
-import type { ListedStore } from "@larder/pipelines/storefronts/source/store-list.ts"
+import type { ListedStore } from "@larder/pipelines"
 
 export const forms = ["shopify", "woocommerce", "csv", "tsv", "xml"] as const
 export type Form = (typeof forms)[number]

@@ -1,7 +1,7 @@
 /** Files of feeds for tests: put together from text, handed over in pieces, and read to their end. */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { type Batch, FeedUnreadable, type ReadFile } from "@larder/pipelines/storefronts/decode/feed.ts"
+import { type Batch, FeedUnreadable, type ReadFile } from "@larder/pipelines"
 import fc from "fast-check"
 
 export async function* pieces<A>(...parts: ReadonlyArray<A>): AsyncGenerator<A> {

@@ -1,7 +1,6 @@
 /** Feeds of stores of any size, and what reading them may take: tests choose the megabytes. */
 import { assert } from "@effect/vitest"
-import { readShopifyCsv } from "@larder/pipelines/storefronts/decode/csv/shopify-csv.ts"
-import { readGoogleMerchant } from "@larder/pipelines/storefronts/decode/google/google-merchant.ts"
+import { readGoogleMerchant, readShopifyCsv } from "@larder/pipelines"
 import { manyRows, readMeasured } from "./file-feeds.ts"
 
 /** An item of a feed for Google, changed field by field; null leaves a field out. */

@@ -3,11 +3,15 @@
  * pause between two requests of a host. What the program adds (flags, output, exit codes) is tested with the program.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { type LivePolicy, liveOrigin } from "@larder/pipelines/run/origins/live.ts"
-import { Origin } from "@larder/pipelines/run/origins/origin.ts"
-import type { Pipeline, ReadResult } from "@larder/pipelines/run/pipeline.ts"
-import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
-import type { RunRecord } from "@larder/schemas/ingest.ts"
+import {
+  ingestFromOrigin,
+  type LivePolicy,
+  liveOrigin,
+  Origin,
+  type Pipeline,
+  type ReadResult
+} from "@larder/pipelines"
+import type { RunRecord } from "@larder/schemas"
 import { ConfigProvider, type Duration, Effect, Layer, Logger } from "effect"
 import { later } from "../later.ts"
 import type { Environment } from "../programs.ts"

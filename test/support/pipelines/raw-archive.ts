@@ -3,9 +3,7 @@ import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
 import { buffer } from "node:stream/consumers"
-import { Archive } from "@larder/pipelines/run/archive/archive.ts"
-import { openPack } from "@larder/pipelines/run/archive/packs/pack-file.ts"
-import { Origin } from "@larder/pipelines/run/origins/origin.ts"
+import { Archive, Origin, openPack } from "@larder/pipelines"
 import { Effect, FileSystem, Layer, Stream } from "effect"
 
 export const sha256Of = (bytes: string | Uint8Array) => createHash("sha256").update(bytes).digest("hex")

@@ -1,12 +1,15 @@
 /** Products of recorded feeds (`../shared/samples`), read as a run reads them. */
 import { createReadStream, existsSync, readFileSync } from "node:fs"
 import path from "node:path"
-import { readShopifyCsv } from "@larder/pipelines/storefronts/decode/csv/shopify-csv.ts"
-import type { ProductRow, ReadFile } from "@larder/pipelines/storefronts/decode/feed.ts"
-import { readGoogleMerchant } from "@larder/pipelines/storefronts/decode/google/google-merchant.ts"
-import { readProducts as readShopifyPage } from "@larder/pipelines/storefronts/decode/json/shopify-json.ts"
-import { readProducts as readWooPage } from "@larder/pipelines/storefronts/decode/json/woocommerce.ts"
-import type { Page } from "@larder/pipelines/storefronts/decode/page.ts"
+import {
+  type Page,
+  type ProductRow,
+  type ReadFile,
+  readGoogleMerchant,
+  readShopifyCsv,
+  readShopifyProducts,
+  readWooCommerceProducts
+} from "@larder/pipelines"
 import { samplesOf } from "../shared-samples.ts"
 
 const folder = samplesOf("storefront")
@@ -36,7 +39,7 @@ const pages =
   async () =>
     firstOfEach(names.flatMap((name) => read(readFileSync(path.join(folder, name), "utf8")).batch.products))
 const shopify = (...names: ReadonlyArray<string>) =>
-  pages(readShopifyPage, ...names.map((name) => `shopify-json/${name}.json`))
+  pages(readShopifyProducts, ...names.map((name) => `shopify-json/${name}.json`))
 
 /** The published products of a store by the feed's id. */
 export const sampleStores: Readonly<Record<string, () => Promise<ReadonlyMap<string, ProductRow>>>> = {
@@ -60,7 +63,10 @@ export const sampleStores: Readonly<Record<string, () => Promise<ReadonlyMap<str
   madhavasrinivasan: shopify("madhavasrinivasan--shopify_products"),
   mattosrodrigo: merchant("mattosrodrigo--merchant-feed.xml"),
   mintpixels: exported("mintpixels--products_export_1"),
-  samehgabriel: pages(readWooPage, "woocommerce/muhammadbayoumi--samehgabriel_wc_store_products_2026-07-20.json"),
+  samehgabriel: pages(
+    readWooCommerceProducts,
+    "woocommerce/muhammadbayoumi--samehgabriel_wc_store_products_2026-07-20.json"
+  ),
   "sooq-alemarat": merchant("sooq-alemarat--google-merchant-feed.xml"),
   "sooq-masr": merchant("sooq-masr--google-merchant-feed.xml"),
   taras2121212: merchant("taras2121212-source--google-merchant-feed.xml"),

@@ -2,10 +2,8 @@
 import { spawnSync } from "node:child_process"
 import { readdirSync, utimesSync } from "node:fs"
 import { assert } from "@effect/vitest"
-import { type Pipeline, ReadFailed } from "@larder/pipelines/run/pipeline.ts"
-import { rebuildDataSet } from "@larder/pipelines/run/rebuild.ts"
-import { ingestFromOrigin } from "@larder/pipelines/run/run.ts"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import { ingestFromOrigin, type Pipeline, ReadFailed, rebuildDataSet } from "@larder/pipelines"
+import type { Layout } from "@larder/warehouse"
 import { Effect } from "effect"
 import { copied } from "../warehouse/copied-home.ts"
 import { aLayout, ask, pantryIn } from "../warehouse/pantry.ts"
@@ -100,7 +98,7 @@ interface Killing {
 const script = `
   import * as NodeServices from "@effect/platform-node/NodeServices"
   import { Effect, FileSystem } from "effect"
-  import { layoutOf } from "@larder/warehouse/generation/layout.ts"
+  import { layoutOf } from "@larder/warehouse"
   import { pruneArchive } from "./prune.ts"
   const [home, killing] = process.argv.slice(1)
   const { methods, pattern, nth } = JSON.parse(killing)

@@ -1,7 +1,6 @@
 /** Answers of a Shopify storefront for tests: what it gives for a product, variant or picture, changed field by field. */
 import { assert } from "@effect/vitest"
-import { UnexpectedAnswer } from "@larder/pipelines/storefronts/decode/answers.ts"
-import { readProducts } from "@larder/pipelines/storefronts/decode/json/shopify-json.ts"
+import { readShopifyProducts, UnexpectedAnswer } from "@larder/pipelines"
 
 export type Fields = Readonly<Record<string, unknown>>
 
@@ -60,7 +59,7 @@ export const aProduct = (fields: Fields = {}) => ({
 })
 
 export const pageOf = (...products: ReadonlyArray<unknown>) => JSON.stringify({ products })
-export const read = (...products: ReadonlyArray<unknown>) => readProducts(pageOf(...products)).batch
+export const read = (...products: ReadonlyArray<unknown>) => readShopifyProducts(pageOf(...products)).batch
 
 /** How and why an answer is refused. */
 export const misfitOf = (attempt: () => unknown) => {

@@ -1,6 +1,6 @@
 /** Product exports of Shopify for tests, put together from rows by their columns, and what is read from them. */
 
-import { readShopifyCsv } from "@larder/pipelines/storefronts/decode/csv/shopify-csv.ts"
+import { readShopifyCsv } from "@larder/pipelines"
 import { readWhole } from "./file-feeds.ts"
 
 /** Cells of a row by the names of their columns. */

@@ -1,8 +1,7 @@
 /** A real HTTP server on this machine that misbehaves as a test tells it to, and remembers what it was asked. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { type LivePolicy, liveOrigin } from "@larder/pipelines/run/origins/live.ts"
-import { type Ask, Origin } from "@larder/pipelines/run/origins/origin.ts"
+import { type Ask, type LivePolicy, liveOrigin, Origin } from "@larder/pipelines"
 import { ConfigProvider, type Duration, Effect, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 

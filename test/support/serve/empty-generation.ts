@@ -1,8 +1,6 @@
 /** A generation without data, for tests whose endpoints are read as the test says. */
-import { provenancesOf, type ReadModel } from "@larder/serve/api/read-model.ts"
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import type { Generation, Live } from "@larder/warehouse/live/live.ts"
-import { withoutCommodities } from "@larder/warehouse/read-models/commodity.ts"
+import { provenancesOf, type ReadModel } from "@larder/serve/api"
+import { type DuckDb, type Generation, type Live, withoutCommodities } from "@larder/warehouse"
 
 export const emptyGeneration: Generation<ReadModel> = {
   id: "larder-000001",

@@ -4,10 +4,18 @@
  */
 import { cpSync } from "node:fs"
 import path from "node:path"
-import { beginning, type ChainHead, hashOf } from "@larder/serve/ledger/chain/chain.ts"
-import { type Account, type ApiKey, type Entry, plainEntry, plainKey } from "@larder/serve/ledger/chain/records.ts"
-import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
-import type { Group } from "@larder/serve/ledger/rules/ledger-state.ts"
+import {
+  type Account,
+  type ApiKey,
+  beginning,
+  type ChainHead,
+  type Entry,
+  type Group,
+  hashOf,
+  type LedgerStore,
+  plainEntry,
+  plainKey
+} from "@larder/serve/ledger"
 import { Effect, Stream } from "effect"
 import { append, opened, temporaryFolder } from "./sample-ledger.ts"
 

@@ -1,12 +1,17 @@
 /** The ledger in memory: the same rules with nothing durable. */
 
-import { BackupFailed } from "@larder/serve/ledger/administration.ts"
-import { beginning } from "@larder/serve/ledger/chain/chain.ts"
-import type { Account, ApiKey, Entry } from "@larder/serve/ledger/chain/records.ts"
-import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
-import { LedgerUnavailable } from "@larder/serve/ledger/errors.ts"
-import { monthOf } from "@larder/serve/ledger/moments.ts"
-import type { Group, Snapshot } from "@larder/serve/ledger/rules/ledger-state.ts"
+import {
+  type Account,
+  type ApiKey,
+  BackupFailed,
+  beginning,
+  type Entry,
+  type Group,
+  type LedgerStore,
+  LedgerUnavailable,
+  monthOf,
+  type Snapshot
+} from "@larder/serve/ledger"
 import { Effect, Stream } from "effect"
 
 interface MemoryStore extends LedgerStore {

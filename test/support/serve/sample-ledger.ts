@@ -3,15 +3,23 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
 import { afterAll } from "@effect/vitest"
-import { chain, type Draft } from "@larder/serve/ledger/chain/chain.ts"
-import { type ApiKey, plainEntry, plainKey } from "@larder/serve/ledger/chain/records.ts"
-import { embeddedStore } from "@larder/serve/ledger/embedded/embedded-store.ts"
-import { openLedgerFile } from "@larder/serve/ledger/embedded/ledger-file.ts"
-import { followEntries } from "@larder/serve/ledger/embedded/progress.ts"
-import type { LedgerStore } from "@larder/serve/ledger/embedded/store.ts"
-import { type Decision, openAccount } from "@larder/serve/ledger/rules/decisions.ts"
-import { apply, type Group, restore } from "@larder/serve/ledger/rules/ledger-state.ts"
-import type { Sqlite } from "@larder/serve/persistence/sqlite.ts"
+import {
+  type ApiKey,
+  apply,
+  chain,
+  type Decision,
+  type Draft,
+  embeddedStore,
+  followEntries,
+  type Group,
+  type LedgerStore,
+  openAccount,
+  openLedgerFile,
+  plainEntry,
+  plainKey,
+  restore
+} from "@larder/serve/ledger"
+import type { Sqlite } from "@larder/serve/persistence"
 import { Effect } from "effect"
 
 export const temporaryFolder = Effect.acquireRelease(

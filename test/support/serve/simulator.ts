@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { Simulator } from "@larder/serve/billing/simulator/simulator.ts"
+import { Simulator } from "@larder/serve/billing"
 import { Context, Effect, Layer } from "effect"
 import { consoleIn } from "./sqlite-console.ts"
 

@@ -3,8 +3,7 @@
  * those of commodities have changed once more with each later one.
  */
 
-import { commodity } from "@larder/warehouse/tables/commodity/data-set.ts"
-import type { DataSet } from "@larder/warehouse/tables/tables.ts"
+import { commodity, type DataSet } from "@larder/warehouse"
 import { withColumn, withDefinition, withoutTable, withTable } from "./other-versions.ts"
 
 const changes: ReadonlyArray<(before: DataSet) => DataSet> = [

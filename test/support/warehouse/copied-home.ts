@@ -1,6 +1,6 @@
 /** A home that is published once for a file of tests. Each test works on a copy of its own. */
 import { cpSync } from "node:fs"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import type { Layout } from "@larder/warehouse"
 import { Effect } from "effect"
 import { onceForFile } from "../once-for-file.ts"
 import { aLayout } from "./pantry.ts"

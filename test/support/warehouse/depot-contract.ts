@@ -3,7 +3,7 @@ import { createHash, randomUUID } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import path from "node:path"
 import { assert } from "@effect/vitest"
-import { type Depot, datedObjects, hintName, objectName, putObject } from "@larder/warehouse/depot/depot.ts"
+import { type Depot, datedObjects, hintName, objectName, putObject } from "@larder/warehouse"
 import { Effect, FileSystem, Option, type Scope, Stream } from "effect"
 import { itWorks } from "../it-works.ts"
 

@@ -1,6 +1,6 @@
 /** A program that ends in every way that a command can end. */
 
-import { programOf } from "@larder/warehouse/cli/program.ts"
+import { programOf } from "@larder/warehouse/cli"
 import { Console, Effect, Runtime, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 

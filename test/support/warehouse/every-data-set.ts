@@ -1,13 +1,16 @@
 /** A warehouse with something of everything, for tests of what people open. */
 
-import { dataSets } from "@larder/warehouse/data-sets.ts"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import type { Parts } from "@larder/warehouse/opened/parts.ts"
-import { stage } from "@larder/warehouse/publishing/staging.ts"
-import { brandedFood } from "@larder/warehouse/tables/branded_food/data-set.ts"
-import { commodity, priceVersionTable } from "@larder/warehouse/tables/commodity/data-set.ts"
-import { definitionHash } from "@larder/warehouse/tables/dictionary.ts"
-import type { DataSet } from "@larder/warehouse/tables/tables.ts"
+import {
+  brandedFood,
+  commodity,
+  type DataSet,
+  dataSets,
+  definitionHash,
+  type Layout,
+  type Parts,
+  priceVersionTable,
+  stage
+} from "@larder/warehouse"
 import { Effect, FileSystem, Path } from "effect"
 import { labelsAlone, publishLabels } from "./label-rows.ts"
 import { aLayout, aRun, publishStaged } from "./pantry.ts"

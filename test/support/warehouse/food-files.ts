@@ -2,9 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { DuckDb, identifier, literal } from "@larder/warehouse/duckdb.ts"
-import { buildFoods } from "@larder/warehouse/search/build/build.ts"
-import { define } from "@larder/warehouse/tables/dictionary.ts"
+import { buildFoods, DuckDb, define, identifier, literal } from "@larder/warehouse"
 import { Effect, FileSystem, Schema } from "effect"
 import { labelsAlone } from "./label-rows.ts"
 

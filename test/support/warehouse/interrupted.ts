@@ -1,5 +1,5 @@
 /** A program that is interrupted in a narrow place. */
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
+import type { Layout } from "@larder/warehouse"
 import { Effect, Fiber } from "effect"
 import { publishingInto } from "./pantry.ts"
 

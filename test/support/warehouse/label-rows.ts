@@ -1,10 +1,6 @@
 /** Labels of branded foods in a warehouse of their own, for tests of what is published with them. */
 
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { type Staging, stage } from "@larder/warehouse/publishing/staging.ts"
-import { buildFoods } from "@larder/warehouse/search/build/build.ts"
-import { brandedFood } from "@larder/warehouse/tables/branded_food/data-set.ts"
-import type { DataSet } from "@larder/warehouse/tables/tables.ts"
+import { brandedFood, buildFoods, type DataSet, type Layout, type Staging, stage } from "@larder/warehouse"
 import { Effect } from "effect"
 import { aRun, publishStaged } from "./pantry.ts"
 

@@ -1,10 +1,14 @@
 /** The foods of a home, opened as a server opens them. */
 
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
-import { layoutOf } from "@larder/warehouse/generation/layout.ts"
-import { isLoaded, newestManifest, readManifest } from "@larder/warehouse/generation/manifest.ts"
-import { verifiedDatabase } from "@larder/warehouse/generation/parts.ts"
-import { openServedFoods } from "@larder/warehouse/live/sidecar-files.ts"
+import {
+  DuckDb,
+  isLoaded,
+  layoutOf,
+  newestManifest,
+  openServedFoods,
+  readManifest,
+  verifiedDatabase
+} from "@larder/warehouse"
 import { Effect, Option } from "effect"
 
 /**

@@ -1,9 +1,5 @@
 /** What a server holds of the pantry: how it is watched and read, and the days that are published into it. */
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { readManifest } from "@larder/warehouse/generation/manifest.ts"
-import { type LiveData, watchLive } from "@larder/warehouse/live/live.ts"
-import { rollback } from "@larder/warehouse/publishing/rollback.ts"
+import { type DuckDb, type Layout, type LiveData, readManifest, rollback, watchLive } from "@larder/warehouse"
 import { Effect, FileSystem, Option, Schema, type Scope } from "effect"
 import { onceForFile } from "../once-for-file.ts"
 import { copied } from "./copied-home.ts"

@@ -1,5 +1,5 @@
 /** Data sets as another version of Larder defines them. */
-import type { DataSet, Table } from "@larder/warehouse/tables/tables.ts"
+import type { DataSet, Table } from "@larder/warehouse"
 import { Schema } from "effect"
 
 /** The next version, with these tables. */

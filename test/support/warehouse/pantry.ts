@@ -1,16 +1,24 @@
 /** A small data set with a table of each kind of merging, in a warehouse of its own, for the tests of this room. */
 import { randomUUID } from "node:crypto"
-import type { RunRecord } from "@larder/schemas/ingest.ts"
-import { dataSets } from "@larder/warehouse/data-sets.ts"
-import type { Depot } from "@larder/warehouse/depot/depot.ts"
-import { DuckDb, literal } from "@larder/warehouse/duckdb.ts"
-import { type Layout, layoutOf } from "@larder/warehouse/generation/layout.ts"
-import type { Check } from "@larder/warehouse/publishing/check.ts"
-import { publish } from "@larder/warehouse/publishing/publish.ts"
-import { PublishedMeanwhile } from "@larder/warehouse/publishing/record.ts"
-import { type Staged, type Staging, stage } from "@larder/warehouse/publishing/staging.ts"
-import { rejectTable } from "@larder/warehouse/tables/ingest-tables.ts"
-import type { DataSet, Records, Table } from "@larder/warehouse/tables/tables.ts"
+import type { RunRecord } from "@larder/schemas"
+import {
+  type Check,
+  type DataSet,
+  type Depot,
+  DuckDb,
+  dataSets,
+  type Layout,
+  layoutOf,
+  literal,
+  PublishedMeanwhile,
+  publish,
+  type Records,
+  rejectTable,
+  type Staged,
+  type Staging,
+  stage,
+  type Table
+} from "@larder/warehouse"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import { rowsInAll } from "./seen.ts"
 

@@ -13,8 +13,7 @@ import {
 } from "node:fs"
 import path from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { objectName } from "@larder/warehouse/depot/depot.ts"
-import type { Manifest } from "@larder/warehouse/generation/manifest.ts"
+import { type Manifest, objectName } from "@larder/warehouse"
 import { Effect } from "effect"
 import { tamper } from "./pantry.ts"
 

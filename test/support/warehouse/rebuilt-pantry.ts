@@ -1,7 +1,5 @@
 /** A rebuild of the pantry, as if these were its runs in the raw archive. */
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { newestManifest } from "@larder/warehouse/generation/manifest.ts"
-import { rebuildFrom } from "@larder/warehouse/publishing/rebuild.ts"
+import { type Layout, newestManifest, rebuildFrom } from "@larder/warehouse"
 import { Effect, Option } from "effect"
 import { aLayout, type Found, pantry, publishFound } from "./pantry.ts"
 

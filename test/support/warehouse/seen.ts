@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"
-import { DuckDb, type DuckDbError, identifier, literal } from "@larder/warehouse/duckdb.ts"
+import { DuckDb, type DuckDbError, identifier, literal } from "@larder/warehouse"
 import { Effect, Schema, Scope, Semaphore } from "effect"
 
 const Named = Schema.Struct({ name: Schema.String })

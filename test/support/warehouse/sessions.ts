@@ -1,5 +1,5 @@
 /** An analyst's sessions, in other time zones: no answer may depend on that. */
-import { DuckDb, literal, type Row } from "@larder/warehouse/duckdb.ts"
+import { DuckDb, literal, type Row } from "@larder/warehouse"
 import { Effect, FileSystem } from "effect"
 
 export const zones = ["UTC", "America/Chicago", "Asia/Kolkata"] as const

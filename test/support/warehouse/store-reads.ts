@@ -1,10 +1,6 @@
 /** Reads of stores, published one after the other, for tests of what becomes of them. Ids are as short as the tests like. */
 
-import { literal } from "@larder/warehouse/duckdb.ts"
-import type { Layout } from "@larder/warehouse/generation/layout.ts"
-import { stage } from "@larder/warehouse/publishing/staging.ts"
-import { createHalfProductTable, halfProductTable } from "@larder/warehouse/storefronts/reconcile.ts"
-import { storefront } from "@larder/warehouse/tables/storefront/data-set.ts"
+import { createHalfProductTable, halfProductTable, type Layout, literal, stage, storefront } from "@larder/warehouse"
 import { Effect } from "effect"
 import { onceForFile } from "../once-for-file.ts"
 import { aLayout, aRun, ask, publishStaged } from "./pantry.ts"

@@ -1,9 +1,7 @@
 /** What lies in a home and belongs to no generation that is kept: what runs make on their way, and killed ones leave. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import path from "node:path"
-import { dataSets } from "@larder/warehouse/data-sets.ts"
-import { objectName } from "@larder/warehouse/depot/depot.ts"
-import type { Manifest } from "@larder/warehouse/generation/manifest.ts"
+import { dataSets, type Manifest, objectName } from "@larder/warehouse"
 
 const opened = [...dataSets.map(({ about }) => about.pipeline), "ingestion", "larder"].map((name) => `${name}.duckdb`)
 const locks = [...dataSets.map(({ about }) => about.pipeline), "beside", "opened"].map((name) => `.${name}.lock`)

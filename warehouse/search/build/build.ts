@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
-import { FoodCategory } from "@larder/schemas/branded-food/records.ts"
+import { FoodCategory } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import { type DuckDb, type DuckDbError, literal } from "../../duckdb.ts"
 import { FoodFilesDamaged } from "../files.ts"

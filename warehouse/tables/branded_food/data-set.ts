@@ -9,7 +9,7 @@ import {
   NutritionRow,
   QualityFlagRow,
   VersionRow
-} from "@larder/schemas/branded-food/tables.ts"
+} from "@larder/schemas"
 import { completedLabel } from "../../branded-foods/completed-label.ts"
 import { buildFoods } from "../../search/build/build.ts"
 import { type DataSet, sqlOf, table, view } from "../tables.ts"

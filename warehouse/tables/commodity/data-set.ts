@@ -1,12 +1,5 @@
 /** Prices of commodities: catalog, and every published value. */
-import {
-  CommodityProductRow,
-  Coverage,
-  MetricRow,
-  Price,
-  PriceVersion,
-  SeriesRow
-} from "@larder/schemas/commodity/tables.ts"
+import { CommodityProductRow, Coverage, MetricRow, Price, PriceVersion, SeriesRow } from "@larder/schemas"
 import { type DataSet, table, view } from "../tables.ts"
 
 export const productTable = table("commodity", "product", CommodityProductRow, { by: "replacing all" })

@@ -12,7 +12,7 @@ import {
   StoreStatusRow,
   VariantChangeRow,
   VariantRow
-} from "@larder/schemas/storefront/tables.ts"
+} from "@larder/schemas"
 import { lastSeen } from "../../storefronts/last-seen.ts"
 import { reconcileReads } from "../../storefronts/reconcile.ts"
 import { type DataSet, sqlOf, table, type View, view } from "../tables.ts"

@@ -1,5 +1,5 @@
 /** The header of a CSV file, and how DuckDB reads the rest: every column as text, with nothing auto-detected. */
-import { identifier, literal } from "@larder/warehouse/duckdb.ts"
+import { identifier, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { startOf } from "../../source/zip.ts"
 import { shown } from "../../source/zip-members.ts"

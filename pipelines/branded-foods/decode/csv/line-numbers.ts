@@ -3,7 +3,7 @@
  * `release.<member>` holds only usable rows. The line of a staged row follows from its rowid and from the lines of the
  * rejects. Line numbers count records: a record that contains a line break counts once.
  */
-import { type DuckDb, literal } from "@larder/warehouse/duckdb.ts"
+import { type DuckDb, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { LabelMember } from "./members.ts"
 

@@ -2,7 +2,7 @@
  * Adds entries of the release's dictionaries that ours lack. Labels can be read without them, so a dictionary that
  * cannot be used only causes a warning. A truncated one fails the form, as any other file does.
  */
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import type { DuckDb } from "@larder/warehouse"
 import { Effect } from "effect"
 import { columnOf, type Header, readHeader, relationOf } from "./header.ts"
 import { filterMember } from "./load-member.ts"

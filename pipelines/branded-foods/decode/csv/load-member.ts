@@ -3,7 +3,7 @@
  * `countRecords` counts its records in parallel. If a field cannot be typed, every row is checked. If DuckDB still
  * refuses the file, or the counts differ, broken records are filtered out first.
  */
-import type { DuckDb } from "@larder/warehouse/duckdb.ts"
+import type { DuckDb } from "@larder/warehouse"
 import { Effect, Exit, Schema } from "effect"
 import { countRecords } from "./count-records.ts"
 import { filterRecords } from "./filter-records.ts"

@@ -4,7 +4,7 @@
  * fields stay texts. There are two ways to read a file. DuckDB types the fields itself, which takes 60 % of the time
  * and fails at the first field that cannot be typed. Or every field is read as text and checked.
  */
-import { identifier, literal } from "@larder/warehouse/duckdb.ts"
+import { identifier, literal } from "@larder/warehouse"
 import { type Header, relationOf } from "./header.ts"
 import type { LabelMember } from "./members.ts"
 

@@ -2,7 +2,7 @@
  * The keys of a food in the JSON release, how DuckDB reads them (as text, except for the ids of amounts), and the check
  * of a record against them.
  */
-import { literal } from "@larder/warehouse/duckdb.ts"
+import { literal } from "@larder/warehouse"
 
 /**
  * What a key holds: `text` is published as it is (it may be a number, but not an object or list); `value` is validated

@@ -1,6 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
-import { DuckDb } from "@larder/warehouse/duckdb.ts"
+import { DuckDb } from "@larder/warehouse"
 import { Effect, FileSystem, Layer, Schema } from "effect"
 import { readChunk } from "./keys.ts"
 import { takeRefused } from "./refused-lines.ts"

@@ -6,7 +6,7 @@
  */
 import { open, rename, rm } from "node:fs/promises"
 import { basename } from "node:path"
-import type { DuckDb, DuckDbError } from "@larder/warehouse/duckdb.ts"
+import type { DuckDb, DuckDbError } from "@larder/warehouse"
 import { Effect } from "effect"
 import { FileUnwritable } from "../../../run/files/write-all.ts"
 import { beginningOf, copyRanges, halves, type Range, rejectOf } from "./chunk-lines.ts"

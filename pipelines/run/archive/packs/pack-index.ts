@@ -4,7 +4,7 @@
  * built again. Whatever it says, a payload is read from its pack and compared with its hash.
  */
 import { DatabaseSync } from "node:sqlite"
-import { ifMissing } from "@larder/warehouse/generation/layout.ts"
+import { ifMissing } from "@larder/warehouse"
 import { Effect, FileSystem, Path } from "effect"
 import { reasonOf } from "../../files/causes.ts"
 import { openPack } from "./pack-file.ts"

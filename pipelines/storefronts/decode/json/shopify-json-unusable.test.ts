@@ -1,7 +1,7 @@
 /** What a Shopify storefront answers and cannot be used: single products, and answers that are no page of products. */
 import { assert, describe, it } from "@effect/vitest"
 import { anImage, aProduct, aVariant, misfitOf, pageOf, read } from "@larder/test/support/pipelines/shopify-answers.ts"
-import { readCollections, readMembers, readProducts } from "./shopify-json.ts"
+import { readCollections, readMembers, readShopifyProducts } from "./shopify-json.ts"
 
 describe("a product that cannot be used", () => {
   const cases: ReadonlyArray<readonly [reason: string, product: unknown]> = [
@@ -79,7 +79,7 @@ describe("a product that cannot be used", () => {
     ]
   ]
   it.each(cases)("is rejected, and the others are kept: %s (case %#)", (reason, product) => {
-    const { batch, listed } = readProducts(pageOf(aProduct({ id: 1 }), product, aProduct({ id: 3 })))
+    const { batch, listed } = readShopifyProducts(pageOf(aProduct({ id: 1 }), product, aProduct({ id: 3 })))
     assert.deepStrictEqual(batch.rejects, [
       { position: 2, reason, payload: JSON.stringify(product === undefined ? null : product).slice(0, 10_000) }
     ])
@@ -87,14 +87,14 @@ describe("a product that cannot be used", () => {
   })
 
   it("is still listed by its id", () => {
-    assert.deepStrictEqual(readProducts(pageOf(aProduct({ id: 5, title: "" }))).ids, ["5"])
+    assert.deepStrictEqual(readShopifyProducts(pageOf(aProduct({ id: 5, title: "" }))).ids, ["5"])
   })
 
   it("is shown up to 10,000 characters, and not at all when it nests too deep", () => {
     const [long] = read(aProduct({ title: "", body_html: "x".repeat(20_000) })).rejects
     assert.lengthOf(long?.payload ?? "", 10_000)
     const nested = `{"products":[{"id":1,"title":${"[".repeat(50_000)}${"]".repeat(50_000)}}]}`
-    const [deep] = readProducts(nested).batch.rejects
+    const [deep] = readShopifyProducts(nested).batch.rejects
     assert.match(deep?.payload ?? "", /^\(cannot be shown: /)
   })
 
@@ -137,7 +137,7 @@ describe("an answer that is not a page of products", () => {
     ]
   ])("fails as %s: %s", (kind, text, problem) => {
     assert.deepStrictEqual(
-      misfitOf(() => readProducts(text)),
+      misfitOf(() => readShopifyProducts(text)),
       { kind, problem }
     )
     assert.strictEqual(misfitOf(() => readMembers(text, "1", 0)).kind, kind)
@@ -147,7 +147,7 @@ describe("an answer that is not a page of products", () => {
     const listOf = (key: string, entries: number) => JSON.stringify({ [key]: Array(entries).fill(0) })
     const problemOf = (key: string) => `the answer is a list of 1001 ${key}, and no page has more than 1000`
     for (const [key, reader] of [
-      ["products", readProducts],
+      ["products", readShopifyProducts],
       ["products", (text: string) => readMembers(text, "1", 0)],
       ["collections", readCollections]
     ] as const) {
@@ -160,22 +160,22 @@ describe("an answer that is not a page of products", () => {
   it("fails as other shape when it holds more than 1,000,000 values", () => {
     const million = ',"a":{},"b":[]'.repeat(250_000)
     const pageWith = (more: string) => `{"products":[]${million.slice(0, -7)}${more}}`
-    assert.strictEqual(readProducts(pageWith("")).listed, 0)
+    assert.strictEqual(readShopifyProducts(pageWith("")).listed, 0)
     const problem = "the answer holds 1,000,002 values, and no page has more than 1,000,000"
     assert.deepStrictEqual(
-      misfitOf(() => readProducts(pageWith(',"b":[]'))),
+      misfitOf(() => readShopifyProducts(pageWith(',"b":[]'))),
       { kind: "other shape", problem }
     )
   })
 
   it("does not count commas and brackets within texts", () => {
     const text = String.raw`{[,\"\\`.repeat(400_000)
-    const { listed } = readProducts(`{"products":[],"a":"${text}","b":"${text}"}`)
+    const { listed } = readShopifyProducts(`{"products":[],"a":"${text}","b":"${text}"}`)
     assert.strictEqual(listed, 0)
   })
 
   it("fails as not json when it is cut off", () => {
-    const { kind, problem } = misfitOf(() => readProducts(pageOf(aProduct()).slice(0, -20)))
+    const { kind, problem } = misfitOf(() => readShopifyProducts(pageOf(aProduct()).slice(0, -20)))
     assert.strictEqual(kind, "not json")
     assert.match(problem, /^the answer is not JSON, or is cut off: /)
   })
@@ -186,7 +186,7 @@ describe("an answer that is not a page of products", () => {
     ["inventory_item_id", aProduct({ variants: [aVariant({ inventory_item_id: 5 })] })],
     ["old_inventory_quantity", aProduct({ variants: [aVariant({ old_inventory_quantity: 5 })] })]
   ])("fails as other shape when it is of the Admin API, known by %s", (_, product) => {
-    const { kind, problem } = misfitOf(() => readProducts(pageOf(aProduct(), product)))
+    const { kind, problem } = misfitOf(() => readShopifyProducts(pageOf(aProduct(), product)))
     assert.strictEqual(kind, "other shape")
     assert.match(problem, /^products as the Admin API gives them \(number 2 has its fields\), which include drafts/)
   })

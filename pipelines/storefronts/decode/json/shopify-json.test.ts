@@ -10,7 +10,7 @@ import {
   responseTime
 } from "@larder/test/support/pipelines/shopify-answers.ts"
 import { pageText } from "../payload-text.ts"
-import { readProducts } from "./shopify-json.ts"
+import { readShopifyProducts } from "./shopify-json.ts"
 
 const variantsOf = (...variants: ReadonlyArray<unknown>) => read(aProduct({ variants })).variants
 const firstVariant = (fields: Fields) => variantsOf(aVariant(fields))[0]
@@ -18,7 +18,7 @@ const firstProduct = (fields: Fields) => read(aProduct(fields)).products[0]
 
 describe("a page of products", () => {
   it("becomes rows of products, variants and pictures", () => {
-    assert.deepStrictEqual(readProducts(pageOf(aProduct())), {
+    assert.deepStrictEqual(readShopifyProducts(pageOf(aProduct())), {
       ids: ["8100000000001"],
       listed: 1,
       batch: {
@@ -78,18 +78,21 @@ describe("a page of products", () => {
     const bytes = (title: string) =>
       Buffer.from(pageOf(aProduct({ id: 1, title }), aProduct({ id: 2, title: "kept \ufffd" })))
     const torn = Buffer.from(bytes("Caf~").map((byte) => (byte === 0x7e ? 0xe9 : byte)))
-    const { batch } = readProducts(pageText(torn))
+    const { batch } = readShopifyProducts(pageText(torn))
     assert.deepStrictEqual(
       [batch.rejects.map(({ reason }) => reason), batch.products.map(({ title }) => title)],
       [["it has bytes that are not text in the page's encoding"], ["kept \ufffd"]]
     )
-    const declared = readProducts(pageText(torn, "application/json; charset=iso-8859-1")).batch
+    const declared = readShopifyProducts(pageText(torn, "application/json; charset=iso-8859-1")).batch
     assert.deepStrictEqual(declared.products[0]?.title, "Café")
-    assert.strictEqual(readProducts(pageText(bytes("Café"), "application/json")).batch.products[0]?.title, "Café")
+    assert.strictEqual(
+      readShopifyProducts(pageText(bytes("Café"), "application/json")).batch.products[0]?.title,
+      "Café"
+    )
   })
 
   it("is empty when it has no products", () => {
-    const { listed, ids, batch } = readProducts('\uFEFF {"products":[]}')
+    const { listed, ids, batch } = readShopifyProducts('\uFEFF {"products":[]}')
     assert.deepStrictEqual([listed, ids, batch.rows, batch.rejects], [0, [], [], []])
   })
 
@@ -97,14 +100,14 @@ describe("a page of products", () => {
     const later = (text: string) => text.replaceAll(responseTime, "2026-03-02T10:00:03+01:00")
     const page = pageOf(aProduct(), aProduct({ id: 2 }))
     assert.notStrictEqual(later(page), page)
-    assert.deepStrictEqual(readProducts(later(page)), readProducts(page))
+    assert.deepStrictEqual(readShopifyProducts(later(page)), readShopifyProducts(page))
   })
 
   it("reads text that is escaped in the JSON", () => {
     const text = pageOf(aProduct({ body_html: "<p>Half/half</p>" }))
       .replaceAll("<", "\\u003c")
       .replaceAll("/", "\\/")
-    assert.strictEqual(readProducts(text).batch.products[0]?.body_text, "Half/half")
+    assert.strictEqual(readShopifyProducts(text).batch.products[0]?.body_text, "Half/half")
   })
 
   it("also takes tags as one text with commas", () => {

@@ -46,7 +46,7 @@ const entriesOf = (text: string, key: string, isOfAdmin: (entry: JsonObject) => 
 }
 
 /** A page of `/products.json`. Fails with `UnexpectedAnswer`, of kind `window` beyond the 25,000 products that a shop shows. */
-export const readProducts = (answer: string, judged = new Judged()): Page =>
+export const readShopifyProducts = (answer: string, judged = new Judged()): Page =>
   pageOfProducts(entriesOf(answer, "products", productOfAdmin), judged, productOf)
 
 /** A page of `/collections/<handle>/products.json`: members of a collection, after `offset` of earlier pages. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { UnexpectedAnswer } from "../answers.ts"
-import { readProducts } from "./woocommerce.ts"
+import { readWooCommerceProducts } from "./woocommerce.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -47,7 +47,7 @@ const aProduct = (fields: Fields = {}) => ({
   ...fields
 })
 
-const read = (...products: ReadonlyArray<unknown>) => readProducts(JSON.stringify(products))
+const read = (...products: ReadonlyArray<unknown>) => readWooCommerceProducts(JSON.stringify(products))
 const productWith = (fields: Fields) => read(aProduct(fields)).batch.products[0] ?? assert.fail("rejected")
 const variantWith = (prices: Fields, fields: Fields = {}) =>
   read(aProduct({ prices: somePrices(prices), ...fields })).batch.variants[0] ?? assert.fail("rejected")
@@ -234,7 +234,7 @@ describe("a page of WooCommerce products", () => {
     ["other shape", '{"products":[]}', "the answer has no array of products, but products"]
   ])("fails as %s when it is not such a page (case %#)", (kind, text, problem) => {
     try {
-      readProducts(text)
+      readWooCommerceProducts(text)
       assert.fail("it was read")
     } catch (error) {
       if (!(error instanceof UnexpectedAnswer)) throw error

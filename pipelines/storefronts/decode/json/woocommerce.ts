@@ -138,7 +138,7 @@ const refuseAdmin = (entries: ReadonlyArray<unknown>) => {
 }
 
 /** A page of products. Fails with `UnexpectedAnswer`. */
-export const readProducts = (page: string, judged = new Judged()): Page => {
+export const readWooCommerceProducts = (page: string, judged = new Judged()): Page => {
   const answer = parseAnswer(page)
   if (!Array.isArray(answer)) throw misfit(answer, "array of products")
   refuseEndless(answer, "products")

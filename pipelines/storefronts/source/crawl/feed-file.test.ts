@@ -1,6 +1,5 @@
 import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "@effect/vitest"
-import { Archive } from "@larder/pipelines/run/archive/archive.ts"
 import {
   hastyStore,
   type Misbehaviour,
@@ -12,6 +11,7 @@ import {
   storeAt
 } from "@larder/test/support/pipelines/store-host.ts"
 import { Effect, FileSystem, Path } from "effect"
+import { Archive } from "../../../run/archive/archive.ts"
 import { feedKinds } from "../../feed-kinds.ts"
 import type { ListedStore } from "../store-list.ts"
 import { nothingKnown } from "./product-list.ts"

@@ -2,7 +2,7 @@
  * The outcomes of reading a store. Only after `complete` is everything withdrawn that the store no longer lists. With any
  * other outcome the known data stays, except that a complete product list still withdraws products.
  */
-import type { FeedLeftOut } from "@larder/schemas/ingest.ts"
+import type { FeedLeftOut } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import type { OriginError, UpstreamUnavailable } from "../../../run/origins/origin.ts"
 import { UnexpectedAnswer } from "../../decode/answers.ts"

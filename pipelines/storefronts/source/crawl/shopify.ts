@@ -6,7 +6,7 @@
 import { Effect } from "effect"
 import type { RawFile } from "../../../run/archive/fetch-list.ts"
 import { UnexpectedAnswer } from "../../decode/answers.ts"
-import { readMeta, readProducts, type StoreMeta } from "../../decode/json/shopify-json.ts"
+import { readMeta, readShopifyProducts, type StoreMeta } from "../../decode/json/shopify-json.ts"
 import type { Page } from "../../decode/page.ts"
 import { Judged } from "../../decode/stated.ts"
 import type { ListedStore } from "../store-list.ts"
@@ -128,7 +128,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
       window,
       reported: facts.reported_product_count,
       turn: (page) =>
-        asking.page(addressOf("products.json", page), [currencyCookie], (text) => readProducts(text, judged)),
+        asking.page(addressOf("products.json", page), [currencyCookie], (text) => readShopifyProducts(text, judged)),
       take: ({ found, raw }) => takeProducts(found, raw)
     },
     known,

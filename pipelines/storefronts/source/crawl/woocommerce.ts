@@ -1,7 +1,7 @@
 /** Reads a WooCommerce store: the pages of products of its Store API, which has no collections. */
 import { Effect } from "effect"
 import type { RawFile } from "../../../run/archive/fetch-list.ts"
-import { readProducts } from "../../decode/json/woocommerce.ts"
+import { readWooCommerceProducts } from "../../decode/json/woocommerce.ts"
 import { Judged } from "../../decode/stated.ts"
 import type { ListedStore } from "../store-list.ts"
 import type { StorePolicy } from "./policy.ts"
@@ -43,7 +43,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
       reported: null,
       turn: (page) =>
         Effect.map(
-          asking.page(addressOf(address, page), [total], (text) => readProducts(text, judged)),
+          asking.page(addressOf(address, page), [total], (text) => readWooCommerceProducts(text, judged)),
           (turned) => ({
             ...turned,
             ...totalOf(turned.raw)

@@ -2,7 +2,7 @@
  * Checks entries in the order of their numbers: each is unchanged and follows its predecessor, each was charged to a
  * key of its account, and calls have spent only credits that were there.
  */
-import type { Sqlite } from "../../../persistence/sqlite.ts"
+import type { Sqlite } from "../../../persistence/index.ts"
 import { beginning, breakBefore, type ChainHead } from "../../chain/chain.ts"
 import { type Entry, isMoneyOut } from "../../chain/records.ts"
 import { entryColumns, numberIn, textIn } from "../tables.ts"

@@ -1,5 +1,5 @@
 /** Checks expiring credits: what charges and expiry left of them, and that no charge used them after expiry. */
-import type { Sqlite } from "../../../persistence/sqlite.ts"
+import type { Sqlite } from "../../../persistence/index.ts"
 import type { Entry } from "../../chain/records.ts"
 import { grantChanges } from "../../rules/expiring-grants.ts"
 import { readGrants } from "../statement.ts"

@@ -15,7 +15,7 @@ import {
   written
 } from "@larder/test/support/serve/sample-ledger.ts"
 import { Effect, Exit, Scope } from "effect"
-import type { Sqlite } from "../../../persistence/sqlite.ts"
+import type { Sqlite } from "../../../persistence/index.ts"
 import { beginning, type ChainHead } from "../../chain/chain.ts"
 import { embeddedLedger } from "../embedded-ledger.ts"
 import { ledgerFileIn, openLedgerFile } from "../ledger-file.ts"

@@ -3,7 +3,7 @@
  * its predecessor, and all derived data against entries and records. The compared data is one snapshot. Ten million
  * entries take a few minutes, and memory for one number per entry.
  */
-import type { Sqlite } from "../../../persistence/sqlite.ts"
+import type { Sqlite } from "../../../persistence/index.ts"
 import type { Verification } from "../../administration.ts"
 import { beginning, type ChainHead, chainCheck, type Head, hashOfRecord, noHead } from "../../chain/chain.ts"
 import { nameOf, type Recorded, recordedTables } from "../../chain/records.ts"

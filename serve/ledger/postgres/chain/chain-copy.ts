@@ -5,7 +5,7 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schema, Stream } from "effect"
-import type { Sqlite } from "../../../persistence/sqlite.ts"
+import type { Sqlite } from "../../../persistence/index.ts"
 import { headIn } from "../../embedded/head.ts"
 import { numberIn, textIn } from "../../embedded/tables.ts"
 import { keptHead } from "./chain.ts"

@@ -4,10 +4,16 @@ import { Effect, Layer, type Redacted, Schedule, Schema } from "effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { SqlError } from "effect/sql/SqlError"
-import { ConsoleDatabase, consoleUnavailable, statementsOf } from "../../../persistence/console-database.ts"
-import { consoleTables } from "../../../persistence/console-tables.ts"
-import { betweenCells, betweenRows, type RowsAsText } from "../../../persistence/rows-as-text.ts"
-import type { Cell } from "../../../persistence/sqlite.ts"
+import {
+  betweenCells,
+  betweenRows,
+  type Cell,
+  ConsoleDatabase,
+  consoleTables,
+  consoleUnavailable,
+  type RowsAsText,
+  statementsOf
+} from "../../../persistence/index.ts"
 import { connect, transact } from "./database.ts"
 import { asOutage } from "./outages.ts"
 import { recordingInConsole } from "./recording.ts"

@@ -4,9 +4,15 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Option, Schema, Stream } from "effect"
-import { consoleUnavailable } from "../../../persistence/console-database.ts"
-import { allTables, backedUp, countsOf, TableCount } from "../../../persistence/console-tables.ts"
-import type { Cell, Sqlite } from "../../../persistence/sqlite.ts"
+import {
+  allTables,
+  backedUp,
+  type Cell,
+  consoleUnavailable,
+  countsOf,
+  type Sqlite,
+  TableCount
+} from "../../../persistence/index.ts"
 import { because } from "./postgres-console.ts"
 
 /** About 2 MB of rows. */

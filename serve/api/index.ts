@@ -1,0 +1,12 @@
+/** HTTP, the request pipeline and its routes. */
+export { type Answer, dataHeaders, errorBody, errorHeaders, newRequestId } from "./answer.ts"
+export { type Assistants, type Listener, makeApi } from "./app.ts"
+export { codingFor, compress, type SharedBody, sharedBody, smallestCompressed } from "./encoding.ts"
+export { makeTurns, type SharedTurn, type Turn, type Turns } from "./fairness/turns.ts"
+export { listen } from "./listen.ts"
+export { type Gauge, type Meters, makeMeters } from "./meters.ts"
+export { callerLeft, makePipeline, type Pipeline, type PipelineNeeds } from "./pipeline.ts"
+export { ofAll, provenancesOf, type ReadModel, readModelOf } from "./read-model.ts"
+export { cursorScope, encodeCursor, type Route, route } from "./route.ts"
+export { routes } from "./routes/routes.ts"
+export { aboutSamples, sampleBanner, sampleLine } from "./sample-banner.ts"
