@@ -1,5 +1,5 @@
 /** Checks that exchange rates must pass before they are published. Each query returns the bad rows. */
-import type { Check } from "@larder/warehouse/publishing/check.ts"
+import type { Check } from "@larder/warehouse"
 import { error, shrinkage, warning } from "../run/severity.ts"
 
 export const checks: ReadonlyArray<Check> = [

@@ -1,5 +1,5 @@
 /** The exchange-rates pipeline: one CSV file with all days. */
-import { exchangeRate } from "@larder/warehouse/tables/exchange_rate/data-set.ts"
+import { exchangeRate } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
 import { checks } from "./checks.ts"

@@ -1,6 +1,5 @@
 /** Rates of the table's cells. A line is stated, rejected, or silent: it has no rate at all. */
-import { isDay } from "@larder/schemas/dates.ts"
-import { numberToken } from "@larder/schemas/decimals.ts"
+import { isDay, numberToken } from "@larder/schemas"
 import type { RateTable } from "../decode/rate-table.ts"
 
 /** Must be raised when the same payload gives other rates. */

@@ -1,7 +1,6 @@
 /** Stages what a payload states: its rates, its rejects, and the payload itself. */
 import { createHash } from "node:crypto"
-import { rateTable } from "@larder/warehouse/tables/exchange_rate/data-set.ts"
-import { rawFileTable, rejectTable } from "@larder/warehouse/tables/ingest-tables.ts"
+import { rateTable, rawFileTable, rejectTable } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { RawFile } from "../../run/archive/fetch-list.ts"
 import type { RunContext } from "../../run/pipeline.ts"

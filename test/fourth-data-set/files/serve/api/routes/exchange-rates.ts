@@ -1,5 +1,5 @@
 /** Read of the exchange-rate endpoint. It answers from memory. */
-import { getExchangeRates } from "@larder/schemas/exchange-rate/endpoints.ts"
+import { getExchangeRates } from "@larder/schemas"
 import { Effect } from "effect"
 import { type Route, route } from "../route.ts"
 

@@ -1,5 +1,5 @@
 /** Exchange rates of the euro. */
-import { RateRow } from "@larder/schemas/exchange-rate/tables.ts"
+import { RateRow } from "@larder/schemas"
 import { type DataSet, table } from "../tables.ts"
 
 export const rateTable = table(
