@@ -75,7 +75,7 @@ describe("the usage page", () => {
       expect(headed(`Charged calls by ${by}`)).toEqual([name, "Charged calls", "Credits", "Cost"])
     }
     expect(headed("All calls by status")).toEqual(["Status", "Meaning", "All calls", "Share"])
-    expect(text).toContain("Refused calls are counted here, too")
+    expect(text).toContain("Refused calls are also counted here")
   })
 
   it("averages over the days of the account only", async () => {
@@ -220,7 +220,7 @@ describe("the requests page", () => {
 
   it("says which calls it does not list", async () => {
     const { text } = await mine.browser.get("/requests")
-    expect(text).toContain("Not listed are calls with a revoked or unknown key")
+    expect(text).toContain("Calls with a revoked or unknown key are not listed")
   })
 
   it.each(["before=yesterday", "before=2026-10-15T12:00:00.000Z", "status=2xx", "status=405"])(

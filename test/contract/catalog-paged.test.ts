@@ -165,7 +165,7 @@ describe("the parameter `limit` of products", () => {
     const { parameters } = api.client().document.paths["/v1/commodities"]?.get ?? { parameters: [] }
     const limit = parameters.find(({ name }) => name === "limit")
     expect(limit?.schema).toEqual({ type: "integer", minimum: 1, maximum: 500 })
-    expect(limit?.description).toContain("100 where it is absent")
+    expect(limit?.description).toContain("100 by default")
   })
 
   it.each(["0", "000", "-1", "+5", "1.0", "1e2", "0x10", "ten", " 5", "5 ", "５", "", "NaN", "Infinity"])(
