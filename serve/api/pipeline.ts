@@ -74,7 +74,7 @@ interface Admitted {
   readonly turn: Turn
 }
 
-/** The 402 for each refusal of the ledger, which decides in `serve/ledger/rules/machine.ts`. */
+/** The 402 for each refusal of the ledger, which decides in `serve/ledger/rules/admission.ts`. */
 const refusals: Readonly<Record<Refusal, ApiError>> = {
   insufficient_balance: insufficientBalance,
   daily_spend_cap_reached: dailySpendCapReached,

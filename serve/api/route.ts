@@ -4,7 +4,6 @@
  *
  * `validate` decides whether a call is valid: its parameters, its cursor and the names in it.
  */
-import { createHash } from "node:crypto"
 import {
   type ApiError,
   type Endpoint,
@@ -17,7 +16,8 @@ import {
   type Values
 } from "@larder/schemas"
 import type { Generation } from "@larder/warehouse"
-import { Effect, Option, Schema } from "effect"
+import { Effect } from "effect"
+import { cursorScope, decodeCursor, encodeCursor, type Position } from "./cursor.ts"
 import type { SharedTurn } from "./fairness/turns.ts"
 import type { ReadModel } from "./read-model.ts"
 
@@ -87,42 +87,6 @@ export const route = <P extends Parameters>(
 /** The body of a page of finished JSON records. */
 export const page = (records: ReadonlyArray<string>, next: string | null) =>
   `{"data":[${records.join(",")}],"next_cursor":${JSON.stringify(next)}}`
-
-/**
- * A cursor holds the position where a page ended: the values of the ordering columns in its last row. It is bound to
- * its endpoint, path id and filters, and a digest detects every changed character. Cursors contain no secret, so the
- * digest needs no key, and every server accepts the cursors of the others.
- */
-const Position = Schema.Array(Schema.NullOr(Schema.String))
-export type Position = typeof Position.Type
-const decodePosition = Schema.decodeUnknownOption(Schema.fromJsonString(Position))
-
-const digestBytes = 12
-
-/** Incremented when the meaning of positions changes, so that old cursors are refused instead of misread. */
-const version = 1
-
-const digestOf = (scope: string, position: string) =>
-  createHash("sha256").update(`${version}\n${scope}\n${position}`).digest().subarray(0, digestBytes)
-
-/** The scope of a cursor: endpoint, id in the path, and every filter except the page size. */
-export const cursorScope = (endpoint: string, id: string | undefined, filters: Readonly<Record<string, unknown>>) =>
-  JSON.stringify([endpoint, id ?? null, Object.entries(filters).filter(([, value]) => value !== undefined)])
-
-export const encodeCursor = (scope: string, position: Position): string => {
-  const text = JSON.stringify(position)
-  return Buffer.concat([digestOf(scope, text), Buffer.from(text)]).toString("base64url")
-}
-
-/** Undefined for a cursor that is damaged, or that belongs to another scope. */
-export const decodeCursor = (scope: string, cursor: string): Position | undefined => {
-  const bytes = Buffer.from(cursor, "base64url")
-  // base64url can encode the same bytes in several ways; only the form that was issued is accepted.
-  if (bytes.length <= digestBytes || bytes.toString("base64url") !== cursor) return undefined
-  const text = bytes.subarray(digestBytes).toString("utf8")
-  if (!digestOf(scope, text).equals(bytes.subarray(0, digestBytes))) return undefined
-  return Option.getOrUndefined(decodePosition(text)) // the digest is not a signature: any client can compute one
-}
 
 /** What a call asks for. */
 export interface Asked {

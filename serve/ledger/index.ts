@@ -64,6 +64,7 @@ export { bodyInPostgres } from "./postgres/sql/recording.ts"
 export { entryRow } from "./postgres/sql/sql-text.ts"
 export { verifyContents, verifyDatabase } from "./postgres/verification.ts"
 export { randomText } from "./random-text.ts"
+export { charge, type Hold, hold, type Refusal, settle } from "./rules/admission.ts"
 export {
   creditAccount,
   type Decision,
@@ -75,5 +76,4 @@ export {
 } from "./rules/decisions.ts"
 export { grantChanges } from "./rules/expiring-grants.ts"
 export { type ApiKeyView, apply, type Group, restore, type Snapshot } from "./rules/ledger-state.ts"
-export { charge, type Hold, hold, type Refusal, settle } from "./rules/machine.ts"
 export { type SummedUsage, sumUp, type UsageSum } from "./summed-usage.ts"

@@ -5,8 +5,8 @@
  */
 import { Context, Effect, Layer } from "effect"
 import { Administration } from "./administration.ts"
+import type { Refusal } from "./rules/admission.ts"
 import type { ApiKeyView } from "./rules/ledger-state.ts"
-import type { Refusal } from "./rules/machine.ts"
 
 /** A hold on the price of one admitted call. It ends once: `commit` captures it, or `release` releases it. */
 export interface Held {

@@ -11,8 +11,9 @@ import {
 } from "@larder/schemas"
 import type { Generation, Position as ListPosition, Storefronts, StoreLists, StorePosition } from "@larder/warehouse"
 import { Effect } from "effect"
+import type { Position } from "../cursor.ts"
 import type { ReadModel } from "../read-model.ts"
-import { type Position, page, type Request, type Route, refuse, route } from "../route.ts"
+import { page, type Request, type Route, refuse, route } from "../route.ts"
 
 /** A cursor's digest is not a signature: a client can make up the contents of a cursor. */
 const storePosition = ([name, id]: Position): StorePosition | undefined =>

@@ -12,6 +12,7 @@ import { fingerprint } from "../api-key.ts"
 import { chain, type Draft } from "../chain/chain.ts"
 import type { Account, ApiKey } from "../chain/records.ts"
 import { type Admission, Ledger, type LedgerCounters, noCounts } from "../ledger.ts"
+import { charge, giveBack, type Hold, hold, release, remaining, settle } from "../rules/admission.ts"
 import type { Decision } from "../rules/decisions.ts"
 import {
   type ApiKeyView,
@@ -23,7 +24,6 @@ import {
   type LedgerState,
   restore
 } from "../rules/ledger-state.ts"
-import { charge, giveBack, type Hold, hold, release, remaining, settle } from "../rules/machine.ts"
 import { administerEmbedded, type LedgerUser } from "./administer.ts"
 import { embeddedStore } from "./embedded-store.ts"
 import { type LedgerFile, openLedgerFile } from "./ledger-file.ts"

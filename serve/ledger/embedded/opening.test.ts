@@ -17,9 +17,9 @@ import {
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { hashOf } from "../chain/chain.ts"
+import { hold } from "../rules/admission.ts"
 import type { Decision } from "../rules/decisions.ts"
 import { restore } from "../rules/ledger-state.ts"
-import { hold } from "../rules/machine.ts"
 import { ledgerFileIn } from "./ledger-file.ts"
 
 const plainCopy = sampleCopy({ followed: false })

@@ -1,13 +1,13 @@
 /**
- * The ledger in PostgreSQL, shared by many servers. The rules are those of `machine.ts`. They run over the memory of
+ * The ledger in PostgreSQL, shared by many servers. The rules are those of `admission.ts`. They run over the memory of
  * the server that has the lease of an account, or over what a server reads of the account while the database locks it.
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Clock, Effect, Queue, type Redacted, Schedule } from "effect"
 import { fingerprint } from "../api-key.ts"
 import { type Admission, type Held, Ledger, noCounts } from "../ledger.ts"
+import { charge, type Hold } from "../rules/admission.ts"
 import { chargedRequests, chargedTwice } from "../rules/ledger-state.ts"
-import { charge, type Hold } from "../rules/machine.ts"
 import { administerPostgres } from "./administer.ts"
 import { type Conversation, converse } from "./groups/conversation.ts"
 import { refundCallsInDoubt } from "./groups/in-doubt-refunds.ts"

@@ -1,7 +1,7 @@
 /**
  * The changes that an operator can make to accounts and keys. Each function looks at a record and returns the records
  * to write, or the reason for refusing. Nothing changes before those records are durable. The functions are pure, like
- * those of `machine.ts`, and the same for every store.
+ * those of `admission.ts`, and the same for every store.
  */
 import { Result, Schema } from "effect"
 import type { Draft } from "../chain/chain.ts"

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import fc from "fast-check"
 import { chain } from "../chain/chain.ts"
+import { charge, giveBack, type Hold, hold, release, settle } from "./admission.ts"
 import { creditAccount, type Decision, expireGrants, issueKey, nothing, openAccount } from "./decisions.ts"
 import { givenBack, grantChanges } from "./expiring-grants.ts"
 import { apply, restore } from "./ledger-state.ts"
-import { charge, giveBack, type Hold, hold, release, settle } from "./machine.ts"
 
 const start = Date.parse("2026-10-15T12:00:00.000Z")
 const hour = 3_600_000

@@ -2,7 +2,7 @@
  * What a server returns to the database: leases and slices that others request or that it does not use, and holds of
  * calls that have ended.
  */
-import type { Hold } from "../../rules/machine.ts"
+import type { Hold } from "../../rules/admission.ts"
 import type { KnownAccounts } from "../leases/known-accounts.ts"
 import type { GroupQueue } from "./group-queue.ts"
 import { lockedOut } from "./locked-accounts.ts"

@@ -1,8 +1,8 @@
 /** A group: what a server has collected for the database, and the promises that wait for it. */
 
 import type { Draft } from "../../chain/chain.ts"
+import type { Hold, HoldOutcome } from "../../rules/admission.ts"
 import type { ApiKeyView } from "../../rules/ledger-state.ts"
-import type { Hold, HoldOutcome } from "../../rules/machine.ts"
 
 /** A call to admit. */
 export interface AdmissionAsked {

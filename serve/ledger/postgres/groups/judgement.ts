@@ -1,11 +1,11 @@
 /**
- * Decides a group by what was read of its accounts while they are locked, with the rules of `machine.ts`: which calls
+ * Decides a group by what was read of its accounts while they are locked, with the rules of `admission.ts`: which calls
  * are held, what is charged, which leases are taken, kept, returned or requested. Nothing is in force before it is
  * written.
  */
 import { chain } from "../../chain/chain.ts"
 import { dayOf } from "../../moments.ts"
-import { type Hold, release } from "../../rules/machine.ts"
+import { type Hold, release } from "../../rules/admission.ts"
 import { areInOnePeriod, type DayOfKey } from "../../rules/spending.ts"
 import { holdingName, type KnownAccounts } from "../leases/known-accounts.ts"
 import type { LeaseHabits, Uses } from "../leases/lease-habits.ts"

@@ -5,7 +5,7 @@
  */
 import { unavailable } from "../../errors.ts"
 import type { LedgerCounters } from "../../ledger.ts"
-import { giveBack } from "../../rules/machine.ts"
+import { giveBack } from "../../rules/admission.ts"
 import { wasLockedOut, wasRefused } from "../sql/database.ts"
 import type { GiveBacks } from "./give-backs.ts"
 import { accountByAccount, accountsOf, askers, type CallGroup, chargeByCharge } from "./group.ts"

@@ -1,6 +1,7 @@
 /** Slices: credits that a server reserves for its next calls of an account that other servers call, too. */
+
+import type { Hold } from "../../rules/admission.ts"
 import type { KeyState } from "../../rules/ledger-state.ts"
-import type { Hold } from "../../rules/machine.ts"
 import { type DayOfKey, leftOfBudgets } from "../../rules/spending.ts"
 
 /**

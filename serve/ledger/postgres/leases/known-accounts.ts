@@ -5,6 +5,7 @@
  */
 
 import { dayOf } from "../../moments.ts"
+import { type Hold, type HoldOutcome, hold, remainingOf, setAside } from "../../rules/admission.ts"
 import type { ExpiringGrant } from "../../rules/expiring-grants.ts"
 import {
   type ApiKeyView,
@@ -17,7 +18,6 @@ import {
   type LedgerState,
   restore
 } from "../../rules/ledger-state.ts"
-import { type Hold, type HoldOutcome, hold, remainingOf, setAside } from "../../rules/machine.ts"
 import { type DayOfKey, dayOfKey, isKnown, type ReadSpending, setSpent, spendingsOn } from "../../rules/spending.ts"
 import type { AccountRead, Read } from "../sql/statements.ts"
 import type { Holding } from "../sql/written.ts"

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { describe, expect, it } from "vitest"
-import { cursorScope, decodeCursor, encodeCursor } from "./route.ts"
+import { cursorScope, decodeCursor, encodeCursor } from "./cursor.ts"
 
 const scope = cursorScope("searchCommodities", "", { category: "dairy" })
 
