@@ -181,13 +181,11 @@ const rowsOf = Effect.fnUntraced(function* (forms: ReadonlyArray<Form>) {
   return filled
 })
 
-itWorks(
-  "a release in either form, and in both, becomes the rows that were recorded for this version of the mapping",
-  () =>
-    Effect.gen(function* () {
-      const rows = { json: yield* rowsOf(["json"]), csv: yield* rowsOf(["csv"]), both: yield* rowsOf(["json", "csv"]) }
-      goldenRows(new URL("./golden/", import.meta.url), mappingVersion, rows)
-    })
+itWorks("maps a release in JSON, CSV or both forms to the golden rows of this mapping version", () =>
+  Effect.gen(function* () {
+    const rows = { json: yield* rowsOf(["json"]), csv: yield* rowsOf(["csv"]), both: yield* rowsOf(["json", "csv"]) }
+    goldenRows(new URL("./golden/", import.meta.url), mappingVersion, rows)
+  })
 )
 
-itWorks("the hash of the mapping is a SHA-256", () => Effect.sync(() => assert.match(mappingHash, /^[0-9a-f]{64}$/)))
+itWorks("the mapping hash is a SHA-256 digest", () => Effect.sync(() => assert.match(mappingHash, /^[0-9a-f]{64}$/)))

@@ -5,13 +5,13 @@
 import { Clock, Effect } from "effect"
 import type { ConsoleUnavailable } from "../persistence/index.ts"
 import type { Attempt } from "./attempts.ts"
-import type { Asker, Passwords } from "./password.ts"
+import type { CallerTrust, Passwords } from "./password.ts"
 import { type Person, TooManyAttempts, WrongCredentials } from "./people.ts"
 
 interface Claim {
   readonly what: "sign-in" | "change of the password"
   readonly password: string
-  readonly asker: Asker
+  readonly trust: CallerTrust
   /** The caller's network address, for the log; absent for a person who is signed in. */
   readonly caller?: string
   readonly begin: (now: number) => Attempt | TooManyAttempts
@@ -39,7 +39,7 @@ export const makeJudge = (passwords: Passwords["Service"]) =>
     if (attempt instanceof TooManyAttempts) return yield* attempt
     const { isRight, known } = yield* Effect.gen(function* () {
       const known = yield* look
-      return { known, isRight: yield* passwords.isRight(claim.password, known?.password, claim.asker) }
+      return { known, isRight: yield* passwords.isCorrect(claim.password, known?.password, claim.trust) }
     }).pipe(Effect.onError(() => Effect.map(Clock.currentTimeMillis, attempt.withdrawn)))
     const now = yield* Clock.currentTimeMillis
     if (known !== undefined && isRight) {

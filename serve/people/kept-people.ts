@@ -102,7 +102,7 @@ const make = Effect.gen(function* () {
 
   /** Tells that an address is taken only as the last step: a free address would have used up the link. */
   const joined = Effect.fnUntraced(function* (token: string, email: string, password: string) {
-    const kept = yield* passwords.keep(password, email) // slow: before the transaction, which blocks others
+    const kept = yield* passwords.hashNew(password, email) // slow: before the transaction, which blocks others
     return yield* database.transaction(
       Effect.fnUntraced(function* (statements) {
         const taken = yield* takeInvitation(statements, token)
@@ -134,11 +134,11 @@ const make = Effect.gen(function* () {
       return Option.isSome(withdrawn) ? withdrawn.value : yield* new UnknownInvitation({ id: invitationId })
     }),
     reset: Effect.fn("People.reset")(function* (personId) {
-      const nobodys = yield* passwords.nobodys
+      const hash = yield* passwords.unmatchableHash
       return yield* database.transaction(
         Effect.fnUntraced(function* (statements) {
           yield* withdrawResets(statements, personId)
-          const [person] = yield* statements.all(Person, setPassword, [nobodys, personId])
+          const [person] = yield* statements.all(Person, setPassword, [hash, personId])
           if (person === undefined) return yield* new UnknownPerson({ id: personId })
           yield* endSessionsOf(statements, personId)
           return yield* writeReset(statements, person)
@@ -170,7 +170,7 @@ const make = Effect.gen(function* () {
           {
             what: "sign-in",
             password,
-            asker: isKnown ? "known" : "stranger",
+            trust: isKnown ? "known" : "stranger",
             caller: address,
             begin: (now) =>
               isKnown
@@ -197,10 +197,10 @@ const make = Effect.gen(function* () {
       function* ({ current, next, person_id }) {
         const begin = (now: number) => attempts.ofKnown(`person ${person_id}`, now)
         const { password: old, ...person } = yield* judged(
-          { what: "change of the password", password: current, asker: "known", begin },
+          { what: "change of the password", password: current, trust: "known", begin },
           known(ofId, person_id)
         )
-        const kept = yield* passwords.keep(next, person.email)
+        const kept = yield* passwords.hashNew(next, person.email)
         return yield* database.transaction(
           Effect.fnUntraced(function* (statements) {
             const written = yield* statements.run(replacePassword, [kept, person_id, old])

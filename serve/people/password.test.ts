@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Asker, Passwords, weaknessOf } from "./password.ts"
+import { type CallerTrust, Passwords, passwordProblemOf } from "./password.ts"
 
 const password = "correct horse battery"
 /** The same password, hashed with weaker parameters. */
@@ -12,18 +12,18 @@ describe("passwords", () => {
   it.effect(
     "stores scrypt's parameters, a salt and a hash, which differ for the same password, however its letters are composed",
     () =>
-      using(({ isRight, keep }) =>
+      using(({ isCorrect, hashNew }) =>
         Effect.gen(function* () {
           const password = "grüße aus köln"
-          const one = yield* keep(password.normalize("NFC"), "a@example.com")
-          const two = yield* keep(password, "a@example.com")
+          const one = yield* hashNew(password.normalize("NFC"), "a@example.com")
+          const two = yield* hashNew(password, "a@example.com")
           assert.match(one, /^\$scrypt\$ln=15,r=8,p=3\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
           assert.notStrictEqual(one, two)
           assert.deepStrictEqual(
             yield* Effect.all([
-              isRight(password.normalize("NFD"), one, "known"),
-              isRight(password, two, "stranger"),
-              isRight(`${password}.`, one, "known")
+              isCorrect(password.normalize("NFD"), one, "known"),
+              isCorrect(password, two, "stranger"),
+              isCorrect(`${password}.`, one, "known")
             ]),
             [true, true, false]
           )
@@ -32,21 +32,21 @@ describe("passwords", () => {
   )
 
   it.effect("accepts a password that was stored with older parameters", () =>
-    using(({ isRight }) =>
+    using(({ isCorrect }) =>
       Effect.gen(function* () {
-        assert.strictEqual(yield* isRight(password, older, "known"), true)
-        assert.strictEqual(yield* isRight("another one here", older, "known"), false)
+        assert.strictEqual(yield* isCorrect(password, older, "known"), true)
+        assert.strictEqual(yield* isCorrect("another one here", older, "known"), false)
       })
     )
   )
 
   it.effect("rejects every password of an unknown person, also one of 1,000 characters", () =>
-    using(({ isRight }) =>
+    using(({ isCorrect }) =>
       Effect.gen(function* () {
         assert.deepStrictEqual(
           yield* Effect.all([
-            isRight(password, undefined, "stranger"),
-            isRight("x".repeat(1_000), undefined, "stranger")
+            isCorrect(password, undefined, "stranger"),
+            isCorrect("x".repeat(1_000), undefined, "stranger")
           ]),
           [false, false]
         )
@@ -55,23 +55,23 @@ describe("passwords", () => {
   )
 
   it.effect("checks 100 of 120 passwords at once, and turns the others away", () =>
-    using(({ isRight }) =>
+    using(({ isCorrect }) =>
       Effect.gen(function* () {
-        const asked = Array.from({ length: 120 }, () => Effect.result(isRight(password, older, "known")))
+        const asked = Array.from({ length: 120 }, () => Effect.result(isCorrect(password, older, "known")))
         const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
         assert.strictEqual(answers.filter(({ _tag }) => _tag === "Success").length, 100)
-        assert.isTrue(yield* isRight(password, older, "known"))
+        assert.isTrue(yield* isCorrect(password, older, "known"))
       })
     )
   )
 
   it.effect("gives strangers at most 60 of the 100 places, and takes known browsers in between", () =>
-    using(({ isRight }) =>
+    using(({ isCorrect }) =>
       Effect.gen(function* () {
         const finished: Array<string> = []
-        const ask = (asker: Asker) =>
-          Effect.result(Effect.tap(isRight(password, older, asker), () => Effect.sync(() => finished.push(asker))))
-        const asked = [...Array<Asker>(80).fill("stranger"), ...Array<Asker>(41).fill("known")].map(ask)
+        const ask = (asker: CallerTrust) =>
+          Effect.result(Effect.tap(isCorrect(password, older, asker), () => Effect.sync(() => finished.push(asker))))
+        const asked = [...Array<CallerTrust>(80).fill("stranger"), ...Array<CallerTrust>(41).fill("known")].map(ask)
         const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
         assert.strictEqual(answers.filter(({ _tag }) => _tag === "Success").length, 100)
         assert.strictEqual(finished.filter((asker) => asker === "stranger").length, 60)
@@ -82,10 +82,10 @@ describe("passwords", () => {
   )
 
   const guessable =
-    "This password is easy to guess. Take several words that do not belong together, or let a password manager make one."
+    "This password is easy to guess. Use several unrelated words, or let a password manager generate one."
   it.effect.each([
-    ["eleven-char", "A password has at least 12 characters."],
-    ["x".repeat(201), "A password has at most 200 characters."],
+    ["eleven-char", "A password must have at least 12 characters."],
+    ["x".repeat(201), "A password must have at most 200 characters."],
     ["Ann.Example@Example.COM", "The e-mail address cannot be the password."],
     ["my ann.example@example.com", "The e-mail address cannot be the password."],
     ...[
@@ -102,7 +102,7 @@ describe("passwords", () => {
     ["пароль из слов", undefined]
   ] as const)("judges the password %s: %s", ([given, problem]) =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* weaknessOf(given, "ann.example@example.com"), problem)
+      assert.strictEqual(yield* passwordProblemOf(given, "ann.example@example.com"), problem)
     })
   )
 })

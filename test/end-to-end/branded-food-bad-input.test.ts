@@ -59,7 +59,7 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     /few\.zip has no food_nutrient\.csv\. It holds food\.csv, branded_food\.csv/
   ],
   [
-    "a header without a needed column",
+    "a header without a required column",
     "header.zip",
     zipOf(...changed("food.csv", (text) => text.replace('"description"', '"title"'))),
     /food\.csv line 1: the header has no column description, which the mapping needs\. Found: fdc_id, data_type, title/
@@ -71,7 +71,7 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     /food_nutrient\.csv was cut off in record 4: the quotes of field 4 are not closed/
   ],
   [
-    "a CSV file cut off behind a comma",
+    "a CSV file truncated after a comma",
     "comma.zip",
     zipOf(...changed("branded_food.csv", (text) => text.slice(0, -'"2024-04-18"\n'.length))),
     /branded_food\.csv was cut off in record 4: nothing follows its last comma/
@@ -83,7 +83,7 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     /The release holds no label: it is empty/
   ],
   [
-    "CSV files of no bytes",
+    "empty CSV files, without even a header",
     "hollow.zip",
     zipOf(...other.map((part) => ({ ...part, content: "" }))),
     /food\.csv: the file is empty: not even a header/
@@ -96,7 +96,7 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
   ],
   ["an empty JSON release", "empty.json", jsonRelease([]), /The release holds no label: it is empty/],
   [
-    "a JSON release cut off within its zip",
+    "a JSON release truncated inside its zip",
     "json.zip",
     zipOf({ path: "release.json", content: cutJson }),
     /json\.zip \(release\.json\), line 3: it was cut off/

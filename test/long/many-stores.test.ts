@@ -3,7 +3,7 @@ import { it } from "@effect/vitest"
 import { expectManyReads } from "../support/pipelines/many-stores.ts"
 
 it.live(
-  "reads 1,000 stores side by side, each one request at a time, in memory that does not grow with them",
+  "reads 1,000 stores in parallel, with one request at a time to each, in constant memory",
   () => expectManyReads(1000, 128),
   240_000
 )

@@ -62,7 +62,7 @@ describe("a call that is cancelled while it is read", () => {
     )
   )
 
-  it("costs nothing and gets an error when a notification of its session cancels it", () =>
+  it("is not charged, and returns an error, when a notification in its session cancels it", () =>
     withServer((server) =>
       Effect.gen(function* () {
         const hello = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } }
@@ -81,7 +81,7 @@ describe("a call that is cancelled while it is read", () => {
       })
     ))
 
-  it("goes on and is charged when the notification is of another session", () =>
+  it("continues and is charged when the notification is for another session", () =>
     withServer((server) =>
       Effect.gen(function* () {
         const reply = post(server, earlier.message, { "mcp-session-id": "one" }).then((response) => response.text())
@@ -97,7 +97,7 @@ describe("a call that is cancelled while it is read", () => {
       })
     ))
 
-  it("gets no status before it is charged, in an earlier revision", () =>
+  it("sends no response status before the charge, in an earlier protocol revision", () =>
     withServer((server) =>
       Effect.gen(function* () {
         let isAnswered = false

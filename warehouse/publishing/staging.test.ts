@@ -22,7 +22,7 @@ const removed = Effect.fnUntraced(function* (layout: Layout) {
 })
 
 describe("a staging file", () => {
-  itWorks("has the added rows until the scope ends, and is then deleted", () =>
+  itWorks("contains the added rows until the scope ends, then is deleted", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* Effect.scoped(

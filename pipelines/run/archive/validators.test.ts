@@ -52,7 +52,7 @@ const textOf = (path: string) => Effect.flatMap(FileSystem.FileSystem, (fs) => f
 
 // on the real clock: the servers are real, too
 layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earlier run fetched", (it) => {
-  it.effect("is asked for on condition, and a 304 gives its bytes and all that came with them", () =>
+  it.effect("is requested conditionally; a 304 returns the archived bytes and headers", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startTagged
@@ -71,7 +71,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
     })
   )
 
-  it.effect("is replaced by a new one, by which the next run asks", () =>
+  it.effect("is replaced by a newer payload, whose validators the next run sends", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startTagged
@@ -83,7 +83,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
     })
   )
 
-  it.effect("is that of the whole address: another query is asked for in full", () =>
+  it.effect("is identified by its full URL: another query string is requested without validators", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startTagged
@@ -96,7 +96,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
 
   it.effect.each(
     ["loose", "in a pack"].flatMap((place) => ["missing", "damaged"].map((fault) => [place, fault] as const))
-  )("that lies %s is asked for in full where its file is %s, and is whole again", ([place, fault]) =>
+  )("is requested in full and stored again if it is %s and its file is %s", ([place, fault]) =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -115,7 +115,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
     })
   )
 
-  it.effect("is asked for in full a month after it came, however often it was confirmed since", () =>
+  it.effect("is requested in full a month after it was fetched, even if 304s confirmed it since", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startTagged
@@ -126,7 +126,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
     })
   )
 
-  it.effect("is asked for on condition where it is a download that can be resumed", () =>
+  it.effect("is requested conditionally if it is a resumable download", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const fs = yield* FileSystem.FileSystem
@@ -140,7 +140,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
     })
   )
 
-  it.effect("is there when the run that had it confirmed is repeated from the archive", () =>
+  it.effect("is available when the run that got the 304 is replayed from the archive", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startTagged
@@ -159,7 +159,7 @@ layer(NodeServices.layer, { excludeTestServices: true })("a payload that an earl
     })
   )
 
-  it.effect("is asked for in full where the list of its run is gone", () =>
+  it.effect("is requested in full if its run's fetch list is missing", () =>
     Effect.gen(function* () {
       const folder = yield* makeFolder
       const upstream = yield* startTagged

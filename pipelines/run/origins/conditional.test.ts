@@ -21,7 +21,7 @@ const held = ({ url }: Upstream, known: Partial<Parameters<typeof heldOf>[0]>) =
 const conditions = ({ seen }: Upstream) =>
   seen.map(({ headers }) => [headers["if-none-match"], headers["if-modified-since"]])
 
-describe("a request for what is held already", () => {
+describe("a request for a payload that is already in the archive", () => {
   it.live("is conditional, and a 304 is an answer without a body", () =>
     live(
       Effect.gen(function* () {
@@ -33,7 +33,7 @@ describe("a request for what is held already", () => {
     )
   )
 
-  it.live("gets the new payload where it has changed", () =>
+  it.live("returns the new payload if it has changed", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startTagged('"v2"')
@@ -43,25 +43,27 @@ describe("a request for what is held already", () => {
     )
   )
 
-  it.live("names the time of change where there is no tag, unless the payload was a minute old or younger then", () =>
-    live(
-      Effect.gen(function* () {
-        const upstream = yield* startUpstream((response) => response.end("a payload"))
-        for (const fetched_at of ["2026-09-30T17:10:00.000Z", "2026-09-30T17:05:30.000Z"]) {
-          yield* readText(held(upstream, { last_modified: modified, fetched_at }))
-        }
-        assert.deepStrictEqual(conditions(upstream), [
-          [undefined, modified],
-          [undefined, undefined]
-        ])
-      })
-    )
+  it.live(
+    "sends If-Modified-Since if there is no ETag, unless the payload was changed in the minute before it was fetched",
+    () =>
+      live(
+        Effect.gen(function* () {
+          const upstream = yield* startUpstream((response) => response.end("a payload"))
+          for (const fetched_at of ["2026-09-30T17:10:00.000Z", "2026-09-30T17:05:30.000Z"]) {
+            yield* readText(held(upstream, { last_modified: modified, fetched_at }))
+          }
+          assert.deepStrictEqual(conditions(upstream), [
+            [undefined, modified],
+            [undefined, undefined]
+          ])
+        })
+      )
   )
 
   it.live.each([
-    ["another tag than was sent", { etag: '"v2"' }],
-    ["another total than was told with the payload", { etag: '"v1"', "x-wp-total": "8" }]
-  ] as const)("is repeated without condition where the 304 tells %s", ([, headers]) =>
+    ["an ETag other than the one sent", { etag: '"v2"' }],
+    ["a total other than the one received with the payload", { etag: '"v1"', "x-wp-total": "8" }]
+  ] as const)("is repeated unconditionally if the 304 has %s", ([, headers]) =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, _, { headers: asked }) => {
@@ -79,7 +81,7 @@ describe("a request for what is held already", () => {
     )
   )
 
-  it.live("is repeated without condition where the server refuses the condition with 412", () =>
+  it.live("is repeated unconditionally if the server returns 412", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response, n) => response.writeHead(n === 1 ? 412 : 200).end("a payload"))
@@ -88,7 +90,7 @@ describe("a request for what is held already", () => {
     )
   )
 
-  it.live("sends the condition to the address that gave the payload, and to none that redirects", () =>
+  it.live("sends validators only to the final URL of the payload, not to URLs that redirect to it", () =>
     live(
       Effect.gen(function* () {
         const target = yield* startTagged('"v1"')
@@ -103,7 +105,7 @@ describe("a request for what is held already", () => {
     )
   )
 
-  it.live("sends no condition to another address than gave the payload", () =>
+  it.live("sends no validators to any URL but the one that returned the payload", () =>
     live(
       Effect.gen(function* () {
         const target = yield* startTagged('"v1"')
@@ -118,8 +120,8 @@ describe("a request for what is held already", () => {
   )
 })
 
-describe("a 304 to a request without condition", () => {
-  it.live("is refused, and not repeated", () =>
+describe("a 304 response to an unconditional request", () => {
+  it.live("is an error, and is not retried", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.writeHead(304, { etag: '"v1"' }).end())

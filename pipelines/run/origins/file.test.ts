@@ -8,8 +8,8 @@ import { NotRecorded, Origin } from "./origin.ts"
 
 const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "larder-file-" }))
 
-layer(NodeServices.layer)("a file that is given", (it) => {
-  it.effect("is archived under its name, without a trace of its folder", () =>
+layer(NodeServices.layer)("a local file, passed with --file", (it) => {
+  it.effect("is archived under its file name, without its folder path", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const [folder, raw] = [yield* makeFolder, yield* makeFolder]

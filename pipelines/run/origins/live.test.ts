@@ -21,7 +21,7 @@ describe("a request to the network", () => {
     )
   )
 
-  it.live("names the contact that the operator set, without its line breaks", () =>
+  it.live("sends the contact that the operator configured, without line breaks", () =>
     Effect.gen(function* () {
       const upstream = yield* startUpstream((response) => response.end("{}"))
       yield* readText({ url: upstream.url }).pipe(
@@ -34,7 +34,7 @@ describe("a request to the network", () => {
     })
   )
 
-  it.live("asks for the address exactly as written, percent-encoding included", () =>
+  it.live("requests the URL exactly as written, including percent-encoding", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => response.end("{}"))
@@ -109,7 +109,7 @@ describe("redirects", () => {
     )
   )
 
-  it.live("are checked by the caller one by one before they are followed", () =>
+  it.live("each redirect is checked by the caller before it is followed", () =>
     live(
       Effect.gen(function* () {
         const other = yield* startUpstream((response, _, { url }) =>
@@ -155,7 +155,7 @@ describe("redirects", () => {
     )
   )
 
-  it.live("do not deadlock between two hosts that point at each other", () =>
+  it.live("do not deadlock if two hosts redirect to each other", () =>
     live(
       Effect.gen(function* () {
         const urls: Array<string> = []
@@ -174,8 +174,8 @@ describe("redirects", () => {
   )
 })
 
-describe("turns", () => {
-  it.live("sends one host one request at a time, body included, in the order of asking", () =>
+describe("concurrency per host", () => {
+  it.live("sends one request at a time to each host, and waits for its body, first in, first out", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => {
@@ -193,7 +193,7 @@ describe("turns", () => {
     )
   )
 
-  it.live("asks two hosts at the same time, unless they share a lane", () =>
+  it.live("sends requests to two hosts concurrently, unless they share a lane", () =>
     live(
       Effect.gen(function* () {
         const load = { now: 0, most: 0 }
@@ -216,7 +216,7 @@ describe("turns", () => {
     )
   )
 
-  it.live("an interrupted request gives its turn back and closes its connection", () =>
+  it.live("an interrupted request releases the host and closes its connection", () =>
     live(
       Effect.gen(function* () {
         const arrived = Promise.withResolvers<void>()
@@ -239,8 +239,8 @@ describe("turns", () => {
   )
 })
 
-describe("the headers of an answer", () => {
-  it.live("are given when they were asked for, single cookies included, and no others", () =>
+describe("the headers of a response", () => {
+  it.live("only requested headers are returned, including single cookies", () =>
     live(
       Effect.gen(function* () {
         const upstream = yield* startUpstream((response) => {
