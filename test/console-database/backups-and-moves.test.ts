@@ -74,7 +74,7 @@ describe.each(["in its folder", "in PostgreSQL"])("a backup of what a server kee
 
       const file = path.join(other, "backup.sqlite")
       const environment = { LARDER_HOME: folder, ...(url === undefined ? {} : { LARDER_LEDGER_URL: url }) }
-      assert.match(yield* backUp(environment, file), /holds the ledger with its 3 entries, and what the console keeps/)
+      assert.match(yield* backUp(environment, file), /contains the ledger with 3 entries, and the console's data/)
       assert.deepStrictEqual(readdirSync(other), ["backup.sqlite"])
       assert.strictEqual(statSync(file).mode & 0o777, 0o600)
 
