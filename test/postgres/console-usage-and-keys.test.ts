@@ -37,7 +37,7 @@ describe("the 1,001st key of an account", () => {
     const form = { ...carriedIn((await browser.get("/keys/new")).text), ...newKey }
     const seen = await browser.post("/keys/new", form)
     expect(seen.status).toBe(422)
-    expect(seen.text).toContain("No key was created: there are 1,000 keys that are not revoked")
+    expect(seen.text).toContain("No key was created: the account already has 1,000 keys that are not revoked")
     expect(seen.text).toContain(`value="${newKey.name}"`)
     const [one] = await operate(site.home(), ({ listKeys }) => listKeys({ account_id: account.id }))
     await browser.post(`/keys/${one?.id}/revoke`, {})

@@ -39,7 +39,7 @@ const asked = (asking: Asking, status = 200) => show("Create a key", form(asking
 
 const tooMany = notice(
   "bad",
-  html`<p>No key was created: the account already has ${count(mostKeys)} keys, which is the limit. <a href="/keys">Revoke one that is no longer needed</a>, and try again.</p>`
+  html`<p>No key was created: the account already has ${count(mostKeys)} keys that are not revoked, which is the limit. <a href="/keys">Revoke one that is no longer needed</a>, and try again.</p>`
 )
 
 const createdBefore = ({ name }: KeyChoice) => html`${notice(
