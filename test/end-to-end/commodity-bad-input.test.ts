@@ -247,7 +247,11 @@ describe("a command with wrong options", () => {
       ["--from", "2026-09-30", "--to", "2026-09-01"],
       /--from 2026-09-30 is after --to 2026-09-01/
     ],
-    ["a file, which this pipeline does not read", ["--file", import.meta.filename], /--file does not apply to commodities/],
+    [
+      "a file, which this pipeline does not read",
+      ["--file", import.meta.filename],
+      /--file does not apply to commodities/
+    ],
     [
       "such a file that does not exist either",
       ["--file", "no-such.zip"],
