@@ -20,16 +20,8 @@ export { fingerprint, hasValidChecksum, last4, newApiKey, tokenOf } from "./api-
 export { type Anchor, type AnchorPlace, anchorPlace, placeProblem } from "./chain/anchor.ts"
 export { beginning, breakBefore, type ChainHead, chain, type Draft, hashOf, noHead } from "./chain/chain.ts"
 export { keepAnchorOf } from "./chain/keep-anchor.ts"
-export {
-  Account,
-  type ApiKey,
-  Entry,
-  entryTypes,
-  plainEntry,
-  plainKey,
-  recorded,
-  recordedTables
-} from "./chain/records.ts"
+export { recorded, recordedTables } from "./chain/recorded.ts"
+export { Account, type ApiKey, Entry, entryTypes, plainEntry, plainKey } from "./chain/records.ts"
 export { eachEntryAfter } from "./embedded/checks/entry-checks.ts"
 export { verifyFile } from "./embedded/checks/verification.ts"
 export { embeddedConsole } from "./embedded/embedded-console.ts"

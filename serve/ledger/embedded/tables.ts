@@ -4,7 +4,8 @@
  */
 import { readFileSync } from "node:fs"
 import type { Row } from "../../persistence/index.ts"
-import { type Entry, type Recorded, recorded, recordedTables } from "../chain/records.ts"
+import { type Recorded, recorded, recordedTables } from "../chain/recorded.ts"
+import type { Entry } from "../chain/records.ts"
 
 const read = (name: string) => readFileSync(new URL(`./tables/${name}.sql`, import.meta.url), "utf8").trim()
 

@@ -6,7 +6,7 @@
 import type { Sqlite } from "../../../persistence/index.ts"
 import type { Verification } from "../../administration.ts"
 import { beginning, type ChainHead, chainCheck, type Head, hashOfRecord, noHead } from "../../chain/chain.ts"
-import { nameOf, type Recorded, recordedTables } from "../../chain/records.ts"
+import { nameOf, type Recorded, recordedTables } from "../../chain/recorded.ts"
 import { followChainOfFile, headIn } from "../head.ts"
 import { ahead, dayOfEntry, followed, lastEntry, progressIn, progressProblem, usageSums } from "../progress.ts"
 import { bodyInSqlite, numberIn, textIn } from "../tables.ts"

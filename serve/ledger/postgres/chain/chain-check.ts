@@ -7,7 +7,7 @@
  *
  * Accounts, keys and payments must equal their last record.
  */
-import { nameOf, type Recorded, recordedTables } from "../../chain/records.ts"
+import { nameOf, type Recorded, recordedTables } from "../../chain/recorded.ts"
 import { bodyInPostgres } from "../sql/recording.ts"
 import { hashAfter } from "../sql/sql-text.ts"
 

@@ -3,7 +3,7 @@
  * same text as in SQLite, so a ledger that moves keeps its chain. Charges change none of these columns, and fire no
  * trigger.
  */
-import { type Recorded, recorded } from "../../chain/records.ts"
+import { type Recorded, recorded } from "../../chain/recorded.ts"
 import { momentOf } from "./sql-text.ts"
 
 /** Columns that are not text in PostgreSQL, converted to the text that SQLite has. */

@@ -1,0 +1,48 @@
+/**
+ * Tables whose rows enter the chain of the ledger with each change, and their columns; for SQLite and PostgreSQL. Threads load
+ * this file, so it imports nothing.
+ */
+export const recorded = {
+  account: ["id", "name", "created_at"],
+  api_key: [
+    "id",
+    "account_id",
+    "name",
+    "scopes",
+    "budget_credits",
+    "daily_budget_credits",
+    "weekly_budget_credits",
+    "sha256",
+    "last4",
+    "former_sha256",
+    "former_last4",
+    "former_expires_at",
+    "created_at",
+    "revoked_at",
+    "expires_at",
+    "revision"
+  ],
+  payment: [
+    "id",
+    "account_id",
+    "kind",
+    "cents",
+    "state",
+    "processor",
+    "reference",
+    "customer",
+    "card",
+    "problem",
+    "card_brand",
+    "card_last4",
+    "created_by",
+    "created_at",
+    "asked_at",
+    "settled_at"
+  ]
+} as const
+export type Recorded = keyof typeof recorded
+export const recordedTables = Object.keys(recorded) as ReadonlyArray<Recorded> // `Object.keys` loses the literal types
+
+/** What messages call a row of the table. */
+export const nameOf = { account: "account", api_key: "key", payment: "payment" } satisfies Record<Recorded, string>
