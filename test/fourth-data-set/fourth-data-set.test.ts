@@ -2,7 +2,7 @@
  * A fourth data set, from its folders to its removal: fictional exchange rates are added to a copy of the tree, checked
  * by the compiler, ingested, served, charged and documented, and removed again. Takes about 20 s.
  *
- * `node test/fourth-data-set/record.ts` writes `registration.patch` anew after a change of the files that it names.
+ * After a change of one of the files in `registration.patch`, `node test/fourth-data-set/record.ts` writes the patch again.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"

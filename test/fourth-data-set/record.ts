@@ -1,5 +1,5 @@
 /**
- * Writes `registration.patch` anew, after one of the files that it changes has changed:
+ * Writes `registration.patch` again after a change of one of the files in it:
  *
  *     node test/fourth-data-set/record.ts
  *
