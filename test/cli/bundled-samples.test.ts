@@ -70,7 +70,7 @@ describe("bundled samples that are read by hand", () => {
     assert.deepInclude(dataSet, { origin: "sample", is_sample: true })
   })
 
-  it("are no recordings of somebody's own, which stay replayed", async () => {
+  it("are told apart from a user's own recordings, which stay marked as replayed", async () => {
     const home = folderOfTest()
     const folder = folderOfTest()
     writeRecordings(folder, everyFeed())

@@ -50,7 +50,7 @@ describe("a command", () => {
     assert.match(stderr, /ending-program\.ts:\d+/)
   })
 
-  it("prints the help and the version on stdout when asked for", async () => {
+  it("prints the help and the version on stdout on request", async () => {
     const help = await program("--help")
     assert.deepStrictEqual([help.code, help.stderr], [0, ""])
     assert.match(help.stdout, /USAGE/)
@@ -73,7 +73,7 @@ describe("a command", () => {
     [["end", "succeed", "--nothing"], "program end: there is no --nothing"],
     [["end", "succeed", "twice"], "program end: unexpected: twice"],
     [["end"], "program end: how is missing"]
-  ])("exits with 2 and prints what is wrong and no more when it is called as %j", async (args, line) => {
+  ])("exits with 2 and prints only what is wrong when it is called as %j", async (args, line) => {
     const { code, stderr, stdout } = await program(...args)
     assert.deepStrictEqual([code, stdout], [2, ""])
     const command = line.slice(0, line.indexOf(":"))
@@ -104,7 +104,7 @@ describe("a command", () => {
     assert.deepStrictEqual([level, message, annotations], ["INFO", "fetched", { feed: "gov-mars/1603", rows: 3 }])
   })
 
-  it("logs one line of words to a terminal", async () => {
+  it("logs a line of plain text to a terminal", async () => {
     const written = await onTerminal("end", "log")
     assert.match(written, /^\d\d:\d\d:\d\d {2}info {2}fetched {2}feed=gov-mars\/1603 rows=3\r?\n$/)
   })

@@ -28,12 +28,12 @@ const published = [
 ]
 
 describe("larder-ingest generations", () => {
-  it("says what to run where there is none", async () => {
+  it("says what to run when there is none", async () => {
     const { code, stdout } = await run("larder-ingest", ["generations"], { LARDER_HOME: folderOfTest() })
     assert.deepStrictEqual([code, stdout], [0, "No generation yet. Run: npx larder-ingest\n"])
   })
 
-  it("has an idle run, whose row has no size and which changes nothing that is live", async () => {
+  it("lists an idle run, which has no size and changes no live data", async () => {
     const { call } = aHome()
     assert.strictEqual((await call("storefronts")).code, 0)
     assert.deepStrictEqual(withoutFigures((await call("generations")).stdout), [
@@ -105,7 +105,7 @@ describe("larder-ingest rollback", () => {
     assert.isFalse(existsSync(path.join(home, "warehouse/storefronts.duckdb")))
   })
 
-  it("goes to any generation that is kept, also forwards, with all data sets that differ from it", async () => {
+  it("restores any kept generation, older or newer, in all data sets that differ from it", async () => {
     const { home, json } = aHome()
     assert.deepStrictEqual(await json("rollback", "--to", "larder-000001"), {
       generation: "larder-000004",
@@ -132,7 +132,7 @@ describe("larder-ingest rollback", () => {
     ])
   })
 
-  it("changes one data set alone with --only, and the next run publishes its rows again", async () => {
+  it("changes only one data set with --only, and the next run publishes its rows again", async () => {
     const { call, home, json } = aHome()
     assert.deepStrictEqual(await json("rollback", "--only", "storefronts"), {
       generation: "larder-000004",
@@ -172,7 +172,7 @@ describe("larder-ingest rollback", () => {
     assert.lengthOf(readdirSync(path.join(home, "warehouse/generations")), 3)
   })
 
-  it("has the same payload read again whose run was rolled back", async () => {
+  it("lets the next run read a payload again when its run was rolled back", async () => {
     const { call, home } = aHome()
     const readings = async () => {
       const butter = "metric_name = 'butter_exch_spot_close_daily' and observed_on = '2026-09-30'"
@@ -186,13 +186,13 @@ describe("larder-ingest rollback", () => {
     assert.strictEqual(await readings(), 1)
   })
 
-  it("says where there is nothing yet", async () => {
+  it("says so when there is no generation yet", async () => {
     const { code, stderr } = await run("larder-ingest", ["rollback"], { LARDER_HOME: folderOfTest() })
     assert.strictEqual(code, 1)
     assert.match(stderr, /There is no data in .+warehouse yet\. Run: npx larder-ingest$/m)
   })
 
-  it("refuses a generation whose parts are damaged or no longer kept, and what is live stays", async () => {
+  it("refuses a generation whose parts are damaged or no longer kept, and leaves the live data unchanged", async () => {
     const { call, home } = aHome()
     await call("rollback", "--only", "storefronts")
     const part = partOf(home, 3, "storefronts")
@@ -217,7 +217,7 @@ describe("the file of a data set", () => {
     [1, "commodities"],
     [2, "branded-foods"],
     [3, "storefronts"]
-  ])("that people open is another name of the part that generation %i made of %s", (number, pipeline) => {
+  ])("that people open is a hard link to the part that generation %i made of %s", (number, pipeline) => {
     const home = inject("sampleHome")
     const opened = statSync(path.join(home, "warehouse", `${pipeline}.duckdb`))
     const part = statSync(partOf(home, number, pipeline))
@@ -226,7 +226,7 @@ describe("the file of a data set", () => {
 })
 
 describe("a part that is damaged", () => {
-  it("stops the run that builds on it, which is in SQL at once, and no other; a rebuild repairs it", async () => {
+  it("fails only the run that builds on it, which is recorded in SQL at once; a rebuild repairs the part", async () => {
     const home = folderOfTest()
     const release = path.join(home, "release.zip")
     writeFileSync(release, goodZip())

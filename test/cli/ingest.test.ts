@@ -69,7 +69,7 @@ describe("npx turbo run ingest", () => {
     assert.isFalse(existsSync(home))
   })
 
-  it("passes every variable on, and ends with the exit code of the program", async () => {
+  it("passes every variable on, and exits with the code of the program", async () => {
     const home = path.join(folderOfTest(), "home")
     const settings = { LARDER_HOME: home, LARDER_SOURCES: "live", HTTPS_PROXY: "ftp://proxy" }
     const { code, stderr, stdout } = await turbo([], settings)
@@ -93,7 +93,7 @@ describe("npx turbo run ingest", () => {
   })
 })
 
-describe("what is refused before anything is fetched", () => {
+describe("a run of larder-ingest, before it fetches anything", () => {
   const list = (text: string) => {
     const file = path.join(folderOfTest(), "shops.json")
     writeFileSync(file, text)
@@ -103,19 +103,19 @@ describe("what is refused before anything is fetched", () => {
 
   it.each<readonly [string, ReadonlyArray<string>, () => Environment, RegExp]>([
     [
-      "a source that is none",
+      "an unknown source",
       ["all"],
       () => ({ LARDER_SOURCES: "foo" }),
       /"sample" \| "live" \(in LARDER_SOURCES\)\n$/
     ],
     [
-      "a number of kept states that is none",
+      "an invalid number of kept states",
       ["all"],
       () => ({ LARDER_KEPT_GENERATIONS: "0" }),
       /expected a whole number of at least 1.* \(in LARDER_KEPT_GENERATIONS\)\n$/
     ],
     [
-      "an interval that is none",
+      "an invalid interval",
       ["storefronts"],
       () => ({
         LARDER_SOURCES: "live",
@@ -125,7 +125,7 @@ describe("what is refused before anything is fetched", () => {
       /LARDER_STORE_MIN_INTERVAL or .* is not a duration\. Write it as `20 hours`/
     ],
     [
-      "a folder of store files that is not there",
+      "a missing folder of store files",
       ["storefronts"],
       () => ({
         LARDER_SOURCES: "live",
@@ -141,7 +141,7 @@ describe("what is refused before anything is fetched", () => {
       /No store list is given: .*--stores or in LARDER_STORES/
     ],
     [
-      "a list that is not there",
+      "a missing list",
       ["storefronts"],
       () => ({ LARDER_SOURCES: "live", LARDER_STORES: "/no/such/shops.json" }),
       /The store list \/no\/such\/shops\.json cannot be used\. There is no such file\./
@@ -153,12 +153,12 @@ describe("what is refused before anything is fetched", () => {
       /shops\.json cannot be used\. It is not valid JSON: .*line 2 column 15/
     ],
     [
-      "a list with a store that does not fit",
+      "a list with an invalid store",
       ["storefronts"],
       () => ({ LARDER_SOURCES: "live", LARDER_STORES: list(JSON.stringify([bakery, { ...bakery, kind: "etsy" }])) }),
       /shops\.json cannot be used\. Store 2, kind: /
     ]
-  ])("is %s, with exit code 2 and a sentence", async (_, args, settings, message) => {
+  ])("refuses %s with exit code 2 and one sentence", async (_, args, settings, message) => {
     const home = path.join(folderOfTest(), "home")
     const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: home, ...settings() })
     assert.deepStrictEqual([code, stdout], [2, ""], stderr)
@@ -166,7 +166,7 @@ describe("what is refused before anything is fetched", () => {
     assert.isFalse(existsSync(home))
   })
 
-  it("is a live source over bundled samples; in a run of all, stores without a list are left out with one line", async () => {
+  it("refuses a live source over bundled samples, and leaves out stores without a list with one line in a run of all", async () => {
     const home = copyOf(inject("sampleHome"))
     const before = tracesIn(home)
     const { code, stderr, stdout } = await run("larder-ingest", ["all", "--json"], {
@@ -202,14 +202,14 @@ describe("what is refused before anything is fetched", () => {
       /--file does not apply to commodities: use it with larder-ingest branded-foods$/m
     ],
     [["rollback", "--to", "x"], /--to cannot be "x": expected a generation, such as 41 or larder-000041$/m]
-  ])("is a flag with another meaning than %j", async (args, message) => {
+  ])("refuses a flag that does not fit the command or its value: %j", async (args, message) => {
     const home = path.join(folderOfTest(), "home")
     const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: home })
     assert.deepStrictEqual([code, stdout], [2, ""])
     assert.match(stderr, message)
   })
 
-  it("is, of one pipeline, no reason not to run the others", async () => {
+  it("still runs the other pipelines when it refuses one", async () => {
     const home = folderOfTest()
     const stores = path.join(home, "shops.json")
     writeFileSync(stores, JSON.stringify([{ ...bakery, kind: "shopify-csv", location: "bakery.csv" }]))
@@ -252,7 +252,7 @@ describe("a run of several pipelines", () => {
   const bakery = { domain: "bakery.example", name: "Bakery", kind: "shopify-csv", location: "bakery.csv" }
   const torn = { ...everyFeed(), "gov-mars/1603": "<!doctype html>" }
 
-  it("goes on after one that fails, ends with the worst exit code, and prints an object for each with --json", async () => {
+  it("continues after one that fails, exits with the worst code, and prints an object for each with --json", async () => {
     const home = folderOfTest()
     const args = ["all", "--json", "--replay", recording(torn, "no list")]
     const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: home })
@@ -283,7 +283,7 @@ describe("a run of several pipelines", () => {
     assert.match(String(runs?.[1]?.message), /The store list stores\.json cannot be used/)
   })
 
-  it("ends with 4 where the worst is that something was left out", async () => {
+  it("exits with 4 when something was left out and nothing worse happened", async () => {
     const args = ["all", "--replay", recording(torn, [bakery])]
     const { code, stderr, stdout } = await run("larder-ingest", args, { LARDER_HOME: folderOfTest() })
     assert.strictEqual(code, 4, stderr)
@@ -293,7 +293,7 @@ describe("a run of several pipelines", () => {
   })
 })
 
-describe("a line of the catalog that does not fit", () => {
+describe("an invalid line of the catalog", () => {
   /** The program with another catalog. */
   const programWith = (edit: (metrics: string) => string) => {
     const folder = folderOfTest()
@@ -316,7 +316,7 @@ describe("a line of the catalog that does not fit", () => {
     return { call, home }
   }
 
-  it("breaks its pipeline alone, and no help", async () => {
+  it("fails only its pipeline, and never --help", async () => {
     const { call, home } = programWith((metrics) => metrics.replace("\tusd_per_lb\t", "\tusd\t"))
     const [help, all] = [await call("--help"), await call("all")]
     assert.strictEqual(help.code, 0, help.stderr)

@@ -7,7 +7,7 @@ import { addGeneration } from "../support/more-generations.ts"
 import { run } from "../support/programs.ts"
 
 describe("larder-ingest prune", () => {
-  it("removes runs behind which nobody can go back, names them, and says what that costs", async () => {
+  it("removes runs that no rollback needs, names them, and says what that costs", async () => {
     const home = folderOfTest()
     const environment = { LARDER_HOME: home, LARDER_KEPT_GENERATIONS: "1" }
     const call = (...args: ReadonlyArray<string>) => run("larder-ingest", args, environment)

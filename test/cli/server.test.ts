@@ -19,7 +19,7 @@ const withHome = async <A>(home: string, use: (home: string) => Promise<A>) => {
 }
 
 describe("npm start", () => {
-  it("ingests where only a run that failed is on record", async () => {
+  it("ingests when only a failed run is recorded", async () => {
     await withHome(mkdtempSync(path.join(tmpdir(), "larder-failed-")), async (home) => {
       const failed = await run("larder-ingest", ["commodities", "--replay", home], { LARDER_HOME: home })
       expect(failed.code).toBe(1)
@@ -71,7 +71,7 @@ describe("larder-serve start", () => {
       (home) => rewrite(newest(home), (text) => text.slice(0, 100)),
       /generations\/000000003\.json in .+ is damaged\. Restore it from a backup; nothing was changed\.$/m
     ]
-  ])("exits with 1 and one sentence over %s", async (_, damage, message) => {
+  ])("exits with 1 and one sentence for %s", async (_, damage, message) => {
     await withHome(copyHome(inject("sampleHome")), async (home) => {
       damage(home)
       const settings = { LARDER_HOME: home, LARDER_PORT: "0", LARDER_CONSOLE_PORT: "0" }
@@ -82,7 +82,7 @@ describe("larder-serve start", () => {
     })
   })
 
-  it("leaves aside a data set whose part was changed and one of a newer version, says why, and serves the others", async () => {
+  it("skips a data set whose part was changed and one of a newer version, says why, and serves the others", async () => {
     await withHome(copyHome(inject("sampleHome")), async (home) => {
       const { key } = await createKey(home)
       rewrite(databaseOf(home, "commodities"), (text) => `${text.slice(0, -1)}x`)
@@ -126,7 +126,7 @@ describe("larder-serve start", () => {
     }
   )
 
-  it("has every charge that it announced in the ledger after SIGTERM", async () => {
+  it("has every charge that it reported in the ledger after SIGTERM", async () => {
     await withHome(copyHome(inject("sampleHome")), async (home) => {
       const server = await startServer(home)
       expect(server.api).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/) // loopback unless told otherwise

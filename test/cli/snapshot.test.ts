@@ -22,7 +22,7 @@ describe("larder-ingest snapshot", () => {
     assert.deepStrictEqual(await rowsOf(to, counts), live)
   })
 
-  it("prints one JSON object with --json, and has what is live after a rollback", async () => {
+  it("prints one JSON object with --json, and contains the live data after a rollback", async () => {
     const { json } = aHome()
     await json("rollback", "--only", "branded-foods")
     const to = path.join(folderOfTest(), "some.duckdb")
@@ -43,7 +43,7 @@ describe("larder-ingest snapshot", () => {
     )
   })
 
-  it("replaces no file, and leaves nothing where it cannot write", async () => {
+  it("replaces no file, and leaves nothing behind when it cannot write", async () => {
     const { call } = aHome()
     const folder = folderOfTest()
     const there = path.join(folder, "notes.txt")
@@ -58,7 +58,7 @@ describe("larder-ingest snapshot", () => {
     assert.strictEqual(readFileSync(there, "utf8"), "mine")
   })
 
-  it("is refused where nothing is live, and needs --to", async () => {
+  it("is refused when nothing is live, and requires --to", async () => {
     const home = folderOfTest()
     const to = path.join(folderOfTest(), "none.duckdb")
     const empty = await run("larder-ingest", ["snapshot", "--to", to], { LARDER_HOME: home })
@@ -70,7 +70,7 @@ describe("larder-ingest snapshot", () => {
     assert.match(unnamed.stderr, /--to/)
   })
 
-  it("takes nothing along that was changed after it was published", async () => {
+  it("refuses a part that was changed after it was published", async () => {
     const { call, home } = aHome()
     const part = partOf(home, 3, "commodities")
     chmodSync(part, 0o644)

@@ -169,7 +169,7 @@ describe("errors", () => {
     const error = await failing(larder.getCommodityPrices({ series: ["butter"] }))
     expect(error.message).toBe("Unknown series: butter")
   })
-  it("fails with Unauthorized for an unknown key, and tells it no credits", async () => {
+  it("fails with Unauthorized for an unknown key, and reports no credits", async () => {
     const error = await failing(withKey(`svc_data_${"x".repeat(64)}`).getBrandedFoodCategories())
     expect([error.name, error.message]).toEqual(["Unauthorized", "Unknown or revoked API key"])
     expect(error.cost).toMatchObject({ status: 401, creditsCharged: undefined, creditsRemaining: undefined })

@@ -55,7 +55,7 @@ const failing = async (call: Promise<unknown>): Promise<LarderError> => {
 }
 
 describe("5xx are retried", () => {
-  it("retries a 503 until the server answers, and tells the charge once", async () => {
+  it("retries a 503 until the server answers, and reports the charge once", async () => {
     const larder = new Larder({ key, url: await answering(busy("0"), fine) })
     const { cost, data } = await larder.getBrandedFoodCategories()
     expect(data).toEqual([])
@@ -126,13 +126,13 @@ describe("nothing else is retried", () => {
     expect(error.message).toMatch(/^The call got no answer: .*It may have been charged/)
     expect(asked).toHaveLength(1)
   })
-  it("does not retry an answer that breaks off, and tells in the error what was charged", async () => {
+  it("does not retry an answer that breaks off, and reports in the error what was charged", async () => {
     const url = await answering(brokenOff(200, { "x-credits-charged": "10" }))
     const error = await failing(new Larder({ key, url }).searchStores())
     expect([error.name, error.cost?.creditsCharged, error.requestId]).toEqual(["NoAnswer", 10, "req_1"])
     expect(asked).toHaveLength(1)
   })
-  it("does not retry a refusal that breaks off, and speaks of no charge in the error", async () => {
+  it("does not retry a refusal that breaks off, and reports no charge in the error", async () => {
     const error = await failing(new Larder({ key, url: await answering(brokenOff(400)) }).searchStores())
     expect([error.name, error.status, error.requestId]).toEqual(["UnknownAnswer", 400, "req_1"])
     expect(error.message).toMatch(/^(?!.*charged).*status 400 .*\(broke off: /)

@@ -54,7 +54,7 @@ describe("a top-up", () => {
     ["10", "$10.00", "10,000 credits"],
     ["$1,234.50", "$1,234.50", "1,234,500 credits"],
     ["50000", "$50,000.00", "50,000,000 credits"]
-  ])("shows what %s costs and gives before it is paid", async (typed, paid, got) => {
+  ])("shows what %s costs and how many credits it gives before it is paid", async (typed, paid, got) => {
     const { status, text } = await who.browser.get(`/billing/top-up?amount=${encodeURIComponent(typed)}`)
     expect(status).toBe(200)
     expect(text).toContain(`<dd>${paid}</dd>`)
@@ -140,7 +140,7 @@ describe("a top-up", () => {
     expect(await balanceOf(who)).toBe(before + 80_000)
   })
 
-  it("stays open when another account goes back from it", async () => {
+  it("stays open when another account returns from it", async () => {
     const { payment_id } = await beginByCard(who, "80")
     const stranger = await console.signedIn()
     for (const id of [payment_id, "pay_9", "yes"]) {
@@ -162,7 +162,7 @@ describe("a top-up", () => {
 })
 
 describe("a saved card", () => {
-  it("is gone at once when it is removed while the processor is unavailable", async () => {
+  it("disappears at once when it is removed while the processor is unavailable", async () => {
     const who = await console.signedIn()
     await payByCard(who, "100", "4242424242424242")
     const form = hiddenIn((await who.browser.get("/billing/card")).text)
@@ -334,7 +334,7 @@ describe("auto-recharge on the pages of the console", () => {
     expect((await who.browser.get("/billing/auto-recharge")).text).toContain("the amounts are a suggestion")
   })
 
-  it("says with which card and when it was switched off by itself, with links to go on", async () => {
+  it("says when and for which card it was switched off, with links to continue", async () => {
     const { shown = "" } = hiddenIn((await who.browser.get("/billing/auto-recharge")).text)
     const choice = { recharge_amount: "10", trigger: "16", is_on: "yes", payments: "1", shown }
     await who.browser.post("/billing/auto-recharge", choice)

@@ -302,7 +302,7 @@ layer(dataAfter(rolledBack), { excludeTestServices: true })("over data sets that
       )
     })
   )
-  it.effect("has each data set as it is now: loaded again or no longer", () =>
+  it.effect("has each data set as it is now: loaded again or not loaded", () =>
     Effect.gen(function* () {
       const { dataSets, generation } = yield* DataRead
       assert.deepStrictEqual(

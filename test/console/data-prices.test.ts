@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { answered, dataAfter, failureOf, shown } from "./data-console.ts"
 
 layer(dataAfter(), { excludeTestServices: true })("prices", (it) => {
-  it.effect("draws the series and days that are asked for, with the same numbers in a table", () =>
+  it.effect("draws the requested series and days, with the same numbers in a table", () =>
     Effect.gen(function* () {
       const page = yield* shown("/data/prices?series=butter-sales-price-weekly&from=2026-08-01&to=2026-08-31")
       assert.match(page, /<div class="plot" role="img"/)
@@ -93,7 +93,7 @@ layer(dataAfter(), { excludeTestServices: true })("prices", (it) => {
       assert.notInclude(body, "data-price-chart")
     })
   )
-  it.effect("shows the year before the last day when only that is asked for", () =>
+  it.effect("shows the year before the last day when only that day is given", () =>
     Effect.gen(function* () {
       const page = yield* shown("/data/prices?series=butter-sales-price-weekly&to=2024-08-31")
       assert.include(page, 'value="2023-08-31"')

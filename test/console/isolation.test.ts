@@ -145,7 +145,7 @@ describe("an account", () => {
     other = await filledAccount(site, owner)
   })
 
-  it("has something to ask for in every place and every form of the console", () => {
+  it("has something to request on every page and in every form of the console", () => {
     const known = asked(other, other)
     const unasked = pages.filter(({ path, post }) => {
       const { forms = [], places = [] } = known[path] ?? {}

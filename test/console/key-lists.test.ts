@@ -96,7 +96,7 @@ describe("the choice of a key on the pages about calls", () => {
     }
   )
 
-  it("offers the key that is asked for, however long ago it was revoked", async () => {
+  it("offers the requested key, however long ago it was revoked", async () => {
     const id = idOf((await mine.browser.get("/keys?revoked=2")).text, "gone 1")
     const { status, text } = await mine.browser.get(`/usage?key=${id}`)
     expect(status).toBe(200)

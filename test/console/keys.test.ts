@@ -230,7 +230,7 @@ describe("keys in the console", () => {
     expect([daily_budget_usd, weekly_budget_usd]).toEqual([null, null])
   })
 
-  it("gives a key an end, shows it, and takes neither a moment that has passed nor one that is none", async () => {
+  it("gives a key an end, shows it, and rejects a moment that has passed or is invalid", async () => {
     const { account, browser } = await site.signedIn()
     const created = await browser.post("/keys/new", { ...newKey, expires_at: "2100-01-31 00:00" })
     expect(await call(keyIn(created.text) ?? "")).toBe(200)
@@ -252,7 +252,7 @@ describe("keys in the console", () => {
     expect((await oneKey(account.id)).expires_at).toBeNull()
   })
 
-  it("revokes a key for good after asking, and the next call is refused", async () => {
+  it("revokes a key permanently after confirmation, and the next call is refused", async () => {
     const { account, browser } = await site.signedIn()
     const key = keyIn((await browser.post("/keys/new", newKey)).text) ?? ""
     const { id } = await oneKey(account.id)

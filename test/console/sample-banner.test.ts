@@ -21,7 +21,7 @@ const telling = async (paths: ReadonlyArray<string>, read: (path: string) => Pro
   return told
 }
 
-it("tells of samples on every page that shows data, as long as the live generation holds any", async () => {
+it("marks samples on every page that shows data, as long as the live generation has any", async () => {
   const { browser } = await shop.signedIn({ is_operator: true })
   const ofConsole = async (path: string) => (await browser.get(path)).text
   const ofDocs = async (path: string) => (await fetch(`${shop.api()}${path}`)).text()
@@ -42,7 +42,7 @@ it("tells of samples on every page that shows data, as long as the live generati
   expect(await telling(["/docs"], ofDocs)).toEqual(["/docs"])
 })
 
-it("marks a chart of samples beside its title, and tells of none to whoever is not signed in", async () => {
+it("marks a chart of samples beside its title, and never to visitors who are not signed in", async () => {
   const { browser } = await shop.signedIn({ is_operator: true })
   const { text } = await browser.get("/data/prices?series=butter-sales-price-weekly")
   expect(text).toMatch(/<figcaption id="prices-title">Butter[^<]+<span class="badge warning">sample data<\/span>/)

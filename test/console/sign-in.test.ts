@@ -193,7 +193,7 @@ describe("signing in", () => {
     expect(wrong.headers.getSetCookie()).toEqual([])
   })
 
-  it("leads back to the page that was asked for", async () => {
+  it("leads back to the requested page", async () => {
     const { email } = await site.signedIn()
     const asked = await site.browser().get("/usage?from=2026-01-01")
     expect(asked.location).toBe("/sign-in?next=%2Fusage%3Ffrom%3D2026-01-01")

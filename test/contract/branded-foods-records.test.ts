@@ -60,7 +60,7 @@ describe.each(forms)("the %s form of a release", (form) => {
       expect(await record(1001)).toEqual({ id: brandedFoodId(1001), ...bareRecord, fetched_at: expect.any(String) })
     })
 
-    it("tells when its payload was fetched, in UTC with milliseconds", async () => {
+    it("states when its payload was fetched, in UTC with milliseconds", async () => {
       const { fetched_at } = await record(1000)
       expect(fetched_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
       const age = Date.now() - Date.parse(String(fetched_at))

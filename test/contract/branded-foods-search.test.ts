@@ -240,7 +240,7 @@ describe("filters", () => {
     }
   )
 
-  describe("a release that comes while a client follows cursors", () => {
+  describe("a release that is published while a client follows cursors", () => {
     const idsOf = (rows: ReadonlyArray<unknown>) => rows.map((row) => (row as Page["data"][number]).fdc_id)
 
     it("keeps every row that was there throughout once, and is undone by a rollback", async () => {

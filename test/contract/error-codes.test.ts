@@ -74,7 +74,7 @@ const provoked: Readonly<Record<ErrorCode, Provoked>> = {
 }
 
 describe("the codes of errors", () => {
-  it.each(Object.entries(provoked))("%s is what its request is answered with", async (code, how) => {
+  it.each(Object.entries(provoked))("%s is the code of the answer to its request", async (code, how) => {
     if (typeof how === "function") {
       const reply = await how()
       expectCode(reply ?? { headers: {} }, code)
@@ -94,7 +94,7 @@ describe("the codes of errors", () => {
     expect(places).toEqual(codeNames)
   })
 
-  it("are listed in the OpenAPI document, with Link beside them, on every answer that is no 200", () => {
+  it("are listed in the OpenAPI document, with Link beside them, on every answer other than 200", () => {
     const { components, paths } = api.client().document
     expect(components.headers["X-Error-Code"]?.schema).toEqual({ type: "string", examples: codeNames })
     const responses = [

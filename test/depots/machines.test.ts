@@ -23,7 +23,7 @@ const aSmallHome = async () => {
 const prices = "/v1/commodities/prices?series=butter-exch-spot-close-daily&from=2026-09-29"
 
 describe("machines that share a depot", () => {
-  itWorks("publish into it, and a server follows, goes back with it, and goes on when it is away", () =>
+  itWorks("publish into it, and a server follows, rolls back with it, and keeps serving when the depot is unavailable", () =>
     Effect.gen(function* () {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
@@ -92,7 +92,7 @@ describe("machines that share a depot", () => {
   )
 
   itWorks(
-    "lose nothing of each other where both publish the same data set at once, through lost answers and cut connections",
+    "lose nothing of each other's when both publish the same data set at once, despite lost answers and cut connections",
     () =>
       Effect.gen(function* () {
         const { environment, service } = yield* sharedDepot
@@ -122,7 +122,7 @@ describe("machines that share a depot", () => {
       })
   )
 
-  itWorks("take only what the publisher has signed whose key they were given, and what is live there stays", () =>
+  itWorks("accept only generations that are signed with the key that they were given, and keep their live data otherwise", () =>
     Effect.gen(function* () {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {
@@ -157,7 +157,7 @@ describe("machines that share a depot", () => {
     })
   )
 
-  itWorks("say what to do about a full bucket, credentials that ended and an object that is damaged there", () =>
+  itWorks("say what to do about a full bucket, expired credentials and a damaged object", () =>
     Effect.gen(function* () {
       const { environment, service } = yield* sharedDepot
       yield* Effect.promise(async () => {

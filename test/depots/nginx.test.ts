@@ -24,7 +24,7 @@ describe("a depot behind nginx", () => {
     })
   )
 
-  it("is one that compresses for who lets it", async () => {
+  it("compresses answers for clients that accept it", async () => {
     const folder = folderDepot(path.join(nginx.root, "compressed"))
     await Effect.runPromise(folder.putText("generations/000000001.json", "{}".repeat(100)))
     const answer = await fetch(`${nginx.address}/compressed/generations/000000001.json`)

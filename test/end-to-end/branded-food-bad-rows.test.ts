@@ -116,7 +116,7 @@ describe("a CSV release with broken lines", () => {
   })
   afterAll(() => removeFolder(home))
 
-  it("loads the other labels, also those that span two lines or stand next to a broken line", async () => {
+  it("loads the other labels, also those that span two lines or are next to a broken line", async () => {
     expect(await foodsIn(home)).toEqual([101, 102, 103, 116])
     const [foods] = await query(
       home,

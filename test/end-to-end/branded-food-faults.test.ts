@@ -142,8 +142,8 @@ const toleratedFaults = [
   "a clock that is a day off"
 ]
 
-describe("a release with what is no reason to leave a form out", () => {
-  it("is published, and what cannot be used is recorded", async () => {
+describe("a release with faults that are no reason to leave out a form", () => {
+  it("is published, and its unusable values are recorded", async () => {
     const { csv, json } = tolerated(0)
     release({ json: { fault: "", body: json }, csv: { fault: "", body: csv } })
     const { exit, told } = await ingest(home, live(), 86_400_000)
@@ -178,7 +178,7 @@ describe("a fault of both forms of a release", () => {
     }
   })
 
-  it("publishes nothing, ends with 1 and names both", () => {
+  it("publishes nothing, exits with 1 and names both", () => {
     for (const { exit, isUnchanged, left_out, of, told } of met) {
       const faults = forms.map((form) => of[form].fault)
       const feeds = left_out.map(({ feed }) => feed).toSorted()
@@ -188,7 +188,7 @@ describe("a fault of both forms of a release", () => {
     expect(leftovers(home)).toEqual([])
   })
 
-  it("is in the table of docs/ingesting.md, which has no other", () => {
+  it("is in the table of docs/ingesting.md, which lists no others", () => {
     const tested = new Set([...releases.flatMap((of) => forms.map((form) => of[form].fault)), ...toleratedFaults])
     expect(table.map(({ fault }) => fault).toSorted()).toEqual([...tested].toSorted())
   })
@@ -219,7 +219,7 @@ describe("a fault of one form of a release", () => {
     expect(await foodsIn(home)).toEqual([1, 2, 3, 21, 22, 23])
   })
 
-  it("leaves out a form that does not come, and publishes the other", async () => {
+  it("leaves out a form that cannot be fetched, and publishes the other", async () => {
     release({ json: good(30, 0).json, csv: faulty("csv", "500 to each try") })
     expect(await ingest(home)).toMatchObject({ exit: 4, left_out: [{ feed: "gov-fdc/csv", kind: "unreachable" }] })
     expect(await foodsIn(home)).toEqual([1, 2, 3, 21, 22, 23, 30])
@@ -236,7 +236,7 @@ describe("a fault of one form of a release", () => {
     expect(rejects).toEqual([])
   })
 
-  it("is caught up by the next good run, which asks for nothing else", async () => {
+  it("is made up for by the next good run, which requests nothing else", async () => {
     host.releases.set(at("csv"), goodZip(40))
     host.asked()
     expect(await ingest(home)).toMatchObject({ exit: 0, left_out: [] })
@@ -253,7 +253,7 @@ describe("a fault of one form of a release", () => {
 })
 
 describe("a release that was cut between two records", () => {
-  it("is published only where the operator accepts that labels lose nutrients", async () => {
+  it("is published only if the operator accepts that labels lose nutrients", async () => {
     const file = path.join(folderOfTest(), path.basename(at("csv")))
     const lacking = goodFiles(40).map((part) =>
       part.path === "food_nutrient.csv" ? { ...part, content: part.content.toString().replace(/[^\n]+\n$/, "") } : part
@@ -289,14 +289,14 @@ describe("a release that was cut between two records", () => {
 })
 
 describe("the number of a nutrient that only an earlier release stated", () => {
-  it("stands after later releases", async () => {
+  it("is kept after later releases", async () => {
     const [rows] = await query(home, "select number from branded_food.nutrient where nutrient_id = 2067")
     expect(rows).toEqual([{ number: unnumbered.number }])
   })
 })
 
 describe("a folder of CSV files without one that is needed", () => {
-  it("is refused by the name of that file", async () => {
+  it("is refused with the name of that file", async () => {
     const folder = folderOfTest()
     for (const { content, path: name } of goodFiles()) {
       if (name !== "branded_food.csv") writeFileSync(path.join(folder, name), content)

@@ -85,7 +85,7 @@ describe("a live run of branded foods", () => {
     expect(await foodsIn(home)).toEqual([1, 2, 3, 4, 5])
   })
 
-  it("fetches a release once that was loaded from a file, loads only what is new, and knows its address", async () => {
+  it("fetches a release that was loaded from a file only once, loads only what is new, and records its address", async () => {
     const home = folderOfTest()
     const byHand = path.join(folderOfTest(), "download.zip")
     writeFileSync(byHand, host.releases.get(zipAt("csv", newer)) ?? "")

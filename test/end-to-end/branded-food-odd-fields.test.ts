@@ -131,7 +131,7 @@ describe("a CSV release with odd fields", () => {
     expect(rejects.length).toBe((4 + 2) * 3)
   })
 
-  it("reads a derivation that is not a whole number as none", async () => {
+  it("treats a derivation that is not a whole number as missing", async () => {
     const [rows] = await query(
       home,
       "select derivation_id from branded_food.nutrient_amount where fdc_id between 301 and 305 order by fdc_id"

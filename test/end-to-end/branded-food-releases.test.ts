@@ -259,7 +259,7 @@ describe("a folder of CSV files", () => {
     expect((await recordsOf(home, [901]))[0]).toMatchObject({ description: "2ND" })
   })
 
-  it("is refused where a file has fewer records than it states, unless the operator accepts it", async () => {
+  it("is refused when a file has fewer records than it states, unless the operator accepts it", async () => {
     writeFileSync(counts, "Table,Number of Records\nfood_nutrient,4\n")
     const other = path.join(folder, "other")
     const refused = await ingest(other, release)

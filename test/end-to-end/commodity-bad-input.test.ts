@@ -279,7 +279,7 @@ describe("a run with an unusable LARDER_HOME", () => {
     expect(run.stderr).toMatch(/Set LARDER_HOME to a folder/)
   })
 
-  it("exits with 1 where the warehouse is of an earlier form, says what to do, and leaves it as it is", async () => {
+  it("exits with 1 when the warehouse has an earlier form, says what to do, and leaves it as it is", async () => {
     const folder = folderOfTest()
     const file = path.join(folder, "warehouse/larder-000001.duckdb")
     mkdirSync(path.dirname(file))
@@ -293,7 +293,7 @@ describe("a run with an unusable LARDER_HOME", () => {
 })
 
 describe("a run on a part that somebody changed", () => {
-  it("exits with 1, names it and what to do, carries nothing of it on, and a rebuild repairs it", async () => {
+  it("exits with 1, names it and what to do, copies nothing from it, and a rebuild repairs it", async () => {
     const copy = copyOf(home)
     const [before, prices] = [newestManifest(copy), await valuesOf(copy, "cheese_block_sales_price_weekly")]
     const [part] = before.data_sets.commodities?.parts ?? []

@@ -74,7 +74,7 @@ describe("a fault of commodity feeds", () => {
   beforeAll(() => Effect.runPromise(Effect.asVoid(matrix)), 600_000) // each payload waits for the disk, which may be busy
   const documented = documentedFaults("commodities")
 
-  it("is in the table of docs/ingesting.md, which has no other", () => {
+  it("is in the table of docs/ingesting.md, which lists no others", () => {
     assert.sameMembers(
       documented.map(({ fault }) => fault),
       allFaults.map(({ fault }) => fault)

@@ -80,7 +80,7 @@ describe("a live run of commodities", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("looks back from today where what it read is of days to come", () =>
+  it.live("looks back from today when it has read rows for future days", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const ahead = american(daysBefore(today(), -20))
@@ -127,7 +127,7 @@ describe("a live run of commodities", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("is refused beforehand over a warehouse of bundled samples, and tells what a missing key costs", () =>
+  it.live("is refused at once over a warehouse of bundled samples, and says what a missing key costs", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream(serving(() => only(closes.feed)))
@@ -149,7 +149,7 @@ describe("a live run of commodities", () => {
   )
 
   it.live(
-    "asks again from where the last good run ended after one that could not trust a feed, and loads what it missed",
+    "resumes where the last good run ended after a run that could not trust a feed, and loads what it missed",
     () =>
       Effect.gen(function* () {
         const home = yield* temporaryHome
@@ -207,7 +207,7 @@ describe("a service that refuses the key", () => {
       response.end(body)
     }
 
-  it.live("is asked once, with the reason of its refusal, and the other service is read", () =>
+  it.live("is called once, reported with the reason of its refusal, and the other service is read", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream(refusing("application/json", forbidden))
@@ -246,7 +246,7 @@ describe("a service that refuses the key", () => {
 })
 
 describe("a service whose key is missing", () => {
-  it.live("is not asked; each of its feeds is left out for the same reason, and the other service is read", () =>
+  it.live("is not called; each of its feeds is left out for the same reason, and the other service is read", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       const upstream = yield* startUpstream(serving(() => only(butter, closes.feed)))
@@ -281,7 +281,7 @@ describe("an answer without rows", () => {
   const nothing = (...feeds: ReadonlyArray<string>) =>
     Object.fromEntries(feeds.map((feed) => [feed, bodyOf(feedNamed(feed), [])]))
 
-  it.live("is believed of a window of days where it says so, and never of a whole history", () =>
+  it.live("is accepted for a window of days if it says so, and never for a whole history", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       let bodies: Bodies = { ...only(...names), ...nothing("gov-mars/1034") }
@@ -301,7 +301,7 @@ describe("an answer without rows", () => {
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer))
   )
 
-  it.live("is believed of no feed where all feeds of a service have none", () =>
+  it.live("is accepted for no feed when all feeds of a service have none", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome
       let bodies: Bodies = only(...names)
@@ -318,7 +318,7 @@ describe("an answer without rows", () => {
   )
 })
 
-describe("a service that is down", () => {
+describe("a service that is unavailable", () => {
   it.live("is given up after three feeds in a row, and the other service is read", () =>
     Effect.gen(function* () {
       const home = yield* temporaryHome

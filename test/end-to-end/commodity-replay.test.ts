@@ -115,7 +115,7 @@ describe("the next run", () => {
     ])
   })
 
-  it("finds nothing new in an answer without rows, and withdraws nothing", async () => {
+  it("finds nothing new in an answer without rows, and removes nothing", async () => {
     const copy = copyOf(home)
     const nothing = '{"message":"No Results Found","results":null}'
     const bodies = {

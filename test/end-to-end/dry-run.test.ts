@@ -107,7 +107,7 @@ describe("a dry run of live sources", () => {
     host.close()
   })
 
-  it.live("leaves nothing of stores, and asks for what the archive has on condition", () =>
+  it.live("leaves nothing of stores, and sends conditional requests for archived payloads", () =>
     Effect.gen(function* () {
       const csv = (price: string) => `Handle,Title,Variant Price\nrye,Rye bread,${price}\n`
       let price = 0

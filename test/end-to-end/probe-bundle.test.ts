@@ -150,7 +150,7 @@ describe("a bundle of a probe", () => {
     })
   )
 
-  it("is written by --bundle, to a new file alone", async () => {
+  it("is written by --bundle, only to a new file", async () => {
     const folder = folderOfTest()
     const recordings = path.join(folder, "recordings")
     const name = "mpr.datamart.ams.usda.gov/services/v1.1/reports/2991/Detail"

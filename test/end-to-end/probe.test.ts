@@ -33,7 +33,7 @@ const of = (verdicts: ReadonlyArray<FeedVerdict>, feed: string) => {
 }
 
 describe("a probe of commodities", () => {
-  it.live("asks each feed for a few weeks, and tells what differs from the catalog", () =>
+  it.live("requests a few weeks of each feed, and reports what differs from the catalog", () =>
     Effect.gen(function* () {
       const east = feedNamed("gov-mars/1047")
       const central = feedNamed("gov-mars/1089")
@@ -79,7 +79,7 @@ describe("a probe of commodities", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks nothing that wants a key where there is none, and names the variable", () =>
+  it.live("requests nothing that requires a key when there is none, and names the variable", () =>
     Effect.gen(function* () {
       const services = yield* startServices()
       const verdicts = yield* probing(commodities, { origin: at(services), environment: {} })
@@ -92,7 +92,7 @@ describe("a probe of commodities", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks a service once that denies the key, and twice where it does not answer", () =>
+  it.live("calls a service once if it refuses the key, and twice if it does not answer", () =>
     Effect.gen(function* () {
       const services = yield* startUpstream((response, _, { url }) =>
         response.writeHead(url.includes("marsapi") ? 403 : 500).end('{"message":"Access is denied"}')
@@ -123,7 +123,7 @@ describe("a probe of commodities", () => {
 /** Of each service, what is said beside its heading. */
 const linesOf = (text: string) => text.split("\n").filter((line) => line.startsWith("  "))
 
-describe("what stands in the way of all feeds", () => {
+describe("a fault that affects all feeds", () => {
   it.live.each([
     [
       "an API that has moved",
@@ -144,7 +144,7 @@ describe("what stands in the way of all feeds", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is told once, and nothing more is asked: a captive portal", () =>
+  it.live("is reported once, and nothing more is requested: a captive portal", () =>
     Effect.gen(function* () {
       const page = yield* startUpstream((response) =>
         response.writeHead(200, { "content-type": "text/html" }).end("<html><title>Hotel</title>")
@@ -158,7 +158,7 @@ describe("what stands in the way of all feeds", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is told once, and nothing more is asked: a captive portal that redirects from HTTPS to HTTP", () =>
+  it.live("is reported once, and nothing more is requested: a captive portal that redirects from HTTPS to HTTP", () =>
     Effect.gen(function* () {
       const authority = makeAuthority()
       yield* trusting(authority)
@@ -188,7 +188,7 @@ describe("what stands in the way of all feeds", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is told once, and nothing more is asked: a certificate that is not trusted", () =>
+  it.live("is reported once, and nothing more is requested: a certificate that is not trusted", () =>
     Effect.gen(function* () {
       const { port } = yield* startTls(makeCertificate({ name: "unknown", hosts: ["127.0.0.1"] }))
       const origin = hostsMoved(({ pathname, search }) => `https://127.0.0.1:${port}${pathname}${search}`, unpaced)
@@ -227,7 +227,7 @@ describe("a probe of branded foods", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("tells a needed column and a needed file that are missing, and a page that names no release", () =>
+  it.live("reports a missing column, a missing file, and a page that names no release", () =>
     Effect.gen(function* () {
       const host = yield* fdc
       const renamed = goodFiles().map(({ content, path }) => ({

@@ -12,7 +12,7 @@ import { publishersKilled, publishersRace } from "./publishers-race.ts"
 const items = (name: string, count: number) => Array.from({ length: count }, (_, i) => ({ item: `${name} ${i + 1}` }))
 
 describe("publishers at the same time", () => {
-  itWorks("lose no rows and no runs in three processes, and publish one generation after the other", () =>
+  itWorks("lose no rows and no runs in three processes, and publish one generation after another", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const names = ["apple", "pear", "plum"]
@@ -41,7 +41,7 @@ describe("publishers at the same time", () => {
     })
   )
   itWorks("of different data sets lose no rows and no runs of each other", () => publishersRace(10))
-  itWorks("leave whole publications or nothing of them where they are killed", () => publishersKilled(6))
+  itWorks("leave whole publications or nothing of them when they are killed", () => publishersKilled(6))
   itWorks("of different data sets do not wait for each other", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
@@ -179,7 +179,7 @@ describe("a full disk", () => {
       })
     )
   }
-  itWorks("does not keep the next run from publishing", () =>
+  itWorks("does not prevent the next run from publishing", () =>
     Effect.gen(function* () {
       const layout = yield* filled
       assert.strictEqual((yield* publishInRoom(layout, roomForLess, items("pear", 5))).code, 1)

@@ -41,7 +41,7 @@ const withSections = ([feed, body]: readonly [string, string]) => {
 }
 
 const theRealIdentities = () => {
-  it("of the recordings pass for their own feeds alone", () => {
+  it("of the recordings match their own feeds only", () => {
     const bodies = Object.entries(recordings((rows) => rows))
       .map(withSections)
       .filter(([, body]) => /"results":\[\{/.test(body))
@@ -49,11 +49,11 @@ const theRealIdentities = () => {
     expect(bodies.map(([feed, body]) => [feed, takers(body)])).toEqual(bodies.map(([feed]) => [feed, [feed]]))
   })
 
-  it("of a report that no feed reads pass for none", () => {
+  it("of a report that no feed reads match no feed", () => {
     expect(takers(sample("mars_v1.2_2277_allSections_2026-09-25.header1+detail1.TRANSCRIBED.json"))).toEqual([])
   })
 
-  it("of all listed dairy reports pass for their own feeds alone, by number, name or title", () => {
+  it("of all listed dairy reports match their own feeds only, by number, name or title", () => {
     const reports = listed()
     expect(reports.length).toBeGreaterThan(100)
     expect(reports.map(({ body, what }) => [what, takers(body)])).toEqual(reports.map(({ own, what }) => [what, own]))

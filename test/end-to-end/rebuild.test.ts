@@ -66,7 +66,7 @@ describe("larder-ingest rebuild", () => {
   })
   afterAll(() => [home, made].forEach(removeFolder))
 
-  it("repeats every run that read its source, and fetches nothing into the archive", () => {
+  it("repeats every run that read its source, and fetches nothing", () => {
     expect(runs.map(({ outcome, pipeline }) => [pipeline, outcome])).toEqual([
       ["commodities", "published"],
       ["commodities", "partial"],
@@ -122,7 +122,7 @@ describe("larder-ingest rebuild", () => {
     expect(undone).toEqual([{ pipeline: "branded-foods", rows_loaded: 1 }])
   })
 
-  it("leaves them out also where the records of such a run are lost, and the file that is made of them", async () => {
+  it("leaves them out also when the records of such a run and the file made from them are lost", async () => {
     const copy = copyOf(home)
     const undone = newestManifest(copy).data_sets["branded-foods"]?.published_in
     const args = ["rollback", "--only", "branded-foods"]
@@ -135,7 +135,7 @@ describe("larder-ingest rebuild", () => {
     expect(runs).toHaveLength(1)
   })
 
-  it("exits with 1 and names each data set that is live and has no run to repeat", async () => {
+  it("exits with 1 and names each live data set that has no run to repeat", async () => {
     const copy = copyOf(home)
     const lists = path.join(copy, "raw/fetches")
     for (const list of readdirSync(lists)) rmSync(path.join(lists, list))
@@ -145,7 +145,7 @@ describe("larder-ingest rebuild", () => {
     expect(newestManifest(copy)).toEqual(newestManifest(home))
   })
 
-  it("exits with 1 and names a payload that is not what was fetched, and its pack, and what is live stays", async () => {
+  it("exits with 1, names a payload that differs from what was fetched, and its pack, and leaves the live data unchanged", async () => {
     const damaged = copyOf(home)
     const name = readdirSync(path.join(damaged, "raw/packs")).sort()[0] ?? ""
     const pack = path.join(damaged, "raw/packs", name)

@@ -64,7 +64,7 @@ describe("a list of stores that hardly change", () => {
   )
   afterAll(() => [home, folder].forEach(removeFolder))
 
-  it("is asked on condition when it is due, and gives the same counts as in full", () => {
+  it("gets conditional requests when it is due, and gives the same counts as a full read", () => {
     const [first, second] = runs
     assert.deepStrictEqual([first?.run?.outcome, second?.run?.outcome], ["partial", "partial"], second?.problem)
     assert.deepStrictEqual([first?.stores, second?.stores], Array(2).fill({ listed: 21, not_due: 0 }))
@@ -76,7 +76,7 @@ describe("a list of stores that hardly change", () => {
     assert.isBelow(conditional?.bytes ?? 0, (all?.bytes ?? 0) * 0.4)
   })
 
-  it("is asked in part a day later, and what is not due is counted and not left out", () => {
+  it("is read in part a day later, and stores that are not due are counted and not left out", () => {
     const [all, , third] = traffic
     const { not_due = 0, listed } = runs[2]?.stores ?? {}
     assert.strictEqual(listed, 22)
@@ -94,14 +94,14 @@ describe("a list of stores that hardly change", () => {
       if (!asked.has(domain)) assert.deepStrictEqual(row, known[1]?.get(domain))
   })
 
-  it("is asked at once where a store is new, described otherwise, on this machine, or changed in its last read", () => {
+  it("is read at once for stores that are new, described differently, on this machine, or changed in their last read", () => {
     const isAsked = (domain: string) => known[2]?.get(domain)?.run_id === runs[2]?.run?.run_id
     for (const domain of ["shop-0.example", "shop-1.example", "local.example", "shop-5.example"])
       assert.isTrue(isAsked(domain), domain)
     assert.isFalse(isAsked("missing.example"))
   })
 
-  it("lists what each store lists now, but for what changed in stores that are not due", async () => {
+  it("lists what each store lists now, except for changes in stores that are not due", async () => {
     const late = new Set(changed.filter((domain) => known[2]?.get(domain)?.run_id !== runs[2]?.run?.run_id))
     assert.isAtMost(late.size, 1)
     const titles = new Map((await rowsOf(home, listings)).map((row) => [String(row.domain), row.titles]))
@@ -114,7 +114,7 @@ describe("a list of stores that hardly change", () => {
 })
 
 describe("an interval between reads of stores that is not a duration", () => {
-  it("fails the run before any store is asked, and shows how to write one", async () => {
+  it("fails the run before any store is read, and shows how to write one", async () => {
     const home = folderOfTest()
     const stores = path.join(home, "stores.json")
     writeFileSync(stores, JSON.stringify([{ ...missing, location: "https://missing.example/feed.csv" }]))

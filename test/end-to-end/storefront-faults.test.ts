@@ -192,7 +192,7 @@ describe("a fault of the feed of a store", () => {
   const documented = documentedFaults("storefronts")
   const tested = [...new Set([...faults.map(({ fault }) => fault), clockAhead, clockBehind])]
 
-  it("is in the table of docs/ingesting.md, which has no other", () => {
+  it("is in the table of docs/ingesting.md, which lists no others", () => {
     assert.sameMembers(
       documented.map(({ fault }) => fault),
       tested

@@ -197,7 +197,7 @@ good,,M,8.00,,
     )
   })
 
-  it("says that a pipe is one, and does not wait for it", async () => {
+  it("says that a file is a pipe, and does not wait for it", async () => {
     const piped = (await failedReads(set.home)).at(-1)
     assert.match(String(piped?.outcome_detail), /pipe\.csv: it is a pipe, and only regular files are read/)
     assert.notInclude(String(piped?.outcome_detail), "ecord")

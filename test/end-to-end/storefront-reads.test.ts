@@ -47,7 +47,7 @@ describe("a read of stores", () => {
     })
   })
 
-  it("records only that it took place when nothing but updated_at has changed", () => {
+  it("records only the read itself when nothing but updated_at has changed", () => {
     const [before, now] = [after("first"), after("same")]
     expect(now.run).toMatchObject({ outcome: "unchanged", rows_read: 14, rows_loaded: 0, rows_unchanged: 13 })
     expect(now.products).toEqual(before.products)

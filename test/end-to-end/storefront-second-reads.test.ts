@@ -246,7 +246,7 @@ const prices = (domain: string) =>
 const leftOut = (domain: string) =>
   rowsOf(home, `select kind, reason from ingest.left_out where feed = 'store/${domain}' order by run_id desc limit 1`)
 
-it("leaves a store out whose every price became an object", async () => {
+it("leaves out a store when every price became an object", async () => {
   expect((await outcomesOf(home))["retyped.example"]).toBe("failed unreadable")
   expect(await prices("retyped.example")).toEqual([{ price: 9, n: 4 }])
   expect(await leftOut("retyped.example")).toEqual([
@@ -259,7 +259,7 @@ it("leaves a store out whose every price became an object", async () => {
   ])
 })
 
-it("takes nothing of a read in which far more prices are missing than before", async () => {
+it("rejects a read in which far more prices are missing than before", async () => {
   expect((await outcomesOf(home))["unpriced.example"]).toBe("partial unpriced")
   expect(await prices("unpriced.example")).toEqual([{ price: 9, n: 4 }])
   expect(await gone("unpriced.example")).toEqual([])
@@ -268,7 +268,7 @@ it("takes nothing of a read in which far more prices are missing than before", a
   ])
 })
 
-it("takes nothing of a file that is cut off in a record", async () => {
+it("rejects a file that is cut off in a record", async () => {
   expect((await outcomesOf(home))["torn.example"]).toBe("failed unreadable")
   expect(await prices("torn.example")).toEqual([
     { price: 1, n: 1 },
@@ -279,7 +279,7 @@ it("takes nothing of a file that is cut off in a record", async () => {
   ).toEqual([{ reason: "nothing of this read is taken; rows: 1" }])
 })
 
-it("reads a file that ends within a line where the last one did so, too", async () => {
+it("reads a file that ends within a line if the last one did, too", async () => {
   expect((await outcomesOf(home))["endless.example"]).toBe("complete complete")
   expect(await prices("endless.example")).toEqual([{ price: 1.5, n: 2 }])
 })
@@ -303,7 +303,7 @@ it("takes the lowest and the highest price of a WooCommerce product with variati
   ])
 })
 
-it("refuses by name what WooCommerce tells administrators, and keeps what the store showed", async () => {
+it("refuses WooCommerce's answers for administrators by name, and keeps what the store showed", async () => {
   expect((await outcomesOf(home))["office.example"]).toBe("failed unreadable")
   expect(await leftOut("office.example")).toEqual([
     { kind: "untrusted", reason: expect.stringContaining("the REST API wc/v3 of WooCommerce") }
@@ -312,7 +312,7 @@ it("refuses by name what WooCommerce tells administrators, and keeps what the st
   expect(await prices("office.example")).toEqual([{ price: 9.5, n: 1 }])
 })
 
-it("takes rows that share handle and options and have a SKU of their own for variants, in any order", async () => {
+it("treats rows that share handle and options but have their own SKU as variants, in any order", async () => {
   const variants = `select v.native_id, v.price::double as price
     from storefront.variant v join storefront.store using (store_id) where domain = 'twins.example' order by all`
   expect(await rowsOf(home, variants)).toEqual([
@@ -329,7 +329,7 @@ it("takes rows that share handle and options and have a SKU of their own for var
   ).toEqual([{ reason: "duplicate id brush/Red\\#B-2: an earlier row has it", line: 6 }])
 })
 
-it("takes what a store has lost with --accept-shrinkage, and other products than before when they are found twice", async () => {
+it("accepts what a store has lost with --accept-shrinkage, and a different set of products when it is found twice", async () => {
   const folder = writeFiles(temporaryFolder(), {
     "stores.json": [
       shop("unpriced.example"),

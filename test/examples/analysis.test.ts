@@ -40,7 +40,7 @@ describe("the analyst's notebook", () => {
     expect(answersByZone.get(zone)).toHaveLength(13)
     expect(answersByZone.get(zone)).toEqual(answersByZone.get("UTC"))
   })
-  it("1: tells how fresh each data set is", () => {
+  it("1: shows how fresh each data set is", () => {
     expect(answerTo(1).map(({ generation, pipeline, rows_rejected }) => [pipeline, generation, rows_rejected])).toEqual(
       [
         ["branded-foods", "larder-000002", "0"],
@@ -164,7 +164,7 @@ describe("the analyst's notebook over a snapshot, and after a second read", () =
     expect(products(later.get(8))).toHaveLength(10)
     expect(products(later.get(8))).not.toContain("Harbour Almond Croissant")
   })
-  it("9: tells which price rose, by how much and since when", () => {
+  it("9: shows which price rose, by how much and since when", () => {
     const rows = later.get(9) ?? []
     expect(rows).toHaveLength(1)
     expect(rows[0]).toMatchObject({ percent: 10 })

@@ -220,7 +220,7 @@ describe("a fourth data set", () => {
     })
   })
 
-  it("is left aside once it is removed, with the scope of its keys, and everything else is served", async () => {
+  it("is skipped once it is removed, with the scope of its keys, and everything else is served", async () => {
     removeDataSet(copy)
     await served(async (api, logs) => {
       expect((await ask(api, "/v1/exchange-rates", keys.rates)).body.error.message).toBe("No such endpoint")

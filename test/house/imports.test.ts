@@ -59,7 +59,7 @@ const sources = ["schemas", "warehouse", "pipelines", "serve"].flatMap(filesOf).
 const folderOf = (file: string) => path.dirname(file)
 
 describe("the house", () => {
-  it.each(Object.keys(mayImport))("%s imports only the rooms that it may know", (room) => {
+  it.each(Object.keys(mayImport))("%s imports only the rooms that it may import", (room) => {
     const wrong = filesOf(room).flatMap((file) =>
       importsOf(file)
         .map((specifier) => ({ file, specifier, to: roomOf(file, specifier) }))
@@ -97,7 +97,7 @@ describe("the house", () => {
     expect(deep).toEqual([])
   })
 
-  it("no two folders import each other, but a folder and one within it", () => {
+  it("no two folders import each other, except a folder and one inside it", () => {
     const arrows = new Set(
       sources.flatMap((file) =>
         importsOf(file).flatMap((specifier) => {

@@ -36,7 +36,7 @@ describe("the version of package.json", () => {
     expect((await api.get("/openapi.json")).json).toMatchObject({ info: { "x-program-version": version } })
   })
 
-  it("is told to assistants", async () => {
+  it("is reported to assistants", async () => {
     const client = await connected(overHttp(api.server().api, api.key().key), "legacy")
     expect(client.getServerVersion()).toMatchObject({ name: "larder", version })
     await client.close()

@@ -15,7 +15,7 @@ const withMilk = milkOfFile()
 
 lakeKills(40)
 
-describe("two machines that bring the lake up at once", () => {
+describe("two machines that update the lake at the same time", () => {
   itWorks("leave one consistent lake", () =>
     Effect.gen(function* () {
       const layout = yield* withMilk

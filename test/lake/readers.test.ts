@@ -67,7 +67,7 @@ beforeAll(async () => {
 afterAll(() => removeFolder(home))
 
 describe("the newest generation of the lake, after an added column and table", () => {
-  it.each(engines)("is what the warehouse has, read by %s", (engine) => {
+  it.each(engines)("equals the warehouse, read by %s", (engine) => {
     expect(values(newest[engine])).toEqual(values(fifth))
   })
 
@@ -91,12 +91,12 @@ describe("the newest generation of the lake, after an added column and table", (
 })
 
 describe("an older generation of the lake", () => {
-  it("is what was live then, read by DuckLake", async () => {
+  it("equals what was live then, read by DuckLake", async () => {
     const { ducklake } = await seenBy(python, ["ducklake"], lake(), 4)
     expect(values(ducklake)).toEqual(values(fourth))
   })
 
-  it("is what was live then, read by deltalake and Polars", async () => {
+  it("equals what was live then, read by deltalake and Polars", async () => {
     const versions = newest.snapshots.find(({ snapshot }) => snapshot === 4)?.delta_versions
     const { deltalake, polars } = await seenBy(python, ["deltalake", "polars"], lake(), versions)
     for (const seen of [deltalake, polars]) expect(values(seen)).toEqual(values(fourth))
@@ -104,7 +104,7 @@ describe("an older generation of the lake", () => {
 })
 
 describe("a lake after a rollback and a pruning", () => {
-  it("has the rows that are live again, and the snapshots of the generations that are kept", async () => {
+  it("has the rows that are live again, and the snapshots of the kept generations", async () => {
     await rollback("--to", "4", "--only", "commodities", "--note", "a wrong close")
     const back = await seenBy(python, ["snapshots", "ducklake", "delta"], lake())
     expect(back.snapshots.map(({ message }) => message)).toEqual([
@@ -139,7 +139,7 @@ describe("a lake behind a web server", () => {
       return { layout, lake, bringUp, seen: yield* Effect.promise(() => seenBy(python, ["ducklake"], lake)) }
     }).pipe(Effect.provide(NodeServices.layer))
   )
-  itWorks("is what the warehouse has, read by DuckDB at the address in LARDER_LAKE_URL", () =>
+  itWorks("equals the warehouse, read by DuckDB at the address in LARDER_LAKE_URL", () =>
     Effect.gen(function* () {
       const { lake, layout, seen } = yield* hosted
       assert.deepStrictEqual(seen.ducklake, yield* Effect.promise(() => seenInWarehouse(layout.home)))
@@ -149,7 +149,7 @@ describe("a lake behind a web server", () => {
     })
   )
   itWorks(
-    "stays as it was for a session with a copy of its catalogue, while its generations are replaced and pruned",
+    "stays the same for a session with a copy of its catalogue, while generations are replaced and pruned",
     () =>
       Effect.gen(function* () {
         const { bringUp, lake, layout, seen } = yield* hosted

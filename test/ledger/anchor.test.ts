@@ -26,7 +26,7 @@ import { copyOf, makeOriginals } from "./anchored-ledgers.ts"
 const originals = makeOriginals()
 
 describe("the anchor", () => {
-  it.live("warns of what is younger than it at the next start, and of a place that has none", () =>
+  it.live("warns at the next start of entries that are younger than the anchor, and of a place without an anchor", () =>
     Effect.gen(function* () {
       const { place, stopped } = yield* originals
       const folder = yield* copyOf(stopped)
@@ -46,7 +46,7 @@ describe("the anchor", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names a folder that is missing, and does not make it: a share may not be mounted", () =>
+  it.live("names a missing folder, and does not create it: a share may not be mounted", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const place = anchorPlace(Redacted.make(path.join(folder, "not-mounted", "anchor.json")))
@@ -56,7 +56,7 @@ describe("the anchor", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is kept at an address by PUT and GET, whose password and query are in no error", () =>
+  it.live("is kept at an address with PUT and GET, whose password and query appear in no error", () =>
     Effect.gen(function* () {
       const { anchor } = yield* originals
       let kept = ""
@@ -120,7 +120,7 @@ describe("the anchor", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stays as it is where the ledger cannot be opened", () =>
+  it.live("stays unchanged when the ledger cannot be opened", () =>
     Effect.gen(function* () {
       const { anchor, place, stopped } = yield* originals
       const folder = yield* copyOf(stopped)
@@ -165,7 +165,7 @@ describe("the anchor", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a file that is none, and leaves it as it is", () =>
+  it.live("refuses a file that is not an anchor, and leaves it unchanged", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const file = path.join(folder, "anchor.json")
@@ -180,7 +180,7 @@ describe("the anchor", () => {
 })
 
 describe("the chain of a ledger without an anchor", () => {
-  it.effect("is followed each minute, so that a stop has little left to follow", () =>
+  it.effect("is verified each minute, so that a stop has little left to verify", () =>
     Effect.gen(function* () {
       const followed: Array<string> = []
       const follow = (when: string) =>

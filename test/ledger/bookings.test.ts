@@ -27,7 +27,7 @@ const pay = (ledger: LedgerAccess, key: Parameters<typeof admitted>[1], ...ids: 
   })
 
 describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
-  it.live("refuses what takes a balance beyond its bounds, in either direction, and can be read afterwards", () =>
+  it.live("refuses a booking that takes a balance beyond its bounds, in either direction, and can be read afterwards", () =>
     Effect.gen(function* () {
       const opened = yield* place
       const ledger = yield* opened
@@ -56,7 +56,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses what would leave the bounds when credits expire that are there now", () =>
+  it.live("refuses a booking that would exceed the bounds once present credits expire", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const { account_id } = yield* keyOf(ledger)
@@ -154,7 +154,7 @@ describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses to book an amount that cannot be, and a reference or a note that is not one line", () =>
+  it.live("refuses to book an impossible amount, and a reference or a note that is not one line", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const key = yield* keyOf(ledger)

@@ -72,7 +72,7 @@ const twoAccounts = Effect.fnUntraced(function* (url: string) {
 
 describe("a deadlock with another session", () => {
   it.live(
-    "has a group of two accounts tried again: its calls are held and charged once",
+    "retries a group of two accounts: its calls are held and charged once",
     () =>
       Effect.gen(function* () {
         const { privileged, url } = yield* impatientDatabase
@@ -90,7 +90,7 @@ describe("a deadlock with another session", () => {
   )
 
   it.live(
-    "has a booking on two accounts tried again, and booked once",
+    "retries a booking on two accounts, and books it once",
     () =>
       Effect.gen(function* () {
         const { privileged, url } = yield* impatientDatabase
@@ -117,7 +117,7 @@ describe("a deadlock with another session", () => {
   )
 
   it.live(
-    "has an operator's edit of a key tried again, also where it met it in the middle",
+    "retries an operator's edit of a key, also when it strikes in the middle",
     () =>
       Effect.gen(function* () {
         const { privileged, url } = yield* impatientDatabase

@@ -80,7 +80,7 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
     )
   )
 
-  it.live("can be spent that were given after a clock had been ahead", () =>
+  it.live("can be spent when they were granted after a clock had been ahead", () =>
     inTime(({ now, pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* place
@@ -100,7 +100,7 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
     )
   )
 
-  it.live("are there after a restart as they were, and cannot be spent from their end on", () =>
+  it.live("are unchanged after a restart, and cannot be spent once they have expired", () =>
     inTime(({ now, pass }) =>
       Effect.gen(function* () {
         const opening = yield* place
@@ -128,7 +128,7 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
     )
   )
 
-  it.live("stay with a call that took them before their end, and go when it is released after it", () =>
+  it.live("stay held by a call that took them before they expired, and expire when it is released later", () =>
     inTime(({ now, pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* place
@@ -160,7 +160,7 @@ describe.each(Object.entries(places))("credits that expire in %s", (_, place) =>
     )
   )
 
-  it.live("are taken out whole where money went out that had been spent, whether more is paid before or after", () =>
+  it.live("are removed in full when spent money was refunded, whether more is paid before or after", () =>
     inTime(({ pass }) =>
       Effect.gen(function* () {
         const ledger = yield* yield* place
@@ -252,7 +252,7 @@ describe("credits that expire in an account that somebody has locked", () => {
 })
 
 describe("credits that expire, called on two servers", () => {
-  it.live("are given back with a call that was answered with an error, and end when they would have ended", () =>
+  it.live("are returned when a call was answered with an error, and still expire at their time", () =>
     inTime(({ now, pass }) =>
       Effect.gen(function* () {
         const url = yield* database
@@ -282,7 +282,7 @@ describe("credits that expire, called on two servers", () => {
     )
   )
 
-  it.live("are spent once, and each server knows what calls of the other one hold of them", () =>
+  it.live("are spent once, and each server counts what calls of the other one hold", () =>
     inTime(({ now, pass }) =>
       Effect.gen(function* () {
         const url = yield* database

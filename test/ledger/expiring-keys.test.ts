@@ -25,7 +25,7 @@ const expiringKey = Effect.fnUntraced(function* (administration: Administration[
 })
 
 describe.each(Object.entries(places))("a key that expires in %s", (_, place) => {
-  it.live("is unknown from its end on, and was charged for what came before", () =>
+  it.live("is unknown once it has expired, and was charged for earlier calls", () =>
     Effect.gen(function* () {
       const opening = yield* place
       const key = yield* Effect.gen(function* () {
@@ -51,7 +51,7 @@ describe.each(Object.entries(places))("a key that expires in %s", (_, place) => 
     }).pipe(Effect.scoped)
   )
 
-  it.live("admits no call that has looked it up before its end and comes after it, however often it is called", () =>
+  it.live("admits no call after its end, even if the key was looked up before", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const key = yield* expiringKey(ledger.administration)
@@ -88,7 +88,7 @@ describe.each(Object.entries(places))("a key that expires in %s", (_, place) => 
     }).pipe(Effect.scoped)
   )
 
-  it.live("is neither made nor edited with an end that has passed", () =>
+  it.live("cannot be created or edited with an end that has passed", () =>
     Effect.gen(function* () {
       const { administration } = yield* yield* place
       const key = yield* expiringKey(administration)
@@ -107,7 +107,7 @@ describe.each(Object.entries(places))("a key that expires in %s", (_, place) => 
 })
 
 describe("a key that expires, called on two servers", () => {
-  it.live("ends on both where one of them was asked to end it", () =>
+  it.live("ends on both when one of them was told to end it", () =>
     Effect.gen(function* () {
       const url = yield* database
       const [here, there] = [yield* open(url), yield* open(url)]

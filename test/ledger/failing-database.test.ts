@@ -56,10 +56,10 @@ const copyFolder = (from: string, to: string) => {
   execFileSync("cp", ["-a", from, to])
 }
 
-describe("a primary that stands still for seven seconds", () => {
+describe("a primary that is frozen for seven seconds", () => {
   const frozen = 7_000
 
-  it.live("charges nothing that was refused, and whatever it was asked for in time", () =>
+  it.live("charges nothing that was refused, and everything that was requested in time", () =>
     Effect.gen(function* () {
       const postgres = yield* server
       const url = yield* Effect.promise(postgres.newDatabase)
@@ -98,7 +98,7 @@ describe("a primary that stands still for seven seconds", () => {
 })
 
 describe("a disk that is full", () => {
-  it.live("has charges refused, none of which is there afterwards, and servers are not ready for a second more", () =>
+  it.live("refuses charges, none of which exists afterwards, and servers are not ready for one more second", () =>
     Effect.gen(function* () {
       const url = yield* database
       let nanoseconds = 0n
@@ -140,7 +140,7 @@ describe("an older copy that is put in place of the database", () => {
     await postgres.restart()
   }
 
-  it.live("is where calls go on: balances and budgets are those of the copy, and what was held before is void", () =>
+  it.live("serves the next calls: balances and budgets are those of the copy, and earlier holds are void", () =>
     Effect.gen(function* () {
       const postgres = yield* server
       const { data } = yield* Effect.promise(() => pathsOf(postgres.url))

@@ -60,7 +60,7 @@ describe("an account that a server has leased", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes to another server that wants it, with all that is held, and to the one that keeps calling", () =>
+  it.live("moves to another server that requests it, with all its holds, and to the one that keeps calling", () =>
     Effect.gen(function* () {
       const url = yield* database
       const [here, there] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
@@ -80,7 +80,7 @@ describe("an account that a server has leased", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is given back within two seconds where no notification of the request arrives", () =>
+  it.live("is given back within two seconds when no notification of the request arrives", () =>
     Effect.gen(function* () {
       const url = yield* database
       const [here, there] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
@@ -146,7 +146,7 @@ describe("an account that a server has leased", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is not decided by what a suspended machine remembers, whose monotonic clock stood still", () =>
+  it.live("is not decided from the memory of a suspended machine, whose monotonic clock stood still", () =>
     Effect.gen(function* () {
       const url = yield* database
       let suspendedFor = 0

@@ -88,7 +88,7 @@ describe("the anchor of a ledger in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("holds a backup in a file to it, whatever the names and reasons", () =>
+  it.live("verifies a backup in a file, whatever the names and reasons", () =>
     Effect.gen(function* () {
       const url = yield* database
       const made = yield* folder
@@ -131,7 +131,7 @@ describe("the anchor of a ledger in PostgreSQL", () => {
     return { messages, logger }
   }
 
-  it.live("is older than what was written without a server: the next start says so, and goes on from there", () =>
+  it.live("is older than what was written without a server: the next start says so, and continues from there", () =>
     Effect.gen(function* () {
       const url = yield* database
       const place = anchorIn(yield* folder)
@@ -175,7 +175,7 @@ describe("the anchor of a ledger in PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("waits while the database is away, which is told once", () =>
+  it.live("waits while the database is unavailable, which is logged once", () =>
     Effect.gen(function* () {
       const url = yield* database
       const wire = yield* Effect.acquireRelease(

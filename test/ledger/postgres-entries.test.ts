@@ -190,7 +190,7 @@ describe("the entries in the database", () => {
     ]
   } as const
   it.live.each(Object.entries(damagesAtStart))(
-    "keep a server from starting when they are damaged: %s",
+    "prevent a start when they are damaged: %s",
     ([, [damage, found]]) =>
       Effect.gen(function* () {
         const url = yield* database
@@ -231,7 +231,7 @@ describe("the entries in the database", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keep a server from starting when they do not come to the balance of their account", () =>
+  it.live("prevent a start when they do not add up to the balance of their account", () =>
     Effect.gen(function* () {
       const url = yield* database
       const key = yield* Effect.scoped(Effect.flatMap(open(url), keyOf))

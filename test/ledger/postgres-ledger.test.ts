@@ -34,7 +34,7 @@ describe("servers that share a ledger", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("see what another one holds, and when it is released", () =>
+  it.live("see the holds of another one, and when they are released", () =>
     Effect.gen(function* () {
       const url = yield* database
       const [here, there] = yield* Effect.all([open(url), open(url)])
@@ -237,7 +237,7 @@ describe("a request id that was charged already", () => {
   )
 })
 
-describe("a charge whose answer is lost", () => {
+describe("a charge whose response is lost", () => {
   const movesOf = (ledger: LedgerAccess, key: Key) =>
     Effect.map(entriesOf(ledger, key), (entries) =>
       entries.map(({ credits, request_id, type }) => [type, credits, request_id])
@@ -336,7 +336,7 @@ describe("a charge whose answer is lost", () => {
     return { directory, left: () => all().map(({ member }) => member) }
   }
 
-  it.live("is refunded behind a locked account that keeps neither the server nor other refunds waiting", () =>
+  it.live("is refunded after a lock on its account, which delays neither the server nor other refunds", () =>
     Effect.gen(function* () {
       const url = yield* database
       const before = yield* open(url)

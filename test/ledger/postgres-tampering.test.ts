@@ -185,7 +185,7 @@ class Found extends Schema.TaggedError<Found>()("Found", {
 describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum and record recomputed", () => {
   const sound = onceForFile(Effect.flatMap(originals, ({ stopped }) => Effect.flatMap(copyOf(stopped), moved)))
 
-  it.live("adds up, and goes through the anchor of the folder that it was moved from", () =>
+  it.live("adds up, and matches the anchor of the folder that it was moved from", () =>
     Effect.gen(function* () {
       const { anchor } = yield* originals
       const found = yield* verifyDatabase(yield* sound, anchor)
@@ -251,7 +251,7 @@ describe("a ledger in PostgreSQL whose rows were changed, with every hash, sum a
       "update ledger.entry set request_id = '' where account_id = 'acct_a' and position = 1",
       "entry 1 of account acct_a is not what was written: a text is empty, or has a line break"
     ]
-  ])("is reported with the row where nothing is recomputed: %s", ([statements, problem]) =>
+  ])("is reported with the row when nothing is recomputed: %s", ([statements, problem]) =>
     Effect.gen(function* () {
       const sql = yield* sound
       const tamper = Effect.gen(function* () {
@@ -289,7 +289,7 @@ describe("an entry in PostgreSQL that has the same hash as the one that was writ
   )
 })
 
-describe("another ledger in the place of the one that was anchored", () => {
+describe("another ledger in place of the anchored one", () => {
   const refused = Effect.fnUntraced(function* (folder: string) {
     const { anchor, place } = yield* originals
     const sql = yield* moved(folder)

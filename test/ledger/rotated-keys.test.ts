@@ -57,7 +57,7 @@ describe.each(Object.entries(places))("a key that is rotated in %s", (_, place) 
     }).pipe(Effect.scoped)
   )
 
-  it.live("loses its former secret at once without an overlap, and the oldest one where it is rotated again", () =>
+  it.live("loses its former secret at once without an overlap, and the oldest one when it is rotated again", () =>
     Effect.gen(function* () {
       const ledger = yield* yield* place
       const { administration } = ledger

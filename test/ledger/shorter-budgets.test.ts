@@ -148,7 +148,7 @@ describe.each(Object.entries(places))("a key with shorter budgets in %s", (_, pl
 })
 
 describe("a key with a daily budget, called on two servers", () => {
-  it.live("spends exactly its budget of both together, whatever each of them has leased or set aside", () =>
+  it.live("spends exactly its budget over both, whatever each of them has leased or reserved", () =>
     Effect.gen(function* () {
       const url = yield* database
       const habits = { ...atOnce, sharedFor: 5 }

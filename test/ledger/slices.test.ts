@@ -58,7 +58,7 @@ describe("an account that two servers call at the same time", () => {
     return { charged, admittedAfterwards, ends: [...new Set(ends)] }
   }
 
-  it.live("is decided by both in slices, to the last credit, and refused where none is left", () =>
+  it.live("is decided by both in slices, to the last credit, and refused when none is left", () =>
     Effect.gen(function* () {
       const url = yield* database
       const ledgers = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
@@ -140,7 +140,7 @@ describe("an account that two servers call at the same time", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps its slice at a server that goes on calling", () =>
+  it.live("keeps its slice at a server that keeps calling", () =>
     Effect.gen(function* () {
       const url = yield* database
       const [here, there] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
@@ -190,7 +190,7 @@ describe("an account that two servers called, and one calls on", () => {
     yield* Effect.promise(() => sleep(atOnce.sharedFor + 100))
   })
 
-  it.live("is charged no more than the budget: the lease takes what was set aside", () =>
+  it.live("is charged no more than the budget: the lease takes over the slices", () =>
     Effect.gen(function* () {
       const url = yield* database
       const [a, b] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])
@@ -213,7 +213,7 @@ describe("an account that two servers called, and one calls on", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses what another key of the account has left nothing for", () =>
+  it.live("refuses a call when another key of the account has spent the rest", () =>
     Effect.gen(function* () {
       const url = yield* database
       const [a, b] = yield* Effect.all([openedAtOnce(url), openedAtOnce(url)])

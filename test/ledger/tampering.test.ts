@@ -221,7 +221,7 @@ describe("a ledger whose rows were changed, with every hash and sum recomputed",
       })
   )
 
-  it.live("adds up, and goes through the anchor, as it was written", () =>
+  it.live("adds up, and matches the anchor, as it was written", () =>
     Effect.gen(function* () {
       const { anchor, killed, stopped } = yield* originals
       for (const original of [stopped, killed]) {
@@ -252,7 +252,7 @@ const inLog = (folder: string, at: number, bytes: Uint8Array) => {
 }
 const frame = 4096 + 24
 
-describe("a ledger whose end was taken away", () => {
+describe("a ledger whose last entries were removed", () => {
   const ways: ReadonlyArray<readonly [string, (folder: string, older: string) => void]> = [
     ["its log cut in half", (folder) => truncateSync(logIn(folder), Math.floor(statSync(logIn(folder)).size / 2))],
     ["its log removed", (folder) => rmSync(logIn(folder))],
@@ -296,7 +296,7 @@ describe("a ledger whose end was taken away", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.live("is refused by the next start where entries or records were deleted that were followed already", () =>
+  it.live("is refused by the next start when entries or records were deleted that had been verified", () =>
     Effect.gen(function* () {
       const { anchor, place, stopped } = yield* originals
       for (const sql of ["delete from entry where sequence > 41", "delete from record where number > 5"]) {
@@ -318,7 +318,7 @@ describe("a ledger whose end was taken away", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is refused, and not reset, where the file was taken away and its log is there", () =>
+  it.live("is refused, and not reset, when the file was removed and its log is there", () =>
     Effect.gen(function* () {
       const { killed } = yield* originals
       const folder = yield* copyOf(killed)
@@ -329,7 +329,7 @@ describe("a ledger whose end was taken away", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is detected where another ledger is in its place", () =>
+  it.live("is detected when another ledger is in its place", () =>
     Effect.gen(function* () {
       const { place } = yield* originals
       const folder = yield* temporaryFolder

@@ -8,7 +8,7 @@ import { newDatabase } from "../support/postgres/new-database.ts"
 const freeze = 7_000
 
 describe("a server that is frozen for 7 seconds", () => {
-  it("charges nothing that it did not answer, and works again, while another server goes on", async () => {
+  it("charges nothing that it did not answer, and recovers, while another server keeps working", async () => {
     const environment = { LARDER_LEDGER_URL: await newDatabase(inject("postgresUrl")) }
     await history("frozen server", environment, async ({ books, call, diary, start }) => {
       const [held, other] = [await start(), await start()]

@@ -45,7 +45,7 @@ beforeAll(async () => {
 afterAll(() => removeFolder(home))
 
 describe("ClickHouse", () => {
-  it("reads what the warehouse has, of the newest generation and the one before", async () => {
+  it("reads the same as the warehouse, in the newest generation and the one before", async () => {
     const python = await pythonWith("clickhouse")
     const newest = await seenBy(python, ["clickhouse"], lake())
     expect(values(newest.clickhouse)).toEqual(values(live["5 never null"] ?? {}))
@@ -55,7 +55,7 @@ describe("ClickHouse", () => {
 })
 
 describe.skipIf(!isInstalled("java") || !isInstalled("mvn"))("Spark, where Java and Maven are", () => {
-  it("reads what the warehouse has, with its comments, of the newest generation and the one before", async () => {
+  it("reads the same as the warehouse, with its comments, in the newest generation and the one before", async () => {
     const [python, LAKE_JARS] = [await pythonWith("spark"), await sparksJars()]
     const { spark: newest } = await seenBy(python, ["spark"], lake(), undefined, { LAKE_JARS })
     expect(values(newest)).toEqual(values(live["5 as they are"] ?? {}))
@@ -67,7 +67,7 @@ describe.skipIf(!isInstalled("java") || !isInstalled("mvn"))("Spark, where Java 
 })
 
 describe.skipIf(!isInstalled("go"))("DuckDB, deltalake and Polars, where Go is", () => {
-  it("read from a bucket what the warehouse has, of the newest generation and the one before", async () => {
+  it("read the same as the warehouse from a bucket, in the newest generation and the one before", async () => {
     const { settings, stop } = await startFromGo(versitygw)
     try {
       const environment = environmentOf({ ...settings, prefix: "larder" }, "1 second")

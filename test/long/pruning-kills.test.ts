@@ -27,7 +27,7 @@ const methods = [
 ]
 
 describe("a pruning that is killed", () => {
-  itWorks("loses nothing that is needed, at whichever call of the file system, and the next one ends it", () =>
+  itWorks("loses nothing that is needed, at whichever file system call, and the next one completes it", () =>
     Effect.gen(function* () {
       for (let nth = 1, signal: string | null = "SIGKILL"; signal !== null; nth++) {
         const layout = yield* withFailures

@@ -6,7 +6,7 @@ import { itWorks } from "../support/it-works.ts"
 
 describe("publishers of different data sets at the same time", () => {
   itWorks("lose no rows and no runs of each other in a hundred rounds", () => publishersRace(100))
-  itWorks("leave whole publications or nothing of them in a hundred rounds where about half are killed", () =>
+  itWorks("leave whole publications or nothing of them in a hundred rounds in which about half are killed", () =>
     Effect.gen(function* () {
       const { kills, unpublished } = yield* publishersKilled(100)
       assert.isAbove(unpublished, kills / 10)

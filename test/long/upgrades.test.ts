@@ -74,7 +74,7 @@ describe("an upgrade, one program after the other", () => {
   const newer =
     "commodities was published with tables of version 2, and this version of Larder knows up to 1. Update Larder on this machine, servers first."
 
-  it("with a new column and a new table: servers of both versions go on, and only the newer program publishes", async () => {
+  it("with a new column and a new table: servers of both versions keep serving, and only the newer program publishes", async () => {
     const old = await serve(1)
     next = await serve(2)
     for (const server of [old, next]) expect(await closesOf(server)).toEqual(["larder-000001", closed(september)])
@@ -102,7 +102,7 @@ describe("an upgrade, one program after the other", () => {
     ).toEqual([{ colour: null, series: expect.any(Number) }])
   })
 
-  it("with a changed type and a removed table: the rest is served, and a rebuild brings back what it was", async () => {
+  it("with a changed type and a removed table: the rest is served, and a rebuild restores it", async () => {
     const last = await serve(3)
     expect(await readiness(last)).toEqual(keeping("larder-000002", ["commodities", "storefronts"]))
     expect((await get(last, "/v1/branded-foods?name=e"))[0]).toBe("larder-000004")

@@ -75,7 +75,7 @@ describe.each(revisions)("an answer in revision %s", (revision) => {
     expect([headers.get("content-encoding"), headers.get("vary")]).toEqual([coding, "Origin, Accept-Encoding"])
     expect(message.result?.tools).toHaveLength(11)
   })
-  it("has the shape of the host that is asked, like one of the API", async () => {
+  it("has the shape for the requested host, like an answer of the API", async () => {
     const bare = { name: "search_commodities", arguments: {} }
     const onDataHost = asking(revision, () => url().replace("127.0.0.1", "localhost"))
     const paged = (await onDataHost("tools/call", bare)).message.result?.structuredContent

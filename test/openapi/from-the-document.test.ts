@@ -102,7 +102,7 @@ const shown = (asked: Asked): Asked =>
 const enoughRuns = 1_700
 
 describe("requests that are made from the document", () => {
-  it("get the status and the message that it foresees, and are charged only when they succeed", async () => {
+  it("get the status and the message that it documents, and are charged only when they succeed", async () => {
     console.info(`${runs} requests; again with LARDER_TEST_SEED=${seed}`)
     await fc.assert(fc.asyncProperty(requests.map(shown), ask), { seed, numRuns: runs, endOnFailure: false })
     console.info(

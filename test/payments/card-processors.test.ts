@@ -138,7 +138,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       assert.match(first.opened.url, /^http/)
     }))
 
-  test("charges a saved card without its owner, once for each payment id", ({
+  test("charges a saved card without its owner present, once for each payment id", ({
     charge,
     kept,
     paid: payments,
@@ -183,7 +183,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       }))
   }
 
-  test("charges a card without its owner after the owner has confirmed it once", ({ charge }) =>
+  test("charges a card without its owner present after one confirmation", ({ charge }) =>
     Effect.gen(function* () {
       const { charged } = yield* charge("pay_1", 10_000, "owner_once")
       assert.deepStrictEqual(short(yield* Effect.fromResult(charged)), paid(10_000))
@@ -265,7 +265,7 @@ describe.each(Object.entries(stands))("%s", (_, stand) => {
       )
     }))
 
-  test("finds nothing for a payment that it was never asked for", ({ asking, retrieve }) =>
+  test("finds nothing for a payment that was never requested", ({ asking, retrieve }) =>
     Effect.gen(function* () {
       const asked = yield* asking("pay_9", 5000)
       for (const card of [null, "pm_1"]) {

@@ -182,7 +182,7 @@ inEachShop((name, within) => {
       )
     )
 
-    it.live("comes back in full when a dispute is won that was never noted, even if a part was refunded since", () =>
+    it.live("comes back in full when an unrecorded dispute is won, even if a part was refunded since", () =>
       within(({ buy, checkBooks, database, moved, stand, visit }) =>
         Effect.gen(function* () {
           const id = yield* visit((billing) => buy(billing, 50_00, "good"))

@@ -23,7 +23,7 @@ const complete = {
 }
 
 describe("larder-serve payments check", () => {
-  it("ends with 0 where all is as it must be, and leaves no payment page behind", async () => {
+  it("exits with 0 when everything is right, and leaves no payment page behind", async () => {
     host.account.endpoints = [
       { url: "https://console.example.com/webhooks/stripe", status: "enabled", enabled_events: ["*"] }
     ]
@@ -52,7 +52,7 @@ describe("larder-serve payments check", () => {
     expect(session?.metadata.payment_id).toBeUndefined() // its events are about no payment of this ledger
   })
 
-  it("ends with 4 where payments work and something is missing, and prints no secret", async () => {
+  it("exits with 4 when payments work and something is missing, and prints no secret", async () => {
     host.account.endpoints = []
     const { code, stderr, stdout } = await check({ LARDER_STRIPE_KEY: stripeKey })
     expect(code).toBe(4)
@@ -65,7 +65,7 @@ describe("larder-serve payments check", () => {
     )
   })
 
-  it("ends with 1 where payments do not work, in JSON too, and prints no secret", async () => {
+  it("exits with 1 when payments do not work, also with --json, and prints no secret", async () => {
     host.mishaps.wrongKey = true
     const { code, stderr, stdout } = await check(complete, ["--json"])
     host.mishaps.wrongKey = false
@@ -77,7 +77,7 @@ describe("larder-serve payments check", () => {
     expect(stdout + stderr).not.toMatch(/sk_|whsec_\w/)
   })
 
-  it("ends with 1 where payments are simulated or the settings contradict each other, and asks nothing", async () => {
+  it("exits with 1 when payments are simulated or the settings contradict each other, and sends no request", async () => {
     host.asked()
     const simulated = await check({}, ["--json"])
     expect([simulated.code, JSON.parse(simulated.stdout).payments]).toEqual([1, "simulated"])
@@ -145,7 +145,7 @@ describe("a check of payments", () => {
     expect(await found()).toEqual([expect.stringMatching(/^failed checkout: 400 .*No valid payment method types/)])
   })
 
-  it("finds what a restricted key may not do, apart from what it need not", async () => {
+  it("finds permissions that a restricted key lacks, apart from those that it does not need", async () => {
     for (const kind of ["disputes", "refunds", "account", "webhook_endpoints"]) host.mishaps.forbidden.add(kind)
     expect(await found()).toEqual([
       "warning account: The key does not have permission to read the account, so this was not checked.",
@@ -155,7 +155,7 @@ describe("a check of payments", () => {
     ])
   })
 
-  it("finds a webhook endpoint that is elsewhere, disabled or lacks events, and a secret that is none", async () => {
+  it("finds a webhook endpoint that is elsewhere, disabled or lacks events, and a malformed secret", async () => {
     host.account.endpoints = [{ ...enabled, url: "https://elsewhere.example.com/webhooks/stripe" }]
     expect(await found()).toEqual([expect.stringMatching(/^warning webhook_endpoint: .* does not exist: create it/)])
     expect(await found({ isPublic: false })).toEqual([]) // without LARDER_CONSOLE_URL any host may be it
@@ -180,7 +180,7 @@ describe("a check of payments", () => {
     ])
   })
 
-  it("asks nothing more after Stripe could not be reached", async () => {
+  it("sends nothing more after Stripe could not be reached", async () => {
     host.mishaps.outage = "503"
     host.asked()
     expect(await found()).toEqual([expect.stringMatching(/^failed account: 503/)])

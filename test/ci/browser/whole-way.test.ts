@@ -99,7 +99,7 @@ describe("a customer in the console", () => {
       await context.clearCookies()
     }, "nobody"))
 
-  it("signs in with e-mail and password, and arrives at the page that was asked for", () =>
+  it("signs in with e-mail and password, and arrives at the requested page", () =>
     scene(async (page, context) => {
       await page.goto("/keys")
       expect(await heading(page)).toBe("Sign in")

@@ -8,7 +8,7 @@ import { inBrowser } from "./in-browser.ts"
 const api = served()
 
 describe("the client in Chromium, on a page of another origin", () => {
-  it("walks through all pages, fails with the API's message and tells what a call cost, as in Node", async () => {
+  it("walks through all pages, fails with the API's message and reports what a call cost, as in Node", async () => {
     const { key } = await createKey(api.home())
     const { json } = await api.get("/v1/stores?query=bakery")
     const store: string = Object(json).data[0].id
