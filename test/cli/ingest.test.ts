@@ -102,12 +102,7 @@ describe("a run of larder-ingest, before it fetches anything", () => {
   const bakery = { domain: "bakery.example", name: "Bakery", kind: "shopify", location: "https://bakery.example" }
 
   it.each<readonly [string, ReadonlyArray<string>, () => Environment, RegExp]>([
-    [
-      "an unknown source",
-      ["all"],
-      () => ({ LARDER_SOURCES: "foo" }),
-      /"sample" \| "live" \(in LARDER_SOURCES\)\n$/
-    ],
+    ["an unknown source", ["all"], () => ({ LARDER_SOURCES: "foo" }), /"sample" \| "live" \(in LARDER_SOURCES\)\n$/],
     [
       "an invalid number of kept states",
       ["all"],

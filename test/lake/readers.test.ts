@@ -148,24 +148,22 @@ describe("a lake behind a web server", () => {
       assert.notProperty(first.ducklake, "branded_food.food")
     })
   )
-  itWorks(
-    "stays the same for a session with a copy of its catalogue, while generations are replaced and pruned",
-    () =>
-      Effect.gen(function* () {
-        const { bringUp, lake, layout, seen } = yield* hosted
-        const own = folderOfTest()
-        const copied = yield* Effect.promise(async () => (await fetch(`${lake}/larder.ducklake`)).bytes())
-        writeFileSync(path.join(own, "larder.ducklake"), copied)
-        yield* publishPrices(layout, "cheese")
-        yield* goBack(layout, { to: Option.none(), only: Option.some("commodities"), note: Option.none() })
-        yield* publishPrices(layout, "butter")
-        yield* prune(layout).pipe(settings({ LARDER_KEPT_GENERATIONS: "1" }))
-        yield* bringUp
-        const [held, newest] = yield* Effect.promise(() =>
-          Promise.all([own, lake].map((place) => seenBy(python, ["ducklake"], place)))
-        )
-        assert.deepStrictEqual(held, seen)
-        assert.notDeepEqual(newest?.ducklake["ingest.run"], seen.ducklake["ingest.run"])
-      })
+  itWorks("stays the same for a session with a copy of its catalogue, while generations are replaced and pruned", () =>
+    Effect.gen(function* () {
+      const { bringUp, lake, layout, seen } = yield* hosted
+      const own = folderOfTest()
+      const copied = yield* Effect.promise(async () => (await fetch(`${lake}/larder.ducklake`)).bytes())
+      writeFileSync(path.join(own, "larder.ducklake"), copied)
+      yield* publishPrices(layout, "cheese")
+      yield* goBack(layout, { to: Option.none(), only: Option.some("commodities"), note: Option.none() })
+      yield* publishPrices(layout, "butter")
+      yield* prune(layout).pipe(settings({ LARDER_KEPT_GENERATIONS: "1" }))
+      yield* bringUp
+      const [held, newest] = yield* Effect.promise(() =>
+        Promise.all([own, lake].map((place) => seenBy(python, ["ducklake"], place)))
+      )
+      assert.deepStrictEqual(held, seen)
+      assert.notDeepEqual(newest?.ducklake["ingest.run"], seen.ducklake["ingest.run"])
+    })
   )
 })

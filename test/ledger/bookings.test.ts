@@ -27,33 +27,35 @@ const pay = (ledger: LedgerAccess, key: Parameters<typeof admitted>[1], ...ids: 
   })
 
 describe.each(Object.entries(places))("a ledger in %s", (_, place) => {
-  it.live("refuses a booking that takes a balance beyond its bounds, in either direction, and can be read afterwards", () =>
-    Effect.gen(function* () {
-      const opened = yield* place
-      const ledger = yield* opened
-      const { account_id } = yield* keyOf(ledger)
-      const { administration } = ledger
-      const note = "as much as there can be"
-      const left = mostCredits - 5_000
-      const credited = yield* administration.creditAccount({ account_id, credits: left, note })
-      assert.strictEqual(credited.balance_credits, mostCredits)
-      const refusals = [
-        yield* Effect.flip(administration.creditAccount({ account_id, credits: 1, note })),
-        yield* Effect.flip(administration.book(aTopUp(account_id, { credits: 1 })))
-      ]
-      for (const refused of refusals) {
-        assert.strictEqual(refused._tag, "BalanceOutOfBounds")
-        assert.match(refused.message, /is 9000000000000000 credits, and 1 more would exceed .+ Nothing was booked\./)
-      }
-      const out = (credits: number, reference: string) =>
-        administration.book(aTopUp(account_id, { type: "refund", credits, reference }))
-      yield* out(-mostCredits, "ref_1")
-      yield* out(-mostCredits, "ref_2")
-      assert.strictEqual((yield* Effect.flip(out(-1, "ref_3")))._tag, "BalanceOutOfBounds")
-      assert.deepStrictEqual((yield* administration.verify({})).problems, [])
-      const [first] = (yield* administration.listAccounts({})).map(({ balance_credits }) => balance_credits)
-      assert.strictEqual(first, -mostCredits)
-    }).pipe(Effect.scoped)
+  it.live(
+    "refuses a booking that takes a balance beyond its bounds, in either direction, and can be read afterwards",
+    () =>
+      Effect.gen(function* () {
+        const opened = yield* place
+        const ledger = yield* opened
+        const { account_id } = yield* keyOf(ledger)
+        const { administration } = ledger
+        const note = "as much as there can be"
+        const left = mostCredits - 5_000
+        const credited = yield* administration.creditAccount({ account_id, credits: left, note })
+        assert.strictEqual(credited.balance_credits, mostCredits)
+        const refusals = [
+          yield* Effect.flip(administration.creditAccount({ account_id, credits: 1, note })),
+          yield* Effect.flip(administration.book(aTopUp(account_id, { credits: 1 })))
+        ]
+        for (const refused of refusals) {
+          assert.strictEqual(refused._tag, "BalanceOutOfBounds")
+          assert.match(refused.message, /is 9000000000000000 credits, and 1 more would exceed .+ Nothing was booked\./)
+        }
+        const out = (credits: number, reference: string) =>
+          administration.book(aTopUp(account_id, { type: "refund", credits, reference }))
+        yield* out(-mostCredits, "ref_1")
+        yield* out(-mostCredits, "ref_2")
+        assert.strictEqual((yield* Effect.flip(out(-1, "ref_3")))._tag, "BalanceOutOfBounds")
+        assert.deepStrictEqual((yield* administration.verify({})).problems, [])
+        const [first] = (yield* administration.listAccounts({})).map(({ balance_credits }) => balance_credits)
+        assert.strictEqual(first, -mostCredits)
+      }).pipe(Effect.scoped)
   )
 
   it.live("refuses a booking that would exceed the bounds once present credits expire", () =>

@@ -189,23 +189,21 @@ describe("the entries in the database", () => {
       /key key_\w+ has spent 299 credits this month, and its days come to 300/
     ]
   } as const
-  it.live.each(Object.entries(damagesAtStart))(
-    "prevent a start when they are damaged: %s",
-    ([, [damage, found]]) =>
-      Effect.gen(function* () {
-        const url = yield* database
-        const ledger = yield* open(url)
-        const key = yield* keyOf(ledger)
-        for (const id of ["a", "b", "c"]) {
-          yield* Effect.promise(async () => (await admitted(ledger, key, 100, now)).commit(`req_${id}`))
-        }
-        yield* Effect.scoped(open(url))
-        const sql = yield* client(url)
-        yield* sql.unsafe(damage)
-        const error = yield* Effect.flip(open(url))
-        assert.strictEqual(error._tag, "LedgerDamaged")
-        assert.match(error.message, found)
-      }).pipe(Effect.scoped)
+  it.live.each(Object.entries(damagesAtStart))("prevent a start when they are damaged: %s", ([, [damage, found]]) =>
+    Effect.gen(function* () {
+      const url = yield* database
+      const ledger = yield* open(url)
+      const key = yield* keyOf(ledger)
+      for (const id of ["a", "b", "c"]) {
+        yield* Effect.promise(async () => (await admitted(ledger, key, 100, now)).commit(`req_${id}`))
+      }
+      yield* Effect.scoped(open(url))
+      const sql = yield* client(url)
+      yield* sql.unsafe(damage)
+      const error = yield* Effect.flip(open(url))
+      assert.strictEqual(error._tag, "LedgerDamaged")
+      assert.match(error.message, found)
+    }).pipe(Effect.scoped)
   )
 
   it.live("are checked at a start up to the 1,000 newest of an account, and all of them by a verification", () =>
