@@ -9,7 +9,7 @@ import { type Parameters, type Read, readQuery, type Values } from "./parameters
 import type { Scope } from "./scopes.ts"
 
 /** A call that works with the bundled samples, and its answer. */
-export interface Example {
+export interface EndpointExample {
   /** What it shows, in a few words. */
   readonly summary: string
   /** Path and query as they are sent. */
@@ -17,7 +17,7 @@ export interface Example {
   /** The body of the 200. The times of a load (`fetched_at`, `first_seen_at`) differ from load to load. */
   readonly body: unknown
 }
-export type Examples = Readonly<Record<string, Example>>
+export type Examples = Readonly<Record<string, EndpointExample>>
 
 /** The declaration of an endpoint. */
 interface Declaration<P extends Parameters, R extends Schema.Constraint = Schema.Constraint> {

@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { type Invalid, invalid } from "./api-errors.ts"
 import { isDay } from "./dates.ts"
-import { nearestTo } from "./nearest.ts"
+import { findNearest } from "./nearest.ts"
 
 /** The result of reading a parameter: its value, or what is wrong with it. */
 export type Read<A> = { readonly value: A } | Invalid
@@ -158,7 +158,7 @@ export const readQuery = <P extends Parameters>(parameters: P, query: URLSearchP
   const given = new Map<string, string>()
   const repeated: Array<string> = []
   for (const [name, value] of query) {
-    if (!Object.hasOwn(parameters, name)) return unknownParameter(name, nearestTo(name, Object.keys(parameters)))
+    if (!Object.hasOwn(parameters, name)) return unknownParameter(name, findNearest(name, Object.keys(parameters)))
     if (given.has(name)) repeated.push(name)
     given.set(name, value)
   }

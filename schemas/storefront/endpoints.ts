@@ -10,7 +10,7 @@ import {
 } from "./examples.ts"
 import { Collection, ProductDetail, ProductSummary, Store } from "./records.ts"
 
-const pageOf = (rows: string) =>
+const pageLimit = (rows: string) =>
   limit({ description: `${rows} per page.`, default: 50, maximum: 200, above: "served as the maximum" })
 
 export const searchStores = endpoint({
@@ -33,7 +33,7 @@ export const searchStores = endpoint({
       example: "food_beverages_and_tobacco"
     }),
     country: country({ description: "The store's country.", example: "GB" }),
-    limit: pageOf("Stores"),
+    limit: pageLimit("Stores"),
     cursor
   },
   response: PageBody(Store),
@@ -69,7 +69,7 @@ export const getStoreProducts = endpoint({
   description:
     "The products that the store lists, the newest publication first, those without a publication time last, as summaries. The product endpoint adds texts, gallery and variants.",
   use: "Use it to list what a store sells, with price ranges. The id comes from search_stores. A large `limit` saves money: every page costs the same.",
-  parameters: { limit: pageOf("Products"), cursor },
+  parameters: { limit: pageLimit("Products"), cursor },
   response: PageBody(ProductSummary),
   examples: getStoreProductsExamples,
   refusals: [],
@@ -87,7 +87,7 @@ export const getStoreCollections = endpoint({
   description:
     "The groups in which the store shows its products, the newest publication first, those without a publication time last. Only some kinds of feed have them; for others, the list is empty.",
   use: "Use it to see how a store groups its products. The id comes from search_stores. It does not list the products of a collection.",
-  parameters: { limit: pageOf("Collections"), cursor },
+  parameters: { limit: pageLimit("Collections"), cursor },
   response: PageBody(Collection),
   examples: getStoreCollectionsExamples,
   refusals: [],

@@ -221,7 +221,7 @@ good,,M,8.00,,
         "3: duplicate id good/S: an earlier row has it",
         "6: no row says what nameless is called; rows: 2",
         "9: it has no handle",
-        '10: its price is "free", which is no price'
+        '10: its price is "free", which is not a price'
       ]
     )
   })

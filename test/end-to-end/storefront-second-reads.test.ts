@@ -253,7 +253,7 @@ it("leaves a store out whose every price became an object", async () => {
     {
       kind: "untrusted",
       reason: expect.stringMatching(
-        /not one of its 4 rows can be used: the price of its variant 1 is \{"amount":"9\.50",.*\}, which is no price/
+        /none of its 4 rows can be used: the price of its variant 1 is \{"amount":"9\.50",.*\}, which is not a price/
       )
     }
   ])

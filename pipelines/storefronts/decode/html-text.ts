@@ -1,48 +1,48 @@
 /**
- * Converts the HTML of shops to plain text. Paragraphs, list items and table rows get lines of their own, and links
- * leave only their words. Pictures, and content that a browser does not show, are left out.
+ * Converts the HTML of shops to plain text. Paragraphs, list items and table rows get lines of their own; of links, only
+ * the words are kept. Pictures, and content that a browser does not show, are left out.
  *
- * Descriptions reach some 13 kB and 12 levels. A much larger one is cut, so that no shop can stall a read: text after
- * 200,000 characters or 10,000 tags, or below 64 levels, is left out. Nothing here throws.
+ * Descriptions have up to some 13 kB and 12 levels. A much larger one is cut, so that no shop can stall a read: text
+ * after 200,000 characters or 10,000 tags, or below 64 levels, is left out. Nothing here throws.
  */
-import { writtenText } from "./text-writer.ts"
-import { tidied } from "./texts.ts"
+import { writeText } from "./text-writer.ts"
+import { normalizeText } from "./texts.ts"
 
-const mostCharacters = 200_000
+const maxCharacters = 200_000
 /** Opening and closing tags. The parser walks its stack for each, which takes quadratic time: 0.1 s at this limit. */
-const mostTags = 10_000
+const maxTags = 10_000
 
-const cutAtTags = (html: string): string => {
-  if (html.length < mostTags) return html
+const limitTags = (html: string): string => {
+  if (html.length < maxTags) return html
   let at = -1
-  for (let tags = 0; tags <= mostTags; tags++) {
+  for (let tags = 0; tags <= maxTags; tags++) {
     at = html.indexOf("<", at + 1)
     if (at === -1) return html
   }
   return html.slice(0, at)
 }
 
-/** Removes `data:` addresses from a long text: embedded pictures would leave no room for its words. */
-const withoutData = (html: string): string => {
+/** Embedded pictures (`data:` addresses) of a long text would leave no room for its words. */
+const removeDataUrls = (html: string): string => {
   const end = /["'\s>]/g
-  let kept = ""
+  let result = ""
   let at = 0
-  while (kept.length < mostCharacters && at < html.length) {
+  while (result.length < maxCharacters && at < html.length) {
     const data = html.indexOf("data:", at)
-    if (data === -1) return kept + html.slice(at, at + mostCharacters)
-    kept += html.slice(at, data)
+    if (data === -1) return result + html.slice(at, at + maxCharacters)
+    result += html.slice(at, data)
     end.lastIndex = data
     at = end.exec(html)?.index ?? html.length
   }
-  return kept
+  return result
 }
 
-const cut = (html: string): string =>
-  cutAtTags(html.length > mostCharacters ? withoutData(html).slice(0, mostCharacters) : html)
+const limitLength = (html: string): string =>
+  limitTags(html.length > maxCharacters ? removeDataUrls(html).slice(0, maxCharacters) : html)
 
 const hasTag = /<[a-z/!?]/i
 
-/** Matches what `tidyLines` has to clean: blanks other than the space, control characters, and lone surrogates. */
+/** Blanks other than the space, control characters and lone surrogates, which `tidyLines` removes. */
 const untidy = /[^\S \n]|[^\P{Cc}\n]|\p{Cs}/u
 
 /**
@@ -60,10 +60,10 @@ const tidyLines = (text: string): string =>
     .trim()
 
 const convert = (html: string): string => {
-  const beginning = cut(html)
+  const beginning = limitLength(html)
   const isHtml = hasTag.test(beginning)
   if (!isHtml && !beginning.includes("&")) return tidyLines(beginning)
-  const text = writtenText(beginning, { keepsLines: !isHtml })
+  const text = writeText(beginning, { keepsLines: !isHtml })
   return untidy.test(text) ? tidyLines(text) : text.trim()
 }
 
@@ -72,4 +72,4 @@ export const htmlToText = (html: unknown): string | null => (typeof html === "st
 
 /** Text of a name on one line: `Salt &amp; Pepper` → `Salt & Pepper`. */
 export const htmlToLine = (html: unknown): string | null =>
-  tidied(typeof html === "string" && /[<&]/.test(html) ? convert(html) : html)
+  normalizeText(typeof html === "string" && /[<&]/.test(html) ? convert(html) : html)

@@ -1,41 +1,44 @@
 /**
- * Writes the text of HTML while a parser walks through it. A tag determines where lines end, what is written before
- * them, and what is left out. Links, emphasis and all tags that are not listed here leave their words.
+ * Writes the text of HTML while a parser reads it. A tag decides where lines end, what they begin with, and what is left
+ * out. Of links, emphasis and all tags that are not listed here, only the words are kept.
  */
 import { type Handler, Parser } from "htmlparser2"
 
 /** Text below this many open tags is left out. */
-const mostLevels = 64
+const maxLevels = 64
 
-interface Meaning {
+interface TagRole {
   readonly kind: "hidden" | "break" | "kept" | "bullets" | "numbers" | "item" | "cell" | "apart" | "plain"
   /** Minimum number of line breaks before and after it. Two leave a blank line. */
   readonly breaks: 0 | 1 | 2
 }
 
-const every = (names: string, kind: Meaning["kind"], breaks: Meaning["breaks"] = 0) =>
-  names.split(" ").map((name): [string, Meaning] => [name, { kind, breaks }])
+const assignRole = (names: string, kind: TagRole["kind"], breaks: TagRole["breaks"] = 0) =>
+  names.split(" ").map((name): [string, TagRole] => [name, { kind, breaks }])
 
-const meanings = new Map([
-  ...every("script style noscript template head title iframe object embed svg math canvas audio video img", "hidden"),
-  ...every("select datalist", "hidden"),
-  ...every("textarea xmp listing noembed noframes", "hidden"), // tags in some of them are plain words: a script would appear as text
-  ...every("br", "break"),
-  ...every("h1 h2 h3 h4 h5 h6 p blockquote figure table hr", "plain", 2),
-  ...every("article aside div footer form header main nav section address fieldset center", "plain", 1),
-  ...every("tr caption dt dd figcaption summary details", "plain", 1),
-  ...every("pre", "kept", 2),
-  ...every("ul", "bullets", 2),
-  ...every("ol", "numbers", 2),
-  ...every("li", "item", 1),
-  ...every("td th", "cell")
+const roles = new Map([
+  ...assignRole(
+    "script style noscript template head title iframe object embed svg math canvas audio video img",
+    "hidden"
+  ),
+  ...assignRole("select datalist", "hidden"),
+  ...assignRole("textarea xmp listing noembed noframes", "hidden"), // tags in some of them are plain words: a script would appear as text
+  ...assignRole("br", "break"),
+  ...assignRole("h1 h2 h3 h4 h5 h6 p blockquote figure table hr", "plain", 2),
+  ...assignRole("article aside div footer form header main nav section address fieldset center", "plain", 1),
+  ...assignRole("tr caption dt dd figcaption summary details", "plain", 1),
+  ...assignRole("pre", "kept", 2),
+  ...assignRole("ul", "bullets", 2),
+  ...assignRole("ol", "numbers", 2),
+  ...assignRole("li", "item", 1),
+  ...assignRole("td th", "cell")
 ])
-const inline: Meaning = { kind: "plain", breaks: 0 }
+const inline: TagRole = { kind: "plain", breaks: 0 }
 /** Paragraphs that word processors put into a cell stay in the line of its row. */
-const withinCell: Meaning = { kind: "apart", breaks: 0 }
+const withinCell: TagRole = { kind: "apart", breaks: 0 }
 
 /** An open tag, and the state to restore when it ends. */
-interface Open extends Meaning {
+interface OpenTag extends TagRole {
   readonly indent: string
   readonly mark: string | undefined
   readonly keepsLines: boolean
@@ -43,7 +46,7 @@ interface Open extends Meaning {
   count: number
 }
 
-const isList = (tag: Open | undefined) => tag?.kind === "bullets" || tag?.kind === "numbers"
+const isList = (tag: OpenTag | undefined) => tag?.kind === "bullets" || tag?.kind === "numbers"
 
 const indentOfItems = { bullets: "  ", numbers: "   " }
 
@@ -52,7 +55,7 @@ const blanks = /[\t\r\n\f][ \t\r\n\f]*| [ \t\r\n\f]+/g
 
 class TextWriter implements Partial<Handler> {
   text = ""
-  readonly #open: Array<Open> = []
+  readonly #open: Array<OpenTag> = []
   /** Tags that are open and not shown. */
   #hidden = 0
   #keepsLines: boolean
@@ -71,15 +74,15 @@ class TextWriter implements Partial<Handler> {
   }
 
   onopentagname(name: string) {
-    const stated = meanings.get(name) ?? inline
-    if (this.#hidden > 0 || stated.kind === "hidden" || this.#open.length === mostLevels) {
+    const role = roles.get(name) ?? inline
+    if (this.#hidden > 0 || role.kind === "hidden" || this.#open.length === maxLevels) {
       this.#hidden += 1
       return
     }
     const parent = this.#open.at(-1)
-    const { breaks, kind } = parent?.kind === "cell" && (name === "p" || name === "div") ? withinCell : stated
+    const { breaks, kind } = parent?.kind === "cell" && (name === "p" || name === "div") ? withinCell : role
     const isNested = (kind === "bullets" || kind === "numbers") && (parent?.kind === "item" || isList(parent))
-    const tag: Open = {
+    const tag: OpenTag = {
       kind,
       breaks: isNested ? 1 : breaks,
       indent: this.#indent,
@@ -157,7 +160,7 @@ class TextWriter implements Partial<Handler> {
 }
 
 /** `keepsLines` keeps the line breaks of the text itself, which have a meaning in a text without tags. */
-export const writtenText = (html: string, { keepsLines }: { readonly keepsLines: boolean }): string => {
+export const writeText = (html: string, { keepsLines }: { readonly keepsLines: boolean }): string => {
   const writer = new TextWriter(keepsLines)
   new Parser(writer).end(html)
   return writer.text
