@@ -42,7 +42,6 @@ export const daysBefore = (day: string, days: number): string =>
 // One check that also gives the JSON Schema: several checks would split pattern, format and description there.
 const pattern = (source: string, format: string) => () => [{ pattern: source, format }, true] as const
 
-/** A calendar day, checked to exist. */
 export const Day = Schema.String.check(
   Schema.makeFilter((text) => isDay(text) || "is not a real calendar day in YYYY-MM-DD form", {
     toJsonSchema: pattern("^\\d{4}-\\d{2}-\\d{2}$", "date")
@@ -53,7 +52,7 @@ const moment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 const isMoment = (text: string) =>
   moment.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
 
-/** A moment in UTC with milliseconds, `2026-10-01T13:04:36.000Z`, checked to exist. */
+/** A time in UTC with milliseconds, `2026-10-01T13:04:36.000Z`, checked to exist. */
 export const Timestamp = Schema.String.check(
   Schema.makeFilter((text) => isMoment(text) || "is not a moment in UTC like 2026-10-01T13:04:36.000Z", {
     toJsonSchema: pattern(moment.source, "date-time")

@@ -3,15 +3,12 @@
  * `error.type` and never changes its meaning; new codes may be added. It is sent in the header `X-Error-Code` and
  * explained in the guide on errors.
  */
-
 import type { ErrorType } from "./api-errors.ts"
 
 interface CodeEntry {
   readonly status: number
   readonly type: ErrorType
-  /** What happened. */
   readonly meaning: string
-  /** What the caller can do about it. */
   readonly advice: string
 }
 
@@ -168,5 +165,4 @@ export type ErrorCode = keyof typeof codes
 
 export const errorCodes: Readonly<Record<ErrorCode, CodeEntry>> = codes
 
-/** The codes alone, in the same order. */
 export const codeNames = Object.keys(codes) as ReadonlyArray<ErrorCode> // Object.keys loses the literal types

@@ -12,7 +12,6 @@ const rawFile = field.text("SHA-256 of the payload, its name in the raw archive:
 
 const Origin = Schema.Literals(["live", "replay", "sample"])
 
-/** The record of a run. */
 export const RunRecord = Schema.Struct({
   run_id: field.text("Id of the run; sorts by start."),
   pipeline,

@@ -5,7 +5,7 @@ import { closest, distance } from "fastest-levenshtein"
 export const findNearest = (name: string, known: ReadonlyArray<string>): string | undefined =>
   known.length === 0 ? undefined : closest(name.toLowerCase(), known)
 
-/** The nearest name, if it is at most two edits or half of the letters away: a wild guess does not help. */
+/** The nearest name, if it is at most two edits or half of the letters away. */
 export const suggestName = (name: string, known: ReadonlyArray<string>): string | undefined => {
   const nearest = findNearest(name, known)
   return nearest !== undefined && distance(name.toLowerCase(), nearest) <= Math.max(2, name.length / 2)

@@ -20,7 +20,6 @@ interface OpenApiOptions {
   readonly servers?: ReadonlyArray<OpenApiServer>
 }
 
-/** The document as plain JSON, a new copy each time. */
 export const openApi = (options: OpenApiOptions = { version: "1" }): OpenApiDocument => {
   const { schemas, components } = spellOutTypes(
     componentSchemas([ErrorBody, ...endpoints.map(({ documented, response }) => documented ?? response)])
@@ -79,7 +78,6 @@ const buildParameters = (endpoint: Endpoint): ReadonlyArray<OpenApiParameter> =>
   ...Object.entries(endpoint.parameters).map(([name, parameter]) => buildQueryParameter(name, parameter))
 ]
 
-/** The id in the path of the first example. */
 const readExampleId = ({ examples, path }: Endpoint): string => {
   const [example] = Object.values(examples)
   return example?.target.split("?")[0]?.split("/")[path.split("/").indexOf(":id")] ?? ""

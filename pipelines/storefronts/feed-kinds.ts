@@ -15,7 +15,6 @@ import type { StoreRead, TakeRows } from "./source/crawl/store-read.ts"
 import { readWooCommerce } from "./source/crawl/woocommerce.ts"
 import type { ListedStore } from "./source/store-list.ts"
 
-/** Fields that a feed may leave out: see `stage/optional-fields.ts`. */
 export type OptionalField =
   | "vendor"
   | "product_type"

@@ -5,7 +5,6 @@ import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 import type { ListedStore } from "./source/store-list.ts"
 
-/** The listed products of a store, and the result of its last read. */
 const KnownStore = Schema.Struct({
   domain: Schema.String,
   kind: Schema.String,
@@ -20,7 +19,6 @@ const KnownStore = Schema.Struct({
 })
 export type KnownStore = typeof KnownStore.Type
 
-/** By domain. */
 export type LiveStores = ReadonlyMap<string, KnownStore>
 
 const noStores: LiveStores = new Map()

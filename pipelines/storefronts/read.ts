@@ -44,7 +44,6 @@ const Id = Schema.Struct({ domain: Schema.String, store_id: Schema.String })
 const storeValues = ({ read, store }: ReadStore) =>
   `(${literal(store.domain)}, ${read.currency === null ? "null" : literal(read.currency)}, ${feedKinds[store.kind].isFile})`
 
-/** Stages a row for each store and each read. */
 const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext, done: ReadonlyArray<ReadStore>) {
   yield* staging.db.run(`insert into feed.store values ${done.map(storeValues).join(", ")}`)
   const ids = yield* staging.db.all(Id, "select domain, id_of('store', domain, '') as store_id from feed.store")

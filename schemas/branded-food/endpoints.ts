@@ -77,7 +77,6 @@ export const getBrandedFood = endpoint({
   record: "branded food"
 })
 
-/** In the order of the documents. */
 export const brandedFoodEndpoints: ReadonlyArray<Endpoint> = [
   searchBrandedFoods,
   getBrandedFoodCategories,

@@ -103,7 +103,6 @@ export const getCommodityMetricValues = endpoint({
   refusals: [unknownMetrics(["<names>"]), fromAfterTo]
 })
 
-/** In the order of the documents. */
 export const commodityEndpoints: ReadonlyArray<Endpoint> = [
   searchCommodities,
   getCommodityPrices,

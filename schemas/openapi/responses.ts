@@ -1,5 +1,4 @@
 /** The answers of an operation: its data, and every error with the messages that are known in advance. */
-
 import type { ApiError, Invalid } from "../api-errors.ts"
 import * as errors from "../api-errors.ts"
 import type { Endpoint } from "../endpoint.ts"
@@ -67,7 +66,6 @@ const onRecognisedKeys = [
 ] as const
 const onErrors = ["X-Error-Code", "Link"] as const
 
-/** Errors that are the same on every endpoint. */
 export const buildSharedResponses = (error: SchemaObject): Readonly<Record<string, OpenApiResponse>> => ({
   Unauthorized: buildFailure(error, {
     description: describeStatus(401),
@@ -91,7 +89,6 @@ export const buildSharedResponses = (error: SchemaObject): Readonly<Record<strin
   })
 })
 
-/** Every status of one endpoint. */
 export const buildResponses = (
   endpoint: Endpoint,
   data: SchemaObject,

@@ -35,7 +35,6 @@ export const info = {
 ${versionNotes}`
 }
 
-/** Where the id in a path comes from. */
 export const idSources: Readonly<Record<NonNullable<Endpoint["record"]>, string>> = {
   "branded food": "as the branded-food search returns it",
   store: "as the store search returns it",

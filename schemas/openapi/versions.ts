@@ -4,7 +4,6 @@
  */
 export interface VersionNote {
   readonly version: `${number}.${number}.${number}`
-  /** Day on which it was released. */
   readonly date: string
   /** Whether a client written for the previous version may have to change. */
   readonly breaking: boolean
@@ -31,7 +30,6 @@ const generatorVersion: VersionNote = {
 
 export const versions: readonly [VersionNote, ...Array<VersionNote>] = [generatorVersion, firstVersion]
 
-/** The notes as Markdown, for people. */
 export const versionNotes = versions
   .map(
     ({ breaking, changes, date, version }) =>

@@ -111,7 +111,6 @@ export const getProduct = endpoint({
   record: "product"
 })
 
-/** In the order of the documents. */
 export const storefrontEndpoints: ReadonlyArray<Endpoint> = [
   searchStores,
   getStore,

@@ -24,7 +24,7 @@ const runFields = {
 }
 const fetchedAt = field.text("When the last payload with something new about the row was fetched, in UTC.")
 
-/** What is read of each, and how, is in `pipelines/storefronts/feed-kinds.ts`. */
+/** `pipelines/storefronts/feed-kinds.ts` has the requests and the decoder of each. */
 export const storeKinds = ["shopify", "shopify-csv", "google-merchant", "woocommerce"] as const
 
 export const StoreRow = Schema.Struct({

@@ -57,7 +57,6 @@ const rejectDenseJson = (json: string) => {
   throw new UnexpectedAnswer("other shape", problem)
 }
 
-/** Parses a response as JSON. Fails with `UnexpectedAnswer`. */
 export const parseAnswer = (text: string): unknown => {
   const body = text.replace(/^\uFEFF/, "").trimStart()
   if (body === "") throw new UnexpectedAnswer("not json", "the response is empty instead of JSON")

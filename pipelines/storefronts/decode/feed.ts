@@ -6,7 +6,6 @@
  * Texts are normalized and never ""; prices are decimal texts such as `12.5`; times are UTC, `2026-06-06T12:41:05.000Z`.
  * A value that the feed does not state is null.
  */
-
 import type { FeedStats } from "./typed-fields.ts"
 
 /** The first row with a `native_id` is used; the others are variants of the product, or repeat it. */
@@ -74,7 +73,6 @@ export interface FeedMember {
   readonly position: number
 }
 
-/** A row of the payload that cannot be used, and why. */
 export interface FeedReject {
   /** Line of a CSV record, number of an item or of a product in its payload, from 1. */
   readonly position: number
@@ -100,7 +98,6 @@ export interface Batch {
   readonly rejected?: ReadonlyArray<string>
 }
 
-/** A batch to which rows are still added. */
 export type OpenBatch = { -readonly [Field in keyof Batch]: Array<NonNullable<Batch[Field]>[number]> }
 
 export const emptyBatch = (): OpenBatch => ({
@@ -115,7 +112,6 @@ export const emptyBatch = (): OpenBatch => ({
 
 /** A payload that cannot be read, or not to its end: another format, missing columns in the header, or truncated. */
 export class FeedUnreadable extends Error {
-  /** What is wrong, and where. */
   readonly problem: string
   constructor(problem: string) {
     super(problem)

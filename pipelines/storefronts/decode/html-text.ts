@@ -42,14 +42,14 @@ const limitLength = (html: string): string =>
 
 const hasTag = /<[a-z/!?]/i
 
-/** Blanks other than the space, control characters and lone surrogates, which `tidyLines` removes. */
-const untidy = /[^\S \n]|[^\P{Cc}\n]|\p{Cs}/u
+/** Blanks other than the space, control characters and lone surrogates, which `cleanLines` removes. */
+const unclean = /[^\S \n]|[^\P{Cc}\n]|\p{Cs}/u
 
 /**
  * Blanks at the beginning of a line stay if they indent a nested list; empty list items are removed. Each expression is
  * anchored, so a run of 200,000 blanks takes no longer than that many words.
  */
-const tidyLines = (text: string): string =>
+const cleanLines = (text: string): string =>
   text
     .replace(/\p{Cs}+/gu, "")
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
@@ -62,14 +62,13 @@ const tidyLines = (text: string): string =>
 const convert = (html: string): string => {
   const beginning = limitLength(html)
   const isHtml = hasTag.test(beginning)
-  if (!isHtml && !beginning.includes("&")) return tidyLines(beginning)
+  if (!isHtml && !beginning.includes("&")) return cleanLines(beginning)
   const text = writeText(beginning, { keepsLines: !isHtml })
-  return untidy.test(text) ? tidyLines(text) : text.trim()
+  return unclean.test(text) ? cleanLines(text) : text.trim()
 }
 
 /** Text of a description, with its lines. A text without any tag keeps its line breaks. Null if nothing is left. */
 export const htmlToText = (html: unknown): string | null => (typeof html === "string" && convert(html)) || null
 
-/** Text of a name on one line: `Salt &amp; Pepper` → `Salt & Pepper`. */
 export const htmlToLine = (html: unknown): string | null =>
   normalizeText(typeof html === "string" && /[<&]/.test(html) ? convert(html) : html)

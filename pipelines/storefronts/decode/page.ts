@@ -2,7 +2,6 @@
  * Reads a page of a shop's list, entry by entry. An entry that cannot be used becomes a reject and does not affect the
  * others. An entry is used whole or not at all, so each one is accounted for once.
  */
-
 import { formatJson, isObject, type JsonObject, UnexpectedAnswer } from "./answers.ts"
 import {
   type Batch,
@@ -26,7 +25,6 @@ export interface FeedPage {
 
 /** Why a row cannot be used, as the end of the sentence "The row was rejected because …". */
 export class UnusableRow extends Error {
-  /** Of the row's product, if known. */
   readonly native_id: string | undefined
   constructor(problem: string, native_id?: string) {
     super(problem)

@@ -17,7 +17,6 @@ const replacementBytes = Buffer.from(replacement)
 /** Small pieces are combined and large ones split to about this size: a slow host sends thousands of pieces. */
 const pieceBytes = 65_536
 
-/** Enough for a byte order mark and an XML declaration. */
 const headBytes = 256
 
 async function* splitEvenly(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
@@ -37,7 +36,6 @@ async function* splitEvenly(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Bu
   if (length > 0) yield Buffer.concat(gathered)
 }
 
-/** The encoding of this name; undefined for an unknown name. */
 const findEncoding = (name: string): string | undefined => {
   try {
     return new TextDecoder(name).encoding

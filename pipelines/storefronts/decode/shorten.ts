@@ -35,10 +35,8 @@ const collectionLimits: Limits<FeedCollection> = [
 ]
 
 export interface CutText {
-  /** Of the product, variant or collection. */
   readonly native_id: string
   readonly field: string
-  /** Before it was cut. */
   readonly characters: number
   readonly beginning: string
 }
@@ -81,7 +79,6 @@ const shortenTags = (product: FeedProduct, cuts: Array<CutText>): FeedProduct =>
   return { ...product, tags: [...new Set(tags)] }
 }
 
-/** Cuts oversized texts, and returns the list of them. */
 export const shortenTexts = (batch: Batch): { readonly batch: Batch; readonly cuts: ReadonlyArray<CutText> } => {
   const cuts: Array<CutText> = []
   const products = batch.products.map((row) => shortenTags(shortenRow(row, productLimits, cuts), cuts))

@@ -64,7 +64,6 @@ class TextWriter implements Partial<Handler> {
   #breaks = 0
   #isApart = false
   #cells = 0
-  /** Written at the beginning of each line. */
   #indent = ""
   /** Written at the beginning of the next line in place of `#indent`: marks of list items that have no word yet. */
   #mark: string | undefined

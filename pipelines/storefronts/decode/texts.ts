@@ -25,7 +25,7 @@ export const normalizeText = (value: unknown): string | null => {
 }
 
 /**
- * Price columns hold 14 digits before the point and 4 after it. One digit less is accepted, since 99999999999999.99999
+ * Price columns have 14 digits before the point and 4 after it. One digit less is accepted, since 99999999999999.99999
  * would be rounded up to 15 digits; a longer price is a mistake or an attack.
  */
 const decimalShape = /^(\d{1,13})(?:\.(\d{1,20}))?$/

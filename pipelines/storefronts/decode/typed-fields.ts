@@ -60,7 +60,6 @@ const minMistypedRows = 3
 
 interface Mistyped {
   rows: number
-  /** Of the first such row. */
   readonly reason: string
 }
 
@@ -127,7 +126,6 @@ export class FeedStats {
   }
 }
 
-/** The fields of one row, or of a part of it, such as its second variant. */
 export class Fields {
   readonly #stats: FeedStats
   readonly #part: string

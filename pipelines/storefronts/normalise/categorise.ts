@@ -30,12 +30,11 @@ const Product = Schema.Struct({
   collections: Schema.fromJsonString(Schema.Array(Schema.String))
 })
 
-/** Bytes that a product takes in addition to its texts. */
 const bytesOfProduct = 500
 const leftOf = (column: string) => `left(${column}, ${maxTextCharacters})`
 const sumBytes = (list: string) => `coalesce(list_sum(list_transform(${list}, lambda text: strlen(text))), 0)`
 
-/** Titles of the collections that contain a product: the first `fewTags` in alphabetical order. */
+/** Titles of the collections that contain a product: the first `maxTags` in alphabetical order. */
 const titles = `
   create table feed.title as
   select domain, native_id, titles as collections, ${sumBytes("titles")}::bigint as bytes
@@ -85,7 +84,6 @@ const loadCategories = (file: string) => `
     'category_confidence': 'double', 'category_evidence': 'varchar'
   })`
 
-/** Creates `feed.title` and `feed.described`, after all products are staged. */
 const stageDescriptions = (db: DuckDb["Service"]) => db.run(`${titles}; ${described}`)
 export const findPageEnds = (db: DuckDb["Service"], most = pageBytes) => db.all(End, selectPageEnds(most))
 

@@ -104,7 +104,6 @@ const excludeWaiting = (stores: ReadonlyArray<ListedStore>, waiting: Waiting) =>
 }
 
 interface MappingRun extends RunContext {
-  /** The hash of the current mapping. */
   readonly mapping: string
 }
 

@@ -32,16 +32,13 @@ const fileKinds: Readonly<Record<string, string>> = { Directory: "a folder", FIF
 const isMissing = (cause: unknown) =>
   cause instanceof Error && ["ENOENT", "ENOTDIR"].includes(String(Reflect.get(cause, "code")))
 
-/** Whether the operator's settings name a store list. */
 export const hasStoreList = Effect.map(operatorList, Option.isSome)
 
-/** Folders that may contain store feeds. */
 const findRoots = (list: Option.Option<string>, folder: Option.Option<string>, path: Path.Path) => [
   ...Option.toArray(Option.map(list, (file) => path.dirname(path.resolve(file)))),
   ...Option.toArray(folder)
 ]
 
-/** The name of the list in messages. */
 export const listName = Effect.fnUntraced(function* ({ kind }: Pick<Origin["Service"], "kind">, given?: string) {
   const path = yield* Path.Path
   const { list: set } = yield* settings

@@ -36,7 +36,7 @@ export const readLastReads = (db: DuckDb["Service"], mapping: string) =>
     (rows): ReadonlyMap<string, LastRead> => new Map(rows.map((row) => [row.domain, row]))
   )
 
-/** In milliseconds. `longest` takes precedence over `shortest`. */
+/** In milliseconds. `maxInterval` takes precedence over `minInterval`. */
 export interface IntervalLimits {
   readonly minInterval: number
   readonly maxInterval: number

@@ -76,7 +76,6 @@ const describeProblems = ({ issue }: Schema.SchemaError, number: number) =>
       : `Store ${number}, ${toOneLine(field).slice(0, 60)}: ${describeFault(field, toOneLine(message))}`
   })
 
-/** Whether the text can be the beginning of valid JSON. */
 const isBeginning = (text: string) => {
   try {
     JSON.parse(text)

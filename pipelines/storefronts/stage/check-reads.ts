@@ -34,7 +34,7 @@ const stagedProductsSql = readFileSync(new URL("./found-products.sql", import.me
 
 const acceptAdvice = "if that is right, run again with --accept-shrinkage"
 
-/** How much the share of missing prices may rise between two reads. */
+/** The share of missing prices may rise by this much between two reads. */
 const maxMissingRise = 0.1
 
 const missingShare = ({ priceable, unpriced }: Pick<StagedProducts, "unpriced" | "priceable">) =>
@@ -53,7 +53,7 @@ const checkPrices = (read: StoreRead, now: StagedProducts | undefined, known: Kn
   return distrust(read, "unpriced", detail)
 }
 
-/** A field that disappears from the whole feed would be blanked in every product of the store. */
+/** A field that disappears from the whole feed would be emptied in every product of the store. */
 const checkFields = (read: StoreRead, lost: string | undefined): StoreRead =>
   lost === undefined ? read : distrust(read, "unreadable", `${lost}; ${acceptAdvice}`)
 
@@ -85,7 +85,7 @@ const checkClock = (read: StoreRead, read_at: string, before: KnownStore | undef
   return distrust(read, "outdated", detail)
 }
 
-/** The last price may be cut off too, and nothing shows how many products are missing. */
+/** The last price may be cut off too, and the number of missing products is unknown. */
 const markTruncated = (read: StoreRead): StoreRead => {
   const detail = `The file ends within a line, and the last one did not: it is cut off; ${acceptAdvice}`
   return distrust(read, "unreadable", detail)
@@ -124,7 +124,7 @@ const selectLastFiles = (domains: ReadonlyArray<string>) => `
 /**
  * Domains of the stores whose table may be cut off in its last cell. Such a table ends within a line, but many intact
  * feeds do so too. So it counts as cut off only if the previous file of the store ended with a complete line, and as
- * complete if the archive holds no earlier one. A cut at a line end cannot be detected here: see `orShrunk`.
+ * complete if the archive has no earlier one. A cut at a line end cannot be detected here: see `checkShrinkage`.
  */
 const findTruncatedTables = Effect.fnUntraced(function* ({ layout }: RunContext, done: ReadonlyArray<ReadStore>) {
   const archive = yield* Archive
@@ -180,9 +180,8 @@ const insertReject =
   from feed.behind where domain = ${literal(store.domain)}`
 
 /**
- * Removes the rows of reads that are not accepted. That a read cannot be trusted shows only after all of it was read,
- * when its rows are staged. They are deleted and count as rejected, with one reject for all rows of a store. Returns the
- * same reads with these counts.
+ * Removes the rows of reads that are not accepted. They are known only after everything was read and
+ * staged. The rows count as rejected, with one reject for all rows of a store. Returns the reads with these counts.
  */
 export const removeUnaccepted = Effect.fnUntraced(function* (
   db: DuckDb["Service"],

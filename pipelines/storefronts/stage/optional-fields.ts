@@ -52,7 +52,6 @@ const countFields = (fields: ReadonlyArray<OptionalField>, domains: ReadonlyArra
 interface SeenStore {
   readonly store: ListedStore
   readonly fields_seen: ReadonlySet<string>
-  /** Products that were listed before. */
   readonly listed: number
 }
 

@@ -16,7 +16,6 @@ import { makeUnread, type Unread } from "../source/crawl/outcome.ts"
 
 const rowsSql = readFileSync(new URL("./feed-tables.sql", import.meta.url), "utf8")
 
-/** The tables with the staged rows of a store. */
 export const feedTables = ["product", "variant", "image", "collection", "member", "behind", "rejected", "cut"] as const
 type TableName = (typeof feedTables)[number]
 
@@ -40,7 +39,6 @@ const pieceCharacters = 1 << 20
  */
 const maxStoreCharacters = 4 * 2 ** 30
 
-/** The payload of the rows. */
 interface RowSource {
   readonly domain: string
   readonly fetched_at: string
@@ -112,14 +110,11 @@ export const stageRows = Effect.fnUntraced(function* (
   const columnsOf = (table: TableName) => columns.filter((column) => column.table === table)
   const scope = yield* Effect.scope
   const turn = yield* Semaphore.make(1)
-  /** A survey of the products of each store, by domain. */
   const surveys = new Map<string, ReturnType<typeof surveyStore>>()
-  /** Characters of the lines of each store. */
   const characterCounts = new Map<string, number>()
   let buffer = emptyBuffer()
   let bufferBytes = 0
   let seq = 0
-  /** Waits for the load that runs while further rows arrive. */
   let loaded: Effect.Effect<void, DuckDbError | FileUnwritable> = Effect.void
 
   const loadTable = Effect.fnUntraced(function* (table: TableName, pieces: ReadonlyArray<Buffer>) {
@@ -189,7 +184,6 @@ export const stageRows = Effect.fnUntraced(function* (
         for (const table of feedTables) if (rows[table].length > 0) yield* addRows(table, rows[table], from)
       })
     )
-  /** Completes when all rows are in their tables. */
   const finishLoading = turn.withPermit(Effect.andThen(load, () => loaded))
   return { add: addBatch, settled: finishLoading, surveys }
 })

@@ -76,7 +76,6 @@ const quantity: FieldType<number> = {
   read: (value) => (/^-?\d+(?:\.\d+)?$/.test(normalizeText(value) ?? "") ? Number(value) : undefined)
 }
 
-/** The cells of one record, normalized. */
 const readCells = ({ cell, has }: Columns<Column>, record: TableRecord, stats: FeedStats) => {
   const text = (column: Column) => normalizeText(cell(record, column))
   const fields = new Fields(stats)

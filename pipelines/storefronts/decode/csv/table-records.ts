@@ -12,9 +12,8 @@ export interface TableRecord {
   /** Where it begins; the first line of the file is 1. */
   readonly line: number
   readonly cells: ReadonlyArray<string>
-  /** As in the file. */
   readonly raw: string
-  /** Why its cells cannot be trusted, as the end of the sentence "The record was rejected because …". */
+  /** As the end of the sentence "The record was rejected because …". */
   readonly problem: string | null
 }
 
@@ -32,7 +31,6 @@ const guessSeparator = (header: string): string => {
 
 const isBlank = (text: string) => text.trim() === ""
 
-/** The argument of Papa Parse's step function. */
 interface Parsed {
   readonly data: ReadonlyArray<ReadonlyArray<string>>
   readonly errors: ReadonlyArray<{ readonly code: string }>
@@ -47,7 +45,6 @@ const maxQuotedCell = 16_384
 
 interface TabRecord {
   readonly cells: ReadonlyArray<string>
-  /** Offset after its line break. */
   readonly end: number
 }
 
@@ -109,7 +106,6 @@ class TableText {
   #line = 1
   #newline: "\n" | "\r" = "\n"
   #separator: string | undefined
-  /** Number of cells in the header. */
   #width: number | undefined
   /** Some programs leave out empty cells at the end of a line. */
   #hasShortRecords = false

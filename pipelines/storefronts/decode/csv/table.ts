@@ -17,14 +17,12 @@ export interface TableFormat<Column extends string> {
   readonly columns: ReadonlyArray<Column>
   /** The names of a column. The first one that is in the header is used. */
   readonly aliases: (column: Column) => ReadonlyArray<string>
-  /** The form in which names are compared. */
   readonly normalizeName: (name: string) => string
   readonly required: ReadonlyArray<Column>
 }
 
 const quote = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(" or ")
 
-/** Fails with `FeedUnreadable` if the header lacks a required column. */
 const findColumns = <Column extends string>(
   header: TableRecord,
   { aliases, columns, kind, normalizeName, required }: TableFormat<Column>

@@ -7,13 +7,11 @@ import sax from "sax"
 import { isObject } from "../answers.ts"
 import { UnusableRow } from "../page.ts"
 
-/** An element directly below the item. */
 export interface ItemElement {
   /** In lower case, with its prefix. */
   readonly name: string
   readonly text: string
   readonly attributes: Readonly<Record<string, unknown>>
-  /** Names of the elements inside it. */
   readonly innerNames: ReadonlyArray<string>
   /** The text between its tags, if it contains elements. */
   readonly markup: string
@@ -129,7 +127,6 @@ const restoreAmpersands = (text: string) => text.replaceAll(ampersand, "&")
 interface OpenElement extends Omit<ItemElement, "text" | "within" | "markup"> {
   text: string
   readonly innerNames: Array<string>
-  /** Where its markup begins. */
   readonly from: number
 }
 

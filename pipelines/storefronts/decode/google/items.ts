@@ -7,11 +7,10 @@ import { FeedUnreadable } from "../feed.ts"
 import { findDoctypeEnd, findTagEnd, readTagName } from "./xml-tags.ts"
 
 export interface CutItem {
-  /** The first is 1. */
   readonly number: number
   /** From `<item` to `</item>`. */
   readonly text: string
-  /** Why it cannot be used, as the end of the sentence "The item was rejected because …". */
+  /** As the end of the sentence "The item was rejected because …". */
   readonly problem: string | null
 }
 
@@ -38,7 +37,6 @@ const endsName = /^[\s/>]/
 
 interface OpenItem {
   readonly name: string
-  /** Where in the text it begins. */
   from: number
   /** Number of open elements with its name, including itself. */
   depth: number
@@ -47,9 +45,8 @@ interface OpenItem {
 }
 
 class ItemCutter {
-  /** The text that is not read yet, and the whole text of an open item. */
+  /** The text that was not read yet, including all of an open item. */
   #text = ""
-  /** The text before this offset has been read. */
   #at = 0
   #item: OpenItem | undefined
   #number = 0
@@ -82,7 +79,6 @@ class ItemCutter {
     return { items: this.#items, problem }
   }
 
-  /** Drops the text that has been read. */
   #dropReadText() {
     const from = this.#item?.isRejected === false ? this.#item.from : this.#at
     this.#text = this.#text.slice(from)

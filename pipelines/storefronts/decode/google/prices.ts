@@ -2,9 +2,7 @@
 import { parseDecimal } from "../texts.ts"
 
 export interface Money {
-  /** A result of `parseDecimal`. */
   readonly amount: string
-  /** ISO 4217, if stated. */
   readonly currency: string | null
 }
 

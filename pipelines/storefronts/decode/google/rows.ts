@@ -64,7 +64,6 @@ const availability: FieldType<boolean> = {
     return unavailableWords.has(word) ? false : undefined
   }
 }
-/** Null for a number without a known unit. */
 const weight: FieldType<number> = {
   name: "a weight",
   read: (value) => (/^[+-]?[.\d]/.test(String(value)) ? parseGrams(String(value)) : undefined)
@@ -110,7 +109,6 @@ const readImages = (fields: FieldValues, product_native_id: string, position: nu
   return unique.map((src, index) => ({ product_native_id, position: from + index, src, width: null, height: null }))
 }
 
-/** Fails with `UnusableRow`. */
 export const readItem = (item: FeedItem): FileRow => {
   const { fields } = item
   const id = normalizeText(fields("id")[0])

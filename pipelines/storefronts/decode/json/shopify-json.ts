@@ -76,7 +76,6 @@ const readImage = (value: unknown, stats: FeedStats): FeedCollection["image"] =>
   return src === null ? null : { src, width, height }
 }
 
-/** A page of `/collections.json`. Fails with `UnexpectedAnswer`. */
 export const readCollections = (answer: string, stats = new FeedStats()): FeedPage => {
   const page = readEntries(answer, "collections", isAdminCollection)
   const isResponse = isTimeOfResponse(pickObjects(page.entries).map((collection) => parseTime(collection.updated_at)))

@@ -79,7 +79,6 @@ const removeZeroPrices = (variants: ReadonlyArray<FeedVariant>): ReadonlyArray<F
     ? variants.map((variant) => (variant.price === "0" ? { ...variant, price: null, compare_at_price: null } : variant))
     : variants
 
-/** Fails with `UnusableRow`. */
 export const readProduct = (product: JsonObject, native_id: string, stats: FeedStats): ProductRows => {
   const fields = new Fields(stats)
   const title = fields.read("title", product.title, types.text)

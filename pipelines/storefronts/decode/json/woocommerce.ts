@@ -48,7 +48,6 @@ const currency: FieldType<string> = {
   }
 }
 
-/** A whole number in the smallest unit. */
 const priceType = (unit: unknown): FieldType<string> => ({
   name: `a price in units of 10^-${formatJson(unit).slice(0, 20)}`,
   read: (value) => parseMinorUnits(value, typeof unit === "number" ? unit : Number.NaN) ?? undefined
@@ -139,7 +138,6 @@ const rejectAdminEntries = (entries: ReadonlyArray<unknown>) => {
   throw new UnexpectedAnswer("other shape", problem)
 }
 
-/** A page of products. Fails with `UnexpectedAnswer`. */
 export const readWooCommerceProducts = (page: string, stats = new FeedStats()): FeedPage => {
   const answer = parseAnswer(page)
   if (!Array.isArray(answer)) throw explainMisfit(answer, "array of products")

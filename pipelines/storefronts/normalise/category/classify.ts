@@ -1,5 +1,5 @@
 /**
- * Finds the category of a product, and states how. A store is read twice: `surveyStore` reads all its products, then
+ * Finds the category of a product and the method that decided. A store is read twice: `surveyStore` reads all its products, then
  * `classify` uses the result: what the store mostly sells, the share of each top level, and whether all its products
  * have one type. Without a survey each product is classified by itself.
  */

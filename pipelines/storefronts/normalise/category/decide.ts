@@ -15,7 +15,6 @@ export interface DescribedProduct {
   readonly stated_category: string | null
   readonly tags: ReadonlyArray<string>
   readonly vendor: string | null
-  /** Titles of the collections that contain the product, if known. */
   readonly collections?: ReadonlyArray<string>
 }
 
@@ -67,7 +66,7 @@ const readStatementCached = cached(readStatement)
 const readTypeCached = cached(readType)
 const toKeyCached = cached(toPhraseKey)
 
-/** Types, statements and tags without meaning, as folded by `phraseKey`. */
+/** Types, statements and tags without meaning, as folded by `toPhraseKey`. */
 const stopWords = new Set(
   (
     ",uncategorized,placeholder,default,other,misc,miscellaneous,none,null,n a,general,product,item,all,new,sale,simple,unknown," +

@@ -23,7 +23,6 @@ export interface DictionaryEntry extends Place {
 interface WordList {
   readonly language: string
   readonly headFirst: boolean
-  /** In the order of the file. */
   readonly sections: ReadonlyArray<{ readonly path: string; readonly words: ReadonlyArray<string> }>
 }
 
@@ -33,7 +32,6 @@ const headFirstLanguages = new Set(["ar", "cs", "es", "fr", "it", "pl", "pt", "r
 const badLine = (language: string, line: number, problem: string) =>
   new BadLine({ file: `pipelines/storefronts/normalise/category/words/${language}.txt`, line, column: null, problem })
 
-/** The list of a language. Throws `BadLine`. */
 export const parseList = (language: string, written: string): WordList => {
   const sections: Array<{ path: string; words: Array<string> }> = []
   for (const [index, content] of written.split(/\r?\n/).entries()) {
@@ -125,7 +123,6 @@ const readTaxonomyNames = () => {
 
 let loaded: ReturnType<typeof load> | undefined
 
-/** Throws `BadLine`. */
 export const dictionary = () => {
   loaded ??= load()
   return loaded

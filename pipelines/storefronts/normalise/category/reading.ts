@@ -12,7 +12,6 @@ import { splitWords } from "./words.ts"
 
 export interface CategoryReading extends Place {
   readonly isStrong: boolean
-  /** The words that decided. */
   readonly evidence: string
   /** Places of the other nouns in the text, for stores that sell one of these instead. */
   readonly others: ReadonlyArray<NamedPlace>
@@ -92,8 +91,8 @@ const isHeadFirst = (hits: ReadonlyArray<Hit>) => {
 }
 
 /**
- * Categories that a domain does not override: a shirt for golfers is a shirt, a toy car is a toy. Only the pet domain
- * overrides them: what a pet wears or eats is a pet product.
+ * Categories that only the pet domain overrides: a shirt for golfers is a shirt and a toy car is a toy, but clothes and
+ * food for pets are pet products.
  */
 const fixedCategories = new Set([
   "apparel_and_accessories",

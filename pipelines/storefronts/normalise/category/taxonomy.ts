@@ -15,7 +15,6 @@ export interface Place {
   readonly sub_category: string
 }
 
-/** One category of the taxonomy; `path` as the taxonomy writes it. */
 interface TaxonomyNode extends Place {
   readonly id: string
   readonly path: string
@@ -44,7 +43,6 @@ const splitPath = (path: string) =>
     .map(toToken)
     .filter((part) => part !== "")
 
-/** The place of a path, given as the tokens of its levels. */
 const placeOf = (parts: ReadonlyArray<string>): Place => {
   const category = parts[0] ?? uncategorized
   const third = category === food ? parts[2] : undefined
@@ -99,8 +97,7 @@ const findOnlyPlace = (nodes: ReadonlyArray<TaxonomyNode>): TaxonomyNode | undef
 }
 
 /**
- * Reads what a feed states: an id, a path, or the bare name of a top level or of any category whose name denotes one
- * place.
+ * Reads a stated category: an id, a path, or the bare name of a top level or of any category with an unambiguous name.
  *
  * Paths of Shopify's taxonomy are mostly Google's with other names at the lower levels. The longest prefix that is a
  * path of Google's counts if it reaches the second level. If only the top level is Google's, the last part that names a

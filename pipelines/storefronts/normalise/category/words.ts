@@ -24,7 +24,7 @@ const irregular = new Map([
 ])
 
 /** `cookies` and `cookie` both become `cooky`: it only matters that they match. */
-const singular = (word: string) => {
+const toSingular = (word: string) => {
   const foldedWords = irregular.get(word)
   if (foldedWords !== undefined) return foldedWords
   if (word.length < 4) return word
@@ -65,14 +65,14 @@ const foldArabic = (word: string) => {
 }
 
 const foldWord = (word: string) => {
-  if (isAscii(word)) return singular(word)
+  if (isAscii(word)) return toSingular(word)
   if (/\p{Script=Arabic}/u.test(word)) return foldArabic(word)
   if (!/\p{Script=Latin}/u.test(word)) return word
   const latin = word
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
     .replace(/[^a-z0-9]/g, (letter) => letters[letter] ?? letter)
-  return singular(latin)
+  return toSingular(latin)
 }
 
 const maxFoldedWords = 50_000

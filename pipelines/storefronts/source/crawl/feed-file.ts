@@ -17,7 +17,6 @@ import { makeStoreRead, type TableEnd, type TakeRows } from "./store-read.ts"
 
 interface FileKind {
   readonly decode: ReadFile
-  /** Fields that some row must have. */
   readonly required: ReadonlyArray<string>
 }
 

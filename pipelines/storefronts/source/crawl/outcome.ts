@@ -106,7 +106,6 @@ const unreadFromUnavailable = (error: UpstreamUnavailable) => {
   return makeUnread(isThrottled(error) ? "throttled" : "unreachable", `${error.url}: ${error.problem}${tries}${advice}`)
 }
 
-/** The outcome for an address that could not be fetched. */
 export const unreadFromError = (error: OriginError): Unread => {
   switch (error._tag) {
     case "UpstreamUnavailable":

@@ -16,12 +16,10 @@ const maxIds = 200_000
 interface PageRead {
   readonly raw: RawFile
   readonly found: FeedPage
-  /** The total number of entries, if the response states it. */
   readonly total?: number
 }
 
 export interface PagedList<E, R> {
-  /** Entries of a full page. */
   readonly limit: number
   /** Number of entries that the shop reports, which includes entries that it does not show. */
   readonly reported: number | null
@@ -40,7 +38,6 @@ export interface ReadPages {
   readonly outcome: StoreOutcome
   readonly detail: string | null
   readonly pages: number
-  /** Number of distinct entries. */
   readonly listed: number
   readonly ids: ReadonlySet<string>
   readonly reported: number | null
@@ -48,7 +45,6 @@ export interface ReadPages {
 
 const isEnd = ({ outcome }: Unread) => outcome === "window" || outcome === "not_found" || outcome === "unreadable"
 
-/** The outcome if a page cannot be read. */
 const describeEnding = (error: Unread, page: number, isBeyond: boolean, isFirst: boolean) => {
   const { detail, outcome } = error
   if (isFirst) return { outcome: outcome === "window" ? "unreadable" : outcome, detail } as const

@@ -15,7 +15,7 @@ export const ShopifyStores = Context.Reference("larder/pipelines/ShopifyStores",
   defaultValue: () => Semaphore.makeUnsafe(12)
 })
 
-/** A store that throttles mostly does not say for how long, and does so for minutes. Failures are retried after 3, 6 and 10 s. */
+/** A store that throttles mostly does not say for how long, and does so for minutes. Retries wait 3, 6 and 10 s. */
 export const storeRequests: Partial<LivePolicy> = {
   interval: "1 second",
   firstPause: "15 seconds",
@@ -55,7 +55,6 @@ export interface StorePolicy {
   readonly maxRobotsBytes: number
   /** A longer `Crawl-delay` is shortened to this: otherwise the budget would end after a few pages. */
   readonly maxDelay: Duration.Input
-  /** Collections of one store whose members are requested. */
   readonly maxCollections: number
 }
 

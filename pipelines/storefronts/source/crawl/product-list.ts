@@ -22,7 +22,6 @@ interface Products<E, R> {
   readonly recount: (before: number) => Effect.Effect<number | null, LocalFault, RequestNeeds>
 }
 
-/** The result for a complete list after its pages were read again. */
 const combineReads = (first: ReadPages, again: ReadPages, missing: ReadonlyArray<string>): ReadPages => {
   const both = { ...first, pages: first.pages + again.pages, listed: new Set([...first.ids, ...again.ids]).size }
   const { detail, outcome, reported } = again

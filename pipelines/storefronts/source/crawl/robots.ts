@@ -81,7 +81,6 @@ class RuleGroup {
 }
 
 interface RobotsRules {
-  /** Decides by the path and the query. */
   readonly allows: (url: URL) => boolean
   /** Seconds between two requests; 0 if none are stated. */
   readonly delay: number
@@ -119,7 +118,6 @@ export const parseRobots = (text: string, name: string): RobotsRules => {
   return { allows: ({ pathname, search }) => group.allows(normalizePath(pathname + search)), delay: group.delay }
 }
 
-/** The name in our `User-Agent`, without its version. */
 const crawlerName = "larder"
 
 /** `read` returns undefined if there is no robots.txt or we may not read it: then everything is allowed. */

@@ -40,7 +40,7 @@ const readCounts = (text: string) => {
 const wouldRepeat = (outcome: StoreOutcome) =>
   outcome === "throttled" || outcome === "unreachable" || outcome === "broken_off"
 
-/** Members of a collection are sorted by demand and may change places at any time: the next read corrects this. */
+/** Members of a collection are sorted by demand and may move at any time, which the next read corrects. */
 const isAcceptable = (outcome: StoreOutcome) => outcome === "complete" || outcome === "moved"
 
 /** Shops may have an empty collection or two. If all of many are empty, the products are sold elsewhere. */

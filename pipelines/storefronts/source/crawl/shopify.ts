@@ -26,7 +26,6 @@ import {
 
 const adminApi = { path: /\/admin\/api\//, name: "Shopify's Admin API" }
 
-/** The largest page size that Shopify allows. */
 const limit = 250
 /** Entries beyond this cannot be paged through: Shopify answers 400, or `errors` in place of products. */
 const window = 25_000

@@ -67,7 +67,6 @@ export interface ReadStore {
   readonly seconds: number
 }
 
-/** The name of a store's feed in `ingest`. */
 export const feedName = ({ domain }: ListedStore) => `store/${domain}`
 
 const joinDetail = (sentence: string, detail: string | null) =>

@@ -11,7 +11,6 @@ import { explainEmpty, makeStoreRead, noShopFacts, parseShopAddress, type TakeRo
 
 const adminApi = { path: /\/wp-json\/wc\/v\d/, name: "the REST API wc/v3 of WooCommerce" }
 
-/** The largest page size that the API allows. */
 const limit = 100
 /** The header with the number of products, which reveals an incomplete list. */
 const totalHeader = "x-wp-total"
