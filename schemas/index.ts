@@ -1,4 +1,7 @@
-/** The public surface of the schemas: records, endpoints, parameters and errors of the API, and columns of the warehouse. */
+/**
+ * The public surface of the schemas: records, endpoints, parameters and errors of the API, and columns of the
+ * warehouse.
+ */
 
 export * from "./api-errors.ts"
 export * from "./data-sets.ts"

@@ -1,58 +1,58 @@
 /** The records of every pipeline run: tables of the warehouse schema `ingest`. Times are UTC. */
 import { Schema } from "effect"
 import { dataSets } from "./data-sets.ts"
-import { field } from "./described-fields.ts"
+import { described } from "./described.ts"
 import { FetchStatus, ReadOutcome } from "./storefront/records.ts"
 
-const runId = field.text("Run that wrote the row: `ingest.run.run_id`.")
+const runId = described.text("Run that wrote the row: `ingest.run.run_id`.")
 const names = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(dataSets.map(({ pipeline }) => pipeline))
-const pipeline = field.text(`Pipeline: ${names}.`)
-const feed = field.text("Feed within the pipeline, such as `gov-mars/1603`.")
-const rawFile = field.text("SHA-256 of the payload, its name in the raw archive: `ingest.raw_file.raw_sha256`.")
+const pipeline = described.text(`Pipeline: ${names}.`)
+const feed = described.text("Feed within the pipeline, such as `gov-mars/1603`.")
+const rawFile = described.text("SHA-256 of the payload, its name in the raw archive: `ingest.raw_file.raw_sha256`.")
 
 const Origin = Schema.Literals(["live", "replay", "sample"])
 
 export const RunRecord = Schema.Struct({
-  run_id: field.text("Id of the run; sorts by start."),
+  run_id: described.text("Id of the run; sorts by start."),
   pipeline,
   origin: Origin.annotate({
     description: "Where the payloads came from: the network, a recorded folder, or the bundled samples."
   }),
-  outcome: field.oneOf(
+  outcome: described.oneOf(
     ["published", "unchanged", "partial", "failed", "checks_failed", "interrupted"],
     "`published`: everything was read and new rows went live; `unchanged`: no row was new; `partial`: some feeds were left out (`ingest.left_out`), the others were published; `checks_failed`, `failed` and `interrupted` runs published nothing."
   ),
-  started_at: field.text("When the run started, in UTC."),
-  finished_at: field.text(
+  started_at: described.text("When the run started, in UTC."),
+  finished_at: described.text(
     "When everything had been read and merging began, or when the run ended without publishing; in UTC."
   ),
-  generation: field.textOrNull("Generation in which the run changed its data set; null if it changed nothing."),
-  window_from: field.textOrNull("First day requested with `--from`; null without it."),
-  window_to: field.textOrNull("Last day requested with `--to`; null without it."),
-  rows_read: field.integerOrNull(
+  generation: described.textOrNull("Generation in which the run changed its data set; null if it changed nothing."),
+  window_from: described.textOrNull("First day requested with `--from`; null without it."),
+  window_to: described.textOrNull("Last day requested with `--to`; null without it."),
+  rows_read: described.integerOrNull(
     "Payload rows that were read: the sum of loaded, unchanged and rejected. Null if the run failed or was interrupted before everything was read."
   ),
-  rows_loaded: field.integerOrNull("Payload rows with something new. Null if the run failed or was interrupted."),
-  rows_unchanged: field.integerOrNull(
+  rows_loaded: described.integerOrNull("Payload rows with something new. Null if the run failed or was interrupted."),
+  rows_unchanged: described.integerOrNull(
     "Payload rows with nothing new: already known, without a value, or of a metric that is not in the catalog. Null if the run failed or was interrupted."
   ),
-  rows_rejected: field.integerOrNull(
+  rows_rejected: described.integerOrNull(
     "Payload rows that could not be read; each is in `ingest.reject`. Null if the run failed or was interrupted before everything was read."
   ),
-  message: field.textOrNull("What went wrong, in words; null if nothing did.")
+  message: described.textOrNull("What went wrong, in words; null if nothing did.")
 })
 
 export type RunRecord = typeof RunRecord.Type
 
 export const Run = Schema.Struct({
   ...RunRecord.fields,
-  recorded_in: field.text(
+  recorded_in: described.text(
     "Generation that recorded the run. Later generations sort later as text, up to larder-999999."
   ),
-  rebuilt_in: field.textOrNull(
+  rebuilt_in: described.textOrNull(
     "Generation of the last rebuild that read the run's payloads again: the records of these payloads in `ingest` come from it. Null if there was none, or if that rebuild was rolled back."
   ),
-  rolled_back_by: field.textOrNull(
+  rolled_back_by: described.textOrNull(
     "Generation of the rollback that undid this run: the live data does not descend from the run. Null if it was not rolled back."
   )
 }).annotate({
@@ -61,20 +61,20 @@ export const Run = Schema.Struct({
 })
 
 export const GenerationRow = Schema.Struct({
-  generation: field.text("Id of the generation. Ids sort by number, up to larder-999999."),
-  made_at: field.text("When it was made, by the clock of the machine that made it; in UTC."),
-  made_by: field.text("User, machine and version of Larder that made it."),
-  kind: field.oneOf(
+  generation: described.text("Id of the generation. Ids sort by number, up to larder-999999."),
+  made_at: described.text("When it was made, by the clock of the machine that made it; in UTC."),
+  made_by: described.text("User, machine and version of Larder that made it."),
+  kind: described.oneOf(
     ["run", "rollback", "rebuild"],
     "What made the generation: a run, a rollback, or a rebuild of a data set from the raw archive."
   ),
-  pipeline: field.textOrNull("Pipeline of the run, rollback or rebuild; null for a rollback of all data sets."),
-  run_id: field.textOrNull("The run; null for rollbacks and rebuilds."),
-  went_back_to: field.textOrNull(
+  pipeline: described.textOrNull("Pipeline of the run, rollback or rebuild; null for a rollback of all data sets."),
+  run_id: described.textOrNull("The run; null for rollbacks and rebuilds."),
+  went_back_to: described.textOrNull(
     "Generation to which a rollback returned; null for other kinds, and if a data set was rolled back to before its first run."
   ),
-  note: field.textOrNull("Reason given for a rollback; null if none."),
-  rolled_back_by: field.textOrNull(
+  note: described.textOrNull("Reason given for a rollback; null if none."),
+  rolled_back_by: described.textOrNull(
     "Generation of the rollback that undid this one: the live data set does not descend from it. Null if it was not rolled back."
   )
 }).annotate({
@@ -83,17 +83,17 @@ export const GenerationRow = Schema.Struct({
 })
 
 export const RawFile = Schema.Struct({
-  raw_sha256: field.text("SHA-256 of the payload, its name in the raw archive."),
-  url: field.text("Address of the request, without secrets."),
+  raw_sha256: described.text("SHA-256 of the payload, its name in the raw archive."),
+  url: described.text("Address of the request, without secrets."),
   pipeline,
   feed,
-  run_id: field.text("Run that first fetched this payload from this address."),
-  fetched_at: field.text("When it was fetched, in UTC."),
-  bytes: field.integer("Size of the payload in bytes."),
-  content_type: field.textOrNull("Content type of the response; null in recordings."),
-  rows_read: field.integer("Rows in the payload."),
-  rows_rejected: field.integer("Rows in the payload that could not be read."),
-  mapping_sha256: field.text("SHA-256 of the mapping with which the payload was last read."),
+  run_id: described.text("Run that first fetched this payload from this address."),
+  fetched_at: described.text("When it was fetched, in UTC."),
+  bytes: described.integer("Size of the payload in bytes."),
+  content_type: described.textOrNull("Content type of the response; null in recordings."),
+  rows_read: described.integer("Rows in the payload."),
+  rows_rejected: described.integer("Rows in the payload that could not be read."),
+  mapping_sha256: described.text("SHA-256 of the mapping with which the payload was last read."),
   origin: Origin.annotate({
     description:
       "Where that run got the payload from: the network, a recorded folder, or the bundled samples, which are mostly generated."
@@ -109,11 +109,11 @@ export const Reject = Schema.Struct({
   feed,
   run_id: runId,
   raw_sha256: rawFile,
-  position: field.integer(
+  position: described.integer(
     "Row in the payload, counted from 1. In CSV files of branded foods, the header is row 1, and a record with line breaks counts as one row. In their JSON files, it is the line."
   ),
-  reason: field.text("Why the row could not be read; names the field."),
-  payload: field.text("The row as it is in the payload.")
+  reason: described.text("Why the row could not be read; names the field."),
+  payload: described.text("The row as it is in the payload.")
 }).annotate({
   identifier: "ingest.reject",
   description:
@@ -123,14 +123,14 @@ export const Reject = Schema.Struct({
 export const CheckResult = Schema.Struct({
   run_id: runId,
   pipeline,
-  name: field.text("Name of the check."),
-  severity: field.oneOf(
+  name: described.text("Name of the check."),
+  severity: described.oneOf(
     ["error", "warning"],
     "A failed check of severity `error` prevents the whole run from being published."
   ),
-  bad_rows: field.integer("Rows that the check found; 0 means passed."),
-  examples: field.text("Up to five of the bad rows, as a JSON array."),
-  description: field.text("What is true if the check passes.")
+  bad_rows: described.integer("Rows that the check found; 0 means passed."),
+  examples: described.text("Up to five of the bad rows, as a JSON array."),
+  description: described.text("What is true if the check passes.")
 }).annotate({
   identifier: "ingest.check_result",
   description: "Results of the checks that ran before a generation went live."
@@ -143,11 +143,11 @@ export const LeftOut = Schema.Struct({
   run_id: runId,
   pipeline,
   feed,
-  kind: field.oneOf(
+  kind: described.oneOf(
     ["untrusted", "unreachable", "partial"],
     "`untrusted`: the response is not what was requested, or is incomplete; `unreachable`: there was no response; `partial`: a store was read in part."
   ),
-  reason: field.text("Why, in words.")
+  reason: described.text("Why, in words.")
 }).annotate({
   identifier: "ingest.left_out",
   description: "Feeds and stores that a run could not read or did not trust. Their earlier values stay."
@@ -157,26 +157,26 @@ export const LeftOut = Schema.Struct({
 export type FeedLeftOut = Pick<typeof LeftOut.Type, "feed" | "kind" | "reason">
 
 export const DataSetRow = Schema.Struct({
-  pipeline: field.text("Pipeline that publishes the data set."),
-  schema_name: field.text("Schema of the warehouse that contains it."),
-  title: field.text("Name of the data set."),
-  description: field.text("What the data set contains, and whether it consists of bundled samples."),
+  pipeline: described.text("Pipeline that publishes the data set."),
+  schema_name: described.text("Schema of the warehouse that contains it."),
+  title: described.text("Name of the data set."),
+  description: described.text("What the data set contains, and whether it consists of bundled samples."),
   origin: Origin.annotate({
     description:
       "`sample` if any row is a bundled sample; otherwise `live` if any row is from the network; otherwise `replay`, for recordings only."
   }),
-  is_sample: field.flag(
+  is_sample: described.flag(
     "Whether it contains bundled samples. Most of their values are generated, and are not market data."
   ),
-  licence: field.text("Terms of the rows."),
-  attribution: field.text("The source to credit when the rows are shown."),
-  source_url: field.textOrNull(
+  licence: described.text("Terms of the rows."),
+  attribution: described.text("The source to credit when the rows are shown."),
+  source_url: described.textOrNull(
     "Address of the source; null if each row has its own. Samples have the format of that source, not its content."
   ),
-  newest_on: field.textOrNull(
+  newest_on: described.textOrNull(
     "Newest day in the data set: of an observation, a release or a read of a store. It can be in the future, because some prices are announced before their month begins."
   ),
-  generation: field.text("Generation that last changed the data set.")
+  generation: described.text("Generation that last changed the data set.")
 }).annotate({
   identifier: "ingest.data_set",
   description: "One row for each data set: what it is, where its rows came from, and whether they are samples."
@@ -186,8 +186,8 @@ export const Cursor = Schema.Struct({
   pipeline,
   feed,
   run_id: runId,
-  read_to: field.text("Newest day up to which the feed was read; the next run looks back from it."),
-  mapping_sha256: field.text(
+  read_to: described.text("Newest day up to which the feed was read; the next run looks back from it."),
+  mapping_sha256: described.text(
     "SHA-256 of the feed's mapping; when it changes, the next run reads the whole history again."
   )
 }).annotate({
@@ -198,9 +198,9 @@ export const Cursor = Schema.Struct({
 export const UnknownField = Schema.Struct({
   pipeline,
   feed,
-  field: field.text("Name of the field in the payload."),
-  run_id: field.text("Run that first found the field."),
-  example: field.text("A value of the field, shortened.")
+  field: described.text("Name of the field in the payload."),
+  run_id: described.text("Run that first found the field."),
+  example: described.text("A value of the field, shortened.")
 }).annotate({
   identifier: "ingest.unknown_field",
   description:
@@ -208,27 +208,27 @@ export const UnknownField = Schema.Struct({
 })
 
 export const StoreReadRow = Schema.Struct({
-  run_id: field.text("Run that read the store: `ingest.run.run_id`."),
-  store_id: field.text("Store: `storefront.store.store_id`."),
-  read_at: field.text("When the store was read, in UTC."),
+  run_id: described.text("Run that read the store: `ingest.run.run_id`."),
+  store_id: described.text("Store: `storefront.store.store_id`."),
+  read_at: described.text("When the store was read, in UTC."),
   fetch_status: FetchStatus.annotate({
     description:
       "complete; partial: some of the store could not be read, so nothing was withdrawn, except products if `has_all_products` is true; failed: nothing was taken from the store."
   }),
   ...ReadOutcome.fields,
-  pages_read: field.integer(
+  pages_read: described.integer(
     "Responses of the store that were read, including empty last ones; 1 for a feed that is one file."
   ),
-  products_read: field.integer("Published products that were found."),
-  has_all_products: field.flag(
+  products_read: described.integer("Published products that were found."),
+  has_all_products: described.flag(
     "Whether the whole list of products was read, so that missing products were withdrawn. The collections do not matter for this."
   ),
-  is_taken: field.flag(
+  is_taken: described.flag(
     "Whether what was found went into the warehouse. False if the read failed, if its result was not trusted, or if a later read of the store was published first."
   ),
-  collections_read: field.integer("Collections that were found."),
-  currency: field.textOrNull("ISO 4217 currency in which the prices were served; null if unknown."),
-  seconds: field.number("How long the read took, in seconds.")
+  collections_read: described.integer("Collections that were found."),
+  currency: described.textOrNull("ISO 4217 currency in which the prices were served; null if unknown."),
+  seconds: described.number("How long the read took, in seconds.")
 }).annotate({
   identifier: "ingest.store_read",
   description: "One row for each read of a store, including reads that failed or found nothing new."

@@ -39,11 +39,16 @@ interface FeedKind {
     policy: StorePolicy,
     known: KnownProducts<E, R>
   ) => Effect.Effect<StoreRead, E | LocalFault, R | RequestNeeds>
-  /** In a file, rows with the same product id are variants of one product; in a shop's pages they repeat the product. */
+  /**
+   * In a file, rows with the same product id are variants of one product; in a shop's pages they repeat the product.
+   */
   readonly isFile: boolean
   /** Items contain a field only if it has a value. */
   readonly omitsEmptyFields?: true
-  /** Names of optional fields, as the decoder passes them to `FeedStats.recordField`. A field without names is not checked. */
+  /**
+   * Names of optional fields, as the decoder passes them to `FeedStats.recordField`. A field without names is not
+   * checked.
+   */
   readonly fields: Partial<Readonly<Record<OptionalField, ReadonlyArray<string>>>>
 }
 

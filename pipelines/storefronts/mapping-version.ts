@@ -1,4 +1,7 @@
-/** The version of the mapping from feed rows to rows of `storefront`. A store that was read with another version does not wait. */
+/**
+ * The version of the mapping from feed rows to rows of `storefront`. A store that was read with another version does
+ * not wait.
+ */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { wordFiles } from "./normalise/category/dictionary.ts"

@@ -44,43 +44,43 @@ const Id = Schema.Struct({ domain: Schema.String, store_id: Schema.String })
 const storeValues = ({ read, store }: ReadStore) =>
   `(${literal(store.domain)}, ${read.currency === null ? "null" : literal(read.currency)}, ${feedKinds[store.kind].isFile})`
 
-const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext, done: ReadonlyArray<ReadStore>) {
-  yield* staging.db.run(`insert into feed.store values ${done.map(storeValues).join(", ")}`)
+const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext, results: ReadonlyArray<ReadStore>) {
+  yield* staging.db.run(`insert into feed.store values ${results.map(storeValues).join(", ")}`)
   const ids = yield* staging.db.all(Id, "select domain, id_of('store', domain, '') as store_id from feed.store")
   const idOf = new Map(ids.map(({ domain, store_id }) => [domain, store_id]))
   const store_id = ({ store }: ReadStore) => idOf.get(store.domain) ?? null
   yield* staging.add(
     storeTable,
-    done.map((one) => ({
-      ...one.read.facts,
-      store_id: store_id(one),
-      domain: one.store.domain,
-      name: one.store.name,
-      kind: one.store.kind,
-      url: one.read.facts.url ?? `https://${one.store.domain}`,
-      country: one.store.country ?? one.read.facts.country,
-      language: one.store.language ?? one.read.facts.language,
-      currency: one.read.currency,
-      first_seen_at: one.read_at,
+    results.map((item) => ({
+      ...item.read.facts,
+      store_id: store_id(item),
+      domain: item.store.domain,
+      name: item.store.name,
+      kind: item.store.kind,
+      url: item.read.facts.url ?? `https://${item.store.domain}`,
+      country: item.store.country ?? item.read.facts.country,
+      language: item.store.language ?? item.read.facts.language,
+      currency: item.read.currency,
+      first_seen_at: item.read_at,
       run_id
     }))
   )
   yield* staging.add(
     storeReadTable,
-    done.map((one) => ({
+    results.map((item) => ({
       run_id,
-      store_id: store_id(one),
-      read_at: one.read_at,
-      fetch_status: one.read.fetch_status,
-      outcome: one.read.outcome,
-      outcome_detail: one.read.detail,
-      pages_read: one.read.pages_read,
-      products_read: one.read.products_read,
-      has_all_products: one.read.has_all_products,
-      is_taken: isAccepted(one.read),
-      collections_read: one.read.collections_read,
-      currency: one.read.currency,
-      seconds: one.seconds
+      store_id: store_id(item),
+      read_at: item.read_at,
+      fetch_status: item.read.fetch_status,
+      outcome: item.read.outcome,
+      outcome_detail: item.read.detail,
+      pages_read: item.read.pages_read,
+      products_read: item.read.products_read,
+      has_all_products: item.read.has_all_products,
+      is_taken: isAccepted(item.read),
+      collections_read: item.read.collections_read,
+      currency: item.read.currency,
+      seconds: item.seconds
     }))
   )
 })
@@ -110,11 +110,11 @@ export const readStorefronts = Effect.fn("storefronts.read")(
     const previous = yield* readKnownStores(run)
     const originWithFiles = yield* withOperatorFiles(origin, run.stores)
     const name = yield* listName(origin, run.stores)
-    const { done, result, stores } = yield* Effect.gen(function* () {
+    const { results, result, stores } = yield* Effect.gen(function* () {
       const { fetched_at: asked_at, stores: all } = yield* readList(name)
       const due = yield* pickDueStores({ ...run, mapping: mappingHash }, all, asked_at)
       const stores = { listed: all.length, not_due: all.length - due.length }
-      if (due.length === 0) return { done: [], result: nothing, stores }
+      if (due.length === 0) return { results: [], result: nothing, stores }
       yield* reading(dictionary)
       yield* progress.expect(due.length)
       const folder = path.dirname(run.staging.file)
@@ -126,24 +126,24 @@ export const readStorefronts = Effect.fn("storefronts.read")(
       yield* progress.phase("assembling products")
       yield* rows.settled
       const checked = yield* checkReads(run, read, previous)
-      const done = yield* removeUnaccepted(run.staging.db, run.run_id, checked)
-      yield* stageStores(run, done)
+      const results = yield* removeUnaccepted(run.staging.db, run.run_id, checked)
+      yield* stageStores(run, results)
       const { rows_rejected, rows_silent } = yield* assembleProducts(run.staging.db, run.run_id, folder, rows.surveys)
-      const sum = (count: (one: ReadStore) => number) => done.reduce((total, one) => total + count(one), 0)
+      const sum = (count: (item: ReadStore) => number) => results.reduce((total, item) => total + count(item), 0)
       const result = {
         rows_read: sum(({ rows_read }) => rows_read),
-        rows_rejected: sum((one) => one.rows_rejected) + rows_rejected,
+        rows_rejected: sum((item) => item.rows_rejected) + rows_rejected,
         rows_silent
       }
-      return { done, result, stores }
+      return { results, result, stores }
     }).pipe(Effect.provideService(Origin, originWithFiles))
     yield* checkCounts(run, result)
-    const left_out = done.flatMap(({ read, store }) => {
+    const left_out = results.flatMap(({ read, store }) => {
       const { kind } = outcomes[read.outcome]
       return kind === null ? [] : [{ feed: feedName(store), kind, reason: read.detail ?? read.outcome }]
     })
-    const all_failed = done.length > 0 && done.every(({ read }) => read.fetch_status === "failed")
-    return { ...result, feeds: done.length, left_out, all_failed, stores } satisfies ReadResult as ReadResult
+    const all_failed = results.length > 0 && results.every(({ read }) => read.fetch_status === "failed")
+    return { ...result, feeds: results.length, left_out, all_failed, stores } satisfies ReadResult as ReadResult
   },
   Effect.catchTag(["StoreListUnusable", "ConfigError", "FileUnwritable"], (error) =>
     Effect.fail(new ReadFailed({ faults: [error.message] }))

@@ -4,10 +4,10 @@
  */
 import { Schema } from "effect"
 import { Timestamp } from "../dates.ts"
-import { field } from "../described-fields.ts"
+import { described } from "../described.ts"
 import { idOf } from "../ids.ts"
 
-const perServing = (description: string) => Schema.optionalKey(field.number(`${description} per serving.`))
+const perServing = (description: string) => Schema.optionalKey(described.number(`${description} per serving.`))
 
 export const Nutrition = Schema.Struct({
   calories: perServing("Energy in kcal, as published in kcal and never converted from kJ,"),
@@ -32,75 +32,80 @@ export const Nutrition = Schema.Struct({
 })
 
 export const Nutrient = Schema.Struct({
-  nutrient_id: field.integer("FoodData Central id of the nutrient; stable.", 1003),
-  number: field.textOrNull("Nutrient number of the older USDA databases, as text: some have decimals.", "203"),
-  name: field.textOrNull("Name of the nutrient. Names differ between releases; use `nutrient_id` instead.", "Protein"),
-  unit: field.textOrNull("Unit of `amount`, such as g, mg, µg, kcal, kJ or IU.", "g"),
-  amount: field.numberOrNull("Amount per 100 g, or per 100 ml if the serving is measured in ml.")
+  nutrient_id: described.integer("FoodData Central id of the nutrient; stable.", 1003),
+  number: described.textOrNull("Nutrient number of the older USDA databases, as text: some have decimals.", "203"),
+  name: described.textOrNull(
+    "Name of the nutrient. Names differ between releases; use `nutrient_id` instead.",
+    "Protein"
+  ),
+  unit: described.textOrNull("Unit of `amount`, such as g, mg, µg, kcal, kJ or IU.", "g"),
+  amount: described.numberOrNull("Amount per 100 g, or per 100 ml if the serving is measured in ml.")
 }).annotate({ identifier: "BrandedFoodNutrient", description: "One published nutrient, per 100 g or 100 ml." })
 
 const FoodAttribute = Schema.Struct({
-  name: field.textOrNull(
+  name: described.textOrNull(
     "Name of the attribute. Nearly all of them say what an update changed, such as `Nutrient Added`."
   ),
-  value: field.textOrNull("Value as published; for updates, a short code.")
+  value: described.textOrNull("Value as published; for updates, a short code.")
 }).annotate({ identifier: "BrandedFoodAttribute", description: "A remark of the source on the record." })
 
 export const BrandedFood = Schema.Struct({
   id: idOf("brandedFood").annotate({
     description: "Opaque id of this label version; the same after every load. Pass it to the single-food endpoint."
   }),
-  fdc_id: field.integer("FoodData Central id of this label version. A changed label gets a new one.", 1106457),
-  description: field.text("Product name as on the label, mostly in upper case.", "DUBBLE BUBBLE, BUBBLE GUM"),
-  short_description: field.textOrNull("Short text of the product for receipts and shelves."),
-  brand_owner: field.textOrNull("Company that owns the brand."),
-  brand_name: field.textOrNull("Brand on the label."),
-  subbrand_name: field.textOrNull("Brand within the brand."),
-  category: field.textOrNull(
+  fdc_id: described.integer("FoodData Central id of this label version. A changed label gets a new one.", 1106457),
+  description: described.text("Product name as on the label, mostly in upper case.", "DUBBLE BUBBLE, BUBBLE GUM"),
+  short_description: described.textOrNull("Short text of the product for receipts and shelves."),
+  brand_owner: described.textOrNull("Company that owns the brand."),
+  brand_name: described.textOrNull("Brand on the label."),
+  subbrand_name: described.textOrNull("Brand within the brand."),
+  category: described.textOrNull(
     "Branded food category of the source; the categories endpoint lists all.",
     "Chewing Gum & Mints"
   ),
-  gpc_class_code: field.integerOrNull(
+  gpc_class_code: described.integerOrNull(
     "GS1 Global Product Classification class. Stated only by manufacturers that publish through GDSN."
   ),
-  upc: field.textOrNull(
+  upc: described.textOrNull(
     "Barcode (GTIN or UPC) with its digits as published, including leading zeros; the check digit is not verified.",
     "059642932491"
   ),
-  package_weight: field.textOrNull("Net content of the package, in words.", "12 oz/340 g"),
-  serving_size: field.numberOrNull("Serving size in `serving_size_unit`; null if the source states 0."),
-  serving_size_unit: field.textOrNull(
+  package_weight: described.textOrNull("Net content of the package, in words.", "12 oz/340 g"),
+  serving_size: described.numberOrNull("Serving size in `serving_size_unit`; null if the source states 0."),
+  serving_size_unit: described.textOrNull(
     "Unit of the serving size as published, such as `g`, `GRM` or `MLT`. `MG`, `IU` and `MC` are miscoded g or ml."
   ),
   serving_size_unit_normalized: Schema.NullOr(Schema.Literals(["g", "ml"])).annotate({
     description: "The unit that is meant: g or ml; null if none is stated."
   }),
-  household_serving_text: field.textOrNull("The serving in household measures, as published.", "1 PIECE"),
-  preparation_state_code: field.textOrNull(
+  household_serving_text: described.textOrNull("The serving in household measures, as published.", "1 PIECE"),
+  preparation_state_code: described.textOrNull(
     "State of the food for which the nutrition is stated, in upper case.",
     "UNPREPARED"
   ),
-  market_country: field.textOrNull("Country where the product is sold, as published."),
-  market_country_normalized: field.textOrNull("The market country as an ISO 3166-1 alpha-2 code.", "US"),
+  market_country: described.textOrNull("Country where the product is sold, as published."),
+  market_country_normalized: described.textOrNull("The market country as an ISO 3166-1 alpha-2 code.", "US"),
   trade_channels: Schema.Array(Schema.String).annotate({
     description: "Channels through which the product is sold, each once, such as `GROCERY`; [] if none is stated."
   }),
-  ingredients: field.textOrNull("Ingredient statement of the label."),
+  ingredients: described.textOrNull("Ingredient statement of the label."),
   nutrition: Nutrition,
   nutrients: Schema.Array(Nutrient).annotate({ description: "Every published nutrient, per 100 g or 100 ml." }),
   attributes: Schema.Array(FoodAttribute).annotate({ description: "Remarks of the source on the record." }),
-  caffeine_statement: field.textOrNull("Caffeine statement of the label."),
-  footnote: field.textOrNull("Footnote of the source on the record."),
-  data_source: field.textOrNull(
+  caffeine_statement: described.textOrNull("Caffeine statement of the label."),
+  footnote: described.textOrNull("Footnote of the source on the record."),
+  data_source: described.textOrNull(
     "Who supplied the label: LI (Label Insight), GDSN (the manufacturers' data network) or NZGDSN (the same for New Zealand).",
     "LI"
   ),
-  published_on: field.dayOrNull("Day on which the source published this version."),
-  available_on: field.dayOrNull(
+  published_on: described.dayOrNull("Day on which the source published this version."),
+  available_on: described.dayOrNull(
     "Day of availability as published. Do not rely on it: CSV releases state the day of publication here, and JSON releases the day of the last change."
   ),
-  modified_on: field.dayOrNull("Day on which the supplier last changed the label."),
-  discontinued_on: field.dayOrNull("Day on which the product was discontinued; null if the source does not state one."),
+  modified_on: described.dayOrNull("Day on which the supplier last changed the label."),
+  discontinued_on: described.dayOrNull(
+    "Day on which the product was discontinued; null if the source does not state one."
+  ),
   source: Schema.Literal("gov-fdc").annotate({
     description: "Where the record comes from: USDA FoodData Central, branded foods (gov-fdc)."
   }),
@@ -112,6 +117,6 @@ export const BrandedFood = Schema.Struct({
 })
 
 export const FoodCategory = Schema.Struct({
-  category: field.text("Category name; passed to the search as `category`."),
-  product_count: field.integer("Products whose current label is in the category.")
+  category: described.text("Category name; passed to the search as `category`."),
+  product_count: described.integer("Products whose current label is in the category.")
 }).annotate({ identifier: "BrandedFoodCategory", description: "A category with the number of its products." })

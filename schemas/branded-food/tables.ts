@@ -3,14 +3,14 @@
  * categories and the views are derived from it.
  */
 import { Schema, Struct } from "effect"
-import { field } from "../described-fields.ts"
+import { described } from "../described.ts"
 import { BrandedFood, FoodCategory, Nutrient, Nutrition } from "./records.ts"
 
 const list = (description: string) => Schema.NullOr(Schema.Array(Schema.Unknown)).annotate({ description })
 
 /** If stated, `branded_food.nutrition` uses such a value instead of its own calculation, except for vitamin D. */
 const labelAmount = (what: string) =>
-  field.numberOrNull(
+  described.numberOrNull(
     `${what} per serving, as stated by the release itself; null if it states none. Only the JSON release states it.`
   )
 
@@ -18,7 +18,7 @@ const { id: _id, nutrition: _nutrition, source: _source, fetched_at, ...stated }
 
 export const FoodRow = Schema.Struct({
   ...stated,
-  gtin_14: field.textOrNull(
+  gtin_14: described.textOrNull(
     "The barcode, padded with zeros to 14 digits; null if it is not a barcode. Check digits are not repaired."
   ),
   trade_channels: list("Channels through which the product is sold, each once, in alphabetical order."),
@@ -44,24 +44,24 @@ export const FoodRow = Schema.Struct({
   daily_values: list(
     "Percent of the daily value on the label, with one entry for each amount of the CSV release, in the order of the nutrients. Only that release has them."
   ),
-  not_a_significant_source_of: field.textOrNull(
+  not_a_significant_source_of: described.textOrNull(
     "Statement of the label on nutrients that the food does not contain in significant amounts. Only the CSV release has it."
   ),
-  material_code: field.textOrNull("Material code as published; its meaning is not documented."),
+  material_code: described.textOrNull("Material code as published; its meaning is not documented."),
   earlier_versions: list("Earlier versions of this label that the JSON release names, with their publication days."),
   quality_flags: list(
     "What looks wrong in the record; also as rows in `branded_food.quality_flag`. Flagged values are published as they are."
   ),
-  source_rows: field.integer(
+  source_rows: described.integer(
     "Payload rows for this label in the run that last changed it: 1 in JSON; in CSV its rows in all files together."
   ),
-  form: field.oneOf(["json", "csv", "both"], "Form of the release that states the label: json, csv, or both."),
-  release_on: field.textOrNull(
+  form: described.oneOf(["json", "csv", "both"], "Form of the release that states the label: json, csv, or both."),
+  release_on: described.textOrNull(
     "Day of the newest release with something new about the label; null if the file did not state it."
   ),
   fetched_at,
-  run_id: field.text("Run that last changed the row: `ingest.run.run_id`."),
-  raw_sha256: field.text("Last payload with something new about the label: `ingest.raw_file.raw_sha256`.")
+  run_id: described.text("Run that last changed the row: `ingest.run.run_id`."),
+  raw_sha256: described.text("Last payload with something new about the label: `ingest.raw_file.raw_sha256`.")
 }).annotate({
   identifier: "branded_food.food",
   description:
@@ -73,11 +73,11 @@ export const NutrientRow = Schema.Struct({
 }).annotate({ identifier: "branded_food.nutrient", description: "Nutrients that FoodData Central knows." })
 
 export const DerivationRow = Schema.Struct({
-  derivation_id: field.integer(
+  derivation_id: described.integer(
     "Id of the derivation: `branded_food.nutrient_amount.derivation_id`. Ids from 901 are Larder's own."
   ),
-  derivation: field.textOrNull("Code of the derivation, such as LCCS."),
-  description: field.textOrNull("How amounts with this code were determined.")
+  derivation: described.textOrNull("Code of the derivation, such as LCCS."),
+  description: described.textOrNull("How amounts with this code were determined.")
 }).annotate({
   identifier: "branded_food.derivation",
   description: "How amounts were determined. LCCD amounts were calculated back from rounded percentages."
@@ -85,16 +85,16 @@ export const DerivationRow = Schema.Struct({
 
 export const VersionRow = Schema.Struct({
   ...Struct.pick(FoodRow.fields, ["fdc_id", "data_source", "gtin_14"]),
-  version: field.integer(
+  version: described.integer(
     "Position of the version in the history of its product (data source and barcode), from 1 for the oldest."
   ),
-  versions: field.integer("How many versions of the product are known."),
-  is_current: field.flag(
+  versions: described.integer("How many versions of the product are known."),
+  is_current: described.flag(
     "Whether this is the current version of its product: the one with the latest publication day, then available day, modified day and fdc_id."
   ),
-  is_loaded: field.flag("False for versions of which only the id is known, from the update log of a later one."),
+  is_loaded: described.flag("False for versions of which only the id is known, from the update log of a later one."),
   published_on: FoodRow.fields.published_on,
-  replaced_by: field.integerOrNull("fdc_id of the next version; null for the current one.")
+  replaced_by: described.integerOrNull("fdc_id of the next version; null for the current one.")
 }).annotate({
   identifier: "branded_food.version",
   description: "Every known version of every product. A label without a barcode is a separate product."
@@ -112,12 +112,12 @@ export const CurrentFoodRow = FoodRow.annotate({
 
 export const NutrientAmountRow = Schema.Struct({
   fdc_id: FoodRow.fields.fdc_id,
-  nutrient_id: field.integer("Nutrient: `branded_food.nutrient.nutrient_id`."),
-  amount: field.numberOrNull(
+  nutrient_id: described.integer("Nutrient: `branded_food.nutrient.nutrient_id`."),
+  amount: described.numberOrNull(
     "Amount per 100 g, or per 100 ml if the serving is measured in ml, in the nutrient's unit; to six decimal places."
   ),
-  derivation_id: field.integerOrNull("How the amount was determined: `branded_food.derivation.derivation_id`."),
-  percent_daily_value: field.numberOrNull("Percent of the daily value on the label. Only the CSV release has it.")
+  derivation_id: described.integerOrNull("How the amount was determined: `branded_food.derivation.derivation_id`."),
+  percent_daily_value: described.numberOrNull("Percent of the daily value on the label. Only the CSV release has it.")
 }).annotate({
   identifier: "branded_food.nutrient_amount",
   description: "One row for each published nutrient amount of each label version. A nutrient may occur twice."
@@ -128,7 +128,7 @@ export const NutritionRow = Schema.Struct({
   ...Object.fromEntries(
     Object.entries(Nutrition.fields).map(([key, nutrient]) => [
       key,
-      field.numberOrNull(Schema.resolveAnnotations(nutrient)?.description ?? key)
+      described.numberOrNull(Schema.resolveAnnotations(nutrient)?.description ?? key)
     ])
   )
 }).annotate({
@@ -139,7 +139,7 @@ export const NutritionRow = Schema.Struct({
 
 export const QualityFlagRow = Schema.Struct({
   fdc_id: FoodRow.fields.fdc_id,
-  flag: field.text(
+  flag: described.text(
     "What looks wrong: gtin_missing, gtin_unreadable, gtin_check_digit, serving_size_zero, serving_unit_miscoded, serving_unit_unknown, country_unknown, category_unreadable, gpc_class_unreadable, no_nutrients, nutrient_twice, energy_impossible (above 905 kcal), mass_impossible (protein, fat and carbohydrates together above 110 g), amount_impossible (one amount above 110 g, cholesterol above 5 g or sodium above 45 g), part_exceeds_whole (more sugars than carbohydrates or more saturated fat than fat, beyond rounding), amount_negative, label_row_missing."
   )
 }).annotate({

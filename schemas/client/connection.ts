@@ -29,7 +29,7 @@ export interface CallOptions {
 export type Query = Readonly<Record<string, string | number | ReadonlyArray<string> | undefined>>
 
 /** The body of a 200 and the cost of the call. */
-export interface Answer {
+export interface Reply {
   readonly body: { readonly data: unknown; readonly next_cursor?: unknown }
   readonly cost: CallCost
 }
@@ -65,15 +65,15 @@ export const checkText = (name: string, text: string): string => {
 }
 
 const buildQuery = (query: Query) => {
-  const given = new URLSearchParams()
+  const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue
-    const torn = typeof value === "object" ? value.find((one) => one.includes(",")) : undefined
-    if (torn !== undefined)
-      throw new TypeError(`${name} must not have commas in a name: "${torn}" would be sent as two`)
-    given.set(name, checkText(name, String(value))) // String() joins lists with commas
+    const ambiguous = typeof value === "object" ? value.find((one) => one.includes(",")) : undefined
+    if (ambiguous !== undefined)
+      throw new TypeError(`${name} must not have commas in a name: "${ambiguous}" would be sent as two`)
+    search.set(name, checkText(name, String(value))) // String() joins lists with commas
   }
-  return given.size === 0 ? "" : `?${given}`
+  return search.size === 0 ? "" : `?${search}`
 }
 
 const parseJson = (text: string): unknown => {
@@ -84,7 +84,7 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-const isBody = (json: unknown): json is Answer["body"] => typeof json === "object" && json !== null && "data" in json
+const isBody = (json: unknown): json is Reply["body"] => typeof json === "object" && json !== null && "data" in json
 
 export class Connection {
   readonly #base: string
@@ -98,7 +98,7 @@ export class Connection {
     this.#retries = checkRetries(retries)
   }
 
-  async call(path: string, query: Query, { signal }: CallOptions = {}): Promise<Answer> {
+  async call(path: string, query: Query, { signal }: CallOptions = {}): Promise<Reply> {
     const address = `${this.#base}${path}${buildQuery(query)}`
     for (let attempts = 1; ; attempts++) {
       const { cost, response, text } = await this.#send(address, attempts, signal)

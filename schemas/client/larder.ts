@@ -11,7 +11,7 @@
  * Every method makes a real call, which is charged if it succeeds. Errors are classes of `errors.ts`. The client does
  * not validate answers: the server's tests check every one of them against the same schemas.
  */
-import { type Answer, type CallOptions, Connection, checkText, type LarderOptions, type Query } from "./connection.ts"
+import { type CallOptions, Connection, checkText, type LarderOptions, type Query, type Reply } from "./connection.ts"
 import type { CallCost } from "./cost.ts"
 import { type Page, type Paged, paged, pageQuery } from "./paging.ts"
 import type {
@@ -173,7 +173,7 @@ export class Larder implements Methods {
     query: Query,
     options: CallOptions | undefined
   ): Promise<A> {
-    const { body, cost }: Answer = await this.#connection.call(path, query, options)
+    const { body, cost }: Reply = await this.#connection.call(path, query, options)
     return { ...body, cost } as A
   }
 }

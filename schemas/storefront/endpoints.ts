@@ -1,13 +1,7 @@
 /** The five storefront endpoints. */
 import { type Endpoint, endpoint, PageBody, SingleBody } from "../endpoint.ts"
 import { country, cursor, limit, text } from "../parameters.ts"
-import {
-  getProductExamples,
-  getStoreCollectionsExamples,
-  getStoreExamples,
-  getStoreProductsExamples,
-  searchStoresExamples
-} from "./examples.ts"
+import * as examples from "./examples.ts"
 import { Collection, ProductDetail, ProductSummary, Store } from "./records.ts"
 
 const pageLimit = (rows: string) =>
@@ -37,7 +31,7 @@ export const searchStores = endpoint({
     cursor
   },
   response: PageBody(Store),
-  examples: searchStoresExamples,
+  examples: examples.searchStoresExamples,
   refusals: [],
   order: ["name", "id"]
 })
@@ -54,7 +48,7 @@ export const getStore = endpoint({
   use: "Use it for a store whose id is known. Rows of search_stores hold all of it already.",
   parameters: {},
   response: SingleBody(Store),
-  examples: getStoreExamples,
+  examples: examples.getStoreExamples,
   refusals: [],
   record: "store"
 })
@@ -71,7 +65,7 @@ export const getStoreProducts = endpoint({
   use: "Use it to list what a store sells, with price ranges. The id comes from search_stores. A large `limit` saves money: every page costs the same.",
   parameters: { limit: pageLimit("Products"), cursor },
   response: PageBody(ProductSummary),
-  examples: getStoreProductsExamples,
+  examples: examples.getStoreProductsExamples,
   refusals: [],
   record: "store",
   order: ["published_at", "id"]
@@ -89,7 +83,7 @@ export const getStoreCollections = endpoint({
   use: "Use it to see how a store groups its products. The id comes from search_stores. It does not list the products of a collection.",
   parameters: { limit: pageLimit("Collections"), cursor },
   response: PageBody(Collection),
-  examples: getStoreCollectionsExamples,
+  examples: examples.getStoreCollectionsExamples,
   refusals: [],
   record: "store",
   order: ["published_at", "id"]
@@ -106,7 +100,7 @@ export const getProduct = endpoint({
   use: "Use it for one product's text, gallery and variants with their prices. The id comes from get_store_products.",
   parameters: {},
   response: SingleBody(ProductDetail),
-  examples: getProductExamples,
+  examples: examples.getProductExamples,
   refusals: [],
   record: "product"
 })

@@ -276,7 +276,7 @@ it("takes nothing of a file that is cut off in a record", async () => {
   ])
   expect(
     await rowsOf(home, "select reason from ingest.reject where feed = 'store/torn.example' and position = 0")
-  ).toEqual([{ reason: "nothing of this read is taken; rows: 1" }])
+  ).toEqual([{ reason: "this read was not accepted; rows left out: 1" }])
 })
 
 it("reads a file that ends within a line where the last one did so, too", async () => {

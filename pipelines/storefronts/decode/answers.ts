@@ -1,6 +1,6 @@
 /**
- * Parses the JSON responses of shops, and classifies responses that are something else. A shop that throttles, is locked
- * or is of another kind returns pages and errors, often with status 200.
+ * Parses the JSON responses of shops, and classifies responses that are something else. A shop that throttles, is
+ * locked or is of another kind returns pages and errors, often with status 200.
  */
 import { FeedUnreadable } from "./feed.ts"
 import { normalizeText } from "./texts.ts"

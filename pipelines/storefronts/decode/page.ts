@@ -50,7 +50,9 @@ export interface ProductRows {
 /** Rejected rows are kept for inspection, up to this many characters. */
 export const maxPayloadCharacters = 10_000
 
-/** Shopify ids have up to 15 digits. A number that a double cannot hold exactly has changed already, and is rejected. */
+/**
+ * Shopify ids have up to 15 digits. A number that a double cannot hold exactly has changed already, and is rejected.
+ */
 export const parseId = (value: unknown): string | null => {
   if (typeof value === "number") return Number.isSafeInteger(value) && value > 0 ? String(value) : null
   return typeof value === "string" && /^[1-9]\d{0,19}$/.test(value) ? value : null

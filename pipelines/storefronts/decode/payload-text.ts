@@ -96,8 +96,8 @@ const decodeUtf8 = (bytes: Buffer): string => {
   if (isUtf8(bytes)) return bytes.toString("utf8")
   const runs: Array<string> = []
   for (let from = 0; from <= bytes.length; ) {
-    const found = bytes.indexOf(replacementBytes, from)
-    const end = found === -1 ? bytes.length : found
+    const index = bytes.indexOf(replacementBytes, from)
+    const end = index === -1 ? bytes.length : index
     runs.push(bytes.toString("utf8", from, end).replaceAll(replacement, undecodable))
     from = end + replacementBytes.length
   }

@@ -139,7 +139,9 @@ export class Fields {
     this.#typed = stats.typedFields(part)
   }
 
-  /** Null if there is no value. Fails with `UnusableRow` for a value of another type. `name` is the name in messages. */
+  /**
+   * Null if there is no value. Fails with `UnusableRow` for a value of another type. `name` is the name in messages.
+   */
   read<A>(field: string, value: unknown, type: FieldType<A>, name = field): A | null {
     if (value !== undefined) this.#stats.recordField(this.#part === "" ? field : `${this.#part} ${field}`)
     if (isAbsent(value)) return null

@@ -1,6 +1,7 @@
 /**
- * Finds the category of every product. This needs all products of its store, because what the store mostly sells helps to
- * decide. Products are read in pages of limited bytes, so memory grows neither with their number nor with their texts.
+ * Finds the category of every product. This needs all products of its store, because what the store mostly sells helps
+ * to decide. Products are read in pages of limited bytes, so memory grows neither with their number nor with their
+ * texts.
  */
 import { rm } from "node:fs/promises"
 import { join } from "node:path"

@@ -1,7 +1,8 @@
 /**
  * Files on the operator's machine: the store list that `--stores` or `LARDER_STORES` names, and store feeds beside that
- * list or below the folder that `LARDER_STORE_FILES` names. No other file is ever read, whatever a list says. Recordings
- * and the bundled samples have the same addresses; only a list that was passed with `--stores` replaces a recorded one.
+ * list or below the folder that `LARDER_STORE_FILES` names. No other file is ever read, whatever a list says.
+ * Recordings and the bundled samples have the same addresses; only a list that was passed with `--stores` replaces a
+ * recorded one.
  */
 import { realpath } from "node:fs/promises"
 import { Config, Effect, FileSystem, Option, Path } from "effect"

@@ -1,4 +1,6 @@
-/** Checks the store list and the settings of stores before a run begins. The run reads the list again, into the archive. */
+/**
+ * Checks the store list and the settings of stores before a run begins. The run reads the list again, into the archive.
+ */
 import { Effect, FileSystem, Option } from "effect"
 import { BadUse, type Source } from "../../run/preflight.ts"
 import { operatorList, storeFolder } from "./operator-files.ts"

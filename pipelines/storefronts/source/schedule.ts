@@ -1,8 +1,8 @@
 /**
- * Computes how often a store is read. A store that has been unchanged, or failing, for some time is read again after half
- * to all of that time. So a store that changes is read in every run, one that hardly changes less and less often, and one
- * that fails in the next run and then less and less often. The fraction is derived from the domain and the last read, so
- * that stores that were first read together do not stay due together.
+ * Computes how often a store is read. A store that has been unchanged, or failing, for some time is read again after
+ * half to all of that time. So a store that changes is read in every run, one that hardly changes less and less often,
+ * and one that fails in the next run and then less and less often. The fraction is derived from the domain and the last
+ * read, so that stores that were first read together do not stay due together.
  */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"

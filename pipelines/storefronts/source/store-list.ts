@@ -12,7 +12,10 @@ const Domain = Schema.String.check(
   })
 )
 
-/** Whether the address contains a user name. URL parsers ignore line breaks and tabs, and accept any number of `/` or `\\`. */
+/**
+ * Whether the address contains a user name. URL parsers ignore line breaks and tabs, and accept any number of `/` or
+ * `\\`.
+ */
 const hasUser = (location: string) => /^\s*[a-z][a-z0-9+.-]*:[/\\]*[^/\\?#]*@/i.test(location.replace(/[\t\r\n]/g, ""))
 
 const Location = Schema.String.check(
@@ -88,8 +91,8 @@ const isBeginning = (text: string) => {
 }
 
 /**
- * The place where a text stops being valid JSON, counted from 1: `line 2 column 15`. In a truncated text it is after the
- * last character. The errors of `JSON.parse` contain the position of some faults only.
+ * The place where a text stops being valid JSON, counted from 1: `line 2 column 15`. In a truncated text it is after
+ * the last character. The errors of `JSON.parse` contain the position of some faults only.
  */
 export const locateFault = (text: string): string => {
   let validLength = 0

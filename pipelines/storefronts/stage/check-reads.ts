@@ -1,7 +1,7 @@
 /**
  * Compares the products and prices that each read found with those known of the store, and removes the rows of reads
- * that are not accepted. A file has several rows for some products, and rows of drafts, so products are counted after all
- * rows are staged.
+ * that are not accepted. A file has several rows for some products, and rows of drafts, so products are counted after
+ * all rows are staged.
  */
 import { readFileSync } from "node:fs"
 import { type DuckDb, fromLive, literal, storefront } from "@larder/warehouse"
@@ -126,9 +126,9 @@ const selectLastFiles = (domains: ReadonlyArray<string>) => `
  * feeds do so too. So it counts as cut off only if the previous file of the store ended with a complete line, and as
  * complete if the archive has no earlier one. A cut at a line end cannot be detected here: see `checkShrinkage`.
  */
-const findTruncatedTables = Effect.fnUntraced(function* ({ layout }: RunContext, done: ReadonlyArray<ReadStore>) {
+const findTruncatedTables = Effect.fnUntraced(function* ({ layout }: RunContext, reads: ReadonlyArray<ReadStore>) {
   const archive = yield* Archive
-  const domains = done.flatMap(({ read, store }) => (read.table_end === "within a line" ? [store.domain] : []))
+  const domains = reads.flatMap(({ read, store }) => (read.table_end === "within a line" ? [store.domain] : []))
   if (domains.length === 0) return new Set<string>()
   const known = yield* fromLive(layout, storefront, [], (db) => db.all(LastFile, selectLastFiles(domains)))
   const cut = new Set<string>()
@@ -143,22 +143,22 @@ const findTruncatedTables = Effect.fnUntraced(function* ({ layout }: RunContext,
 
 export const checkReads = Effect.fnUntraced(function* (
   run: RunContext,
-  done: ReadonlyArray<ReadStore>,
+  reads: ReadonlyArray<ReadStore>,
   known: ReadonlyMap<string, KnownStore>
 ) {
   const origin = yield* Origin
   const stores = new Map((yield* run.staging.db.all(StagedProducts, stagedProductsSql)).map((row) => [row.domain, row]))
-  const again = done.flatMap(({ read, store }) => {
+  const comparable = reads.flatMap(({ read, store }) => {
     const before = known.get(store.domain)
     const isComparable = before?.kind === store.kind && read.fetch_status !== "failed" && stores.has(store.domain)
     return isComparable ? [{ store, fields_seen: read.fields_seen, listed: before.listed }] : []
   })
-  const lost = run.acceptShrinkage ? new Map<string, string>() : yield* findLostFields(run, again)
-  const cut = run.acceptShrinkage ? new Set<string>() : yield* findTruncatedTables(run, done)
-  const judge = ({ read_at, store: { domain, kind }, ...one }: ReadStore): StoreRead => {
-    const [now, stated] = [stores.get(domain), known.get(domain)]
-    const read = { ...one.read, products_read: now?.products ?? 0 }
-    const before = stated?.kind === kind ? stated : undefined // with another kind of feed it counts as another store
+  const lost = run.acceptShrinkage ? new Map<string, string>() : yield* findLostFields(run, comparable)
+  const cut = run.acceptShrinkage ? new Set<string>() : yield* findTruncatedTables(run, reads)
+  const checkRead = ({ read_at, store: { domain, kind }, ...item }: ReadStore): StoreRead => {
+    const [now, earlier] = [stores.get(domain), known.get(domain)]
+    const read = { ...item.read, products_read: now?.products ?? 0 }
+    const before = earlier?.kind === kind ? earlier : undefined // with another kind of feed it counts as another store
     if (read.fetch_status === "failed") return read
     const timely = origin.kind === "live" ? checkClock(read, read_at, before) : read
     if (run.acceptShrinkage) return isAccepted(timely) ? checkShrinkage(timely, now, before) : timely
@@ -166,7 +166,7 @@ export const checkReads = Effect.fnUntraced(function* (
     const trusted = checkFields(checkPrices(checkExchanged(timely, now, before), now, before), lost.get(domain))
     return isAccepted(trusted) ? checkShrinkage(trusted, now, before) : trusted
   }
-  return done.map((one): ReadStore => ({ ...one, read: judge(one) }))
+  return reads.map((item): ReadStore => ({ ...item, read: checkRead(item) }))
 })
 
 const insertReject =
@@ -175,24 +175,24 @@ const insertReject =
     `
   insert into ingest.reject
   select 'storefronts', ${literal(feedName(store))}, ${literal(run_id)}, min(raw_sha256), 0,
-    ${literal(`nothing of this read is taken; rows: ${rows_read - rows_rejected}`)},
+    ${literal(`this read was not accepted; rows left out: ${rows_read - rows_rejected}`)},
     ${literal(read.detail ?? read.outcome)}
   from feed.behind where domain = ${literal(store.domain)}`
 
 /**
- * Removes the rows of reads that are not accepted. They are known only after everything was read and
- * staged. The rows count as rejected, with one reject for all rows of a store. Returns the reads with these counts.
+ * Removes the rows of reads that are not accepted, which are known only after everything was staged. They count as
+ * rejected, with one reject for all rows of a store. Returns the reads with these counts.
  */
 export const removeUnaccepted = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   run_id: string,
-  done: ReadonlyArray<ReadStore>
+  reads: ReadonlyArray<ReadStore>
 ) {
-  const withheld = new Set(done.filter((one) => !isAccepted(one.read) && one.rows_read > 0))
-  if (withheld.size === 0) return done
-  const staged = [...withheld].filter(({ rows_read, rows_rejected }) => rows_read > rows_rejected)
+  const unaccepted = new Set(reads.filter((item) => !isAccepted(item.read) && item.rows_read > 0))
+  if (unaccepted.size === 0) return reads
+  const staged = [...unaccepted].filter(({ rows_read, rows_rejected }) => rows_read > rows_rejected)
   yield* Effect.forEach(staged.map(insertReject(run_id)), (sql) => db.run(sql), { discard: true })
-  const domains = [...withheld].map(({ store }) => literal(store.domain)).join(", ")
+  const domains = [...unaccepted].map(({ store }) => literal(store.domain)).join(", ")
   yield* db.run(feedTables.map((table) => `delete from feed.${table} where domain in (${domains})`).join("; "))
-  return done.map((one) => (withheld.has(one) ? { ...one, rows_rejected: one.rows_read } : one))
+  return reads.map((item) => (unaccepted.has(item) ? { ...item, rows_rejected: item.rows_read } : item))
 })

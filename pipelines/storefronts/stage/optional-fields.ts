@@ -1,6 +1,6 @@
 /**
- * Finds optional fields that a feed has lost. A field that had values at the last read of the store and now occurs in no
- * row was more likely renamed than dropped, and would be emptied for the whole store without notice. A field that is
+ * Finds optional fields that a feed has lost. A field that had values at the last read of the store and now occurs in
+ * no row was more likely renamed than dropped, and would be emptied for the whole store without notice. A field that is
  * present but empty is not a fault. Status columns are not checked, because nothing is known about drafts.
  */
 import { type DuckDb, fromLive, literal, storefront } from "@larder/warehouse"
@@ -67,7 +67,7 @@ export const findLostFields = Effect.fnUntraced(function* ({ layout }: RunContex
     const fields = findMissingFields(seen)
     return fields.length === 0 ? [] : [{ ...seen, lacking: fields }]
   })
-  const fields = [...new Set(lacking.flatMap((one) => one.lacking.map(({ field }) => field)))]
+  const fields = [...new Set(lacking.flatMap((item) => item.lacking.map(({ field }) => field)))]
   if (lacking.length === 0) return new Map<string, string>()
   const live = yield* fromLive(layout, storefront, [], (db: DuckDb["Service"]) =>
     db.all(

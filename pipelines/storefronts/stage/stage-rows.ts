@@ -46,9 +46,9 @@ interface RowSource {
 }
 
 const countSourceRows = (batch: Batch) => {
-  const behind = new Map<string, number>()
-  for (const native_id of batch.rows) behind.set(native_id, (behind.get(native_id) ?? 0) + 1)
-  return [...behind].map(([product_native_id, rows]) => ({ product_native_id, rows }))
+  const counts = new Map<string, number>()
+  for (const native_id of batch.rows) counts.set(native_id, (counts.get(native_id) ?? 0) + 1)
+  return [...counts].map(([product_native_id, rows]) => ({ product_native_id, rows }))
 }
 
 const groupRows = (batch: Batch, cuts: ReadonlyArray<CutText>): Readonly<Record<TableName, ReadonlyArray<object>>> => ({
@@ -121,13 +121,13 @@ export const stageRows = Effect.fnUntraced(function* (
     if (pieces.length === 0) return
     const file = join(folder, `${table}.ndjson`)
     yield* writePieces(file, pieces)
-    const own = columnsOf(table)
-    const names = own.map(({ name }) => identifier(name)).join(", ")
+    const tableColumns = columnsOf(table)
+    const names = tableColumns.map(({ name }) => identifier(name)).join(", ")
     yield* db.run(`
       insert into feed.${table} (${names})
       select ${names}
       from read_json(${literal(file)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false, maximum_object_size = 67108864,
-        columns = {${own.map(({ name, type }) => `${literal(name)}: ${literal(type)}`).join(", ")}})`)
+        columns = {${tableColumns.map(({ name, type }) => `${literal(name)}: ${literal(type)}`).join(", ")}})`)
     yield* Effect.promise(() => rm(file, { force: true }))
   })
 
@@ -170,13 +170,13 @@ export const stageRows = Effect.fnUntraced(function* (
    * Adds rows. The caller waits while a load is running and the next buffer is full; with many rows, more than once.
    * Fails with `Unread`, before adding any row, if the store has reached its limit.
    */
-  const addBatch = (given: Batch, from: RowSource): Effect.Effect<void, DuckDbError | FileUnwritable | Unread> =>
+  const addBatch = (original: Batch, from: RowSource): Effect.Effect<void, DuckDbError | FileUnwritable | Unread> =>
     turn.withPermit(
       Effect.gen(function* () {
         if ((characterCounts.get(from.domain) ?? 0) >= most) {
           return yield* makeUnread("too_large", `its rows have more than ${most.toLocaleString("en-US")} characters`)
         }
-        const { batch, cuts } = shortenTexts(given)
+        const { batch, cuts } = shortenTexts(original)
         const survey = surveys.get(from.domain) ?? surveyStore()
         surveys.set(from.domain, survey)
         for (const product of batch.products) if (product.is_published) survey.add(product)

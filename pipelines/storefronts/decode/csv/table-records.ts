@@ -1,8 +1,8 @@
 /**
  * Reads the records of a text table: TSV, or CSV with any of the usual separators, which is guessed from the header.
  *
- * Papa Parse interprets the quotes of a CSV, one piece of the file at a time. A quote that is never closed would take the
- * rest of the file into one cell; here it is reported with its line.
+ * Papa Parse interprets the quotes of a CSV, one piece of the file at a time. A quote that is never closed would take
+ * the rest of the file into one cell; here it is reported with its line.
  */
 import Papa from "papaparse"
 import { FeedUnreadable } from "../feed.ts"
@@ -63,19 +63,19 @@ const skipBlanks = (text: string, from: number): number => {
 }
 
 /**
- * The record of a TSV at `from`. In the output of most programs a quote has no meaning, but some quote cells as in a CSV.
- * A quote begins such a cell if the next single quote ends it; otherwise the line is read literally. Null if more text is needed to decide; the last
- * record of a file may have no line break.
+ * The record of a TSV at `from`. In the output of most programs a quote has no meaning, but some quote cells as in a
+ * CSV. A quote begins such a cell if the next single quote ends it; otherwise the line is read literally. Null if more
+ * text is needed to decide; the last record of a file may have no line break.
  */
 const readTabRecord = (text: string, from: number, newline: string, isLast: boolean): TabRecord | null => {
   const cells: Array<string> = []
   let at = from
   let lineEnd = text.indexOf(newline, from)
   const readLiterally = (): TabRecord | null => {
-    const found = text.indexOf(newline, from)
-    if (found === -1 && !isLast) return null
-    const end = found === -1 ? text.length : found
-    return { cells: text.slice(from, end).split("\t"), end: end + (found === -1 ? 0 : 1) }
+    const lineBreak = text.indexOf(newline, from)
+    if (lineBreak === -1 && !isLast) return null
+    const end = lineBreak === -1 ? text.length : lineBreak
+    return { cells: text.slice(from, end).split("\t"), end: end + (lineBreak === -1 ? 0 : 1) }
   }
   for (;;) {
     if (text[at] !== '"') {

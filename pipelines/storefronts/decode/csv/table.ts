@@ -1,4 +1,6 @@
-/** Reads the rows of a table by the names of its columns: files differ in which columns they have, and in which order. */
+/**
+ * Reads the rows of a table by the names of its columns: files differ in which columns they have, and in which order.
+ */
 import { FeedUnreadable } from "../feed.ts"
 import { UnusableRow } from "../page.ts"
 import type { FeedStats } from "../typed-fields.ts"

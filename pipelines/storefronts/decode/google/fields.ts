@@ -1,6 +1,6 @@
 /**
- * Reads the fields of one item, by their names without prefix. `g:title` is preferred to `title`. A field inside another
- * field, such as the price of `g:shipping`, is not a field of the item.
+ * Reads the fields of one item, by their names without prefix. `g:title` is preferred to `title`. A field inside
+ * another field, such as the price of `g:shipping`, is not a field of the item.
  */
 import { UnusableRow } from "../page.ts"
 import { checkWellFormed, type ItemElement, parseLoosely, parseStrictly } from "./item-elements.ts"
@@ -51,7 +51,7 @@ const knownNames = new Map<string, FieldName>(fieldNames.map((name) => [name, na
 const mayBeNested: ReadonlySet<string> = new Set(["title", "link", "summary", "content", "price", "g:price"])
 
 /** If a tag is not closed, the next fields appear inside it. */
-const rejectSwallowedFields = (elements: ReadonlyArray<ItemElement>, isField: (written: string) => boolean) => {
+const rejectSwallowedFields = (elements: ReadonlyArray<ItemElement>, isField: (elementName: string) => boolean) => {
   for (const { markup, name, innerNames } of elements) {
     const swallowed = innerNames.find((inner) => isField(inner) && !mayBeNested.has(inner))
     const hidden = swallowed ?? (markup.includes(`</${name}`) ? `/${name}` : undefined)
@@ -65,14 +65,14 @@ export const readFields = (
   item: string,
   prefixes: ReadonlySet<string>
 ): { readonly fields: FieldValues; readonly isWellFormed: boolean } => {
-  const fieldName = (written: string): FieldName | undefined => {
-    const [prefix = "", name] = written.split(":", 2)
+  const fieldName = (elementName: string): FieldName | undefined => {
+    const [prefix = "", name] = elementName.split(":", 2)
     if (name === undefined) return knownNames.get(prefix)
     return prefixes.has(prefix) ? knownNames.get(name) : undefined
   }
   const isWellFormed = checkWellFormed(item)
   const strict = isWellFormed ? parseStrictly(item) : undefined
-  const isField = (written: string) => fieldName(written) !== undefined
+  const isField = (elementName: string) => fieldName(elementName) !== undefined
   const hasMarkup = strict?.some(({ innerNames, name }) => innerNames.length > 0 && isField(name))
   const elements = strict === undefined || hasMarkup ? parseLoosely(item) : strict
   if (!isWellFormed) rejectSwallowedFields(elements, isField)

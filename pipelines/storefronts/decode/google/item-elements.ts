@@ -1,6 +1,6 @@
 /**
- * Reads the elements of one item. fast-xml-parser reads well-formed items. It silently swallows tags after a bare `<`, so
- * sax reads items with a bare `<` or with markup. sax treats a bare `<` as text if it can.
+ * Reads the elements of one item. fast-xml-parser reads well-formed items. It silently swallows tags after a bare `<`,
+ * so sax reads items with a bare `<` or with markup. sax treats a bare `<` as text if it can.
  */
 import { XMLParser } from "fast-xml-parser"
 import sax from "sax"
@@ -41,9 +41,9 @@ export const checkWellFormed = (text: string): boolean => {
       continue
     }
     tag.lastIndex = at
-    const found = tag.exec(text)
-    if (found === null) return false
-    const [, closing, name = "", alone] = found
+    const match = tag.exec(text)
+    if (match === null) return false
+    const [, closing, name = "", alone] = match
     if (closing === "/" && open.pop() !== name.toLowerCase()) return false
     if (closing === "" && alone === "") open.push(name.toLowerCase())
     if (open.length > maxLevels) throw tooDeep()
@@ -60,9 +60,9 @@ const decodeCharacter = (code: number): string | undefined => {
   return isText || code === 9 || code === 10 || code === 13 ? String.fromCodePoint(code) : undefined
 }
 
-const decode = (written: string, decimal?: string, hex?: string, name?: string): string => {
+const decode = (entity: string, decimal?: string, hex?: string, name?: string): string => {
   const character = name === undefined ? decodeCharacter(Number(decimal ?? `0x${hex}`)) : entities[name]
-  return typeof character === "string" ? character : written
+  return typeof character === "string" ? character : entity
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Cuts an RSS or Atom feed, or `<products>`, into its items, piece by piece, with at most one item in memory. Nothing is
- * parsed: it only searches for the beginning and the end of an item, so a malformed item does not affect the others.
+ * Cuts an RSS or Atom feed, or `<products>`, into its items, piece by piece, with at most one item in memory. Nothing
+ * is parsed: it only searches for the beginning and the end of an item, so a malformed item does not affect the others.
  * CDATA, comments and a DOCTYPE are skipped; entities that the DOCTYPE declares are never expanded.
  */
 import { FeedUnreadable } from "../feed.ts"
@@ -136,13 +136,13 @@ class ItemCutter {
   }
 
   #skipSection({ end, from }: { readonly end: string; readonly from: number }): boolean {
-    const found = this.#text.indexOf(end, Math.max(this.#at, from))
-    if (found === -1) {
+    const index = this.#text.indexOf(end, Math.max(this.#at, from))
+    if (index === -1) {
       this.#at = Math.max(from, this.#text.length - end.length + 1)
       return false
     }
     this.#section = undefined
-    return this.#stepTo(found + end.length)
+    return this.#stepTo(index + end.length)
   }
 
   #beginSection(opening: string, end: string): true {

@@ -1,7 +1,7 @@
 /**
  * Converts an item of a Google feed to a variant of the product that `item_group_id` names, or of a product of its own.
- * Parses its prices, availability, weight and category, the handle in its link, and its pictures. Items of one group may
- * be far apart. Each becomes a row of the whole product, and SQL uses the first of these rows.
+ * Parses its prices, availability, weight and category, the handle in its link, and its pictures. Items of one group
+ * may be far apart. Each becomes a row of the whole product, and SQL uses the first of these rows.
  *
  * `sale_price_effective_date` is ignored: a sale price always applies, because reading the same feed again later must
  * give the same rows. `condition`, `mpn` and custom labels are left out.
@@ -95,11 +95,11 @@ const normalizePath = (categoryPath: string | undefined): string | null =>
 
 /** Some feeds put a Google category in `category`, which is not a field of Google's specification. */
 const readCategory = (fields: FieldValues): string | null => {
-  const own = fields("google_product_category").map(normalizePath)
-  const other = fields("category")
+  const googlePaths = fields("google_product_category").map(normalizePath)
+  const otherPaths = fields("category")
     .map(normalizePath)
     .filter((path) => path !== null && readStatement(path) !== undefined)
-  return pickStatement([...own, ...other])
+  return pickStatement([...googlePaths, ...otherPaths])
 }
 
 const readImages = (fields: FieldValues, product_native_id: string, position: number): ReadonlyArray<FeedImage> => {

@@ -2,7 +2,10 @@
 
 const name = /^<\/?([\p{L}_][\p{L}\p{N}_.:-]*)/u
 
-/** The name of the tag at `from`, in lower case; undefined if that `<` does not begin a tag. Names have up to 250 characters. */
+/**
+ * The name of the tag at `from`, in lower case; undefined if that `<` does not begin a tag. Names have up to 250
+ * characters.
+ */
 export const readTagName = (text: string, from: number): string | undefined =>
   name.exec(text.slice(from, from + 252))?.[1]?.toLowerCase()
 

@@ -1,7 +1,7 @@
 /**
- * Finds the category of a product and the method that decided. A store is read twice: `surveyStore` reads all its products, then
- * `classify` uses the result: what the store mostly sells, the share of each top level, and whether all its products
- * have one type. Without a survey each product is classified by itself.
+ * Finds the category of a product and the method that decided. A store is read twice: `surveyStore` reads all its
+ * products, then `classify` uses the result: what the store mostly sells, the share of each top level, and whether all
+ * its products have one type. Without a survey each product is classified by itself.
  */
 import { type Classification, type DescribedProduct, decideCategory } from "./decide.ts"
 import { computeShares, findPrior, type PlaceCount, type StoreView, unknownStore } from "./store-view.ts"

@@ -6,7 +6,7 @@
  */
 import { type CategoryReading, readTitle, readType } from "./reading.ts"
 import type { StoreView } from "./store-view.ts"
-import { type CategoryStatement, nowhere, type Place, readStatement, toPlace, uncategorized } from "./taxonomy.ts"
+import { nowhere, type Place, readStatement, toPlace, uncategorized } from "./taxonomy.ts"
 import { toPhraseKey } from "./words.ts"
 
 export interface DescribedProduct {
@@ -89,13 +89,15 @@ const removeVendor = ({ title, vendor }: DescribedProduct) => {
 
 const machineTag = /::|=>|_|^\W|\d{3}/
 
-/** Filter tags of a store may name the kind of product (`SUBDEPT_BOOTS`, `type:dress`), as well as colours and sizes. */
+/**
+ * Filter tags of a store may name the kind of product (`SUBDEPT_BOOTS`, `type:dress`), as well as colours and sizes.
+ */
 const kindTag = /^(?:sub)?(?:dept|department|cat|category|product[ _-]?type|type)[:_=]+\s*(.+)$/i
 
 const readTags = (texts: ReadonlyArray<string>): CategoryReading | undefined => {
   const votes = new Map<string, { reading: CategoryReading; votes: number }>()
-  for (const written of texts) {
-    const text = kindTag.exec(written)?.[1] ?? written
+  for (const tag of texts) {
+    const text = kindTag.exec(tag)?.[1] ?? tag
     if (machineTag.test(text) || stopWords.has(toKeyCached(text))) continue
     const reading = readTypeCached(text)
     if (reading === undefined) continue
@@ -104,9 +106,9 @@ const readTags = (texts: ReadonlyArray<string>): CategoryReading | undefined => 
     const better = before !== undefined && (before.reading.isStrong || !reading.isStrong) ? before.reading : reading
     votes.set(reading.category, { reading: better, votes: (before?.votes ?? 0) + weight })
   }
-  let most: { reading: CategoryReading; votes: number } | undefined
-  for (const vote of votes.values()) if (most === undefined || vote.votes > most.votes) most = vote
-  return most?.reading
+  let winner: { reading: CategoryReading; votes: number } | undefined
+  for (const vote of votes.values()) if (winner === undefined || vote.votes > winner.votes) winner = vote
+  return winner?.reading
 }
 
 const classifyAs = (place: Place, method: Method, confidence: number, evidence: string): Classification => ({
@@ -135,34 +137,27 @@ const preferWhatStoreSells = (
 const wideSubCategories = new Set([uncategorized, "food_items", "beverages"])
 
 /** A place known only to its top level gets its second level, food also its third, from a title that agrees with it. */
-const refineSubCategory = (found: Classification, title: CategoryReading | undefined): Classification =>
+const refineSubCategory = (place: Classification, title: CategoryReading | undefined): Classification =>
   title !== undefined &&
-  title.category === found.category &&
-  wideSubCategories.has(found.sub_category) &&
+  title.category === place.category &&
+  wideSubCategories.has(place.sub_category) &&
   !wideSubCategories.has(title.sub_category)
-    ? { ...found, sub_category: title.sub_category }
-    : found
+    ? { ...place, sub_category: title.sub_category }
+    : place
 
 /** The meaning of each part of a product by itself, given what is known about the store. */
-interface Clues {
-  readonly statement: CategoryStatement | undefined
-  readonly stated: CategoryReading | undefined
-  readonly type: CategoryReading | undefined
-  readonly title: CategoryReading | undefined
-}
-
-const collectClues = (product: DescribedProduct, store: StoreView): Clues => {
-  const written = product.stated_category?.trim() ?? ""
-  const isId = /^\d+$/.test(written)
+const collectClues = (product: DescribedProduct, store: StoreView) => {
+  const category = product.stated_category?.trim() ?? ""
+  const isId = /^\d+$/.test(category)
   // the key of a number is empty, and the empty key is a stop word
-  const hasStatement = isId || !stopWords.has(toKeyCached(written))
-  const statement = hasStatement ? readStatementCached(written) : undefined
+  const hasStatement = isId || !stopWords.has(toKeyCached(category))
+  const statement = hasStatement ? readStatementCached(category) : undefined
   const type = product.product_type?.trim() ?? ""
   // a type that all products of the store share says little about this one
   const isShared = type === store.sharedType
   return {
     statement,
-    stated: hasStatement && statement === undefined && !isId ? readTypeCached(written) : undefined,
+    stated: hasStatement && statement === undefined && !isId ? readTypeCached(category) : undefined,
     type: !isShared && isUsable(type, product) ? readProductType(type) : undefined,
     title: preferWhatStoreSells(readTitle(removeVendor(product)), store)
   }
@@ -176,10 +171,14 @@ const readProductType = cached((type: string): CategoryReading | undefined => {
   return { ...statement, isStrong: statement.kind === "name", evidence: type, others: [] }
 })
 
-const decide = (product: DescribedProduct, store: StoreView, clues: Clues): Classification => {
+const decide = (
+  product: DescribedProduct,
+  store: StoreView,
+  clues: ReturnType<typeof collectClues>
+): Classification => {
   const { statement, stated, type, title } = clues
-  const written = product.stated_category?.trim() ?? ""
-  if (statement !== undefined) return classifyAs(statement, "stated", confidences[statement.kind], written)
+  const category = product.stated_category?.trim() ?? ""
+  if (statement !== undefined) return classifyAs(statement, "stated", confidences[statement.kind], category)
   if (stated?.isStrong) return classifyAs(stated, "stated", confidences.type, stated.evidence)
   if (type?.isStrong) return classifyAs(type, "product_type", confidences.type, type.evidence)
   if (title?.isStrong) return classifyAs(title, "title", confidences.title, title.evidence)

@@ -32,9 +32,9 @@ const headFirstLanguages = new Set(["ar", "cs", "es", "fr", "it", "pl", "pt", "r
 const badLine = (language: string, line: number, problem: string) =>
   new BadLine({ file: `pipelines/storefronts/normalise/category/words/${language}.txt`, line, column: null, problem })
 
-export const parseList = (language: string, written: string): WordList => {
+export const parseList = (language: string, list: string): WordList => {
   const sections: Array<{ path: string; words: Array<string> }> = []
-  for (const [index, content] of written.split(/\r?\n/).entries()) {
+  for (const [index, content] of list.split(/\r?\n/).entries()) {
     const text = content.trim()
     if (text === "" || text.startsWith("#")) continue
     const line = index + 1
@@ -65,9 +65,9 @@ export const readWordLists = (): ReadonlyArray<WordList> =>
 
 const strengthMarks: Readonly<Record<string, Strength>> = { "~": "weak", "!": "domain" }
 
-export const readWord = (written: string): { readonly key: string; readonly strength: Strength } => {
-  const strength = strengthMarks[written.charAt(0)]
-  return { key: toPhraseKey(strength === undefined ? written : written.slice(1)), strength: strength ?? "strong" }
+export const readWord = (word: string): { readonly key: string; readonly strength: Strength } => {
+  const strength = strengthMarks[word.charAt(0)]
+  return { key: toPhraseKey(strength === undefined ? word : word.slice(1)), strength: strength ?? "strong" }
 }
 
 /**
@@ -80,8 +80,8 @@ const load = () => {
     for (const { path, words } of sections) {
       const node = findNode(path)
       if (node === undefined) continue // `parseList` refuses such a path
-      for (const written of words) {
-        const { key, strength } = readWord(written)
+      for (const word of words) {
+        const { key, strength } = readWord(word)
         const isDoubtful = node.depth === 1 || (language !== "en" && /^[a-z]{1,3}$/.test(key))
         if (key === "" || entries.has(key)) continue
         entries.set(key, { ...toPlace(node), strength: isDoubtful ? "weak" : strength, headFirst })

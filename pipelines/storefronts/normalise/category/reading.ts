@@ -68,17 +68,17 @@ const findHits = (words: ReadonlyArray<string>): ReadonlyArray<Hit> => {
   let end = words.length
   while (end > 0) {
     const last = words[end - 1] ?? ""
-    let taken = 1
+    let wordCount = 1
     for (let length = Math.min(lengths.get(last) ?? 0, end); length > 0; length--) {
       const phrase = length === 1 ? last : words.slice(end - length, end).join(" ")
       const entry = entries.get(phrase)
       if (entry === undefined) continue
       hits ??= []
       hits.push({ entry, words: phrase, at: end - length })
-      taken = length
+      wordCount = length
       break
     }
-    end -= taken
+    end -= wordCount
   }
   return hits === undefined ? noHits : hits.reverse()
 }
@@ -110,19 +110,19 @@ const findOverridingDomain = (domains: ReadonlyArray<Hit>, head: Hit) =>
   )
 
 const readSegments = (segments: ReadonlyArray<Segment>, domainsAnywhere: boolean): CategoryReading | undefined => {
-  const found = segments.map(({ words }) => findHits(words))
-  if (found.every((hits) => hits.length === 0)) return undefined
-  const purposes = found.filter((_, at) => segments[at]?.isPurpose === true).flat()
+  const hitsBySegment = segments.map(({ words }) => findHits(words))
+  if (hitsBySegment.every((hits) => hits.length === 0)) return undefined
+  const purposes = hitsBySegment.filter((_, at) => segments[at]?.isPurpose === true).flat()
   const isDomain = ({ entry }: Hit) => entry.strength === "domain"
   for (const strength of ["strong", "weak"] as const) {
-    for (const [at, hits] of found.entries()) {
+    for (const [at, hits] of hitsBySegment.entries()) {
       if (hits.length === 0 || segments[at]?.isPurpose === true) continue
       const named = hits.filter(({ entry }) => entry.strength === strength)
       const headFirst = isHeadFirst(hits)
       const head = headFirst ? named[0] : named.at(-1)
       if (head === undefined) continue
       const describing = hits.filter((hit) => isDomain(hit) && (headFirst ? hit.at > head.at : hit.at < head.at))
-      const elsewhere = domainsAnywhere ? found.flat().filter(isDomain) : purposes.filter(isDomain)
+      const elsewhere = domainsAnywhere ? hitsBySegment.flat().filter(isDomain) : purposes.filter(isDomain)
       const domain = findOverridingDomain([...describing, ...elsewhere], head)
       const place = (domain ?? head).entry
       const evidence = domain === undefined ? head.words : `${domain.words} + ${head.words}`
@@ -130,7 +130,7 @@ const readSegments = (segments: ReadonlyArray<Segment>, domainsAnywhere: boolean
       return { ...toPlace(place), isStrong: strength === "strong" || domain !== undefined, evidence, others }
     }
   }
-  const alone = found.flat().find(isDomain) ?? purposes[0]
+  const alone = hitsBySegment.flat().find(isDomain) ?? purposes[0]
   return alone && { ...toPlace(alone.entry), isStrong: false, evidence: alone.words, others: [] }
 }
 

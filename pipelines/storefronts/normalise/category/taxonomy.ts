@@ -106,12 +106,12 @@ const findOnlyPlace = (nodes: ReadonlyArray<TaxonomyNode>): TaxonomyNode | undef
  */
 export const readStatement = (text: string): CategoryStatement | undefined => {
   const { byId, byPath, byName } = taxonomy()
-  const stated = text.trim()
-  if (/^\d+$/.test(stated)) {
-    const node = byId.get(stated)
+  const trimmed = text.trim()
+  if (/^\d+$/.test(trimmed)) {
+    const node = byId.get(trimmed)
     return node && { ...toPlace(node), kind: "id" }
   }
-  const parts = splitPath(stated)
+  const parts = splitPath(trimmed)
   const top = parts[0] === undefined ? undefined : byPath.get(parts[0])
   if (top === undefined) {
     const node = parts.length === 1 ? findOnlyPlace(byName.get(parts[0] ?? "") ?? []) : undefined
@@ -140,7 +140,7 @@ const findBelowTop = (top: TaxonomyNode, parts: ReadonlyArray<string>): Place | 
 }
 
 /** Of several stated categories, the first that is in the taxonomy, or else the first that is not `uncategorized`. */
-export const pickStatement = (stated: ReadonlyArray<string | null>): string | null => {
-  const known = stated.filter((text) => text !== null && toToken(text) !== uncategorized)
+export const pickStatement = (trimmed: ReadonlyArray<string | null>): string | null => {
+  const known = trimmed.filter((text) => text !== null && toToken(text) !== uncategorized)
   return known.find((text) => text !== null && readStatement(text) !== undefined) ?? known[0] ?? null
 }

@@ -21,8 +21,8 @@ interface FileKind {
 }
 
 const toAddress = (location: string) => {
-  const given = location.toWellFormed()
-  return isWebAddress(given) ? given : fileAddress(given)
+  const address = location.toWellFormed()
+  return isWebAddress(address) ? address : fileAddress(address)
 }
 
 const damaged = ({ file }: RawFile, cause: unknown) =>
@@ -125,7 +125,7 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
       decode(pieces, { currency, content_type: raw.content_type, stats }),
       (cause) => new DecodeFailure(cause)
     )
-    const taken = Stream.runForEach(batches, (batch): Effect.Effect<void, E | Unread, R> => {
+    const takeAll = Stream.runForEach(batches, (batch): Effect.Effect<void, E | Unread, R> => {
       read.products_read += batch.products.length
       if (stats.rejectCount > policy.maxRejects) {
         return Effect.fail(makeUnread("unreadable", `${stats.rejectCount} rows cannot be used`))
@@ -134,7 +134,7 @@ export const readFeedFile = Effect.fn("Crawl.readFeedFile")(function* <E, R>(
       read.currency = currencies.size === 1 ? ([...currencies][0] ?? currency) : currency
       return take(batch, raw)
     })
-    yield* Effect.catchIf(taken, isDecodeFailure, ({ cause }) => failWith(raw, cause)).pipe(
+    yield* Effect.catchIf(takeAll, isDecodeFailure, ({ cause }) => failWith(raw, cause)).pipe(
       Effect.timeoutOrElse({
         duration: policy.budget,
         orElse: () => Effect.fail(makeUnread("budget", "its rows took too long to read"))

@@ -1,7 +1,7 @@
 /**
  * Pages through a list to its end. A shop first cuts a page and then removes entries that this visitor may not buy. So
- * only an empty page means the end, and even that page may have lost all its entries. One more page is requested after an
- * empty one if something seems to be missing: the page before it was full, fewer entries were found than the shop
+ * only an empty page means the end, and even that page may have lost all its entries. One more page is requested after
+ * an empty one if something seems to be missing: the page before it was full, fewer entries were found than the shop
  * reports, or a previously listed entry was not found.
  */
 import { Effect } from "effect"
@@ -15,7 +15,7 @@ const maxIds = 200_000
 
 interface PageRead {
   readonly raw: RawFile
-  readonly found: FeedPage
+  readonly content: FeedPage
   readonly total?: number
 }
 
@@ -80,7 +80,7 @@ export const readPages = Effect.fnUntraced(function* <E, R>(list: PagedList<E, R
       totals.add(result.total)
       reported = result.total
     }
-    const { ids, entryCount: entries } = result.found
+    const { ids, entryCount: entries } = result.content
     if (entries === 0) {
       if (wasEmpty) break
       const isShort = wasFull || (reported !== null && seen.size < reported)
@@ -88,10 +88,10 @@ export const readPages = Effect.fnUntraced(function* <E, R>(list: PagedList<E, R
       ;[wasEmpty, wasFull] = [true, false]
       continue
     }
-    const all = ids.join()
-    if (all === previous) return end("broken_off", `page ${page} repeats the page before it`)
-    const taken = yield* Effect.catchIf(list.takePage(result), isUnread, (error) => Effect.succeed(error))
-    if (isUnread(taken)) return end("broken_off", `page ${page}: ${taken.detail}`)
+    const idList = ids.join()
+    if (idList === previous) return end("broken_off", `page ${page} repeats the page before it`)
+    const failure = yield* Effect.catchIf(list.takePage(result), isUnread, (error) => Effect.succeed(error))
+    if (isUnread(failure)) return end("broken_off", `page ${page}: ${failure.detail}`)
     const before = seen.size
     for (const id of ids) seen.add(id)
     const fresh = seen.size - before
@@ -100,7 +100,7 @@ export const readPages = Effect.fnUntraced(function* <E, R>(list: PagedList<E, R
     if (entries < list.limit && seen.size >= (list.maxEntries ?? Number.POSITIVE_INFINITY)) break
     if (fresh === 0 && wasStale) return end("broken_off", `pages ${page - 1} and ${page} contain nothing new`)
     if (seen.size > maxIds) return end("window", `more than ${maxIds.toLocaleString("en-US")} are not read`)
-    ;[previous, wasFull, wasEmpty, wasStale] = [all, entries >= list.limit, false, fresh === 0]
+    ;[previous, wasFull, wasEmpty, wasStale] = [idList, entries >= list.limit, false, fresh === 0]
   }
   if (repeated > 0) return end("moved", `${repeated} were on two pages`)
   if (totals.size > 1) return end("moved", `there were ${[...totals].join(", then ")} of them while they were read`)

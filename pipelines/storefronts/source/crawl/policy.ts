@@ -34,8 +34,8 @@ export const storeRequests: Partial<LivePolicy> = {
 }
 
 /**
- * Megabytes of page text in the memory of one process, from when a page is parsed until its rows are staged. Parsed pages
- * take several times as much, so a hundred stores with the largest pages would exhaust the memory.
+ * Megabytes of page text in the memory of one process, from when a page is parsed until its rows are staged. Parsed
+ * pages take several times as much, so a hundred stores with the largest pages would exhaust the memory.
  */
 export const PagesInMemory = Context.Reference("larder/pipelines/PagesInMemory", {
   defaultValue: () => ({ maxMegabytes: maxPageMegabytes, pages: Semaphore.makeUnsafe(maxPageMegabytes) })

@@ -55,7 +55,7 @@ export const readProductList = Effect.fnUntraced(function* <E, R>({ known, list,
   if (missing.length === 0) return first
   const again = yield* readPages({
     ...list,
-    takePage: (page) => (page.found.ids.every((id) => first.ids.has(id)) ? Effect.void : list.takePage(page))
+    takePage: (page) => (page.content.ids.every((id) => first.ids.has(id)) ? Effect.void : list.takePage(page))
   })
   return combineReads(first, again, missing)
 })

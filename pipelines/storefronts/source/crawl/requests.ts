@@ -56,8 +56,8 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
     const archive = yield* Archive
     const left = startedAt + Duration.toMillis(policy.budget) - (yield* Clock.currentTimeMillis)
     const problem = `${Duration.format(Duration.fromInputUnsafe(policy.budget))} were not enough`
-    const over = new GivenUp({ url: ask.url, reason: "budget", problem })
-    return yield* archive.fetch({ ...ask, patience: { left, over } })
+    const outOfTime = new GivenUp({ url: ask.url, reason: "budget", problem })
+    return yield* archive.fetch({ ...ask, patience: { left, over: outOfTime } })
   })
 
   const failWithoutRules = (error: OriginError) => {
@@ -111,7 +111,7 @@ export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolic
       yield* memory.reserve(raw)
       const text = yield* readPageText(raw)
       try {
-        return { raw, found: read(text) }
+        return { raw, content: read(text) }
       } catch (cause) {
         return yield* unreadFromAnswer(cause, text, raw.final_url) ?? Effect.die(cause)
       }

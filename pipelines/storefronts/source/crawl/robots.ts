@@ -1,8 +1,8 @@
 /**
- * The robots.txt of each host of a store, fetched once per host. By RFC 9309, the longest pattern that matches an address
- * decides, and `Allow` wins between patterns of equal length. The rules are compiled once: 500 KiB of patterns with `*`
- * take some milliseconds per address. The parsers on npm compare each address with each character of each rule, which
- * takes seconds.
+ * The robots.txt of each host of a store, fetched once per host. By RFC 9309, the longest pattern that matches an
+ * address decides, and `Allow` wins between patterns of equal length. The rules are compiled once: 500 KiB of patterns
+ * with `*` take some milliseconds per address. The parsers on npm compare each address with each character of each
+ * rule, which takes seconds.
  */
 import { Duration, Effect } from "effect"
 import { makeUnread } from "./outcome.ts"
@@ -34,9 +34,9 @@ const matches = ({ isWhole, parts }: Wildcard, path: string): boolean => {
   let at = first.length
   const last = isWhole ? others.pop() : undefined
   for (const part of others) {
-    const found = path.indexOf(part, at)
-    if (found === -1) return false
-    at = found + part.length
+    const index = path.indexOf(part, at)
+    if (index === -1) return false
+    at = index + part.length
   }
   return last === undefined || (path.length - last.length >= at && path.endsWith(last))
 }
@@ -52,9 +52,9 @@ class RuleGroup {
   readonly #wildcards: Array<Wildcard> = []
   delay = 0
 
-  add(written: string, allow: boolean) {
-    if (written === "") return
-    const pattern = normalizePath(written).replace(/\*+/g, "*")
+  add(rule: string, allow: boolean) {
+    if (rule === "") return
+    const pattern = normalizePath(rule).replace(/\*+/g, "*")
     const isWhole = pattern.endsWith("$")
     const path = isWhole ? pattern.slice(0, -1) : pattern
     if (path.includes("*")) this.#wildcards.push({ parts: path.split("*"), isWhole, length: pattern.length, allow })
@@ -87,15 +87,15 @@ interface RobotsRules {
 }
 
 /**
- * The rules of the group that names the crawler, or else of the group for all. `name` is in lower case. Other groups are
- * not kept: a group may have as many names as rules, so all of them would take memory quadratic in the file size.
+ * The rules of the group that names the crawler, or else of the group for all. `name` is in lower case. Other groups
+ * are not kept: a group may have as many names as rules, so all of them would take memory quadratic in the file size.
  */
 export const parseRobots = (text: string, name: string): RobotsRules => {
   const groups = new Map<string, RuleGroup>()
   const open = new Set<RuleGroup>()
   let isNaming = false
-  for (const written of text.replace(/^\uFEFF/, "").split(/\r\n?|\n/)) {
-    const [, field = "", value = ""] = /^\s*([a-z-]+)\s*:\s*([^#]*)/i.exec(written) ?? []
+  for (const line of text.replace(/^\uFEFF/, "").split(/\r\n?|\n/)) {
+    const [, field = "", value = ""] = /^\s*([a-z-]+)\s*:\s*([^#]*)/i.exec(line) ?? []
     const key = field.toLowerCase()
     if (key === "user-agent") {
       if (!isNaming) open.clear()

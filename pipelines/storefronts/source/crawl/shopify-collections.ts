@@ -1,8 +1,8 @@
 /**
- * Reads the collections of a Shopify store and their members. `products_count` of a collection is wrong in most stores: it
- * also counts products that are not shown. So the members of each collection are requested, one collection at a time. If
- * as many are found as it counts, no empty page is requested. A failure here makes the read incomplete, but leaves the
- * products as they were read.
+ * Reads the collections of a Shopify store and their members. `products_count` of a collection is wrong in most stores:
+ * it also counts products that are not shown. So the members of each collection are requested, one collection at a
+ * time. If as many are found as it counts, no empty page is requested. A failure here makes the read incomplete, but
+ * leaves the products as they were read.
  */
 import { Effect } from "effect"
 import { isObject, parseAnswer, pickObjects } from "../../decode/answers.ts"
@@ -56,19 +56,19 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
     reported: null,
     fetchPage: (page) =>
       requests.page(addressOf("collections.json", page), [], (text) => {
-        const found = readCollections(text, stats)
+        const content = readCollections(text, stats)
         for (const [native_id, count] of readCounts(text)) counts.set(native_id, count)
-        return found
+        return content
       }),
-    takePage: ({ found, raw }) => {
-      for (const { handle, native_id } of found.batch.collections) {
+    takePage: ({ content, raw }) => {
+      for (const { handle, native_id } of content.batch.collections) {
         if (handle !== null) collections.push({ handle, native_id })
       }
-      return take(found.batch, raw)
+      return take(content.batch, raw)
     }
   })
   let { pages } = list
-  let members = 0
+  let memberCount = 0
   const ended = (outcome: StoreOutcome, detail: string | null) => ({ outcome, detail, pages, listed: list.listed })
   const brokenOff = (detail: string | null) => ended("broken_off", `its collections: ${detail}`)
   if (list.outcome === "window" || list.outcome === "budget") return ended(list.outcome, list.detail)
@@ -82,7 +82,7 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
     const path = `collections/${encodeURIComponent(handle)}/products.json`
     let isGone = false
     const maxEntries = counts.get(native_id)
-    const own = yield* readPages({
+    const memberPages = yield* readPages({
       limit,
       ...(maxEntries === undefined ? {} : { maxEntries }),
       window,
@@ -97,18 +97,18 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
               })
             )
           ),
-      takePage: ({ found, raw }) => take(found.batch, raw)
+      takePage: ({ content, raw }) => take(content.batch, raw)
     })
-    pages += own.pages
-    members += own.listed
-    if (isAcceptable(own.outcome) || isGone) continue // hidden, or gone since it was listed: it has no members
-    if (own.outcome === "budget") return ended("budget", own.detail)
-    problem ??= `members of ${handle}: ${own.detail}`
-    if (wouldRepeat(own.outcome)) break
+    pages += memberPages.pages
+    memberCount += memberPages.listed
+    if (isAcceptable(memberPages.outcome) || isGone) continue // hidden, or gone since it was listed: it has no members
+    if (memberPages.outcome === "budget") return ended("budget", memberPages.detail)
+    problem ??= `members of ${handle}: ${memberPages.detail}`
+    if (wouldRepeat(memberPages.outcome)) break
   }
   if (problem !== undefined) return brokenOff(problem)
   if (collections.length > maxCollections)
     return brokenOff(`members of ${maxCollections} of ${collections.length} were read`)
-  if (isHeadless(collections.length, members)) return brokenOff(`none of the ${collections.length} lists a product`)
+  if (isHeadless(collections.length, memberCount)) return brokenOff(`none of the ${collections.length} lists a product`)
   return list.outcome === "moved" ? ended("moved", `its collections: ${list.detail}`) : ended("complete", null)
 })

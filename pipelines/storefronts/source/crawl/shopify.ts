@@ -67,7 +67,10 @@ const readMetaOrFault = (text: string): StoreMeta | Unread => {
 /** Null if the store has no description of itself; its products may still be readable. */
 const readFacts = (requests: StoreRequests, base: string) =>
   Effect.catchIf(
-    Effect.map(requests.page(`${base}meta.json`, [], readMetaOrFault), ({ found }): StoreMeta | Unread | null => found),
+    Effect.map(
+      requests.page(`${base}meta.json`, [], readMetaOrFault),
+      ({ content }): StoreMeta | Unread | null => content
+    ),
     isUnread,
     (error) => Effect.succeed(wouldRepeat(error) ? error : null)
   )
@@ -130,7 +133,7 @@ const readAt = Effect.fnUntraced(function* <E, R>(
       reported: facts.reported_product_count,
       fetchPage: (page) =>
         requests.page(addressOf("products.json", page), [currencyCookie], (text) => readShopifyProducts(text, stats)),
-      takePage: ({ found, raw }) => takeProducts(found, raw)
+      takePage: ({ content, raw }) => takeProducts(content, raw)
     },
     known,
     recount: () =>

@@ -2,6 +2,7 @@
 import type { Effect } from "effect"
 import type { RawFile } from "../../../run/archive/fetch-list.ts"
 import type { Batch } from "../../decode/feed.ts"
+import type { StoreMeta } from "../../decode/json/shopify-json.ts"
 import type { ListedStore } from "../store-list.ts"
 import { fetchStatusOf, outcomes, type StoreOutcome } from "./outcome.ts"
 import type { ReadPages } from "./pages.ts"
@@ -10,16 +11,8 @@ import type { ReadPages } from "./pages.ts"
 export type TakeRows<E, R> = (batch: Batch, raw: RawFile) => Effect.Effect<void, E, R>
 
 /** Facts about a shop, as it states them itself; null if it does not. */
-export interface ShopFacts {
-  readonly name: string | null
-  readonly url: string | null
-  readonly description: string | null
-  readonly country: string | null
-  readonly city: string | null
-  readonly province: string | null
-  readonly language: string | null
-  readonly platform_shop_id: string | null
-  readonly myshopify_domain: string | null
+export interface ShopFacts
+  extends Omit<StoreMeta, "currency" | "domain" | "published_collections_count" | "published_products_count"> {
   readonly reported_product_count: number | null
 }
 
@@ -52,7 +45,9 @@ export interface StoreRead {
   /** ISO 4217 code for prices that name none themselves. */
   readonly currency: string | null
   readonly facts: ShopFacts
-  /** How the file ends if the feed is a table; otherwise null. A `.gz` counts as complete, since a truncated one fails. */
+  /**
+   * How the file ends if the feed is a table; otherwise null. A `.gz` counts as complete, since a truncated one fails.
+   */
   readonly table_end: TableEnd | null
   /** Fields of products that occurred, by the names of the feed: `vendor`, `variant sku`. */
   readonly fields_seen: ReadonlySet<string>

@@ -1,4 +1,7 @@
-/** What a read may say is gone. Shops here show one list that changes while it is read, cut into pages as real ones do. */
+/**
+ * Which products a read withdraws. The shops have one list that changes while it is read, cut into pages as in real
+ * shops.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { type Misbehaviour, range, readShop, type Shop } from "@larder/test/support/pipelines/store-host.ts"
 import { Effect } from "effect"

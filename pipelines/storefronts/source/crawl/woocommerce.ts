@@ -45,9 +45,9 @@ const readAt = Effect.fnUntraced(function* <E, R>(
           requests.page(addressOf(address, page), [totalHeader], (text) => readWooCommerceProducts(text, stats)),
           (page) => ({ ...page, ...readTotal(page.raw) })
         ),
-      takePage: ({ found, raw }) => {
-        currency ??= found.batch.variants.find((variant) => variant.currency !== null)?.currency ?? null
-        return take(found.batch, raw)
+      takePage: ({ content, raw }) => {
+        currency ??= content.batch.variants.find((variant) => variant.currency !== null)?.currency ?? null
+        return take(content.batch, raw)
       }
     },
     known,

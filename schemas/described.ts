@@ -5,7 +5,7 @@ const notes = <A>(description: string, examples: ReadonlyArray<A>) =>
   examples.length === 0 ? { description } : { description, examples }
 
 /** Fields of records and tables. The API, the OpenAPI document and the comments of tables show the descriptions. */
-export const field = {
+export const described = {
   text: (description: string, ...examples: ReadonlyArray<string>) =>
     Schema.String.annotate(notes(description, examples)),
   textOrNull: (description: string, ...examples: ReadonlyArray<string>) =>
