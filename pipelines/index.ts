@@ -25,11 +25,11 @@ export { rebuildDataSet } from "./run/rebuild.ts"
 export { FeedsLeftOut, ingestFromOrigin } from "./run/run.ts"
 export { UnexpectedAnswer } from "./storefronts/decode/answers.ts"
 export { readShopifyCsv } from "./storefronts/decode/csv/shopify-csv.ts"
-export { type Batch, FeedUnreadable, type ProductRow, type ReadFile } from "./storefronts/decode/feed.ts"
+export { type Batch, type FeedProduct, FeedUnreadable, type ReadFile } from "./storefronts/decode/feed.ts"
 export { readGoogleMerchant } from "./storefronts/decode/google/google-merchant.ts"
 export { readMeta, readShopifyProducts } from "./storefronts/decode/json/shopify-json.ts"
 export { readWooCommerceProducts } from "./storefronts/decode/json/woocommerce.ts"
-export type { Page } from "./storefronts/decode/page.ts"
+export type { FeedPage } from "./storefronts/decode/page.ts"
 export { feedKinds } from "./storefronts/feed-kinds.ts"
 export {
   ShopifyStores,
@@ -38,7 +38,7 @@ export {
   storePolicy,
   storeRequests
 } from "./storefronts/source/crawl/policy.ts"
-export { type Known, nothingKnown } from "./storefronts/source/crawl/product-list.ts"
+export { type KnownProducts, noKnownProducts } from "./storefronts/source/crawl/product-list.ts"
 export type { StoreRead } from "./storefronts/source/crawl/store-read.ts"
 export { withOperatorFiles } from "./storefronts/source/operator-files.ts"
 export type { ListedStore } from "./storefronts/source/store-list.ts"

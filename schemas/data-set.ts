@@ -6,15 +6,14 @@ export interface ApiDataSet {
   readonly pipeline: string
   /** Its name for people, and the tag of its endpoints. */
   readonly tag: string
-  /** What it holds, within a sentence. */
+  /** Its contents, within a sentence. */
   readonly holds: string
-  /** The same for assistants, with the source. */
+  /** Its contents and source, for assistants. */
   readonly origin: string
-  /** The description of the tag, in Markdown: what is in it, and where it comes from. */
+  /** The description of the tag, in Markdown: contents and source. */
   readonly about: string
   /** The first call to try, without `/v1/`. */
   readonly firstCall: string
-  /** The scopes that a key can have for it. Each endpoint requires one of them. */
   readonly scopes: ReadonlyArray<string>
   readonly endpoints: ReadonlyArray<Endpoint>
 }

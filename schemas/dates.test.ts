@@ -54,7 +54,7 @@ describe("a day", () => {
       )
     )
   })
-  it("is never made of numbers that are not whole", () => {
+  it("is undefined for numbers that are not integers", () => {
     assert.isUndefined(dayOf(2024, 1, 1.5))
     assert.isUndefined(dayOf(2024.5, 1, 1))
     assert.isUndefined(dayOf(2024, Number.NaN, 1))

@@ -6,7 +6,7 @@ import { Schema } from "effect"
 
 const daysInMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const isLeapYear = (year: number) => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
-const lengthOfMonth = (year: number, month: number) =>
+const countDays = (year: number, month: number) =>
   month === 2 && isLeapYear(year) ? 29 : (daysInMonth[month - 1] ?? 0)
 const pad = (n: number, width: number) => String(n).padStart(width, "0")
 
@@ -18,7 +18,7 @@ export const dayOf = (year: number, month: number, day: number): string | undefi
   month >= 1 &&
   month <= 12 &&
   day >= 1 &&
-  day <= lengthOfMonth(year, month)
+  day <= countDays(year, month)
     ? `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}`
     : undefined
 
@@ -32,7 +32,7 @@ export const isDay = (text: string): boolean => {
 export const yearsBefore = (day: string, years: number): string => {
   const [year, month, date] = day.split("-").map(Number) as [number, number, number]
   const earlier = Math.max(1, year - years)
-  return `${pad(earlier, 4)}-${pad(month, 2)}-${pad(Math.min(date, lengthOfMonth(earlier, month)), 2)}`
+  return `${pad(earlier, 4)}-${pad(month, 2)}-${pad(Math.min(date, countDays(earlier, month)), 2)}`
 }
 
 /** The day that many days earlier. Counts in UTC; used for windows, whose ends are days of this century. */
@@ -42,7 +42,6 @@ export const daysBefore = (day: string, days: number): string =>
 // One check that also gives the JSON Schema: several checks would split pattern, format and description there.
 const pattern = (source: string, format: string) => () => [{ pattern: source, format }, true] as const
 
-/** A calendar day, checked to exist. */
 export const Day = Schema.String.check(
   Schema.makeFilter((text) => isDay(text) || "is not a real calendar day in YYYY-MM-DD form", {
     toJsonSchema: pattern("^\\d{4}-\\d{2}-\\d{2}$", "date")
@@ -53,7 +52,7 @@ const moment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 const isMoment = (text: string) =>
   moment.test(text) && !Number.isNaN(Date.parse(text)) && new Date(text).toISOString() === text
 
-/** A moment in UTC with milliseconds, `2026-10-01T13:04:36.000Z`, checked to exist. */
+/** A time in UTC with milliseconds, `2026-10-01T13:04:36.000Z`, checked to exist. */
 export const Timestamp = Schema.String.check(
   Schema.makeFilter((text) => isMoment(text) || "is not a moment in UTC like 2026-10-01T13:04:36.000Z", {
     toJsonSchema: pattern(moment.source, "date-time")

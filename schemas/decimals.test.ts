@@ -80,8 +80,8 @@ describe("the token of a published number", () => {
   })
 })
 
-describe("JSON that is read with its numbers kept", () => {
-  it("gives back every digit when it is written again", () => {
+describe("JSON parsed with its number tokens", () => {
+  it("keeps every digit when it is serialized again", () => {
     const source = '{"price":1.6140,"big":12345678901234567890,"list":[-0,4.00E+4,[0.10]],"text":"1.50","none":null}'
     assert.strictEqual(JSON.stringify(parseJsonKeepingNumbers(source)), source)
   })

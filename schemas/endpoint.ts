@@ -9,17 +9,14 @@ import { type Parameters, type Read, readQuery, type Values } from "./parameters
 import type { Scope } from "./scopes.ts"
 
 /** A call that works with the bundled samples, and its answer. */
-export interface Example {
-  /** What it shows, in a few words. */
+export interface EndpointExample {
   readonly summary: string
-  /** Path and query as they are sent. */
   readonly target: string
   /** The body of the 200. The times of a load (`fetched_at`, `first_seen_at`) differ from load to load. */
   readonly body: unknown
 }
-export type Examples = Readonly<Record<string, Example>>
+export type Examples = Readonly<Record<string, EndpointExample>>
 
-/** The declaration of an endpoint. */
 interface Declaration<P extends Parameters, R extends Schema.Constraint = Schema.Constraint> {
   /** Name of the operation, also in OpenAPI. */
   readonly id: string
@@ -34,7 +31,7 @@ interface Declaration<P extends Parameters, R extends Schema.Constraint = Schema
   /** For assistants, beyond the description: when to use the tool, and what to call next. */
   readonly use: string
   readonly parameters: P
-  /** Checks parameters against each other: undefined, or what is wrong. `given` has the names that were sent. */
+  /** Checks parameters against each other. `given` contains the names that were sent. */
   readonly rule?: (values: Values<P>, given: ReadonlySet<string>) => Invalid | undefined
   readonly response: R
   /**
@@ -54,11 +51,9 @@ interface Declaration<P extends Parameters, R extends Schema.Constraint = Schema
 /** The rule is part of `read`, so that endpoints with different parameters fit into one list. */
 export interface Endpoint<P extends Parameters = Parameters, R extends Schema.Constraint = Schema.Constraint>
   extends Omit<Declaration<P, R>, "rule"> {
-  /** Reads and checks the query of one request. */
   readonly read: (query: URLSearchParams) => Read<Values<P>>
 }
 
-/** Preserves the types of parameters and response. */
 export const endpoint = <P extends Parameters, R extends Schema.Constraint>({
   rule,
   ...declared
@@ -75,7 +70,6 @@ export const endpoint = <P extends Parameters, R extends Schema.Constraint>({
 export const templateOf = (path: string): string => path.replace(":id", "{id}")
 
 export const fromAfterTo = invalid("from_after_to", "from must not be after to")
-/** Refuses `from` after `to`, if both are given. */
 export const fromNotAfterTo = (values: { readonly from: string | undefined; readonly to: string | undefined }) =>
   values.from !== undefined && values.to !== undefined && values.from > values.to ? fromAfterTo : undefined
 

@@ -3,21 +3,29 @@
  * `error.type` and never changes its meaning; new codes may be added. It is sent in the header `X-Error-Code` and
  * explained in the guide on errors.
  */
-
 import type { ErrorType } from "./api-errors.ts"
 
 interface CodeEntry {
   readonly status: number
   readonly type: ErrorType
-  /** What happened. */
   readonly meaning: string
-  /** What the caller can do about it. */
   readonly advice: string
 }
 
-const invalid = (meaning: string, advice: string) =>
-  ({ status: 400, type: "invalid_request", meaning, advice }) as const
-const unknown = (meaning: string, advice: string) => ({ status: 404, type: "not_found", meaning, advice }) as const
+const error =
+  (status: number, type: ErrorType) =>
+  (meaning: string, advice: string): CodeEntry => ({
+    status,
+    type,
+    meaning,
+    advice
+  })
+const invalid = error(400, "invalid_request")
+const unauthorized = error(401, "unauthorized")
+const unpaid = error(402, "insufficient_balance")
+const forbidden = error(403, "forbidden")
+const unknown = error(404, "not_found")
+const unavailable = error(503, "internal")
 
 const codes = {
   unreadable_request: invalid(
@@ -28,60 +36,42 @@ const codes = {
     "The request names no host, more than one, or one that cannot be parsed.",
     "Send one `Host` header with a name or an address, as HTTP clients do by default."
   ),
-  headers_too_large: {
-    status: 431,
-    type: "invalid_request",
-    meaning: "The request line and headers are larger than 16 KiB.",
-    advice: "Ask for fewer names at once, and leave out headers that the API does not need."
-  },
-  request_timeout: {
-    status: 408,
-    type: "invalid_request",
-    meaning: "The request did not arrive in time.",
-    advice: "Send it again, and check the network."
-  },
+  headers_too_large: error(431, "invalid_request")(
+    "The request line and headers are larger than 16 KiB.",
+    "Ask for fewer names at once, and leave out headers that the API does not need."
+  ),
+  request_timeout: error(408, "invalid_request")(
+    "The request did not arrive in time.",
+    "Send it again, and check the network."
+  ),
   no_such_endpoint: unknown(
     "No endpoint exists at this path. A path with a trailing slash is a different path.",
     "Use a path exactly as the reference has it."
   ),
-  method_not_allowed: {
-    status: 405,
-    type: "invalid_request",
-    meaning: "The path accepts another method: GET, or POST at `/mcp`. `Allow` lists the accepted methods.",
-    advice: "Use a method that `Allow` lists. HEAD is not served."
-  },
-  origin_not_allowed: {
-    status: 403,
-    type: "forbidden",
-    meaning: "A web page of another origin called `/mcp`.",
-    advice: "Call the API from a server, or have the operator set the address of the page's origin."
-  },
-  authorization_missing: {
-    status: 401,
-    type: "unauthorized",
-    meaning: "The request has no `Authorization` header.",
-    advice:
-      "Send `Authorization: Bearer <key>`. Many HTTP clients drop the header when they follow a redirect to another host."
-  },
-  authorization_malformed: {
-    status: 401,
-    type: "unauthorized",
-    meaning:
-      "The `Authorization` header was sent more than once, or is not `Bearer` followed by text in the form of an API key.",
-    advice: "Send it once, as `Authorization: Bearer <key>`. A key is `svc_data_` and 64 letters and digits."
-  },
-  unknown_key: {
-    status: 401,
-    type: "unauthorized",
-    meaning: "The key has the right form, but no such key exists, or it was revoked.",
-    advice: "Check whether the key was copied completely, or use another key."
-  },
-  scope_missing: {
-    status: 403,
-    type: "forbidden",
-    meaning: "The key lacks the scope of this endpoint; the message names it.",
-    advice: "Add the scope to the key in the console, or use a key that has it."
-  },
+  method_not_allowed: error(405, "invalid_request")(
+    "The path accepts another method: GET, or POST at `/mcp`. `Allow` lists the accepted methods.",
+    "Use a method that `Allow` lists. HEAD is not served."
+  ),
+  origin_not_allowed: forbidden(
+    "A web page of another origin called `/mcp`.",
+    "Call the API from a server, or have the operator set the address of the page's origin."
+  ),
+  authorization_missing: unauthorized(
+    "The request has no `Authorization` header.",
+    "Send `Authorization: Bearer <key>`. Many HTTP clients drop the header when they follow a redirect to another host."
+  ),
+  authorization_malformed: unauthorized(
+    "The `Authorization` header was sent more than once, or is not `Bearer` followed by text in the form of an API key.",
+    "Send it once, as `Authorization: Bearer <key>`. A key is `svc_data_` and 64 letters and digits."
+  ),
+  unknown_key: unauthorized(
+    "The key has the right form, but no such key exists, or it was revoked.",
+    "Check whether the key was copied completely, or use another key."
+  ),
+  scope_missing: forbidden(
+    "The key lacks the scope of this endpoint; the message names it.",
+    "Add the scope to the key in the console, or use a key that has it."
+  ),
   unknown_parameter: invalid(
     "The endpoint has no parameter with this name. Names are case-sensitive.",
     "Correct the name; the message suggests the nearest one. Leave out parameters that the endpoint does not have."
@@ -125,30 +115,22 @@ const codes = {
     "At `/mcp`: the request is not a message of the Model Context Protocol that the server accepts. The status may be another one below 500; the body is a JSON-RPC error with the details.",
     "Use a client of the protocol, and read the message of the error."
   ),
-  insufficient_balance: {
-    status: 402,
-    type: "insufficient_balance",
-    meaning: "The balance of the account does not cover the call.",
-    advice: "Add credits in the console, or turn on auto-recharge."
-  },
-  daily_spend_cap_reached: {
-    status: 402,
-    type: "insufficient_balance",
-    meaning: "The key has spent its daily budget, or the rest of it does not cover the call.",
-    advice: "Raise the key's daily budget in the console, or wait for the next day (UTC)."
-  },
-  weekly_spend_cap_reached: {
-    status: 402,
-    type: "insufficient_balance",
-    meaning: "The key has spent its weekly budget, or the rest of it does not cover the call.",
-    advice: "Raise the key's weekly budget in the console, or wait for Monday (UTC)."
-  },
-  monthly_spend_cap_reached: {
-    status: 402,
-    type: "insufficient_balance",
-    meaning: "The key has spent its monthly budget, or the rest of it does not cover the call.",
-    advice: "Raise the key's monthly budget in the console, or wait for the first of the month (UTC)."
-  },
+  insufficient_balance: unpaid(
+    "The balance of the account does not cover the call.",
+    "Add credits in the console, or turn on auto-recharge."
+  ),
+  daily_spend_cap_reached: unpaid(
+    "The key has spent its daily budget, or the rest of it does not cover the call.",
+    "Raise the key's daily budget in the console, or wait for the next day (UTC)."
+  ),
+  weekly_spend_cap_reached: unpaid(
+    "The key has spent its weekly budget, or the rest of it does not cover the call.",
+    "Raise the key's weekly budget in the console, or wait for Monday (UTC)."
+  ),
+  monthly_spend_cap_reached: unpaid(
+    "The key has spent its monthly budget, or the rest of it does not cover the call.",
+    "Raise the key's monthly budget in the console, or wait for the first of the month (UTC)."
+  ),
   unknown_branded_food: unknown(
     "No branded food has the id in the path.",
     "Take ids from the branded-food search, and percent-encode them."
@@ -161,37 +143,26 @@ const codes = {
     "No product has the id in the path. It may have been withdrawn by its store.",
     "Take ids from a store's products, and percent-encode them."
   ),
-  internal: {
-    status: 500,
-    type: "internal",
-    meaning: "A fault of the server. The operator is notified.",
-    advice: "Try again with exponential back-off. If the error persists, report it with the `X-Request-Id`."
-  },
-  overloaded: {
-    status: 503,
-    type: "internal",
-    meaning: "More calls are in progress than the server can answer at the same time.",
-    advice: "Wait for the seconds in `Retry-After`, then try again with exponential back-off."
-  },
-  too_many_in_flight: {
-    status: 503,
-    type: "internal",
-    meaning:
-      "The call waited five seconds for its turn: too many calls, or too many bytes of responses, of the same key or account are in progress; less often, of all callers together.",
-    advice:
-      "Make fewer concurrent calls, and read their responses faster. Wait for the seconds in `Retry-After`, then try again."
-  },
-  ledger_unavailable: {
-    status: 503,
-    type: "internal",
-    meaning: "The server cannot read or write the ledger at the moment, so it can neither check keys nor charge calls.",
-    advice: "Wait for the seconds in `Retry-After`, then try again with exponential back-off."
-  }
+  internal: error(500, "internal")(
+    "A fault of the server. The operator is notified.",
+    "Try again with exponential back-off. If the error persists, report it with the `X-Request-Id`."
+  ),
+  overloaded: unavailable(
+    "More calls are in progress than the server can answer at the same time.",
+    "Wait for the seconds in `Retry-After`, then try again with exponential back-off."
+  ),
+  too_many_in_flight: unavailable(
+    "The call waited five seconds for its turn: too many calls, or too many bytes of responses, of the same key or account are in progress; less often, of all callers together.",
+    "Make fewer concurrent calls, and read their responses faster. Wait for the seconds in `Retry-After`, then try again."
+  ),
+  ledger_unavailable: unavailable(
+    "The server cannot read or write the ledger at the moment, so it can neither check keys nor charge calls.",
+    "Wait for the seconds in `Retry-After`, then try again with exponential back-off."
+  )
 } satisfies Readonly<Record<string, CodeEntry>>
 
 export type ErrorCode = keyof typeof codes
 
 export const errorCodes: Readonly<Record<ErrorCode, CodeEntry>> = codes
 
-/** The codes alone, in the same order. */
 export const codeNames = Object.keys(codes) as ReadonlyArray<ErrorCode> // Object.keys loses the literal types

@@ -1,67 +1,20 @@
-/** What other rooms and the tests import of the schemas: records, endpoints, parameters and errors of the API, and columns of the warehouse. */
+/**
+ * The public surface of the schemas: records, endpoints, parameters and errors of the API, and columns of the
+ * warehouse.
+ */
 
-export {
-  type ApiError,
-  dailySpendCapReached,
-  ErrorBody,
-  errorTypes,
-  headersTooLarge,
-  type Invalid,
-  insufficientBalance,
-  internal,
-  invalid,
-  invalidRequest,
-  ledgerUnavailable,
-  malformedAuthorization,
-  methodNotAllowed,
-  missingAuthorization,
-  monthlySpendCapReached,
-  noSuchEndpoint,
-  notScoped,
-  originNotAllowed,
-  overloaded,
-  requestTimeout,
-  tooLargeTogether,
-  tooManyInFlight,
-  unclearHost,
-  unknownKey,
-  unknownRecord,
-  unreadableRequest,
-  weeklySpendCapReached
-} from "./api-errors.ts"
+export * from "./api-errors.ts"
 export * from "./data-sets.ts"
 export { Day, dayOf, daysBefore, isDay, Timestamp, yearsBefore } from "./dates.ts"
 export { numberToken, PublishedNumber, parseJsonKeepingNumbers } from "./decimals.ts"
 export { type Endpoint, templateOf } from "./endpoint.ts"
 export { endpoints } from "./endpoints.ts"
 export { codeNames, type ErrorCode, errorCodes } from "./error-codes.ts"
-export {
-  type CheckOutcome,
-  CheckResult,
-  Cursor,
-  DataSetRow,
-  type FeedLeftOut,
-  GenerationRow,
-  LeftOut,
-  RawFile,
-  Reject,
-  Run,
-  RunRecord,
-  StoreReadRow,
-  UnknownField
-} from "./ingest.ts"
+export * from "./ingest.ts"
 export { componentSchemas, jsonSchema } from "./json-schema.ts"
-export { likelyMeant } from "./nearest.ts"
+export { suggestName } from "./nearest.ts"
 export { idSources } from "./openapi/texts.ts"
-export type {
-  OpenApiDocument,
-  OpenApiHeader,
-  OpenApiOperation,
-  OpenApiParameter,
-  OpenApiResponse,
-  Reference,
-  SchemaObject
-} from "./openapi/types.ts"
+export type * from "./openapi/types.ts"
 export { type VersionNote, versions } from "./openapi/versions.ts"
 export { openApi } from "./openapi.ts"
 export { foreignCursor, type Parameters, type Read, type Values } from "./parameters.ts"

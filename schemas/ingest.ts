@@ -1,118 +1,99 @@
 /** The records of every pipeline run: tables of the warehouse schema `ingest`. Times are UTC. */
 import { Schema } from "effect"
 import { dataSets } from "./data-sets.ts"
+import { described } from "./described.ts"
 import { FetchStatus, ReadOutcome } from "./storefront/records.ts"
 
-const described = (description: string) => Schema.String.annotate({ description })
-const runId = described("Run that wrote the row: `ingest.run.run_id`.")
+const runId = described.text("Run that wrote the row: `ingest.run.run_id`.")
 const names = new Intl.ListFormat("en-GB", { type: "disjunction" }).format(dataSets.map(({ pipeline }) => pipeline))
-const pipeline = described(`Pipeline: ${names}.`)
-const feed = described("Feed within the pipeline, such as `gov-mars/1603`.")
-const rawFile = described("SHA-256 of the payload, its name in the raw archive: `ingest.raw_file.raw_sha256`.")
+const pipeline = described.text(`Pipeline: ${names}.`)
+const feed = described.text("Feed within the pipeline, such as `gov-mars/1603`.")
+const rawFile = described.text("SHA-256 of the payload, its name in the raw archive: `ingest.raw_file.raw_sha256`.")
 
 const Origin = Schema.Literals(["live", "replay", "sample"])
 
-/** The record of a run. */
 export const RunRecord = Schema.Struct({
-  run_id: described("Id of the run; sorts by start."),
+  run_id: described.text("Id of the run; sorts by start."),
   pipeline,
   origin: Origin.annotate({
     description: "Where the payloads came from: the network, a recorded folder, or the bundled samples."
   }),
-  outcome: Schema.Literals(["published", "unchanged", "partial", "failed", "checks_failed", "interrupted"]).annotate({
-    description:
-      "`published`: everything was read and new rows went live; `unchanged`: no row was new; `partial`: some feeds were left out (`ingest.left_out`), the others were published; `checks_failed`, `failed` and `interrupted` runs published nothing."
-  }),
-  started_at: described("When the run started, in UTC."),
-  finished_at: described(
+  outcome: described.oneOf(
+    ["published", "unchanged", "partial", "failed", "checks_failed", "interrupted"],
+    "`published`: everything was read and new rows went live; `unchanged`: no row was new; `partial`: some feeds were left out (`ingest.left_out`), the others were published; `checks_failed`, `failed` and `interrupted` runs published nothing."
+  ),
+  started_at: described.text("When the run started, in UTC."),
+  finished_at: described.text(
     "When everything had been read and merging began, or when the run ended without publishing; in UTC."
   ),
-  generation: Schema.NullOr(Schema.String).annotate({
-    description: "Generation in which the run changed its data set; null if it changed nothing."
-  }),
-  window_from: Schema.NullOr(Schema.String).annotate({
-    description: "First day requested with `--from`; null without it."
-  }),
-  window_to: Schema.NullOr(Schema.String).annotate({ description: "Last day requested with `--to`; null without it." }),
-  rows_read: Schema.NullOr(Schema.Int).annotate({
-    description:
-      "Payload rows that were read: the sum of loaded, unchanged and rejected. Null if the run failed or was interrupted before everything was read."
-  }),
-  rows_loaded: Schema.NullOr(Schema.Int).annotate({
-    description: "Payload rows with something new. Null if the run failed or was interrupted."
-  }),
-  rows_unchanged: Schema.NullOr(Schema.Int).annotate({
-    description:
-      "Payload rows with nothing new: already known, without a value, or of a metric that is not in the catalog. Null if the run failed or was interrupted."
-  }),
-  rows_rejected: Schema.NullOr(Schema.Int).annotate({
-    description:
-      "Payload rows that could not be read; each is in `ingest.reject`. Null if the run failed or was interrupted before everything was read."
-  }),
-  message: Schema.NullOr(Schema.String).annotate({ description: "What went wrong, in words; null if nothing did." })
+  generation: described.textOrNull("Generation in which the run changed its data set; null if it changed nothing."),
+  window_from: described.textOrNull("First day requested with `--from`; null without it."),
+  window_to: described.textOrNull("Last day requested with `--to`; null without it."),
+  rows_read: described.integerOrNull(
+    "Payload rows that were read: the sum of loaded, unchanged and rejected. Null if the run failed or was interrupted before everything was read."
+  ),
+  rows_loaded: described.integerOrNull("Payload rows with something new. Null if the run failed or was interrupted."),
+  rows_unchanged: described.integerOrNull(
+    "Payload rows with nothing new: already known, without a value, or of a metric that is not in the catalog. Null if the run failed or was interrupted."
+  ),
+  rows_rejected: described.integerOrNull(
+    "Payload rows that could not be read; each is in `ingest.reject`. Null if the run failed or was interrupted before everything was read."
+  ),
+  message: described.textOrNull("What went wrong, in words; null if nothing did.")
 })
 
 export type RunRecord = typeof RunRecord.Type
 
 export const Run = Schema.Struct({
   ...RunRecord.fields,
-  recorded_in: described(
+  recorded_in: described.text(
     "Generation that recorded the run. Later generations sort later as text, up to larder-999999."
   ),
-  rebuilt_in: Schema.NullOr(Schema.String).annotate({
-    description:
-      "Generation of the last rebuild that read the run's payloads again: the records of these payloads in `ingest` come from it. Null if there was none, or if that rebuild was rolled back."
-  }),
-  rolled_back_by: Schema.NullOr(Schema.String).annotate({
-    description:
-      "Generation of the rollback that undid this run: the live data does not descend from the run. Null if it was not rolled back."
-  })
+  rebuilt_in: described.textOrNull(
+    "Generation of the last rebuild that read the run's payloads again: the records of these payloads in `ingest` come from it. Null if there was none, or if that rebuild was rolled back."
+  ),
+  rolled_back_by: described.textOrNull(
+    "Generation of the rollback that undid this run: the live data does not descend from the run. Null if it was not rolled back."
+  )
 }).annotate({
   identifier: "ingest.run",
   description: "One row for each run of a pipeline, including runs that published nothing."
 })
 
 export const GenerationRow = Schema.Struct({
-  generation: described("Id of the generation. Ids sort by number, up to larder-999999."),
-  made_at: described("When it was made, by the clock of the machine that made it; in UTC."),
-  made_by: described("User, machine and version of Larder that made it."),
-  kind: Schema.Literals(["run", "rollback", "rebuild"]).annotate({
-    description: "What made the generation: a run, a rollback, or a rebuild of a data set from the raw archive."
-  }),
-  pipeline: Schema.NullOr(Schema.String).annotate({
-    description: "Pipeline of the run, rollback or rebuild; null for a rollback of all data sets."
-  }),
-  run_id: Schema.NullOr(Schema.String).annotate({ description: "The run; null for rollbacks and rebuilds." }),
-  went_back_to: Schema.NullOr(Schema.String).annotate({
-    description:
-      "Generation to which a rollback returned; null for other kinds, and if a data set was rolled back to before its first run."
-  }),
-  note: Schema.NullOr(Schema.String).annotate({
-    description: "Reason given for a rollback; null if none."
-  }),
-  rolled_back_by: Schema.NullOr(Schema.String).annotate({
-    description:
-      "Generation of the rollback that undid this one: the live data set does not descend from it. Null if it was not rolled back."
-  })
+  generation: described.text("Id of the generation. Ids sort by number, up to larder-999999."),
+  made_at: described.text("When it was made, by the clock of the machine that made it; in UTC."),
+  made_by: described.text("User, machine and version of Larder that made it."),
+  kind: described.oneOf(
+    ["run", "rollback", "rebuild"],
+    "What made the generation: a run, a rollback, or a rebuild of a data set from the raw archive."
+  ),
+  pipeline: described.textOrNull("Pipeline of the run, rollback or rebuild; null for a rollback of all data sets."),
+  run_id: described.textOrNull("The run; null for rollbacks and rebuilds."),
+  went_back_to: described.textOrNull(
+    "Generation to which a rollback returned; null for other kinds, and if a data set was rolled back to before its first run."
+  ),
+  note: described.textOrNull("Reason given for a rollback; null if none."),
+  rolled_back_by: described.textOrNull(
+    "Generation of the rollback that undid this one: the live data set does not descend from it. Null if it was not rolled back."
+  )
 }).annotate({
   identifier: "ingest.generation",
   description: "One row for each generation. Every run, every rollback and every rebuild makes one."
 })
 
 export const RawFile = Schema.Struct({
-  raw_sha256: described("SHA-256 of the payload, its name in the raw archive."),
-  url: described("Address of the request, without secrets."),
+  raw_sha256: described.text("SHA-256 of the payload, its name in the raw archive."),
+  url: described.text("Address of the request, without secrets."),
   pipeline,
   feed,
-  run_id: described("Run that first fetched this payload from this address."),
-  fetched_at: described("When it was fetched, in UTC."),
-  bytes: Schema.Int.annotate({ description: "Size of the payload in bytes." }),
-  content_type: Schema.NullOr(Schema.String).annotate({
-    description: "Content type of the response; null in recordings."
-  }),
-  rows_read: Schema.Int.annotate({ description: "Rows in the payload." }),
-  rows_rejected: Schema.Int.annotate({ description: "Rows in the payload that could not be read." }),
-  mapping_sha256: described("SHA-256 of the mapping with which the payload was last read."),
+  run_id: described.text("Run that first fetched this payload from this address."),
+  fetched_at: described.text("When it was fetched, in UTC."),
+  bytes: described.integer("Size of the payload in bytes."),
+  content_type: described.textOrNull("Content type of the response; null in recordings."),
+  rows_read: described.integer("Rows in the payload."),
+  rows_rejected: described.integer("Rows in the payload that could not be read."),
+  mapping_sha256: described.text("SHA-256 of the mapping with which the payload was last read."),
   origin: Origin.annotate({
     description:
       "Where that run got the payload from: the network, a recorded folder, or the bundled samples, which are mostly generated."
@@ -128,12 +109,11 @@ export const Reject = Schema.Struct({
   feed,
   run_id: runId,
   raw_sha256: rawFile,
-  position: Schema.Int.annotate({
-    description:
-      "Row in the payload, counted from 1. In CSV files of branded foods, the header is row 1, and a record with line breaks counts as one row. In their JSON files, it is the line."
-  }),
-  reason: described("Why the row could not be read; names the field."),
-  payload: described("The row as it is in the payload.")
+  position: described.integer(
+    "Row in the payload, counted from 1. In CSV files of branded foods, the header is row 1, and a record with line breaks counts as one row. In their JSON files, it is the line."
+  ),
+  reason: described.text("Why the row could not be read; names the field."),
+  payload: described.text("The row as it is in the payload.")
 }).annotate({
   identifier: "ingest.reject",
   description:
@@ -143,13 +123,14 @@ export const Reject = Schema.Struct({
 export const CheckResult = Schema.Struct({
   run_id: runId,
   pipeline,
-  name: described("Name of the check."),
-  severity: Schema.Literals(["error", "warning"]).annotate({
-    description: "A failed check of severity `error` prevents the whole run from being published."
-  }),
-  bad_rows: Schema.Int.annotate({ description: "Rows that the check found; 0 means passed." }),
-  examples: described("Up to five of the bad rows, as a JSON array."),
-  description: described("What is true if the check passes.")
+  name: described.text("Name of the check."),
+  severity: described.oneOf(
+    ["error", "warning"],
+    "A failed check of severity `error` prevents the whole run from being published."
+  ),
+  bad_rows: described.integer("Rows that the check found; 0 means passed."),
+  examples: described.text("Up to five of the bad rows, as a JSON array."),
+  description: described.text("What is true if the check passes.")
 }).annotate({
   identifier: "ingest.check_result",
   description: "Results of the checks that ran before a generation went live."
@@ -162,11 +143,11 @@ export const LeftOut = Schema.Struct({
   run_id: runId,
   pipeline,
   feed,
-  kind: Schema.Literals(["untrusted", "unreachable", "partial"]).annotate({
-    description:
-      "`untrusted`: the response is not what was requested, or is incomplete; `unreachable`: there was no response; `partial`: a store was read in part."
-  }),
-  reason: described("Why, in words.")
+  kind: described.oneOf(
+    ["untrusted", "unreachable", "partial"],
+    "`untrusted`: the response is not what was requested, or is incomplete; `unreachable`: there was no response; `partial`: a store was read in part."
+  ),
+  reason: described.text("Why, in words.")
 }).annotate({
   identifier: "ingest.left_out",
   description: "Feeds and stores that a run could not read or did not trust. Their earlier values stay."
@@ -176,28 +157,26 @@ export const LeftOut = Schema.Struct({
 export type FeedLeftOut = Pick<typeof LeftOut.Type, "feed" | "kind" | "reason">
 
 export const DataSetRow = Schema.Struct({
-  pipeline: described("Pipeline that publishes the data set."),
-  schema_name: described("Schema of the warehouse that contains it."),
-  title: described("Name of the data set."),
-  description: described("What the data set contains, and whether it consists of bundled samples."),
+  pipeline: described.text("Pipeline that publishes the data set."),
+  schema_name: described.text("Schema of the warehouse that contains it."),
+  title: described.text("Name of the data set."),
+  description: described.text("What the data set contains, and whether it consists of bundled samples."),
   origin: Origin.annotate({
     description:
       "`sample` if any row is a bundled sample; otherwise `live` if any row is from the network; otherwise `replay`, for recordings only."
   }),
-  is_sample: Schema.Boolean.annotate({
-    description: "Whether it contains bundled samples. Most of their values are generated, and are not market data."
-  }),
-  licence: described("Terms of the rows."),
-  attribution: described("The source to credit when the rows are shown."),
-  source_url: Schema.NullOr(Schema.String).annotate({
-    description:
-      "Address of the source; null if each row has its own. Samples have the format of that source, not its content."
-  }),
-  newest_on: Schema.NullOr(Schema.String).annotate({
-    description:
-      "Newest day in the data set: of an observation, a release or a read of a store. It can be in the future, because some prices are announced before their month begins."
-  }),
-  generation: described("Generation that last changed the data set.")
+  is_sample: described.flag(
+    "Whether it contains bundled samples. Most of their values are generated, and are not market data."
+  ),
+  licence: described.text("Terms of the rows."),
+  attribution: described.text("The source to credit when the rows are shown."),
+  source_url: described.textOrNull(
+    "Address of the source; null if each row has its own. Samples have the format of that source, not its content."
+  ),
+  newest_on: described.textOrNull(
+    "Newest day in the data set: of an observation, a release or a read of a store. It can be in the future, because some prices are announced before their month begins."
+  ),
+  generation: described.text("Generation that last changed the data set.")
 }).annotate({
   identifier: "ingest.data_set",
   description: "One row for each data set: what it is, where its rows came from, and whether they are samples."
@@ -207,8 +186,8 @@ export const Cursor = Schema.Struct({
   pipeline,
   feed,
   run_id: runId,
-  read_to: described("Newest day up to which the feed was read; the next run looks back from it."),
-  mapping_sha256: described(
+  read_to: described.text("Newest day up to which the feed was read; the next run looks back from it."),
+  mapping_sha256: described.text(
     "SHA-256 of the feed's mapping; when it changes, the next run reads the whole history again."
   )
 }).annotate({
@@ -219,39 +198,37 @@ export const Cursor = Schema.Struct({
 export const UnknownField = Schema.Struct({
   pipeline,
   feed,
-  field: described("Name of the field in the payload."),
-  run_id: described("Run that first found the field."),
-  example: described("A value of the field, shortened.")
+  field: described.text("Name of the field in the payload."),
+  run_id: described.text("Run that first found the field."),
+  example: described.text("A value of the field, shortened.")
 }).annotate({
   identifier: "ingest.unknown_field",
   description:
     "Fields of payloads that no mapping knows, such as newly added ones. They are worth a look, and are not an error."
 })
 
-const flag = (description: string) => Schema.Boolean.annotate({ description })
-const whole = (description: string) => Schema.Int.annotate({ description })
-const text = (description: string) => Schema.NullOr(Schema.String).annotate({ description })
-
 export const StoreReadRow = Schema.Struct({
-  run_id: described("Run that read the store: `ingest.run.run_id`."),
-  store_id: described("Store: `storefront.store.store_id`."),
-  read_at: described("When the store was read, in UTC."),
+  run_id: described.text("Run that read the store: `ingest.run.run_id`."),
+  store_id: described.text("Store: `storefront.store.store_id`."),
+  read_at: described.text("When the store was read, in UTC."),
   fetch_status: FetchStatus.annotate({
     description:
       "complete; partial: some of the store could not be read, so nothing was withdrawn, except products if `has_all_products` is true; failed: nothing was taken from the store."
   }),
   ...ReadOutcome.fields,
-  pages_read: whole("Responses of the store that were read, including empty last ones; 1 for a feed that is one file."),
-  products_read: whole("Published products that were found."),
-  has_all_products: flag(
+  pages_read: described.integer(
+    "Responses of the store that were read, including empty last ones; 1 for a feed that is one file."
+  ),
+  products_read: described.integer("Published products that were found."),
+  has_all_products: described.flag(
     "Whether the whole list of products was read, so that missing products were withdrawn. The collections do not matter for this."
   ),
-  is_taken: flag(
+  is_taken: described.flag(
     "Whether what was found went into the warehouse. False if the read failed, if its result was not trusted, or if a later read of the store was published first."
   ),
-  collections_read: whole("Collections that were found."),
-  currency: text("ISO 4217 currency in which the prices were served; null if unknown."),
-  seconds: Schema.Finite.annotate({ description: "How long the read took, in seconds." })
+  collections_read: described.integer("Collections that were found."),
+  currency: described.textOrNull("ISO 4217 currency in which the prices were served; null if unknown."),
+  seconds: described.number("How long the read took, in seconds.")
 }).annotate({
   identifier: "ingest.store_read",
   description: "One row for each read of a store, including reads that failed or found nothing new."

@@ -6,29 +6,30 @@ import { JsonSchema, Schema, SchemaRepresentation } from "effect"
 
 type Document = JsonSchema.JsonSchema
 
-const isSaid = (key: string, value: unknown) =>
+const isMeaningful = (key: string, value: unknown) =>
   !(
     (key === "additionalProperties" && value === true) ||
     (key === "minimum" && value === Number.MIN_SAFE_INTEGER) ||
     (key === "maximum" && value === Number.MAX_SAFE_INTEGER)
   )
 
-const said = <A>(json: A): A =>
-  JSON.parse(JSON.stringify(json), (key, value) => (isSaid(key, value) ? value : undefined))
+const withoutNoise = <A>(json: A): A =>
+  JSON.parse(JSON.stringify(json), (key, value) => (isMeaningful(key, value) ? value : undefined))
 
 /** One schema without named parts, such as a parameter's. */
-export const jsonSchema = (schema: Schema.Constraint): Document => said(Schema.toJsonSchemaDocument(schema).schema)
+export const jsonSchema = (schema: Schema.Constraint): Document =>
+  withoutNoise(Schema.toJsonSchemaDocument(schema).schema)
 
 /** Schemas that share their named parts; references point to `#/components/schemas/<identifier>`. */
 export const componentSchemas = (
   schemas: readonly [Schema.Constraint, ...Array<Schema.Constraint>]
 ): { readonly schemas: ReadonlyArray<Document>; readonly components: Readonly<Record<string, Document>> } => {
   const [first, ...rest] = schemas
-  const representations = SchemaRepresentation.toRepresentations([encodedAst(first), ...rest.map(encodedAst)])
+  const representations = SchemaRepresentation.toRepresentations([toEncodedAst(first), ...rest.map(toEncodedAst)])
   const { schemas: roots, definitions } = JsonSchema.toMultiDocumentOpenApi3_1(
     SchemaRepresentation.toJsonSchemaMultiDocument(representations)
   )
-  return said({ schemas: roots, components: definitions })
+  return withoutNoise({ schemas: roots, components: definitions })
 }
 
-const encodedAst = (schema: Schema.Constraint) => Schema.toCodecJson(schema).ast
+const toEncodedAst = (schema: Schema.Constraint) => Schema.toCodecJson(schema).ast

@@ -2,12 +2,12 @@
 import { closest, distance } from "fastest-levenshtein"
 
 /** The first name with the smallest edit distance. Case does not count: the known names are in lower case. */
-export const nearestTo = (name: string, known: ReadonlyArray<string>): string | undefined =>
+export const findNearest = (name: string, known: ReadonlyArray<string>): string | undefined =>
   known.length === 0 ? undefined : closest(name.toLowerCase(), known)
 
-/** The nearest name, if it is at most two edits or half of the letters away: a wild guess does not help. */
-export const likelyMeant = (name: string, known: ReadonlyArray<string>): string | undefined => {
-  const nearest = nearestTo(name, known)
+/** The nearest name, if it is at most two edits or half of the letters away. */
+export const suggestName = (name: string, known: ReadonlyArray<string>): string | undefined => {
+  const nearest = findNearest(name, known)
   return nearest !== undefined && distance(name.toLowerCase(), nearest) <= Math.max(2, name.length / 2)
     ? nearest
     : undefined

@@ -97,7 +97,7 @@ describe("the schemas of the OpenAPI document, which clients are generated from"
   /** Every schema with a type, with its key. */
   const typed = entries([document.components.schemas, document.paths]).filter(([, value]) => "type" in Object(value))
 
-  it("give every number 64 bits: without a format it has 32 in Go", () => {
+  it("give every number 64 bits: without a format, Go uses 32", () => {
     const numbers = typed.filter(([, value]) => Object(value).type === "number")
     assert.isAbove(numbers.length, 20)
     for (const [name, value] of numbers) assert.strictEqual(Object(value).format, "double", name)
@@ -110,7 +110,7 @@ describe("the schemas of the OpenAPI document, which clients are generated from"
     })
     assert.deepStrictEqual(others, [])
   })
-  it("let an object hold anything where they do not say what it holds", () => {
+  it("allow anything in an object whose properties they do not list", () => {
     const { attributes } = Object(document.components.schemas.CommodityCatalogEntry?.properties)
     assert.deepStrictEqual([attributes.type, attributes.additionalProperties], ["object", true])
   })
@@ -190,7 +190,7 @@ describe("the examples of the OpenAPI document", () => {
       }
     }
   })
-  it("give no cursor, and nothing that selects one of two shapes: tools fill in what they find", () => {
+  it("include neither a cursor nor a parameter that selects a shape, because tools fill in the examples", () => {
     for (const { get } of operations) {
       const cursors = get.parameters.filter(({ name }) => name === "cursor")
       for (const cursor of cursors) assert.notProperty(cursor, "example")

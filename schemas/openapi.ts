@@ -7,8 +7,8 @@ import { dataSets } from "./data-sets.ts"
 import { type Endpoint, templateOf } from "./endpoint.ts"
 import { endpoints } from "./endpoints.ts"
 import { componentSchemas, jsonSchema } from "./json-schema.ts"
-import { headers, responsesOf, sharedResponses } from "./openapi/responses.ts"
-import { idSources, info, key } from "./openapi/texts.ts"
+import { buildResponses, buildSharedResponses, headers } from "./openapi/responses.ts"
+import { idSources, info, securityScheme } from "./openapi/texts.ts"
 import type { OpenApiDocument, OpenApiParameter, OpenApiServer } from "./openapi/types.ts"
 import { versions } from "./openapi/versions.ts"
 import type { Parameter } from "./parameters.ts"
@@ -20,9 +20,8 @@ interface OpenApiOptions {
   readonly servers?: ReadonlyArray<OpenApiServer>
 }
 
-/** The document as plain JSON, a new copy each time. */
 export const openApi = (options: OpenApiOptions = { version: "1" }): OpenApiDocument => {
-  const { schemas, components } = spelledOut(
+  const { schemas, components } = spellOutTypes(
     componentSchemas([ErrorBody, ...endpoints.map(({ documented, response }) => documented ?? response)])
   )
   const [error = {}, ...responses] = schemas
@@ -40,9 +39,9 @@ export const openApi = (options: OpenApiOptions = { version: "1" }): OpenApiDocu
             operationId: endpoint.id,
             tags: [endpoint.tag],
             summary: endpoint.summary,
-            description: `${endpoint.description}\n\n${terms(endpoint)}`,
-            parameters: parametersOf(endpoint),
-            responses: responsesOf(endpoint, responses[i] ?? {}, error),
+            description: `${endpoint.description}\n\n${describeTerms(endpoint)}`,
+            parameters: buildParameters(endpoint),
+            responses: buildResponses(endpoint, responses[i] ?? {}, error),
             "x-scope": endpoint.scope,
             "x-credits": endpoint.credits
           }
@@ -51,9 +50,9 @@ export const openApi = (options: OpenApiOptions = { version: "1" }): OpenApiDocu
     ),
     components: {
       schemas: components,
-      responses: sharedResponses(error),
+      responses: buildSharedResponses(error),
       headers: structuredClone(headers),
-      securitySchemes: { key: { ...key } }
+      securitySchemes: { key: { ...securityScheme } }
     },
     "x-changes": structuredClone(versions)
   }
@@ -63,7 +62,7 @@ export const openApi = (options: OpenApiOptions = { version: "1" }): OpenApiDocu
  * States what client generators do not assume. In Go, a number without a format has 32 bits (1.4723 becomes
  * 1.4723000526). An object schema without properties becomes a type without fields, which drops all values.
  */
-const spelledOut = <A>(schemas: A): A =>
+const spellOutTypes = <A>(schemas: A): A =>
   JSON.parse(JSON.stringify(schemas), (_key, value) => {
     const { additionalProperties, properties, type } = Object(value)
     if (type === "number") return { ...value, format: "double" }
@@ -71,21 +70,20 @@ const spelledOut = <A>(schemas: A): A =>
     return isAnything ? { ...value, additionalProperties: true } : value
   })
 
-const terms = ({ scope, credits }: Endpoint) =>
+const describeTerms = ({ scope, credits }: Endpoint) =>
   `Requires the scope \`${scope}\`. Costs ${credits} credits (${(credits / 1000).toFixed(2)} USD).`
 
-const parametersOf = (endpoint: Endpoint): ReadonlyArray<OpenApiParameter> => [
-  ...(endpoint.record === undefined ? [] : [pathId(endpoint.record, exampleId(endpoint))]),
-  ...Object.entries(endpoint.parameters).map(([name, parameter]) => queryParameter(name, parameter))
+const buildParameters = (endpoint: Endpoint): ReadonlyArray<OpenApiParameter> => [
+  ...(endpoint.record === undefined ? [] : [buildPathId(endpoint.record, readExampleId(endpoint))]),
+  ...Object.entries(endpoint.parameters).map(([name, parameter]) => buildQueryParameter(name, parameter))
 ]
 
-/** The id in the path of the first example. */
-const exampleId = ({ examples, path }: Endpoint): string => {
+const readExampleId = ({ examples, path }: Endpoint): string => {
   const [example] = Object.values(examples)
   return example?.target.split("?")[0]?.split("/")[path.split("/").indexOf(":id")] ?? ""
 }
 
-const pathId = (record: keyof typeof idSources, example: string): OpenApiParameter => ({
+const buildPathId = (record: keyof typeof idSources, example: string): OpenApiParameter => ({
   name: "id",
   in: "path",
   required: true,
@@ -94,7 +92,7 @@ const pathId = (record: keyof typeof idSources, example: string): OpenApiParamet
   example
 })
 
-const queryParameter = (name: string, parameter: Parameter<unknown>): OpenApiParameter => ({
+const buildQueryParameter = (name: string, parameter: Parameter<unknown>): OpenApiParameter => ({
   name,
   in: "query",
   required: parameter.required,

@@ -193,7 +193,7 @@ describe("a query", () => {
       invalid("unknown_parameter", "Unknown query parameter: cursor. This endpoint takes none.")
     )
   })
-  it("gives only declared values, or names what it rejects", () => {
+  it("returns only declared values, or names the rejected one", () => {
     const pairs = fc.array(
       fc.tuple(fc.constantFrom("series", "from", "limit", "__proto__", "x"), fc.string({ maxLength: 6 })),
       { maxLength: 5 }

@@ -5,16 +5,15 @@
 import { Schema } from "effect"
 import { type Invalid, invalid } from "./api-errors.ts"
 import { isDay } from "./dates.ts"
-import { nearestTo } from "./nearest.ts"
+import { findNearest } from "./nearest.ts"
 
-/** The result of reading a parameter: its value, or what is wrong with it. */
 export type Read<A> = { readonly value: A } | Invalid
 
 export interface Parameter<A> {
   readonly kind: "text" | "day" | "limit" | "cursor" | "list"
   readonly description: string
   readonly required: boolean
-  /** What the value means, for the documentation: an integer from 1 to 200, not the text that encodes it. */
+  /** The meaning of the value, for the documentation: an integer from 1 to 200, not the text that encodes it. */
   readonly schema: Schema.Constraint
   readonly example?: string | number
   /** `text` is undefined if the parameter is absent. */
@@ -46,7 +45,7 @@ export const country = (options: Documented): Parameter<string | undefined> => (
   }
 })
 
-/** A calendar day. An empty text and a day that does not exist are refused. */
+/** A calendar day. Rejects an empty text and a day that does not exist. */
 export const day = (options: Documented): Parameter<string | undefined> => ({
   kind: "day",
   required: false,
@@ -68,7 +67,7 @@ interface LimitOptions {
    */
   readonly selects?: true
   readonly maximum: number
-  /** What happens above the maximum: the request is refused, or the maximum is used. */
+  /** Above the maximum, the request is rejected or the maximum is used. */
   readonly above: Invalid | "served as the maximum"
 }
 
@@ -106,7 +105,7 @@ export const cursor: Parameter<string | undefined> = {
   read: (_name, text) => ({ value: text === "" ? undefined : text })
 }
 
-/** The 400 for a cursor that was changed or cut, or that belongs to another endpoint, other filters or another id. */
+/** The 400 for a cursor that was changed or truncated, or that belongs to another endpoint, id or filters. */
 export const foreignCursor = invalid(
   "cursor_damaged",
   "cursor is damaged, or belongs to another endpoint, id or set of filters"
@@ -158,7 +157,7 @@ export const readQuery = <P extends Parameters>(parameters: P, query: URLSearchP
   const given = new Map<string, string>()
   const repeated: Array<string> = []
   for (const [name, value] of query) {
-    if (!Object.hasOwn(parameters, name)) return unknownParameter(name, nearestTo(name, Object.keys(parameters)))
+    if (!Object.hasOwn(parameters, name)) return unknownParameter(name, findNearest(name, Object.keys(parameters)))
     if (given.has(name)) repeated.push(name)
     given.set(name, value)
   }

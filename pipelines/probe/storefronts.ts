@@ -8,9 +8,9 @@ import { Origin } from "../run/origins/origin.ts"
 import type { Batch } from "../storefronts/decode/feed.ts"
 import { feedKinds } from "../storefronts/feed-kinds.ts"
 import { type StorePolicy, storePolicy } from "../storefronts/source/crawl/policy.ts"
-import { nothingKnown } from "../storefronts/source/crawl/product-list.ts"
+import { noKnownProducts } from "../storefronts/source/crawl/product-list.ts"
 import { listAddress, withOperatorFiles } from "../storefronts/source/operator-files.ts"
-import { type ListedStore, storesIn } from "../storefronts/source/store-list.ts"
+import { type ListedStore, parseStoreList } from "../storefronts/source/store-list.ts"
 import { type Finding, tooManyRejects, verdictsOf } from "./verdict.ts"
 
 /** Enough for some hundred products of any feed. */
@@ -29,7 +29,7 @@ const onlyTheBeginning = (origin: Origin["Service"]) =>
     ...origin,
     open: (ask, resume) =>
       Effect.map(origin.open(ask, resume), (answer) => {
-        if (ask.longest !== policy.longestFile) return answer
+        if (ask.longest !== policy.maxFileBytes) return answer
         const { file: _file, ...rest } = answer
         let left = mostBytesOfFile
         const body = answer.body.pipe(
@@ -65,7 +65,7 @@ const probeStore = Effect.fnUntraced(function* (store: ListedStore) {
     first.push(batch)
     return batch.products.length + batch.rejects.length > 0 ? Effect.fail(new Enough()) : Effect.void
   }
-  const read = feedKinds[store.kind].read(store, take, policy, nothingKnown)
+  const read = feedKinds[store.kind].read(store, take, policy, noKnownProducts)
   const ended = yield* Effect.catchTag(read, "Enough", () => Effect.succeed(undefined))
   const batch = first.at(-1)
   if (ended === undefined && batch !== undefined) return judge(feed, batch)
@@ -83,7 +83,7 @@ export const probeStorefronts = Effect.fn("probe.storefronts")(function* (given:
     Origin,
     origin
   )
-  const stores = yield* storesIn("stores.json", yield* Effect.orDie(fs.readFileString(path)))
+  const stores = yield* parseStoreList("stores.json", yield* Effect.orDie(fs.readFileString(path)))
   const found = yield* Effect.forEach(stores, probeStore, { concurrency: storesAtOnce }).pipe(
     Effect.provideService(Origin, onlyTheBeginning(origin))
   )

@@ -4,7 +4,7 @@ import { error, shrinkage, warning } from "../run/severity.ts"
 
 const listed = (sighting: string) => `from ${sighting} where kind = 'product' and is_listed`
 
-/** Products that are no longer listed although no complete list of their store shows that they are gone. */
+/** Products that are no longer listed, although no complete list of their store shows that they are gone. */
 const vanished = `
   select count(*)
   from (${listed("live.storefront.sighting")}) l

@@ -1,6 +1,6 @@
 /**
- * The kinds of feeds: what is requested of a store, which decoder reads it, and how its optional fields are called. A
- * new kind is one entry here, its decoder, and its name in `storeKinds` of `schemas/storefront/tables.ts`.
+ * The kinds of feeds: the requests to a store, the decoder, and the names of optional fields. A new kind is one entry
+ * here, its decoder, and its name in `storeKinds` of `schemas/storefront/tables.ts`.
  */
 import type { Effect } from "effect"
 import { exportColumns, readShopifyCsv } from "./decode/csv/shopify-csv.ts"
@@ -8,14 +8,13 @@ import type { ReadFile } from "./decode/feed.ts"
 import { readGoogleMerchant } from "./decode/google/google-merchant.ts"
 import { readFeedFile } from "./source/crawl/feed-file.ts"
 import type { StorePolicy } from "./source/crawl/policy.ts"
-import type { Known } from "./source/crawl/product-list.ts"
-import type { Fatal, Needs } from "./source/crawl/requests.ts"
+import type { KnownProducts } from "./source/crawl/product-list.ts"
+import type { LocalFault, RequestNeeds } from "./source/crawl/requests.ts"
 import { readShopify } from "./source/crawl/shopify.ts"
-import type { StoreRead, Take } from "./source/crawl/store-read.ts"
+import type { StoreRead, TakeRows } from "./source/crawl/store-read.ts"
 import { readWooCommerce } from "./source/crawl/woocommerce.ts"
 import type { ListedStore } from "./source/store-list.ts"
 
-/** Fields that a feed may leave out: see `stage/optional-fields.ts`. */
 export type OptionalField =
   | "vendor"
   | "product_type"
@@ -36,23 +35,28 @@ interface FeedKind {
   /** Sends the requests, decodes the answers, and passes the rows to `take`. */
   readonly read: <E, R>(
     store: ListedStore,
-    take: Take<E, R>,
+    take: TakeRows<E, R>,
     policy: StorePolicy,
-    known: Known<E, R>
-  ) => Effect.Effect<StoreRead, E | Fatal, R | Needs>
-  /** In a file, rows with the same product id are variants of one product; in a shop's pages they repeat the product. */
+    known: KnownProducts<E, R>
+  ) => Effect.Effect<StoreRead, E | LocalFault, R | RequestNeeds>
+  /**
+   * In a file, rows with the same product id are variants of one product; in a shop's pages they repeat the product.
+   */
   readonly isFile: boolean
-  /** The items of the feed contain a field only if it has a value there. */
+  /** Items contain a field only if it has a value. */
   readonly omitsEmptyFields?: true
-  /** Names of optional fields, as the decoder passes them to `Judged.saw`. A field without names is not checked. */
+  /**
+   * Names of optional fields, as the decoder passes them to `FeedStats.recordField`. A field without names is not
+   * checked.
+   */
   readonly fields: Partial<Readonly<Record<OptionalField, ReadonlyArray<string>>>>
 }
 
-/** One request, for a file of any size. Some row must state each field of `needed`. */
+/** One request, for a file of any size. Some row must have each of the `required` fields. */
 const oneFile =
-  (decode: ReadFile, needed: ReadonlyArray<string> = []): FeedKind["read"] =>
+  (decode: ReadFile, required: ReadonlyArray<string> = []): FeedKind["read"] =>
   (store, take, policy) =>
-    readFeedFile(store, { decode, needed }, take, policy)
+    readFeedFile(store, { decode, required }, take, policy)
 
 export const feedKinds: Readonly<Record<ListedStore["kind"], FeedKind>> = {
   // meta.json, the pages of products.json and collections.json, and the members of each collection

@@ -10,10 +10,10 @@ import type { Batch, ReadFile } from "./decode/feed.ts"
 import { readGoogleMerchant } from "./decode/google/google-merchant.ts"
 import { readCollections, readMembers, readShopifyProducts } from "./decode/json/shopify-json.ts"
 import { readWooCommerceProducts } from "./decode/json/woocommerce.ts"
-import type { Page } from "./decode/page.ts"
+import type { FeedPage } from "./decode/page.ts"
 import { feedKinds } from "./feed-kinds.ts"
 import { mappingHash, mappingVersion } from "./mapping-version.ts"
-import { assemble } from "./normalise/assemble.ts"
+import { assembleProducts } from "./normalise/assemble.ts"
 import type { ListedStore } from "./source/store-list.ts"
 import { stageRows } from "./stage/stage-rows.ts"
 
@@ -31,7 +31,7 @@ const file = (domain: string, kind: ListedStore["kind"], decode: ReadFile, name:
   kind,
   batches: decode(pieces(payloadOf(name)), { currency: "CHF" })
 })
-const pages = (domain: string, kind: ListedStore["kind"], ...read: ReadonlyArray<Page>): Feed => ({
+const pages = (domain: string, kind: ListedStore["kind"], ...read: ReadonlyArray<FeedPage>): Feed => ({
   domain,
   kind,
   batches: pieces(...read.map(({ batch }) => batch))
@@ -80,7 +80,7 @@ const rowsOf = Effect.gen(function* () {
     yield* db.run(`insert into feed.store values (${literal(domain)}, 'EUR', ${feedKinds[kind].isFile})`)
   }
   yield* settled
-  const counts = yield* assemble(db, "run-1", folder, surveys)
+  const counts = yield* assembleProducts(db, "run-1", folder, surveys)
   const rows: Record<string, unknown> = { rejects, counts }
   for (const [name, query] of Object.entries(queries)) {
     const found = yield* db.all(Json, `select to_json(found)::varchar as row from (${query}) found`)
@@ -89,11 +89,11 @@ const rowsOf = Effect.gen(function* () {
   return rows
 })
 
-itWorks("feeds of every kind become the rows that were recorded for this version of the mapping", () =>
+itWorks("maps feeds of every kind to the golden rows of this mapping version", () =>
   Effect.gen(function* () {
     assert.sameMembers([...new Set(feeds.map(({ kind }) => kind))], Object.keys(feedKinds))
     goldenRows(golden, mappingVersion, yield* rowsOf)
   })
 )
 
-itWorks("the hash of the mapping is a SHA-256", () => Effect.sync(() => assert.match(mappingHash, /^[0-9a-f]{64}$/)))
+itWorks("the mapping hash is a SHA-256 digest", () => Effect.sync(() => assert.match(mappingHash, /^[0-9a-f]{64}$/)))

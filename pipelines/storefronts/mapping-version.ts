@@ -1,12 +1,15 @@
-/** The version of the mapping from feed rows to rows of `storefront`. A store that another version read never waits. */
+/**
+ * The version of the mapping from feed rows to rows of `storefront`. A store that was read with another version does
+ * not wait.
+ */
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { wordFiles } from "./normalise/category/dictionary.ts"
 import { taxonomyFiles } from "./normalise/category/taxonomy.ts"
 
 /**
- * Raise it by one with every change after which the same feed gives other products, variants, collections or categories,
- * except for changes of the word lists and the taxonomy. Then record the rows of the new version, as
+ * Raise it by one with every change after which the same feed becomes other products, variants, collections or
+ * categories, except for changes of the word lists and the taxonomy. Then record the rows of the new version, as
  * mapping-version.test.ts says.
  */
 export const mappingVersion = 1
@@ -14,5 +17,5 @@ export const mappingVersion = 1
 const hash = createHash("sha256").update(String(mappingVersion))
 for (const file of [...wordFiles(), ...taxonomyFiles()]) hash.update(readFileSync(file))
 
-/** What a run records as `mapping_sha256`: the version, and the data files that decide categories. */
+/** Recorded as `mapping_sha256`: hash of the version and of the data files that decide categories. */
 export const mappingHash = hash.digest("hex")

@@ -1,11 +1,10 @@
-/** What the live generation knows about the stores. */
+/** Reads the known stores and their listed products from the live generation. */
 import { readFileSync } from "node:fs"
 import { type DuckDb, fromLive, type Layout, literal, liveDataSetOf, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import type { RunContext } from "../run/pipeline.ts"
 import type { ListedStore } from "./source/store-list.ts"
 
-/** The listed products of a store, and the result of its last read. */
 const KnownStore = Schema.Struct({
   domain: Schema.String,
   kind: Schema.String,
@@ -20,22 +19,18 @@ const KnownStore = Schema.Struct({
 })
 export type KnownStore = typeof KnownStore.Type
 
-export interface Previous {
-  readonly stores: ReadonlyMap<string, KnownStore>
-}
+export type LiveStores = ReadonlyMap<string, KnownStore>
 
-const nothingYet: Previous = { stores: new Map() }
+const noStores: LiveStores = new Map()
 
-const stores = readFileSync(new URL("./known-stores.sql", import.meta.url), "utf8")
+const knownStores = readFileSync(new URL("./known-stores.sql", import.meta.url), "utf8")
 
-export const readPrevious = ({ layout }: RunContext) =>
-  fromLive(layout, storefront, nothingYet, (db) =>
-    Effect.all({
-      stores: Effect.map(db.all(KnownStore, stores), (rows) => new Map(rows.map((row) => [row.domain, row])))
-    })
+export const readKnownStores = ({ layout }: RunContext) =>
+  fromLive(layout, storefront, noStores, (db) =>
+    Effect.map(db.all(KnownStore, knownStores), (rows): LiveStores => new Map(rows.map((row) => [row.domain, row])))
   )
 
-const makeKnown = (live: string) => `
+const copyKnownProducts = (live: string) => `
   attach ${literal(live)} as live (read_only);
   insert into feed.known
   select domain, native_id
@@ -48,17 +43,17 @@ const makeKnown = (live: string) => `
 const Id = Schema.Struct({ native_id: Schema.String })
 
 /**
- * Returns a function that gives the native ids of a store's listed products. They are copied, because another
- * generation may be live by then.
+ * Returns a function that returns the native ids of a store's listed products. They are copied, because another
+ * generation may be live by the time of the call.
  */
 export const stageKnownProducts = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   layout: Layout,
-  { stores }: Previous
+  stores: LiveStores
 ) {
   yield* db.run("create table feed.known (domain varchar, native_id varchar)")
   const { file: live } = yield* liveDataSetOf(layout, storefront)
-  if (stores.size > 0 && live !== undefined) yield* db.run(makeKnown(live))
+  if (stores.size > 0 && live !== undefined) yield* db.run(copyKnownProducts(live))
   return ({ domain, kind }: ListedStore) => {
     if (stores.get(domain)?.kind !== kind) return Effect.succeed<ReadonlySet<string>>(new Set())
     return Effect.map(
@@ -67,4 +62,4 @@ export const stageKnownProducts = Effect.fnUntraced(function* (
     )
   }
 })
-export type KnownProducts = Effect.Success<ReturnType<typeof stageKnownProducts>>
+export type FindKnownProducts = Effect.Success<ReturnType<typeof stageKnownProducts>>

@@ -1,55 +1,49 @@
-/** Reads one store of the list. Its rows are staged as they arrive; its outcome is reported at the end. */
+/** Reads one store of the list. Its rows are staged as they arrive, and its outcome is returned at the end. */
 import { rawFileTable, rejectTable, type Staging } from "@larder/warehouse"
 import { Clock, Effect } from "effect"
 import type { RawFile } from "../run/archive/fetch-list.ts"
 import { Progress } from "../run/progress.ts"
 import { feedKinds } from "./feed-kinds.ts"
 import { mappingHash } from "./mapping-version.ts"
-import type { KnownProducts } from "./previous.ts"
+import type { FindKnownProducts } from "./previous.ts"
 import { storePolicy } from "./source/crawl/policy.ts"
-import { type Done, feedOf, type StoreRead, storeRead, type Take } from "./source/crawl/store-read.ts"
+import { feedName, makeStoreRead, type ReadStore, type StoreRead, type TakeRows } from "./source/crawl/store-read.ts"
 import type { ListedStore } from "./source/store-list.ts"
 import type { stageRows } from "./stage/stage-rows.ts"
 
 const pipeline = "storefronts"
 
-interface Target {
+interface StoreReadContext {
   readonly run_id: string
-  /** When the list was read. It is the time of a read that fetched nothing, since a repeated run knows it too. */
+  /** When the list was read. Also the time of a read that fetched nothing, because a repeated run has it too. */
   readonly asked_at: string
   readonly staging: Staging
   readonly rows: Effect.Success<ReturnType<typeof stageRows>>
-  readonly known: KnownProducts
+  readonly known: FindKnownProducts
 }
 
-/** Numbers of rejects that do not identify their product or collection. */
-interface Nameless {
-  readonly products: number
-  readonly collections: number
-}
-
-const orUnclear = (read: StoreRead, { collections, products }: Nameless): StoreRead => {
+/** A reject that does not identify its product or collection may be one that is already known. */
+const checkUnnamedRejects = (read: StoreRead, collections: number, products: number): StoreRead => {
   if (read.fetch_status === "failed" || products + collections === 0) return read
   const has_all_products = read.has_all_products && products === 0
   if (read.outcome !== "complete") return { ...read, has_all_products }
   const rows = products + collections
-  return storeRead("unclear", rows === 1 ? "there is 1 such row" : `there are ${rows} such rows`, {
+  return makeStoreRead("unclear", rows === 1 ? "there is 1 such row" : `there are ${rows} such rows`, {
     ...read,
     has_all_products
   })
 }
 
-export const readStore = Effect.fn("Storefronts.readStore")(function* (store: ListedStore, target: Target) {
+export const readStore = Effect.fn("Storefronts.readStore")(function* (store: ListedStore, target: StoreReadContext) {
   const progress = yield* Progress
   const { asked_at, rows, run_id, staging } = target
   const began = yield* Clock.currentTimeMillis
-  const feed = feedOf(store)
+  const feed = feedName(store)
   yield* progress.advance({ reading: feed })
   const about = { pipeline, feed, run_id }
   const payloads = new Map<string, { readonly raw: RawFile; rows_read: number; rows_rejected: number }>()
-  /** Each of these may be a product or collection that is already known. */
-  const nameless = { products: 0, collections: 0 }
-  const take = Effect.fnUntraced(function* (batch: Parameters<Take<never, never>>[0], raw: RawFile) {
+  const unnamedRejects = { products: 0, collections: 0 }
+  const take = Effect.fnUntraced(function* (batch: Parameters<TakeRows<never, never>>[0], raw: RawFile) {
     const { fetched_at, sha256: raw_sha256, url } = raw
     const payload = payloads.get(url + raw_sha256) ?? { raw, rows_read: 0, rows_rejected: 0 }
     payloads.set(url + raw_sha256, payload)
@@ -57,7 +51,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     const count = batch.rows.length + batch.collections.length + batch.rejects.length
     payload.rows_read += count
     payload.rows_rejected += batch.rejects.length
-    nameless[batch.collections.length > 0 ? "collections" : "products"] +=
+    unnamedRejects[batch.collections.length > 0 ? "collections" : "products"] +=
       batch.rejects.length - (batch.rejected?.length ?? 0)
     yield* staging.add(
       rejectTable,
@@ -68,7 +62,7 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
   const ended = yield* feedKinds[store.kind]
     .read(store, take, storePolicy, { listed: target.known(store) })
     .pipe(Effect.catchTag("Unread", Effect.die)) // each reader turns it into an outcome
-  const read = orUnclear(ended, nameless)
+  const read = checkUnnamedRejects(ended, unnamedRejects.collections, unnamedRejects.products)
   const all = [...payloads.values()]
   yield* staging.add(
     rawFileTable,
@@ -97,5 +91,5 @@ export const readStore = Effect.fn("Storefronts.readStore")(function* (store: Li
     rows_rejected: all.reduce((sum, { rows_rejected }) => sum + rows_rejected, 0),
     read_at: all.reduce((last, { raw }) => (raw.fetched_at > last ? raw.fetched_at : last), asked_at),
     seconds: ((yield* Clock.currentTimeMillis) - began) / 1000
-  } satisfies Done as Done
+  } satisfies ReadStore as ReadStore
 })

@@ -1,6 +1,6 @@
 /**
- * Reads every store of the list, many concurrently, and stages the rows. A store that cannot be read is recorded as
- * such and never prevents the others from being published.
+ * Reads the stores of the list, many concurrently, and stages their rows. A store that cannot be read is recorded, and
+ * never prevents the others from being published.
  */
 import { literal, storefront, storeReadTable, storeTable } from "@larder/warehouse"
 import { Effect, FileSystem, Path, Schema } from "effect"
@@ -11,20 +11,20 @@ import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../ru
 import { Progress } from "../run/progress.ts"
 import { feedKinds } from "./feed-kinds.ts"
 import { mappingHash } from "./mapping-version.ts"
-import { assemble } from "./normalise/assemble.ts"
+import { assembleProducts } from "./normalise/assemble.ts"
 import { dictionary } from "./normalise/category/dictionary.ts"
-import { readPrevious, stageKnownProducts } from "./previous.ts"
+import { readKnownStores, stageKnownProducts } from "./previous.ts"
 import { readStore } from "./read-store.ts"
-import { isTaken, outcomes } from "./source/crawl/outcome.ts"
-import { type Done, feedOf } from "./source/crawl/store-read.ts"
-import { dueAmong } from "./source/due.ts"
+import { isAccepted, outcomes } from "./source/crawl/outcome.ts"
+import { feedName, type ReadStore } from "./source/crawl/store-read.ts"
+import { pickDueStores } from "./source/due.ts"
 import { listAddress, listName, withOperatorFiles } from "./source/operator-files.ts"
-import { StoreListUnusable, storesIn } from "./source/store-list.ts"
-import { withhold, withProductsRead } from "./stage/check-reads.ts"
+import { parseStoreList, StoreListUnusable } from "./source/store-list.ts"
+import { checkReads, removeUnaccepted } from "./stage/check-reads.ts"
 import { stageRows } from "./stage/stage-rows.ts"
 
-/** Stores read concurrently. Each holds at most one page of a few MB, and most of them are waiting for their hosts. */
-const atOnce = 128
+/** Each has at most one page of a few MB in memory, and most of them are waiting for their hosts. */
+const maxConcurrentStores = 128
 
 const readList = Effect.fnUntraced(function* (name: string) {
   const archive = yield* Archive
@@ -36,52 +36,51 @@ const readList = Effect.fnUntraced(function* (name: string) {
     })
   )
   const text = yield* Effect.orDie(fs.readFileString(path)) // the archive has just written it
-  return { fetched_at, stores: yield* storesIn(name, text) }
+  return { fetched_at, stores: yield* parseStoreList(name, text) }
 })
 
 const Id = Schema.Struct({ domain: Schema.String, store_id: Schema.String })
 
-const known = ({ read, store }: Done) =>
+const storeValues = ({ read, store }: ReadStore) =>
   `(${literal(store.domain)}, ${read.currency === null ? "null" : literal(read.currency)}, ${feedKinds[store.kind].isFile})`
 
-/** Stages a row for each store, and a row for each read. */
-const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext, done: ReadonlyArray<Done>) {
-  yield* staging.db.run(`insert into feed.store values ${done.map(known).join(", ")}`)
+const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext, results: ReadonlyArray<ReadStore>) {
+  yield* staging.db.run(`insert into feed.store values ${results.map(storeValues).join(", ")}`)
   const ids = yield* staging.db.all(Id, "select domain, id_of('store', domain, '') as store_id from feed.store")
   const idOf = new Map(ids.map(({ domain, store_id }) => [domain, store_id]))
-  const store_id = ({ store }: Done) => idOf.get(store.domain) ?? null
+  const store_id = ({ store }: ReadStore) => idOf.get(store.domain) ?? null
   yield* staging.add(
     storeTable,
-    done.map((one) => ({
-      ...one.read.facts,
-      store_id: store_id(one),
-      domain: one.store.domain,
-      name: one.store.name,
-      kind: one.store.kind,
-      url: one.read.facts.url ?? `https://${one.store.domain}`,
-      country: one.store.country ?? one.read.facts.country,
-      language: one.store.language ?? one.read.facts.language,
-      currency: one.read.currency,
-      first_seen_at: one.read_at,
+    results.map((item) => ({
+      ...item.read.facts,
+      store_id: store_id(item),
+      domain: item.store.domain,
+      name: item.store.name,
+      kind: item.store.kind,
+      url: item.read.facts.url ?? `https://${item.store.domain}`,
+      country: item.store.country ?? item.read.facts.country,
+      language: item.store.language ?? item.read.facts.language,
+      currency: item.read.currency,
+      first_seen_at: item.read_at,
       run_id
     }))
   )
   yield* staging.add(
     storeReadTable,
-    done.map((one) => ({
+    results.map((item) => ({
       run_id,
-      store_id: store_id(one),
-      read_at: one.read_at,
-      fetch_status: one.read.fetch_status,
-      outcome: one.read.outcome,
-      outcome_detail: one.read.detail,
-      pages_read: one.read.pages_read,
-      products_read: one.read.products_read,
-      has_all_products: one.read.has_all_products,
-      is_taken: isTaken(one.read),
-      collections_read: one.read.collections_read,
-      currency: one.read.currency,
-      seconds: one.seconds
+      store_id: store_id(item),
+      read_at: item.read_at,
+      fetch_status: item.read.fetch_status,
+      outcome: item.read.outcome,
+      outcome_detail: item.read.detail,
+      pages_read: item.read.pages_read,
+      products_read: item.read.products_read,
+      has_all_products: item.read.has_all_products,
+      is_taken: isAccepted(item.read),
+      collections_read: item.read.collections_read,
+      currency: item.read.currency,
+      seconds: item.seconds
     }))
   )
 })
@@ -89,7 +88,7 @@ const stageStores = Effect.fnUntraced(function* ({ run_id, staging }: RunContext
 const Staged = Schema.Struct({ rows: Schema.Int })
 
 /** Dies unless every row that was read is accounted for exactly once: rejected, silent or staged. */
-const account = Effect.fnUntraced(function* (
+const checkCounts = Effect.fnUntraced(function* (
   { staging }: RunContext,
   result: Pick<ReadResult, "rows_read" | "rows_silent" | "rows_rejected">
 ) {
@@ -97,7 +96,7 @@ const account = Effect.fnUntraced(function* (
   const { rows_read, rows_rejected, rows_silent } = result
   if (rows_read === rows_rejected + rows_silent + (staged?.rows ?? 0)) return
   yield* Effect.die(
-    new Error(`${rows_read} rows were read, ${JSON.stringify({ ...result, staged })} are accounted for`)
+    new Error(`${rows_read} rows were read, but accounted for are ${JSON.stringify({ ...result, staged })}`)
   )
 })
 
@@ -108,55 +107,58 @@ export const readStorefronts = Effect.fn("storefronts.read")(
     const path = yield* Path.Path
     const progress = yield* Progress
     const origin = yield* Origin
-    const previous = yield* readPrevious(run)
-    const asked = yield* withOperatorFiles(origin, run.stores)
+    const previous = yield* readKnownStores(run)
+    const originWithFiles = yield* withOperatorFiles(origin, run.stores)
     const name = yield* listName(origin, run.stores)
-    const { done, result, stores } = yield* Effect.gen(function* () {
+    const { results, result, stores } = yield* Effect.gen(function* () {
       const { fetched_at: asked_at, stores: all } = yield* readList(name)
-      const due = yield* dueAmong({ ...run, mapping: mappingHash }, all, asked_at)
+      const due = yield* pickDueStores({ ...run, mapping: mappingHash }, all, asked_at)
       const stores = { listed: all.length, not_due: all.length - due.length }
-      if (due.length === 0) return { done: [], result: nothing, stores }
+      if (due.length === 0) return { results: [], result: nothing, stores }
       yield* reading(dictionary)
       yield* progress.expect(due.length)
       const folder = path.dirname(run.staging.file)
       const rows = yield* stageRows(run.staging.db, folder)
       const known = yield* stageKnownProducts(run.staging.db, run.layout, previous)
       const read = yield* Effect.forEach(due, (store) => readStore(store, { ...run, asked_at, rows, known }), {
-        concurrency: atOnce
+        concurrency: maxConcurrentStores
       })
       yield* progress.phase("assembling products")
       yield* rows.settled
-      const judged = yield* withProductsRead(run, read, previous.stores)
-      const done = yield* withhold(run.staging.db, run.run_id, judged)
-      yield* stageStores(run, done)
-      const { rows_rejected, rows_silent } = yield* assemble(run.staging.db, run.run_id, folder, rows.surveys)
-      const sum = (count: (one: Done) => number) => done.reduce((total, one) => total + count(one), 0)
+      const checked = yield* checkReads(run, read, previous)
+      const results = yield* removeUnaccepted(run.staging.db, run.run_id, checked)
+      yield* stageStores(run, results)
+      const { rows_rejected, rows_silent } = yield* assembleProducts(run.staging.db, run.run_id, folder, rows.surveys)
+      const sum = (count: (item: ReadStore) => number) => results.reduce((total, item) => total + count(item), 0)
       const result = {
         rows_read: sum(({ rows_read }) => rows_read),
-        rows_rejected: sum((one) => one.rows_rejected) + rows_rejected,
+        rows_rejected: sum((item) => item.rows_rejected) + rows_rejected,
         rows_silent
       }
-      return { done, result, stores }
-    }).pipe(Effect.provideService(Origin, asked))
-    yield* account(run, result)
-    const left_out = done.flatMap(({ read, store }) => {
+      return { results, result, stores }
+    }).pipe(Effect.provideService(Origin, originWithFiles))
+    yield* checkCounts(run, result)
+    const left_out = results.flatMap(({ read, store }) => {
       const { kind } = outcomes[read.outcome]
-      return kind === null ? [] : [{ feed: feedOf(store), kind, reason: read.detail ?? read.outcome }]
+      return kind === null ? [] : [{ feed: feedName(store), kind, reason: read.detail ?? read.outcome }]
     })
-    const all_failed = done.length > 0 && done.every(({ read }) => read.fetch_status === "failed")
-    return { ...result, feeds: done.length, left_out, all_failed, stores } satisfies ReadResult as ReadResult
+    const all_failed = results.length > 0 && results.every(({ read }) => read.fetch_status === "failed")
+    return { ...result, feeds: results.length, left_out, all_failed, stores } satisfies ReadResult as ReadResult
   },
-  Effect.catchTags({
-    StoreListUnusable: (error) => Effect.fail(new ReadFailed({ faults: [error.message] })),
-    ConfigError: (error) => Effect.fail(new ReadFailed({ faults: [error.message] })),
-    FileUnwritable: (error) => Effect.fail(new ReadFailed({ faults: [error.message] })),
-    RefusedByUpstream: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
-    UpstreamUnavailable: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
-    AnswerTooLarge: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
-    GivenUp: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
-    ForbiddenAddress: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
-    AccessDenied: (error) => Effect.fail(new NothingRead({ reasons: [error.message] })),
-    NotRecorded: (error) => Effect.fail(new NothingRead({ reasons: [error.message] }))
-  }),
+  Effect.catchTag(["StoreListUnusable", "ConfigError", "FileUnwritable"], (error) =>
+    Effect.fail(new ReadFailed({ faults: [error.message] }))
+  ),
+  Effect.catchTag(
+    [
+      "RefusedByUpstream",
+      "UpstreamUnavailable",
+      "AnswerTooLarge",
+      "GivenUp",
+      "ForbiddenAddress",
+      "AccessDenied",
+      "NotRecorded"
+    ],
+    (error) => Effect.fail(new NothingRead({ reasons: [error.message] }))
+  ),
   Effect.scoped
 )

@@ -2,7 +2,7 @@
 import { invalid } from "../api-errors.ts"
 import { type Endpoint, endpoint, ListBody, PageBody, SingleBody } from "../endpoint.ts"
 import { cursor, limit, text } from "../parameters.ts"
-import { getBrandedFoodCategoriesExamples, getBrandedFoodExamples, searchBrandedFoodsExamples } from "./examples.ts"
+import * as examples from "./examples.ts"
 import { BrandedFood, FoodCategory } from "./records.ts"
 
 const aboveMaximum = invalid("limit_too_large", "at most 200 per page")
@@ -39,7 +39,7 @@ export const searchBrandedFoods = endpoint({
     cursor
   },
   response: PageBody(BrandedFood),
-  examples: searchBrandedFoodsExamples,
+  examples: examples.searchBrandedFoodsExamples,
   refusals: [aboveMaximum],
   order: ["fdc_id"]
 })
@@ -56,7 +56,7 @@ export const getBrandedFoodCategories = endpoint({
   use: "Use it before a search by `category`, which needs the exact name.",
   parameters: {},
   response: ListBody(FoodCategory),
-  examples: getBrandedFoodCategoriesExamples,
+  examples: examples.getBrandedFoodCategoriesExamples,
   refusals: []
 })
 
@@ -72,12 +72,11 @@ export const getBrandedFood = endpoint({
   use: "Use it for a food whose id is known. Rows of search_branded_foods hold all of it already.",
   parameters: {},
   response: SingleBody(BrandedFood),
-  examples: getBrandedFoodExamples,
+  examples: examples.getBrandedFoodExamples,
   refusals: [],
   record: "branded food"
 })
 
-/** In the order of the documents. */
 export const brandedFoodEndpoints: ReadonlyArray<Endpoint> = [
   searchBrandedFoods,
   getBrandedFoodCategories,

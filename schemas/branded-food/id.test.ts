@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { brandedFoodId, fdcIdOf } from "./id.ts"
+import { brandedFoodId, parseFdcId } from "./id.ts"
 
 const fdcId = fc.oneof(fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }), fc.integer({ min: 300_000, max: 3_000_000 }))
 
 describe("the id of a branded food", () => {
-  it("gives back its fdc_id, and is different for each fdc_id", () => {
+  it("is decoded to its fdc_id, and is different for each fdc_id", () => {
     fc.assert(
       fc.property(fdcId, fdcId, (one, other) => {
-        assert.strictEqual(fdcIdOf(brandedFoodId(one)), one)
+        assert.strictEqual(parseFdcId(brandedFoodId(one)), one)
         assert.strictEqual(brandedFoodId(one) === brandedFoodId(other), one === other)
       }),
       { numRuns: 2000 }
@@ -28,7 +28,7 @@ describe("the id of a branded food", () => {
         fc.string({ unit: fc.constantFrom(..."0123456789abcxyzAZ _-\n"), minLength: 5, maxLength: 9 }),
         (end) => {
           const id = `data_branded_food_${end}`
-          const known = fdcIdOf(id)
+          const known = parseFdcId(id)
           assert.isTrue(known === undefined || brandedFoodId(known) === id)
         }
       ),
@@ -38,13 +38,13 @@ describe("the id of a branded food", () => {
   it.each(["", "data_branded_food_", "1106457", "data_branded_food_zzzzzzz", "platform_store_0000000"])(
     "is undefined for %j",
     (id) => {
-      assert.isUndefined(fdcIdOf(id))
+      assert.isUndefined(parseFdcId(id))
     }
   )
   it.each([`${brandedFoodId(5)}\n`, ` ${brandedFoodId(5)}`, brandedFoodId(5).toUpperCase(), `${brandedFoodId(5)}0`])(
     "is undefined for %j",
     (id) => {
-      assert.isUndefined(fdcIdOf(id))
+      assert.isUndefined(parseFdcId(id))
     }
   )
 })

@@ -33,7 +33,7 @@ const unscramble = (n: number) => {
 export const brandedFoodId = (fdcId: number): string => prefix + scramble(fdcId).toString(36).padStart(width, "0")
 
 /** The `fdc_id` of a label version's id; undefined for a text that `brandedFoodId` never returns. */
-export const fdcIdOf = (id: string): number | undefined => {
+export const parseFdcId = (id: string): number | undefined => {
   const text = opaque.exec(id)?.[1]
   const scrambled = text === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(text, 36)
   return scrambled < 2 ** 32 ? unscramble(scrambled) : undefined

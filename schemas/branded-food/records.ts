@@ -3,13 +3,11 @@
  * list is []. Labels state few fields reliably, so nearly every field may be null.
  */
 import { Schema } from "effect"
-import { Day, Timestamp } from "../dates.ts"
+import { Timestamp } from "../dates.ts"
+import { described } from "../described.ts"
 import { idOf } from "../ids.ts"
 
-const textOrNull = (description: string) => Schema.NullOr(Schema.String).annotate({ description })
-const dayOrNull = (description: string) => Schema.NullOr(Day).annotate({ description })
-const perServing = (description: string) =>
-  Schema.optionalKey(Schema.Finite.annotate({ description: `${description} per serving.` }))
+const perServing = (description: string) => Schema.optionalKey(described.number(`${description} per serving.`))
 
 export const Nutrition = Schema.Struct({
   calories: perServing("Energy in kcal, as published in kcal and never converted from kJ,"),
@@ -34,104 +32,80 @@ export const Nutrition = Schema.Struct({
 })
 
 export const Nutrient = Schema.Struct({
-  nutrient_id: Schema.Int.annotate({ description: "FoodData Central id of the nutrient; stable.", examples: [1003] }),
-  number: Schema.NullOr(Schema.String).annotate({
-    description: "Nutrient number of the older USDA databases, as text: some have decimals.",
-    examples: ["203"]
-  }),
-  name: Schema.NullOr(Schema.String).annotate({
-    description: "Name of the nutrient. Names differ between releases; use `nutrient_id` instead.",
-    examples: ["Protein"]
-  }),
-  unit: Schema.NullOr(Schema.String).annotate({
-    description: "Unit of `amount`, such as g, mg, µg, kcal, kJ or IU.",
-    examples: ["g"]
-  }),
-  amount: Schema.NullOr(Schema.Finite).annotate({
-    description: "Amount per 100 g, or per 100 ml if the serving is measured in ml."
-  })
+  nutrient_id: described.integer("FoodData Central id of the nutrient; stable.", 1003),
+  number: described.textOrNull("Nutrient number of the older USDA databases, as text: some have decimals.", "203"),
+  name: described.textOrNull(
+    "Name of the nutrient. Names differ between releases; use `nutrient_id` instead.",
+    "Protein"
+  ),
+  unit: described.textOrNull("Unit of `amount`, such as g, mg, µg, kcal, kJ or IU.", "g"),
+  amount: described.numberOrNull("Amount per 100 g, or per 100 ml if the serving is measured in ml.")
 }).annotate({ identifier: "BrandedFoodNutrient", description: "One published nutrient, per 100 g or 100 ml." })
 
 const FoodAttribute = Schema.Struct({
-  name: textOrNull("Name of the attribute. Nearly all of them say what an update changed, such as `Nutrient Added`."),
-  value: textOrNull("Value as published; for updates, a short code.")
+  name: described.textOrNull(
+    "Name of the attribute. Nearly all of them say what an update changed, such as `Nutrient Added`."
+  ),
+  value: described.textOrNull("Value as published; for updates, a short code.")
 }).annotate({ identifier: "BrandedFoodAttribute", description: "A remark of the source on the record." })
 
 export const BrandedFood = Schema.Struct({
   id: idOf("brandedFood").annotate({
     description: "Opaque id of this label version; the same after every load. Pass it to the single-food endpoint."
   }),
-  fdc_id: Schema.Int.annotate({
-    description: "FoodData Central id of this label version. A changed label gets a new one.",
-    examples: [1106457]
-  }),
-  description: Schema.String.annotate({
-    description: "Product name as on the label, mostly in upper case.",
-    examples: ["DUBBLE BUBBLE, BUBBLE GUM"]
-  }),
-  short_description: textOrNull("Short text of the product for receipts and shelves."),
-  brand_owner: textOrNull("Company that owns the brand."),
-  brand_name: textOrNull("Brand on the label."),
-  subbrand_name: textOrNull("Brand within the brand."),
-  category: Schema.NullOr(Schema.String).annotate({
-    description: "Branded food category of the source; the categories endpoint lists all.",
-    examples: ["Chewing Gum & Mints"]
-  }),
-  gpc_class_code: Schema.NullOr(Schema.Int).annotate({
-    description: "GS1 Global Product Classification class. Stated only by manufacturers that publish through GDSN."
-  }),
-  upc: Schema.NullOr(Schema.String).annotate({
-    description:
-      "Barcode (GTIN or UPC) with its digits as published, including leading zeros; the check digit is not verified.",
-    examples: ["059642932491"]
-  }),
-  package_weight: Schema.NullOr(Schema.String).annotate({
-    description: "Net content of the package, in words.",
-    examples: ["12 oz/340 g"]
-  }),
-  serving_size: Schema.NullOr(Schema.Finite).annotate({
-    description: "Serving size in `serving_size_unit`; null if the source states 0."
-  }),
-  serving_size_unit: Schema.NullOr(Schema.String).annotate({
-    description:
-      "Unit of the serving size as published, such as `g`, `GRM` or `MLT`. `MG`, `IU` and `MC` are miscoded g or ml."
-  }),
+  fdc_id: described.integer("FoodData Central id of this label version. A changed label gets a new one.", 1106457),
+  description: described.text("Product name as on the label, mostly in upper case.", "DUBBLE BUBBLE, BUBBLE GUM"),
+  short_description: described.textOrNull("Short text of the product for receipts and shelves."),
+  brand_owner: described.textOrNull("Company that owns the brand."),
+  brand_name: described.textOrNull("Brand on the label."),
+  subbrand_name: described.textOrNull("Brand within the brand."),
+  category: described.textOrNull(
+    "Branded food category of the source; the categories endpoint lists all.",
+    "Chewing Gum & Mints"
+  ),
+  gpc_class_code: described.integerOrNull(
+    "GS1 Global Product Classification class. Stated only by manufacturers that publish through GDSN."
+  ),
+  upc: described.textOrNull(
+    "Barcode (GTIN or UPC) with its digits as published, including leading zeros; the check digit is not verified.",
+    "059642932491"
+  ),
+  package_weight: described.textOrNull("Net content of the package, in words.", "12 oz/340 g"),
+  serving_size: described.numberOrNull("Serving size in `serving_size_unit`; null if the source states 0."),
+  serving_size_unit: described.textOrNull(
+    "Unit of the serving size as published, such as `g`, `GRM` or `MLT`. `MG`, `IU` and `MC` are miscoded g or ml."
+  ),
   serving_size_unit_normalized: Schema.NullOr(Schema.Literals(["g", "ml"])).annotate({
     description: "The unit that is meant: g or ml; null if none is stated."
   }),
-  household_serving_text: Schema.NullOr(Schema.String).annotate({
-    description: "The serving in household measures, as published.",
-    examples: ["1 PIECE"]
-  }),
-  preparation_state_code: Schema.NullOr(Schema.String).annotate({
-    description: "State of the food for which the nutrition is stated, in upper case.",
-    examples: ["UNPREPARED"]
-  }),
-  market_country: textOrNull("Country where the product is sold, as published."),
-  market_country_normalized: Schema.NullOr(Schema.String).annotate({
-    description: "The market country as an ISO 3166-1 alpha-2 code.",
-    examples: ["US"]
-  }),
+  household_serving_text: described.textOrNull("The serving in household measures, as published.", "1 PIECE"),
+  preparation_state_code: described.textOrNull(
+    "State of the food for which the nutrition is stated, in upper case.",
+    "UNPREPARED"
+  ),
+  market_country: described.textOrNull("Country where the product is sold, as published."),
+  market_country_normalized: described.textOrNull("The market country as an ISO 3166-1 alpha-2 code.", "US"),
   trade_channels: Schema.Array(Schema.String).annotate({
     description: "Channels through which the product is sold, each once, such as `GROCERY`; [] if none is stated."
   }),
-  ingredients: textOrNull("Ingredient statement of the label."),
+  ingredients: described.textOrNull("Ingredient statement of the label."),
   nutrition: Nutrition,
   nutrients: Schema.Array(Nutrient).annotate({ description: "Every published nutrient, per 100 g or 100 ml." }),
   attributes: Schema.Array(FoodAttribute).annotate({ description: "Remarks of the source on the record." }),
-  caffeine_statement: textOrNull("Caffeine statement of the label."),
-  footnote: textOrNull("Footnote of the source on the record."),
-  data_source: Schema.NullOr(Schema.String).annotate({
-    description:
-      "Who supplied the label: LI (Label Insight), GDSN (the manufacturers' data network) or NZGDSN (the same for New Zealand).",
-    examples: ["LI"]
-  }),
-  published_on: dayOrNull("Day on which the source published this version."),
-  available_on: dayOrNull(
+  caffeine_statement: described.textOrNull("Caffeine statement of the label."),
+  footnote: described.textOrNull("Footnote of the source on the record."),
+  data_source: described.textOrNull(
+    "Who supplied the label: LI (Label Insight), GDSN (the manufacturers' data network) or NZGDSN (the same for New Zealand).",
+    "LI"
+  ),
+  published_on: described.dayOrNull("Day on which the source published this version."),
+  available_on: described.dayOrNull(
     "Day of availability as published. Do not rely on it: CSV releases state the day of publication here, and JSON releases the day of the last change."
   ),
-  modified_on: dayOrNull("Day on which the supplier last changed the label."),
-  discontinued_on: dayOrNull("Day on which the product was discontinued; null if the source does not state one."),
+  modified_on: described.dayOrNull("Day on which the supplier last changed the label."),
+  discontinued_on: described.dayOrNull(
+    "Day on which the product was discontinued; null if the source does not state one."
+  ),
   source: Schema.Literal("gov-fdc").annotate({
     description: "Where the record comes from: USDA FoodData Central, branded foods (gov-fdc)."
   }),
@@ -143,6 +117,6 @@ export const BrandedFood = Schema.Struct({
 })
 
 export const FoodCategory = Schema.Struct({
-  category: Schema.String.annotate({ description: "Category name; passed to the search as `category`." }),
-  product_count: Schema.Int.annotate({ description: "Products whose current label is in the category." })
+  category: described.text("Category name; passed to the search as `category`."),
+  product_count: described.integer("Products whose current label is in the category.")
 }).annotate({ identifier: "BrandedFoodCategory", description: "A category with the number of its products." })

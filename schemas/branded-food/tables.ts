@@ -2,18 +2,15 @@
  * Tables of the warehouse schema `branded_food`. One row of `food` is one label version. The tables of versions and
  * categories and the views are derived from it.
  */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
+import { described } from "../described.ts"
 import { BrandedFood, FoodCategory, Nutrient, Nutrition } from "./records.ts"
 
-const text = (description: string) => Schema.NullOr(Schema.String).annotate({ description })
-const whole = (description: string) => Schema.Int.annotate({ description })
-const described = (description: string) => Schema.String.annotate({ description })
-const amount = (description: string) => Schema.NullOr(Schema.Finite).annotate({ description })
 const list = (description: string) => Schema.NullOr(Schema.Array(Schema.Unknown)).annotate({ description })
 
 /** If stated, `branded_food.nutrition` uses such a value instead of its own calculation, except for vitamin D. */
-const ofTheLabel = (what: string) =>
-  amount(
+const labelAmount = (what: string) =>
+  described.numberOrNull(
     `${what} per serving, as stated by the release itself; null if it states none. Only the JSON release states it.`
   )
 
@@ -21,50 +18,50 @@ const { id: _id, nutrition: _nutrition, source: _source, fetched_at, ...stated }
 
 export const FoodRow = Schema.Struct({
   ...stated,
-  gtin_14: text(
+  gtin_14: described.textOrNull(
     "The barcode, padded with zeros to 14 digits; null if it is not a barcode. Check digits are not repaired."
   ),
   trade_channels: list("Channels through which the product is sold, each once, in alphabetical order."),
   nutrients: list(
     "Published nutrients per 100 g, or per 100 ml if the serving is measured in ml; also as rows in `branded_food.nutrient_amount`."
   ),
-  label_calories: ofTheLabel("Energy in kcal"),
-  label_fat: ofTheLabel("Total fat in g"),
-  label_saturated_fat: ofTheLabel("Saturated fatty acids in g"),
-  label_trans_fat: ofTheLabel("Trans fatty acids in g"),
-  label_cholesterol: ofTheLabel("Cholesterol in mg"),
-  label_sodium: ofTheLabel("Sodium in mg"),
-  label_carbohydrates: ofTheLabel("Carbohydrates in g, fiber included,"),
-  label_fiber: ofTheLabel("Total dietary fiber in g"),
-  label_sugars: ofTheLabel("Total sugars in g"),
-  label_added_sugar: ofTheLabel("Added sugars in g"),
-  label_protein: ofTheLabel("Protein in g"),
-  label_calcium: ofTheLabel("Calcium in mg"),
-  label_iron: ofTheLabel("Iron in mg"),
-  label_potassium: ofTheLabel("Potassium in mg"),
-  label_vitamin_d: ofTheLabel("Vitamin D, in a unit that is not documented,"),
+  label_calories: labelAmount("Energy in kcal"),
+  label_fat: labelAmount("Total fat in g"),
+  label_saturated_fat: labelAmount("Saturated fatty acids in g"),
+  label_trans_fat: labelAmount("Trans fatty acids in g"),
+  label_cholesterol: labelAmount("Cholesterol in mg"),
+  label_sodium: labelAmount("Sodium in mg"),
+  label_carbohydrates: labelAmount("Carbohydrates in g, fiber included,"),
+  label_fiber: labelAmount("Total dietary fiber in g"),
+  label_sugars: labelAmount("Total sugars in g"),
+  label_added_sugar: labelAmount("Added sugars in g"),
+  label_protein: labelAmount("Protein in g"),
+  label_calcium: labelAmount("Calcium in mg"),
+  label_iron: labelAmount("Iron in mg"),
+  label_potassium: labelAmount("Potassium in mg"),
+  label_vitamin_d: labelAmount("Vitamin D, in a unit that is not documented,"),
   attributes: list("Remarks of the source on the record. Nearly all of them say what an update changed."),
   daily_values: list(
     "Percent of the daily value on the label, with one entry for each amount of the CSV release, in the order of the nutrients. Only that release has them."
   ),
-  not_a_significant_source_of: text(
+  not_a_significant_source_of: described.textOrNull(
     "Statement of the label on nutrients that the food does not contain in significant amounts. Only the CSV release has it."
   ),
-  material_code: text("Material code as published; its meaning is not documented."),
+  material_code: described.textOrNull("Material code as published; its meaning is not documented."),
   earlier_versions: list("Earlier versions of this label that the JSON release names, with their publication days."),
   quality_flags: list(
     "What looks wrong in the record; also as rows in `branded_food.quality_flag`. Flagged values are published as they are."
   ),
-  source_rows: whole(
+  source_rows: described.integer(
     "Payload rows for this label in the run that last changed it: 1 in JSON; in CSV its rows in all files together."
   ),
-  form: Schema.Literals(["json", "csv", "both"]).annotate({
-    description: "Form of the release that states the label: json, csv, or both."
-  }),
-  release_on: text("Day of the newest release with something new about the label; null if the file did not state it."),
+  form: described.oneOf(["json", "csv", "both"], "Form of the release that states the label: json, csv, or both."),
+  release_on: described.textOrNull(
+    "Day of the newest release with something new about the label; null if the file did not state it."
+  ),
   fetched_at,
-  run_id: described("Run that last changed the row: `ingest.run.run_id`."),
-  raw_sha256: described("Last payload with something new about the label: `ingest.raw_file.raw_sha256`.")
+  run_id: described.text("Run that last changed the row: `ingest.run.run_id`."),
+  raw_sha256: described.text("Last payload with something new about the label: `ingest.raw_file.raw_sha256`.")
 }).annotate({
   identifier: "branded_food.food",
   description:
@@ -72,51 +69,38 @@ export const FoodRow = Schema.Struct({
 })
 
 export const NutrientRow = Schema.Struct({
-  nutrient_id: Nutrient.fields.nutrient_id,
-  number: Nutrient.fields.number,
-  name: Nutrient.fields.name,
-  unit: Nutrient.fields.unit
+  ...Struct.pick(Nutrient.fields, ["nutrient_id", "number", "name", "unit"])
 }).annotate({ identifier: "branded_food.nutrient", description: "Nutrients that FoodData Central knows." })
 
 export const DerivationRow = Schema.Struct({
-  derivation_id: whole(
+  derivation_id: described.integer(
     "Id of the derivation: `branded_food.nutrient_amount.derivation_id`. Ids from 901 are Larder's own."
   ),
-  derivation: text("Code of the derivation, such as LCCS."),
-  description: text("How amounts with this code were determined.")
+  derivation: described.textOrNull("Code of the derivation, such as LCCS."),
+  description: described.textOrNull("How amounts with this code were determined.")
 }).annotate({
   identifier: "branded_food.derivation",
   description: "How amounts were determined. LCCD amounts were calculated back from rounded percentages."
 })
 
 export const VersionRow = Schema.Struct({
-  fdc_id: FoodRow.fields.fdc_id,
-  data_source: FoodRow.fields.data_source,
-  gtin_14: FoodRow.fields.gtin_14,
-  version: whole(
+  ...Struct.pick(FoodRow.fields, ["fdc_id", "data_source", "gtin_14"]),
+  version: described.integer(
     "Position of the version in the history of its product (data source and barcode), from 1 for the oldest."
   ),
-  versions: whole("How many versions of the product are known."),
-  is_current: Schema.Boolean.annotate({
-    description:
-      "Whether this is the current version of its product: the one with the latest publication day, then available day, modified day and fdc_id."
-  }),
-  is_loaded: Schema.Boolean.annotate({
-    description: "False for versions of which only the id is known, from the update log of a later one."
-  }),
+  versions: described.integer("How many versions of the product are known."),
+  is_current: described.flag(
+    "Whether this is the current version of its product: the one with the latest publication day, then available day, modified day and fdc_id."
+  ),
+  is_loaded: described.flag("False for versions of which only the id is known, from the update log of a later one."),
   published_on: FoodRow.fields.published_on,
-  replaced_by: Schema.NullOr(Schema.Int).annotate({
-    description: "fdc_id of the next version; null for the current one."
-  })
+  replaced_by: described.integerOrNull("fdc_id of the next version; null for the current one.")
 }).annotate({
   identifier: "branded_food.version",
   description: "Every known version of every product. A label without a barcode is a separate product."
 })
 
-export const CategoryRow = Schema.Struct({
-  category: FoodCategory.fields.category,
-  product_count: FoodCategory.fields.product_count
-}).annotate({
+export const CategoryRow = FoodCategory.annotate({
   identifier: "branded_food.category",
   description: "Categories of current labels, with the number of products in each."
 })
@@ -128,14 +112,12 @@ export const CurrentFoodRow = FoodRow.annotate({
 
 export const NutrientAmountRow = Schema.Struct({
   fdc_id: FoodRow.fields.fdc_id,
-  nutrient_id: whole("Nutrient: `branded_food.nutrient.nutrient_id`."),
-  amount: amount(
+  nutrient_id: described.integer("Nutrient: `branded_food.nutrient.nutrient_id`."),
+  amount: described.numberOrNull(
     "Amount per 100 g, or per 100 ml if the serving is measured in ml, in the nutrient's unit; to six decimal places."
   ),
-  derivation_id: Schema.NullOr(Schema.Int).annotate({
-    description: "How the amount was determined: `branded_food.derivation.derivation_id`."
-  }),
-  percent_daily_value: amount("Percent of the daily value on the label. Only the CSV release has it.")
+  derivation_id: described.integerOrNull("How the amount was determined: `branded_food.derivation.derivation_id`."),
+  percent_daily_value: described.numberOrNull("Percent of the daily value on the label. Only the CSV release has it.")
 }).annotate({
   identifier: "branded_food.nutrient_amount",
   description: "One row for each published nutrient amount of each label version. A nutrient may occur twice."
@@ -144,9 +126,9 @@ export const NutrientAmountRow = Schema.Struct({
 export const NutritionRow = Schema.Struct({
   fdc_id: FoodRow.fields.fdc_id,
   ...Object.fromEntries(
-    Object.entries(Nutrition.fields).map(([key, field]) => [
+    Object.entries(Nutrition.fields).map(([key, nutrient]) => [
       key,
-      amount(Schema.resolveAnnotations(field)?.description ?? key)
+      described.numberOrNull(Schema.resolveAnnotations(nutrient)?.description ?? key)
     ])
   )
 }).annotate({
@@ -157,7 +139,7 @@ export const NutritionRow = Schema.Struct({
 
 export const QualityFlagRow = Schema.Struct({
   fdc_id: FoodRow.fields.fdc_id,
-  flag: described(
+  flag: described.text(
     "What looks wrong: gtin_missing, gtin_unreadable, gtin_check_digit, serving_size_zero, serving_unit_miscoded, serving_unit_unknown, country_unknown, category_unreadable, gpc_class_unreadable, no_nutrients, nutrient_twice, energy_impossible (above 905 kcal), mass_impossible (protein, fat and carbohydrates together above 110 g), amount_impossible (one amount above 110 g, cholesterol above 5 g or sodium above 45 g), part_exceeds_whole (more sugars than carbohydrates or more saturated fat than fat, beyond rounding), amount_negative, label_row_missing."
   )
 }).annotate({

@@ -2,9 +2,9 @@
  * One call over `fetch`: the address, the key, retries of 5xx, and errors as classes. The key is sent only to the API's
  * address: redirects are not followed. No error contains the key.
  */
-import { type CallCost, costOf } from "./cost.ts"
-import { failureOf, NoAnswer, unknownAnswer } from "./errors.ts"
-import { defaultRetries, pause, retryAfterOf, waitAfter } from "./retry.ts"
+import { type CallCost, readCost } from "./cost.ts"
+import { makeError, makeUnknownAnswer, NoAnswer } from "./errors.ts"
+import { computeWait, defaultRetries, parseRetryAfter, pause } from "./retry.ts"
 
 export interface LarderOptions {
   /**
@@ -29,18 +29,18 @@ export interface CallOptions {
 export type Query = Readonly<Record<string, string | number | ReadonlyArray<string> | undefined>>
 
 /** The body of a 200 and the cost of the call. */
-export interface Answered {
+export interface Reply {
   readonly body: { readonly data: unknown; readonly next_cursor?: unknown }
   readonly cost: CallCost
 }
 
-interface Received {
+interface RawResponse {
   readonly response: Response
   readonly text: string
   readonly cost: CallCost
 }
 
-const baseOf = (url: string | URL) => {
+const checkUrl = (url: string | URL) => {
   const { hash, origin, password, pathname, protocol, search, username } = new URL(url)
   if (!/^https?:$/.test(protocol) || `${username}${password}${search}${hash}` !== "") {
     throw new TypeError("url must be an http or https address without user, query and fragment")
@@ -48,35 +48,35 @@ const baseOf = (url: string | URL) => {
   return `${origin}${pathname.replace(/\/+$/, "")}`
 }
 
-const checkedKey = (key: string) => {
+const checkKey = (key: string) => {
   if (/^svc_data_[A-Za-z0-9]{64}$/.test(key)) return key
   throw new TypeError("key must be svc_data_ and 64 letters and digits, without blanks and line ends around it")
 }
 
-const checkedRetries = (retries: number) => {
+const checkRetries = (retries: number) => {
   if (Number.isInteger(retries) && retries >= 0) return retries
   throw new TypeError("retries must be a whole number of at least 0")
 }
 
 /** An unpaired surrogate has no UTF-8 form: the call would send another text, and would be charged. */
-export const whole = (name: string, text: string): string => {
+export const checkText = (name: string, text: string): string => {
   if (!/\p{Surrogate}/u.test(text)) return text
   throw new TypeError(`${name} must not have half a character: ${JSON.stringify(text)}`)
 }
 
-const queryText = (query: Query) => {
-  const given = new URLSearchParams()
+const buildQuery = (query: Query) => {
+  const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue
-    const torn = typeof value === "object" ? value.find((one) => one.includes(",")) : undefined
-    if (torn !== undefined)
-      throw new TypeError(`${name} must not have commas in a name: "${torn}" would be sent as two`)
-    given.set(name, whole(name, String(value))) // String() joins lists with commas
+    const ambiguous = typeof value === "object" ? value.find((one) => one.includes(",")) : undefined
+    if (ambiguous !== undefined)
+      throw new TypeError(`${name} must not have commas in a name: "${ambiguous}" would be sent as two`)
+    search.set(name, checkText(name, String(value))) // String() joins lists with commas
   }
-  return given.size === 0 ? "" : `?${given}`
+  return search.size === 0 ? "" : `?${search}`
 }
 
-const jsonOf = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch {
@@ -84,7 +84,7 @@ const jsonOf = (text: string): unknown => {
   }
 }
 
-const isBody = (json: unknown): json is Answered["body"] => typeof json === "object" && json !== null && "data" in json
+const isBody = (json: unknown): json is Reply["body"] => typeof json === "object" && json !== null && "data" in json
 
 export class Connection {
   readonly #base: string
@@ -93,29 +93,29 @@ export class Connection {
   lastCall: CallCost | undefined
 
   constructor({ key, retries = defaultRetries, url }: LarderOptions) {
-    this.#base = baseOf(url)
-    this.#key = checkedKey(key)
-    this.#retries = checkedRetries(retries)
+    this.#base = checkUrl(url)
+    this.#key = checkKey(key)
+    this.#retries = checkRetries(retries)
   }
 
-  async call(path: string, query: Query, { signal }: CallOptions = {}): Promise<Answered> {
-    const address = `${this.#base}${path}${queryText(query)}`
+  async call(path: string, query: Query, { signal }: CallOptions = {}): Promise<Reply> {
+    const address = `${this.#base}${path}${buildQuery(query)}`
     for (let attempts = 1; ; attempts++) {
       const { cost, response, text } = await this.#send(address, attempts, signal)
-      const json = jsonOf(text)
+      const json = parseJson(text)
       if (cost.status === 200) {
         if (isBody(json)) return { body: json, cost }
-        throw unknownAnswer(text, cost)
+        throw makeUnknownAnswer(text, cost)
       }
-      const retryAfter = retryAfterOf(response.headers.get("retry-after"), Date.now())
-      const wait = waitAfter(attempts, retryAfter, Math.random)
-      if (cost.status < 500 || attempts > this.#retries || wait === undefined) throw failureOf(json, text, cost)
+      const retryAfter = parseRetryAfter(response.headers.get("retry-after"), Date.now())
+      const wait = computeWait(attempts, retryAfter, Math.random)
+      if (cost.status < 500 || attempts > this.#retries || wait === undefined) throw makeError(json, text, cost)
       await pause(wait, signal)
     }
   }
 
   /** Makes one attempt, and reads the whole body. */
-  async #send(address: string, attempts: number, signal: AbortSignal | undefined): Promise<Received> {
+  async #send(address: string, attempts: number, signal: AbortSignal | undefined): Promise<RawResponse> {
     let cost: CallCost | undefined
     try {
       const response = await fetch(address, {
@@ -125,14 +125,14 @@ export class Connection {
         redirect: "error",
         signal: signal ?? null
       })
-      cost = costOf(response, attempts)
+      cost = readCost(response, attempts)
       this.lastCall = cost
-      return { response, cost, text: await textOf(response, signal) }
+      return { response, cost, text: await readText(response, signal) }
     } catch (cause) {
       if (signal?.aborted) throw signal.reason
       const what = cost === undefined ? "got no answer" : `got an answer with status ${cost.status} that broke off`
       const when = attempts === 1 ? "" : ` at attempt ${attempts}`
-      const message = `The call ${what}${when}: ${reasonOf(cause)}. It may have been charged; the console shows calls.`
+      const message = `The call ${what}${when}: ${explainFailure(cause)}. It may have been charged; the console shows calls.`
       throw new NoAnswer(message, { attempts, cause, cost })
     }
   }
@@ -142,17 +142,17 @@ export class Connection {
  * A 200 that breaks off may have been charged, so it fails. An error was not charged, and its status is enough to
  * decide what comes next.
  */
-const textOf = async (response: Response, signal: AbortSignal | undefined): Promise<string> => {
+const readText = async (response: Response, signal: AbortSignal | undefined): Promise<string> => {
   try {
     return await response.text()
   } catch (cause) {
     if (response.status === 200 || signal?.aborted) throw cause
-    return `(broke off: ${reasonOf(cause)})`
+    return `(broke off: ${explainFailure(cause)})`
   }
 }
 
 /** Node's message is only "fetch failed"; its cause has the reason. */
-const reasonOf = (cause: unknown): string => {
+const explainFailure = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause)
   return cause.cause instanceof Error ? `${cause.message} (${cause.cause.message})` : cause.message
 }

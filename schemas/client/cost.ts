@@ -24,13 +24,13 @@ export interface CallCost {
   readonly attempts: number
 }
 
-const numberOf = (text: string | null) => (text !== null && /^\d+$/.test(text) ? Number(text) : undefined)
+const parseNumber = (text: string | null) => (text !== null && /^\d+$/.test(text) ? Number(text) : undefined)
 
-export const costOf = ({ headers, status }: Response, attempts: number): CallCost => ({
+export const readCost = ({ headers, status }: Response, attempts: number): CallCost => ({
   status,
   requestId: headers.get("x-request-id") ?? undefined,
-  creditsCharged: numberOf(headers.get("x-credits-charged")),
-  creditsRemaining: numberOf(headers.get("x-credits-remaining")),
+  creditsCharged: parseNumber(headers.get("x-credits-charged")),
+  creditsRemaining: parseNumber(headers.get("x-credits-remaining")),
   dataVersion: headers.get("x-data-version") ?? undefined,
   dataOrigin: headers.get("x-data-origin") ?? undefined,
   errorCode: headers.get("x-error-code") ?? undefined,

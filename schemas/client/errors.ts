@@ -5,7 +5,7 @@
 import type { ErrorType } from "../api-errors.ts"
 import type { CallCost } from "./cost.ts"
 
-export interface FailureContext {
+interface FailureContext {
   /** Undefined if no answer arrived. */
   readonly cost?: CallCost | undefined
   /** How many attempts were made, if `cost` does not say. */
@@ -84,7 +84,7 @@ export class NoAnswer extends LarderError {
   readonly type = "no_answer"
 }
 
-const classes = {
+const errorClasses = {
   invalid_request: InvalidRequest,
   unauthorized: Unauthorized,
   insufficient_balance: InsufficientBalance,
@@ -93,23 +93,23 @@ const classes = {
   internal: Internal
 } satisfies Readonly<Record<ErrorType, new (message: string, context: FailureContext) => LarderError>>
 
-const isErrorType = (type: unknown): type is ErrorType => typeof type === "string" && Object.hasOwn(classes, type)
+const isErrorType = (type: unknown): type is ErrorType => typeof type === "string" && Object.hasOwn(errorClasses, type)
 
 /** How many characters of a foreign answer its error quotes. */
-const quoted = 200
+const maxQuoted = 200
 
-export const unknownAnswer = (text: string, cost: CallCost): UnknownAnswer =>
+export const makeUnknownAnswer = (text: string, cost: CallCost): UnknownAnswer =>
   new UnknownAnswer(
-    `An answer with status ${cost.status} that is not the API's: ${text.trim().slice(0, quoted) || "(empty)"}. ` +
+    `An answer with status ${cost.status} that is not the API's: ${text.trim().slice(0, maxQuoted) || "(empty)"}. ` +
       "Look at the client's url, and at proxies on the way.",
     { cost }
   )
 
 /** The error for an answer without data. `json` is its parsed body, undefined if the body is not JSON. */
-export const failureOf = (json: unknown, text: string, cost: CallCost): LarderError => {
+export const makeError = (json: unknown, text: string, cost: CallCost): LarderError => {
   const error = typeof json === "object" && json !== null && "error" in json ? json.error : undefined
   if (typeof error === "object" && error !== null && "type" in error && "message" in error) {
-    if (isErrorType(error.type)) return new classes[error.type](String(error.message), { cost })
+    if (isErrorType(error.type)) return new errorClasses[error.type](String(error.message), { cost })
   }
-  return unknownAnswer(text, cost)
+  return makeUnknownAnswer(text, cost)
 }

@@ -31,7 +31,7 @@ describe("the methods of the client", () => {
       [...Object.keys(paths), "searchCommodityProducts", "constructor", "lastCall"].toSorted()
     )
   })
-  it("know all endpoints that have pages, and the largest page of each", () => {
+  it("include all paged endpoints, with their maximum page sizes", () => {
     const limits = endpoints.flatMap(({ id, parameters: { limit } }) => (limit === undefined ? [] : [{ id, limit }]))
     expect(limits.map(({ id }) => id)).toEqual(Object.keys(largestPages))
     for (const { id, limit } of limits) {

@@ -11,7 +11,7 @@
  * Every method makes a real call, which is charged if it succeeds. Errors are classes of `errors.ts`. The client does
  * not validate answers: the server's tests check every one of them against the same schemas.
  */
-import { type Answered, type CallOptions, Connection, type LarderOptions, type Query, whole } from "./connection.ts"
+import { type CallOptions, Connection, checkText, type LarderOptions, type Query, type Reply } from "./connection.ts"
 import type { CallCost } from "./cost.ts"
 import { type Page, type Paged, paged, pageQuery } from "./paging.ts"
 import type {
@@ -61,11 +61,11 @@ export const largestPages = {
 } as const satisfies Readonly<Partial<Record<OperationId, number>>>
 
 /** One record and the cost of the call. */
-export interface Single<Row> {
+export interface RecordResult<Row> {
   readonly data: Row
   readonly cost: CallCost
 }
-export interface List<Row> {
+export interface ListResult<Row> {
   readonly data: ReadonlyArray<Row>
   readonly cost: CallCost
 }
@@ -77,7 +77,7 @@ type ProductsQuery = Omit<QueryOf<"searchCommodities">, "commodity">
 /** Every endpoint has a method of the same name that returns the endpoint's response. The compiler enforces it. */
 type Methods = { readonly [Id in OperationId]: (...args: never) => Promise<BodyOf<Id>> }
 
-const at = (path: string, id: string) => path.replace(":id", () => encodeURIComponent(whole("id", id)))
+const at = (path: string, id: string) => path.replace(":id", () => encodeURIComponent(checkText("id", id)))
 
 export class Larder implements Methods {
   readonly #connection: Connection
@@ -93,7 +93,7 @@ export class Larder implements Methods {
   }
 
   /** The curated series, grouped by commodity. */
-  async searchCommodities(query: GroupedQuery = {}, options?: CallOptions): Promise<List<CommodityGroup>> {
+  async searchCommodities(query: GroupedQuery = {}, options?: CallOptions): Promise<ListResult<CommodityGroup>> {
     // sent even when empty: on the data host, a call without parameters has the other shape
     return this.#ask(paths.searchCommodities, { ...query, commodity: query.commodity ?? "" }, options)
   }
@@ -110,7 +110,7 @@ export class Larder implements Methods {
   async getCommodityPrices(
     query: QueryOf<"getCommodityPrices">,
     options?: CallOptions
-  ): Promise<List<CommodityPrices>> {
+  ): Promise<ListResult<CommodityPrices>> {
     return this.#ask(paths.getCommodityPrices, query, options)
   }
 
@@ -118,7 +118,7 @@ export class Larder implements Methods {
   async getCommodityMetricValues(
     query: QueryOf<"getCommodityMetricValues">,
     options?: CallOptions
-  ): Promise<List<CommodityMetricValues>> {
+  ): Promise<ListResult<CommodityMetricValues>> {
     return this.#ask(paths.getCommodityMetricValues, query, options)
   }
 
@@ -128,12 +128,12 @@ export class Larder implements Methods {
       this.#ask(paths.searchBrandedFoods, pageQuery(query, walk), options)
     )
 
-  async getBrandedFoodCategories(options?: CallOptions): Promise<List<BrandedFoodCategory>> {
+  async getBrandedFoodCategories(options?: CallOptions): Promise<ListResult<BrandedFoodCategory>> {
     return this.#ask(paths.getBrandedFoodCategories, {}, options)
   }
 
   /** One label version, also one that a later version has replaced. */
-  async getBrandedFood(id: BrandedFoodId, options?: CallOptions): Promise<Single<BrandedFood>> {
+  async getBrandedFood(id: BrandedFoodId, options?: CallOptions): Promise<RecordResult<BrandedFood>> {
     return this.#ask(at(paths.getBrandedFood, id), {}, options)
   }
 
@@ -142,7 +142,7 @@ export class Larder implements Methods {
     ([query = {}, options], walk) => this.#ask(paths.searchStores, pageQuery(query, walk), options)
   )
 
-  async getStore(id: StoreId, options?: CallOptions): Promise<Single<Store>> {
+  async getStore(id: StoreId, options?: CallOptions): Promise<RecordResult<Store>> {
     return this.#ask(at(paths.getStore, id), {}, options)
   }
 
@@ -163,17 +163,17 @@ export class Larder implements Methods {
   )
 
   /** One product with its gallery and its variants. */
-  async getProduct(id: ProductId, options?: CallOptions): Promise<Single<StoreProductDetail>> {
+  async getProduct(id: ProductId, options?: CallOptions): Promise<RecordResult<StoreProductDetail>> {
     return this.#ask(at(paths.getProduct, id), {}, options)
   }
 
   /** The cast is safe because the body of a 200 has the shape that the endpoint declares; see above. */
-  async #ask<A extends Single<unknown> | Page<unknown>>(
+  async #ask<A extends RecordResult<unknown> | Page<unknown>>(
     path: string,
     query: Query,
     options: CallOptions | undefined
   ): Promise<A> {
-    const { body, cost }: Answered = await this.#connection.call(path, query, options)
+    const { body, cost }: Reply = await this.#connection.call(path, query, options)
     return { ...body, cost } as A
   }
 }

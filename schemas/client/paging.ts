@@ -27,14 +27,14 @@ interface Walk {
 }
 
 export const paged = <Args extends ReadonlyArray<unknown>, Row>(
-  largest: number,
+  maxLimit: number,
   ask: (args: Args, walk: Walk) => Promise<Page<Row>>
 ): Paged<Args, Row> => {
   async function* pages(...args: Args) {
-    let page = await ask(args, { limit: largest })
+    let page = await ask(args, { limit: maxLimit })
     yield page
     while (page.next_cursor !== null) {
-      page = await ask(args, { limit: largest, cursor: page.next_cursor })
+      page = await ask(args, { limit: maxLimit, cursor: page.next_cursor })
       yield page
     }
   }

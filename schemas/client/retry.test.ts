@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { longestWait, pause, retryAfterOf, waitAfter } from "./retry.ts"
+import { computeWait, maxWait, parseRetryAfter, pause } from "./retry.ts"
 
 const never = () => 0
 const always = () => 1
@@ -8,24 +8,24 @@ describe("the wait before a retry", () => {
   it("doubles each time, and half of it is random", () => {
     const attempts = [1, 2, 3, 4]
     assert.deepStrictEqual(
-      attempts.map((n) => waitAfter(n, undefined, always)),
+      attempts.map((n) => computeWait(n, undefined, always)),
       [500, 1000, 2000, 4000]
     )
     assert.deepStrictEqual(
-      attempts.map((n) => waitAfter(n, undefined, never)),
+      attempts.map((n) => computeWait(n, undefined, never)),
       [250, 500, 1000, 2000]
     )
   })
-  it("never grows beyond the longest wait", () => {
-    assert.strictEqual(waitAfter(60, undefined, always), longestWait)
+  it("never exceeds the maximum wait", () => {
+    assert.strictEqual(computeWait(60, undefined, always), maxWait)
   })
   it("is the back-off added to what the server requests", () => {
-    assert.deepStrictEqual([waitAfter(1, 1000, never), waitAfter(1, 1000, always)], [1250, 1500])
-    assert.deepStrictEqual([waitAfter(4, 1000, never), waitAfter(4, 1000, always)], [3000, 5000])
+    assert.deepStrictEqual([computeWait(1, 1000, never), computeWait(1, 1000, always)], [1250, 1500])
+    assert.deepStrictEqual([computeWait(4, 1000, never), computeWait(4, 1000, always)], [3000, 5000])
   })
-  it("is given up when the server requests more than the longest wait", () => {
-    assert.strictEqual(waitAfter(1, longestWait, never), longestWait + 250)
-    assert.strictEqual(waitAfter(1, longestWait + 1, always), undefined)
+  it("is given up if the server requests more than the maximum wait", () => {
+    assert.strictEqual(computeWait(1, maxWait, never), maxWait + 250)
+    assert.strictEqual(computeWait(1, maxWait + 1, always), undefined)
   })
 })
 
@@ -39,7 +39,7 @@ describe("Retry-After", () => {
     ["soon", undefined],
     [null, undefined]
   ])("reads %s as %s ms", (header, expected) => {
-    assert.strictEqual(retryAfterOf(header, now), expected)
+    assert.strictEqual(parseRetryAfter(header, now), expected)
   })
 })
 

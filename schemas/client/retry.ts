@@ -12,10 +12,10 @@ const firstWait = 500
  * Maximum of the back-off, in milliseconds. If the server requests a longer wait, the caller gets the error instead of
  * waiting without feedback.
  */
-export const longestWait = 30_000
+export const maxWait = 30_000
 
 /** Milliseconds that `Retry-After` requests, as a number of seconds or as a date; undefined without one. */
-export const retryAfterOf = (header: string | null, now: number): number | undefined => {
+export const parseRetryAfter = (header: string | null, now: number): number | undefined => {
   if (header === null) return undefined
   const wait = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now
   return Number.isNaN(wait) ? undefined : Math.max(0, wait)
@@ -26,14 +26,14 @@ export const retryAfterOf = (header: string | null, now: number): number | undef
  * is random, so that callers that failed together do not retry together. The back-off is added to what the server
  * requests, because the server requests the same of all of them.
  */
-export const waitAfter = (
+export const computeWait = (
   attempts: number,
   retryAfter: number | undefined,
-  chance: () => number
+  random: () => number
 ): number | undefined => {
-  if (retryAfter !== undefined && retryAfter > longestWait) return undefined
-  const grown = Math.min(firstWait * 2 ** (attempts - 1), longestWait)
-  return (retryAfter ?? 0) + grown * (0.5 + chance() / 2)
+  if (retryAfter !== undefined && retryAfter > maxWait) return undefined
+  const backOff = Math.min(firstWait * 2 ** (attempts - 1), maxWait)
+  return (retryAfter ?? 0) + backOff * (0.5 + random() / 2)
 }
 
 /** Waits, or rejects with the signal's reason as soon as the signal aborts. */

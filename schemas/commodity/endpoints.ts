@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { invalid } from "../api-errors.ts"
 import { type Endpoint, endpoint, fromAfterTo, fromNotAfterTo, ListBody, PageBody } from "../endpoint.ts"
 import { cursor, day, limit, list, text } from "../parameters.ts"
-import { getCommodityMetricValuesExamples, getCommodityPricesExamples, searchCommoditiesExamples } from "./examples.ts"
+import * as examples from "./examples.ts"
 import { CatalogEntry, CommodityProduct, MetricValues, PriceResult, SeriesGroup } from "./records.ts"
 
 /** Parameters whose presence alone, even empty, selects the paged shape. */
@@ -53,7 +53,7 @@ export const searchCommodities = endpoint({
     data: ListBody(CatalogEntry).fields.data,
     next_cursor: Schema.optionalKey(PageBody(CommodityProduct).fields.next_cursor)
   }),
-  examples: searchCommoditiesExamples,
+  examples: examples.searchCommoditiesExamples,
   refusals: [aboveMaximum, bothShapes],
   order: ["slug"]
 })
@@ -78,7 +78,7 @@ export const getCommodityPrices = endpoint({
   },
   rule: fromNotAfterTo,
   response: ListBody(PriceResult),
-  examples: getCommodityPricesExamples,
+  examples: examples.getCommodityPricesExamples,
   refusals: [unknownSeries("<slug>"), fromAfterTo]
 })
 
@@ -99,11 +99,10 @@ export const getCommodityMetricValues = endpoint({
   },
   rule: fromNotAfterTo,
   response: ListBody(MetricValues),
-  examples: getCommodityMetricValuesExamples,
+  examples: examples.getCommodityMetricValuesExamples,
   refusals: [unknownMetrics(["<names>"]), fromAfterTo]
 })
 
-/** In the order of the documents. */
 export const commodityEndpoints: ReadonlyArray<Endpoint> = [
   searchCommodities,
   getCommodityPrices,

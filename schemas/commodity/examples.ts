@@ -4,6 +4,20 @@
  */
 import type { Examples } from "../endpoint.ts"
 
+const classReport = "Announcement of Class and Component Prices"
+const milkClass = (name: string, number: number, report: string, last_observed_on: string) => ({
+  slug: `milk-class-${name}-price-monthly`,
+  spec: null,
+  market: "Federal milk marketing orders",
+  measure: `class_${number}_Price`,
+  unit: "USD/cwt",
+  frequency: "monthly",
+  source: "gov-mpr",
+  report,
+  first_observed_on: "2012-04-01",
+  last_observed_on
+})
+
 export const searchCommoditiesExamples: Examples = {
   grouped: {
     summary: "The series of one commodity",
@@ -13,54 +27,10 @@ export const searchCommoditiesExamples: Examples = {
         {
           commodity: "Milk",
           series: [
-            {
-              slug: "milk-class-i-price-monthly",
-              spec: null,
-              market: "Federal milk marketing orders",
-              measure: "class_1_Price",
-              unit: "USD/cwt",
-              frequency: "monthly",
-              source: "gov-mpr",
-              report: "Announcement of Advanced Prices and Pricing Factors",
-              first_observed_on: "2012-04-01",
-              last_observed_on: "2026-10-01"
-            },
-            {
-              slug: "milk-class-ii-price-monthly",
-              spec: null,
-              market: "Federal milk marketing orders",
-              measure: "class_2_Price",
-              unit: "USD/cwt",
-              frequency: "monthly",
-              source: "gov-mpr",
-              report: "Announcement of Class and Component Prices",
-              first_observed_on: "2012-04-01",
-              last_observed_on: "2026-09-01"
-            },
-            {
-              slug: "milk-class-iii-price-monthly",
-              spec: null,
-              market: "Federal milk marketing orders",
-              measure: "class_3_Price",
-              unit: "USD/cwt",
-              frequency: "monthly",
-              source: "gov-mpr",
-              report: "Announcement of Class and Component Prices",
-              first_observed_on: "2012-04-01",
-              last_observed_on: "2026-09-01"
-            },
-            {
-              slug: "milk-class-iv-price-monthly",
-              spec: null,
-              market: "Federal milk marketing orders",
-              measure: "class_4_Price",
-              unit: "USD/cwt",
-              frequency: "monthly",
-              source: "gov-mpr",
-              report: "Announcement of Class and Component Prices",
-              first_observed_on: "2012-04-01",
-              last_observed_on: "2026-09-01"
-            }
+            milkClass("i", 1, "Announcement of Advanced Prices and Pricing Factors", "2026-10-01"),
+            milkClass("ii", 2, classReport, "2026-09-01"),
+            milkClass("iii", 3, classReport, "2026-09-01"),
+            milkClass("iv", 4, classReport, "2026-09-01")
           ]
         }
       ]

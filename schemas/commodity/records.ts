@@ -1,14 +1,15 @@
 /** Commodity records as the API returns them. Prices are published decimals: JSON numbers with their printed digits. */
 import { Schema, Struct } from "effect"
-import { Day } from "../dates.ts"
+import { described } from "../described.ts"
 
 const frequencies = ["daily", "weekly", "biweekly", "monthly", "annual"] as const
 export const Frequency = Schema.Literals(frequencies)
 export type Frequency = typeof Frequency.Type
 
-const CommoditySource = Schema.Literals(["gov-mars", "gov-mpr"]).annotate({
-  description: "Government service that publishes the report: My Market News (gov-mars) or Datamart (gov-mpr)."
-})
+const CommoditySource = described.oneOf(
+  ["gov-mars", "gov-mpr"],
+  "Government service that publishes the report: My Market News (gov-mars) or Datamart (gov-mpr)."
+)
 
 /** The owner of a published number: the US government, or the exchange whose prices a report repeats. */
 export const licences = ["public_domain", "cme_group"] as const
@@ -16,50 +17,43 @@ export const Licence = Schema.Literals(licences)
 export type Licence = typeof Licence.Type
 
 const observedOn = {
-  first_observed_on: Schema.NullOr(Day).annotate({
-    description: "Date of the earliest reading; null without readings."
-  }),
-  last_observed_on: Schema.NullOr(Day).annotate({ description: "Date of the latest reading; null without readings." })
+  first_observed_on: described.dayOrNull("Date of the earliest reading; null without readings."),
+  last_observed_on: described.dayOrNull("Date of the latest reading; null without readings.")
 }
 
 export const Series = Schema.Struct({
-  slug: Schema.String.annotate({
-    description: "Permanent, readable id of the series; passed to the prices endpoint.",
-    examples: ["butter-sales-price-weekly"]
-  }),
-  spec: Schema.NullOr(Schema.String).annotate({
-    description: "Grade or package as the report states it; null for the milk classes, which have none.",
-    examples: ["Grade AA"]
-  }),
-  market: Schema.String.annotate({
-    description: "Where the price is formed.",
-    examples: ["Chicago Mercantile Exchange"]
-  }),
-  measure: Schema.String.annotate({ description: "The report's own name for the number.", examples: ["close_price"] }),
-  unit: Schema.Literals(["USD/lb", "USD/cwt"]).annotate({
-    description: "US dollars per pound, or per hundred pounds (hundredweight)."
-  }),
-  frequency: Schema.Literals(["daily", "weekly", "monthly"]).annotate({
-    description:
-      "Daily readings are dated by trading day, weekly by the week-ending day, monthly by the month's first day."
-  }),
+  slug: described.text(
+    "Permanent, readable id of the series; passed to the prices endpoint.",
+    "butter-sales-price-weekly"
+  ),
+  spec: described.textOrNull(
+    "Grade or package as the report states it; null for the milk classes, which have none.",
+    "Grade AA"
+  ),
+  market: described.text("Where the price is formed.", "Chicago Mercantile Exchange"),
+  measure: described.text("The report's own name for the number.", "close_price"),
+  unit: described.oneOf(["USD/lb", "USD/cwt"], "US dollars per pound, or per hundred pounds (hundredweight)."),
+  frequency: described.oneOf(
+    ["daily", "weekly", "monthly"],
+    "Daily readings are dated by trading day, weekly by the week-ending day, monthly by the month's first day."
+  ),
   source: CommoditySource,
-  report: Schema.String.annotate({ description: "Title of the publishing report." }),
+  report: described.text("Title of the publishing report."),
   ...observedOn
 }).annotate({ identifier: "CommoditySeries", description: "One number that a report publishes over time." })
 
 export const SeriesGroup = Schema.Struct({
-  commodity: Schema.String.annotate({ description: "Commodity name; one commodity may have several series." }),
+  commodity: described.text("Commodity name; one commodity may have several series."),
   series: Schema.Array(Series).annotate({ description: "Its series, in the catalog's order." })
 }).annotate({ identifier: "CommodityGroup", description: "The series of one commodity." })
 
 export const Point = Schema.Struct({
-  date: Day.annotate({ description: "Reading date." }),
-  value: Schema.Finite.annotate({ description: "The published number, unrounded, with all its decimal places." })
+  date: described.day("Reading date."),
+  value: described.number("The published number, unrounded, with all its decimal places.")
 }).annotate({ identifier: "Point", description: "One reading." })
 
 export const PriceResult = Schema.Struct({
-  slug: Schema.String.annotate({ description: "The requested series." }),
+  slug: described.text("The requested series."),
   unit: Series.fields.unit,
   points: Schema.Array(Point).annotate({
     description: "Readings in ascending date order; days without a reading are absent."
@@ -67,32 +61,29 @@ export const PriceResult = Schema.Struct({
 }).annotate({ identifier: "CommodityPrices", description: "The readings of one series." })
 
 export const Metric = Schema.Struct({
-  metric_name: Schema.String.annotate({
-    description: "Permanent id of the metric, lowercase snake_case; passed to the metric-values endpoint.",
-    examples: ["butter_sales_price_weekly"]
-  }),
-  measure: Schema.String.annotate({ description: "The report's own name for the number." }),
-  unit: Schema.String.annotate({
-    description: "Unit token. `usd_per_lb_basis` is a difference from the exchange price, not a price.",
-    examples: ["usd_per_lb", "usd_per_cwt", "usd_per_metric_ton", "usd_per_lb_basis"]
-  }),
-  region: Schema.String.annotate({
-    description: "Where the price applies.",
-    examples: ["united_states", "us_central", "oceania"]
-  }),
-  market_level: Schema.String.annotate({
-    description: "Level of trade at which the price is taken.",
-    examples: ["wholesale"]
-  }),
-  freight: Schema.String.annotate({ description: "Freight terms; `not_stated` if the report does not state them." }),
+  metric_name: described.text(
+    "Permanent id of the metric, lowercase snake_case; passed to the metric-values endpoint.",
+    "butter_sales_price_weekly"
+  ),
+  measure: described.text("The report's own name for the number."),
+  unit: described.text(
+    "Unit token. `usd_per_lb_basis` is a difference from the exchange price, not a price.",
+    "usd_per_lb",
+    "usd_per_cwt",
+    "usd_per_metric_ton",
+    "usd_per_lb_basis"
+  ),
+  region: described.text("Where the price applies.", "united_states", "us_central", "oceania"),
+  market_level: described.text("Level of trade at which the price is taken.", "wholesale"),
+  freight: described.text("Freight terms; `not_stated` if the report does not state them."),
   frequency: Frequency.annotate({ description: "How often the report publishes the number." }),
   source: CommoditySource,
   ...observedOn
 }).annotate({ identifier: "CommodityMetric", description: "One number of one commodity product." })
 
 export const CommodityProduct = Schema.Struct({
-  slug: Schema.String.annotate({ description: "Product id." }),
-  category: Schema.String.annotate({ description: "Slash-separated category path.", examples: ["dairy/butter"] }),
+  slug: described.text("Product id."),
+  category: described.text("Slash-separated category path.", "dairy/butter"),
   attributes: Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Array(Schema.String)])).annotate({
     description: "What distinguishes the product: grade, package, form."
   }),
@@ -119,13 +110,11 @@ export const CatalogEntry = Schema.Struct({
 })
 
 export const MetricValues = Schema.Struct({
-  metric_name: Schema.String.annotate({ description: "The requested metric." }),
+  metric_name: described.text("The requested metric."),
   unit: Metric.fields.unit,
-  from: Schema.NullOr(Day).annotate({
-    description: "First day of the effective range; null if none was requested and the metric has no values."
-  }),
-  to: Schema.NullOr(Day).annotate({
-    description: "Last day of the effective range; null if none was requested and the metric has no values."
-  }),
+  from: described.dayOrNull(
+    "First day of the effective range; null if none was requested and the metric has no values."
+  ),
+  to: described.dayOrNull("Last day of the effective range; null if none was requested and the metric has no values."),
   points: Schema.Array(Point).annotate({ description: "Readings in ascending date order." })
 }).annotate({ identifier: "CommodityMetricValues", description: "The readings of one metric." })

@@ -1,5 +1,6 @@
 /** Tables of the warehouse schema `commodity`. Catalog rows come from the mapping, price versions from the reports. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
+import { described } from "../described.ts"
 import { CommodityProduct, Licence, Metric, Series } from "./records.ts"
 
 const { metrics: _, ...product } = CommodityProduct.fields
@@ -13,13 +14,9 @@ const { first_observed_on: _first, last_observed_on: _last, ...metric } = Metric
 
 export const MetricRow = Schema.Struct({
   ...metric,
-  product_slug: Schema.String.annotate({
-    description: "Product of the metric: `commodity.product.slug`."
-  }),
-  report: Schema.String.annotate({ description: "Title of the publishing report." }),
-  feed: Schema.String.annotate({
-    description: "Report and section from which the metric is read, such as `gov-mars/1603`."
-  }),
+  product_slug: described.text("Product of the metric: `commodity.product.slug`."),
+  report: described.text("Title of the publishing report."),
+  feed: described.text("Report and section from which the metric is read, such as `gov-mars/1603`."),
   licence: Licence.annotate({
     description:
       "Rights in its values: `public_domain` for data of the US government, `cme_group` for prices of CME Group's exchange that a report repeats. `LARDER_WITHHELD_LICENCES` withholds metrics with a given licence from the API."
@@ -31,52 +28,42 @@ export const MetricRow = Schema.Struct({
 
 export const SeriesRow = Schema.Struct({
   slug: Series.fields.slug,
-  metric_name: Schema.String.annotate({
-    description: "The metric with the same values: `commodity.metric.metric_name`."
-  }),
-  commodity: Schema.String.annotate({
-    description: "Group in the catalog: Butter, Cheese, Nonfat Dry Milk, Dry Whey, Milk."
-  }),
-  spec: Series.fields.spec,
-  market: Series.fields.market,
-  unit: Series.fields.unit,
-  position: Schema.Int.annotate({ description: "Position of the series in the catalog, from 1." })
+  metric_name: described.text("The metric with the same values: `commodity.metric.metric_name`."),
+  commodity: described.text("Group in the catalog: Butter, Cheese, Nonfat Dry Milk, Dry Whey, Milk."),
+  ...Struct.pick(Series.fields, ["spec", "market", "unit"]),
+  position: described.integer("Position of the series in the catalog, from 1.")
 }).annotate({ identifier: "commodity.series", description: "The 24 curated series of the grouped catalog." })
 
 export const PriceVersion = Schema.Struct({
-  metric_name: Schema.String.annotate({ description: "Metric that was published: `commodity.metric.metric_name`." }),
-  observed_on: Schema.String.annotate({
-    description:
-      "Day of the reading: trading day, week-ending day, period end of biweekly reports, or first day of the priced month."
-  }),
-  value: Schema.String.annotate({ description: "The published number in the metric's unit, to six decimal places." }),
-  value_text: Schema.String.annotate({
-    description: "The published number with its digits as printed, which the API returns."
-  }),
-  published_at: Schema.String.annotate({
-    description:
-      "When the report published this value, by the report's own clock: US local time without a zone. If the row has only a day, the end of that day. If it has neither, a microsecond before the end of the newest day in the row: the value may have been published later, and `commodity.price_as_of` shows it from the time when its payload was fetched."
-  }),
-  is_final: Schema.Boolean.annotate({
-    description: "Whether the value is in a section of final values, which are no longer restated."
-  }),
-  run_id: Schema.String.annotate({ description: "Run that loaded the value: `ingest.run.run_id`." }),
-  raw_sha256: Schema.String.annotate({ description: "Payload that states the value: `ingest.raw_file.raw_sha256`." }),
-  fetched_at: Schema.String.annotate({ description: "When that payload was fetched, in UTC." }),
-  source_row: Schema.Int.annotate({ description: "Row in that payload, counted from 1." })
+  metric_name: described.text("Metric that was published: `commodity.metric.metric_name`."),
+  observed_on: described.text(
+    "Day of the reading: trading day, week-ending day, period end of biweekly reports, or first day of the priced month."
+  ),
+  value: described.text("The published number in the metric's unit, to six decimal places."),
+  value_text: described.text("The published number with its digits as printed, which the API returns."),
+  published_at: described.text(
+    "When the report published this value, by the report's own clock: US local time without a zone. If the row has only a day, the end of that day. If it has neither, a microsecond before the end of the newest day in the row: the value may have been published later, and `commodity.price_as_of` shows it from the time when its payload was fetched."
+  ),
+  is_final: described.flag("Whether the value is in a section of final values, which are no longer restated."),
+  run_id: described.text("Run that loaded the value: `ingest.run.run_id`."),
+  raw_sha256: described.text("Payload that states the value: `ingest.raw_file.raw_sha256`."),
+  fetched_at: described.text("When that payload was fetched, in UTC."),
+  source_row: described.integer("Row in that payload, counted from 1.")
 }).annotate({
   identifier: "commodity.price_version",
   description: "Every value that a report has ever published, including revisions. Rows are only added."
 })
 
 export const Price = Schema.Struct({
-  metric_name: PriceVersion.fields.metric_name,
-  observed_on: PriceVersion.fields.observed_on,
-  value: PriceVersion.fields.value,
-  value_text: PriceVersion.fields.value_text,
-  published_at: PriceVersion.fields.published_at,
-  is_final: PriceVersion.fields.is_final,
-  versions: Schema.Int.annotate({ description: "Number of different values that were published for this day." })
+  ...Struct.pick(PriceVersion.fields, [
+    "metric_name",
+    "observed_on",
+    "value",
+    "value_text",
+    "published_at",
+    "is_final"
+  ]),
+  versions: described.integer("Number of different values that were published for this day.")
 }).annotate({
   identifier: "commodity.price",
   description:
@@ -87,8 +74,8 @@ export const Coverage = Schema.Struct({
   metric_name: PriceVersion.fields.metric_name,
   first_observed_on: Metric.fields.first_observed_on,
   last_observed_on: Metric.fields.last_observed_on,
-  observations: Schema.Int.annotate({ description: "Number of days with a current value." }),
-  versions: Schema.Int.annotate({ description: "Number of published values, including revisions." })
+  observations: described.integer("Number of days with a current value."),
+  versions: described.integer("Number of published values, including revisions.")
 }).annotate({
   identifier: "commodity.coverage",
   description: "The range and number of values of each metric, including metrics without values."

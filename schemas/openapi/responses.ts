@@ -1,23 +1,6 @@
 /** The answers of an operation: its data, and every error with the messages that are known in advance. */
-import {
-  type ApiError,
-  dailySpendCapReached,
-  errorTypes,
-  type Invalid,
-  insufficientBalance,
-  internal,
-  invalidRequest,
-  ledgerUnavailable,
-  malformedAuthorization,
-  missingAuthorization,
-  monthlySpendCapReached,
-  notScoped,
-  overloaded,
-  tooManyInFlight,
-  unknownKey,
-  unknownRecord,
-  weeklySpendCapReached
-} from "../api-errors.ts"
+import type { ApiError, Invalid } from "../api-errors.ts"
+import * as errors from "../api-errors.ts"
 import type { Endpoint } from "../endpoint.ts"
 import { codeNames } from "../error-codes.ts"
 import { foreignCursor, wrongNames } from "../parameters.ts"
@@ -83,51 +66,57 @@ const onRecognisedKeys = [
 ] as const
 const onErrors = ["X-Error-Code", "Link"] as const
 
-/** Errors that are the same on every endpoint. */
-export const sharedResponses = (error: SchemaObject): Readonly<Record<string, OpenApiResponse>> => ({
-  Unauthorized: failure(error, {
-    description: describe(401),
+export const buildSharedResponses = (error: SchemaObject): Readonly<Record<string, OpenApiResponse>> => ({
+  Unauthorized: buildFailure(error, {
+    description: describeStatus(401),
     headers: ["X-Request-Id", "WWW-Authenticate"],
-    examples: [missingAuthorization, malformedAuthorization, unknownKey]
+    examples: [errors.missingAuthorization, errors.malformedAuthorization, errors.unknownKey]
   }),
-  InsufficientBalance: failure(error, {
-    description: describe(402),
-    examples: [insufficientBalance, dailySpendCapReached, weeklySpendCapReached, monthlySpendCapReached]
+  InsufficientBalance: buildFailure(error, {
+    description: describeStatus(402),
+    examples: [
+      errors.insufficientBalance,
+      errors.dailySpendCapReached,
+      errors.weeklySpendCapReached,
+      errors.monthlySpendCapReached
+    ]
   }),
-  Internal: failure(error, { description: describe(500), examples: [internal] }),
-  Unavailable: failure(error, {
+  Internal: buildFailure(error, { description: describeStatus(500), examples: [errors.internal] }),
+  Unavailable: buildFailure(error, {
     description: "The server is overloaded, or cannot record the charge. Nothing was charged.",
     headers: [...onRecognisedKeys, "Retry-After"],
-    examples: [overloaded, tooManyInFlight, ledgerUnavailable]
+    examples: [errors.overloaded, errors.tooManyInFlight, errors.ledgerUnavailable]
   })
 })
 
-/** Every status of one endpoint. */
-export const responsesOf = (
+export const buildResponses = (
   endpoint: Endpoint,
   data: SchemaObject,
   error: SchemaObject
 ): Readonly<Record<string, OpenApiResponse | Reference>> => ({
   "200": {
     description: "The response. Only this status is charged.",
-    headers: references(onRecognisedKeys),
-    content: { "application/json": { schema: data, examples: answers(endpoint) } }
+    headers: toReferences(onRecognisedKeys),
+    content: { "application/json": { schema: data, examples: toExamples(endpoint) } }
   },
-  "400": failure(error, { description: describe(400), examples: invalidParameters(endpoint).map(invalidRequest) }),
+  "400": buildFailure(error, {
+    description: describeStatus(400),
+    examples: collectRefusals(endpoint).map(errors.invalidRequest)
+  }),
   "401": { $ref: "#/components/responses/Unauthorized" },
   "402": { $ref: "#/components/responses/InsufficientBalance" },
-  "403": failure(error, { description: describe(403), examples: [notScoped(endpoint.scope)] }),
+  "403": buildFailure(error, { description: describeStatus(403), examples: [errors.notScoped(endpoint.scope)] }),
   ...(endpoint.record !== undefined && {
-    "404": failure(error, {
+    "404": buildFailure(error, {
       description: `No ${endpoint.record} has the id in the path.`,
-      examples: [unknownRecord(endpoint.record, "<id>")]
+      examples: [errors.unknownRecord(endpoint.record, "<id>")]
     })
   }),
   "500": { $ref: "#/components/responses/Internal" },
   "503": { $ref: "#/components/responses/Unavailable" }
 })
 
-const answers = ({ examples }: Endpoint): Readonly<Record<string, OpenApiExample>> =>
+const toExamples = ({ examples }: Endpoint): Readonly<Record<string, OpenApiExample>> =>
   Object.fromEntries(
     Object.entries(examples).map(([name, { body, summary, target }]) => [
       name,
@@ -135,11 +124,11 @@ const answers = ({ examples }: Endpoint): Readonly<Record<string, OpenApiExample
     ])
   )
 
-const describe = (status: (typeof errorTypes)[number]["status"]) =>
-  errorTypes.flatMap((error) => (error.status === status ? [error.description] : [])).join()
+const describeStatus = (status: (typeof errors.errorTypes)[number]["status"]) =>
+  errors.errorTypes.flatMap((error) => (error.status === status ? [error.description] : [])).join()
 
 /** Invalid values for each kind of parameter, one for each way in which a value can be wrong. */
-const wrong = {
+const invalidValues = {
   text: ["?"],
   day: ["2024-02-30"],
   limit: ["0"],
@@ -147,15 +136,15 @@ const wrong = {
 } as const
 
 /** The messages for invalid values, taken from the parameters themselves. */
-const invalidParameters = (endpoint: Endpoint): ReadonlyArray<Invalid> => {
-  const said = Object.entries(endpoint.parameters).flatMap(([name, parameter]) => {
+const collectRefusals = (endpoint: Endpoint): ReadonlyArray<Invalid> => {
+  const messages = Object.entries(endpoint.parameters).flatMap(([name, parameter]) => {
     if (parameter.kind === "cursor") return [foreignCursor]
-    return wrong[parameter.kind].flatMap((text) => {
+    return invalidValues[parameter.kind].flatMap((text) => {
       const read = parameter.read(name, text)
       return "invalid" in read ? [read] : []
     })
   })
-  return [...said, ...endpoint.refusals, ...wrongNames(endpoint.parameters)]
+  return [...messages, ...endpoint.refusals, ...wrongNames(endpoint.parameters)]
 }
 
 interface Failure {
@@ -164,25 +153,27 @@ interface Failure {
   readonly examples: ReadonlyArray<ApiError>
 }
 
-const failure = (error: SchemaObject, of: Failure): OpenApiResponse => ({
-  description: of.description,
-  headers: references([...(of.headers ?? onRecognisedKeys), ...onErrors]),
+const buildFailure = (error: SchemaObject, failure: Failure): OpenApiResponse => ({
+  description: failure.description,
+  headers: toReferences([...(failure.headers ?? onRecognisedKeys), ...onErrors]),
   content: {
     "application/json": {
       schema: error,
-      examples: Object.fromEntries(of.examples.map((error) => [nameOf(error, of.examples), exampleOf(error)]))
+      examples: Object.fromEntries(
+        failure.examples.map((error) => [nameExample(error, failure.examples), toExample(error)])
+      )
     }
   }
 })
 
 /** The error's message, with its code if another error has the same message. */
-const nameOf = ({ code, message }: ApiError, all: ReadonlyArray<ApiError>) =>
+const nameExample = ({ code, message }: ApiError, all: ReadonlyArray<ApiError>) =>
   all.some((other) => other.message === message && other.code !== code) ? `${message} (${code})` : message
 
-const exampleOf = ({ code, message, type }: ApiError): OpenApiExample => ({
+const toExample = ({ code, message, type }: ApiError): OpenApiExample => ({
   summary: `X-Error-Code: ${code}`,
   value: { error: { type, message } }
 })
 
-const references = (names: ReadonlyArray<HeaderName>): Readonly<Record<string, Reference>> =>
+const toReferences = (names: ReadonlyArray<HeaderName>): Readonly<Record<string, Reference>> =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))

@@ -2,17 +2,17 @@
 import { internal, methodNotAllowed, noSuchEndpoint } from "../api-errors.ts"
 import { dataSets } from "../data-sets.ts"
 import type { Endpoint } from "../endpoint.ts"
-import { versions, versionsInWords } from "./versions.ts"
+import { versionNotes, versions } from "./versions.ts"
 
-const inWords = new Intl.ListFormat("en-GB").format(dataSets.map(({ holds }) => holds))
-const kinds = inWords.charAt(0).toUpperCase() + inWords.slice(1)
+const contents = new Intl.ListFormat("en-GB").format(dataSets.map(({ holds }) => holds))
+const contentsTitle = contents.charAt(0).toUpperCase() + contents.slice(1)
 
 export const info = {
   title: "Larder",
   license: { name: "MIT", identifier: "MIT" },
-  summary: `${kinds}: a read-only API, paid per call.`,
+  summary: `${contentsTitle}: a read-only API, paid per call.`,
   version: versions[0].version,
-  description: `${kinds}: read-only, every call a GET, every body JSON with snake_case names.
+  description: `${contentsTitle}: read-only, every call a GET, every body JSON with snake_case names.
 
 **Keys.** Every call carries \`Authorization: Bearer <key>\`. A key has scopes; each endpoint requires one of them. Keys are created, limited and revoked in the console, and a change takes effect with the next call.
 
@@ -32,17 +32,16 @@ export const info = {
 
 **Changes.** New fields, parameters, endpoints, error codes and messages may be added at any time, so ignore unknown ones. Any change that could break a client is announced here with a new version.
 
-${versionsInWords}`
+${versionNotes}`
 }
 
-/** Where the id in a path comes from. */
 export const idSources: Readonly<Record<NonNullable<Endpoint["record"]>, string>> = {
   "branded food": "as the branded-food search returns it",
   store: "as the store search returns it",
   product: "as a store's products return it"
 }
 
-export const key = {
+export const securityScheme = {
   type: "http",
   scheme: "bearer", // lower case: some tools take "Bearer" for Basic
   bearerFormat: "svc_data_…",

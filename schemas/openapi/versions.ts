@@ -4,7 +4,6 @@
  */
 export interface VersionNote {
   readonly version: `${number}.${number}.${number}`
-  /** Day on which it was released. */
   readonly date: string
   /** Whether a client written for the previous version may have to change. */
   readonly breaking: boolean
@@ -19,7 +18,7 @@ const firstVersion: VersionNote = {
   changes: ["The first version: commodity prices, branded foods and storefronts on eleven endpoints."]
 }
 
-const forGenerators: VersionNote = {
+const generatorVersion: VersionNote = {
   version: "1.1.0",
   date: "2026-11-24",
   breaking: false, // the answers are the same, so a client of 1.0.0 still works
@@ -29,10 +28,9 @@ const forGenerators: VersionNote = {
   ]
 }
 
-export const versions: readonly [VersionNote, ...Array<VersionNote>] = [forGenerators, firstVersion]
+export const versions: readonly [VersionNote, ...Array<VersionNote>] = [generatorVersion, firstVersion]
 
-/** The notes as Markdown, for people. */
-export const versionsInWords = versions
+export const versionNotes = versions
   .map(
     ({ breaking, changes, date, version }) =>
       `- ${version} (${date})${breaking ? ", breaking" : ""}: ${changes.join(" ")}`

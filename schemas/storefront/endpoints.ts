@@ -1,16 +1,10 @@
 /** The five storefront endpoints. */
 import { type Endpoint, endpoint, PageBody, SingleBody } from "../endpoint.ts"
 import { country, cursor, limit, text } from "../parameters.ts"
-import {
-  getProductExamples,
-  getStoreCollectionsExamples,
-  getStoreExamples,
-  getStoreProductsExamples,
-  searchStoresExamples
-} from "./examples.ts"
+import * as examples from "./examples.ts"
 import { Collection, ProductDetail, ProductSummary, Store } from "./records.ts"
 
-const pageOf = (rows: string) =>
+const pageLimit = (rows: string) =>
   limit({ description: `${rows} per page.`, default: 50, maximum: 200, above: "served as the maximum" })
 
 export const searchStores = endpoint({
@@ -33,11 +27,11 @@ export const searchStores = endpoint({
       example: "food_beverages_and_tobacco"
     }),
     country: country({ description: "The store's country.", example: "GB" }),
-    limit: pageOf("Stores"),
+    limit: pageLimit("Stores"),
     cursor
   },
   response: PageBody(Store),
-  examples: searchStoresExamples,
+  examples: examples.searchStoresExamples,
   refusals: [],
   order: ["name", "id"]
 })
@@ -54,7 +48,7 @@ export const getStore = endpoint({
   use: "Use it for a store whose id is known. Rows of search_stores hold all of it already.",
   parameters: {},
   response: SingleBody(Store),
-  examples: getStoreExamples,
+  examples: examples.getStoreExamples,
   refusals: [],
   record: "store"
 })
@@ -69,9 +63,9 @@ export const getStoreProducts = endpoint({
   description:
     "The products that the store lists, the newest publication first, those without a publication time last, as summaries. The product endpoint adds texts, gallery and variants.",
   use: "Use it to list what a store sells, with price ranges. The id comes from search_stores. A large `limit` saves money: every page costs the same.",
-  parameters: { limit: pageOf("Products"), cursor },
+  parameters: { limit: pageLimit("Products"), cursor },
   response: PageBody(ProductSummary),
-  examples: getStoreProductsExamples,
+  examples: examples.getStoreProductsExamples,
   refusals: [],
   record: "store",
   order: ["published_at", "id"]
@@ -87,9 +81,9 @@ export const getStoreCollections = endpoint({
   description:
     "The groups in which the store shows its products, the newest publication first, those without a publication time last. Only some kinds of feed have them; for others, the list is empty.",
   use: "Use it to see how a store groups its products. The id comes from search_stores. It does not list the products of a collection.",
-  parameters: { limit: pageOf("Collections"), cursor },
+  parameters: { limit: pageLimit("Collections"), cursor },
   response: PageBody(Collection),
-  examples: getStoreCollectionsExamples,
+  examples: examples.getStoreCollectionsExamples,
   refusals: [],
   record: "store",
   order: ["published_at", "id"]
@@ -106,12 +100,11 @@ export const getProduct = endpoint({
   use: "Use it for one product's text, gallery and variants with their prices. The id comes from get_store_products.",
   parameters: {},
   response: SingleBody(ProductDetail),
-  examples: getProductExamples,
+  examples: examples.getProductExamples,
   refusals: [],
   record: "product"
 })
 
-/** In the order of the documents. */
 export const storefrontEndpoints: ReadonlyArray<Endpoint> = [
   searchStores,
   getStore,

@@ -1,6 +1,27 @@
 /** Example calls of the storefront endpoints and their answers, from the bundled samples, whose stores are made up. */
 import type { Examples } from "../endpoint.ts"
 
+const picture = (path: string, width: number | null, height: number | null) => ({
+  src: `https://meadow-dairy.example/cdn/shop/${path}`,
+  width,
+  height
+})
+
+const iceCream = (id: string, size: string, price: number, position: number) => ({
+  id,
+  title: size,
+  sku: null,
+  price,
+  compare_at_price: null,
+  grams: null,
+  available: true,
+  option1: size,
+  option2: null,
+  option3: null,
+  position,
+  image_src: null
+})
+
 const meadowDairy = {
   id: "platform_store_83d7d8b661268d19b786a47d",
   name: "Meadow Dairy",
@@ -58,11 +79,7 @@ export const getStoreProductsExamples: Examples = {
           category: "food_beverages_and_tobacco",
           sub_category: "frozen_desserts_and_novelties",
           tags: [],
-          image: {
-            src: "https://meadow-dairy.example/cdn/shop/files/farmhouse-damson-ice-cream-front.jpg?v=1610003599",
-            width: 1440,
-            height: 2200
-          },
+          image: picture("files/farmhouse-damson-ice-cream-front.jpg?v=1610003599", 1440, 2200),
           price: { min: 6.35, max: 6.35, currency: "EUR" },
           variant_count: 1,
           published_at: "2025-10-06T20:23:59.000Z",
@@ -97,11 +114,7 @@ export const getStoreCollectionsExamples: Examples = {
           title: "Gifts",
           handle: "gifts",
           description: "For people who like cheese.",
-          image: {
-            src: "https://meadow-dairy.example/cdn/shop/collections/270101000074.jpg?v=1612342800",
-            width: null,
-            height: null
-          },
+          image: picture("collections/270101000074.jpg?v=1612342800", null, null),
           product_count: 9,
           published_at: "2021-04-18T09:00:00.000Z",
           updated_at: null,
@@ -128,11 +141,7 @@ export const getProductExamples: Examples = {
         category: "food_beverages_and_tobacco",
         sub_category: "frozen_desserts_and_novelties",
         tags: ["organic", "chilled"],
-        image: {
-          src: "https://meadow-dairy.example/cdn/shop/files/ice-cream-front.jpg?v=1610003294",
-          width: 2520,
-          height: 2640
-        },
+        image: picture("files/ice-cream-front.jpg?v=1610003294", 2520, 2640),
         price: { min: 5.75, max: 10.55, currency: "EUR" },
         variant_count: 2,
         published_at: "2025-05-17T10:18:22.000Z",
@@ -141,46 +150,12 @@ export const getProductExamples: Examples = {
         body_text:
           "For people who thought they did not care for ice cream.\n\nGood to know\n\n- Recyclable packaging\n- Small producer & fair price\n- From a farm within 20 km\n\nNothing goes in that you would not find in your own kitchen.",
         images: [
-          {
-            src: "https://meadow-dairy.example/cdn/shop/files/ice-cream-front.jpg?v=1610003294",
-            width: 2520,
-            height: 2640
-          },
-          {
-            src: "https://meadow-dairy.example/cdn/shop/files/ice-cream-detail_9.jpg?v=1610003295",
-            width: 2600,
-            height: 1640
-          }
+          picture("files/ice-cream-front.jpg?v=1610003294", 2520, 2640),
+          picture("files/ice-cream-detail_9.jpg?v=1610003295", 2600, 1640)
         ],
         variants: [
-          {
-            id: "platform_variant_2de36591d2377f40d7e2b5bc",
-            title: "250 ml",
-            sku: null,
-            price: 5.75,
-            compare_at_price: null,
-            grams: null,
-            available: true,
-            option1: "250 ml",
-            option2: null,
-            option3: null,
-            position: 1,
-            image_src: null
-          },
-          {
-            id: "platform_variant_b1127b74381a33722c8f3e2c",
-            title: "500 ml",
-            sku: null,
-            price: 10.55,
-            compare_at_price: null,
-            grams: null,
-            available: true,
-            option1: "500 ml",
-            option2: null,
-            option3: null,
-            position: 2,
-            image_src: null
-          }
+          iceCream("platform_variant_2de36591d2377f40d7e2b5bc", "250 ml", 5.75, 1),
+          iceCream("platform_variant_b1127b74381a33722c8f3e2c", "500 ml", 10.55, 2)
         ]
       }
     }

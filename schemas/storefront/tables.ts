@@ -3,62 +3,55 @@
  * `sighting` records that, and the listings hold only what is listed. A read that finds nothing new changes no row. The
  * read itself is recorded in `ingest.store_read`, and two views derive its effects. Times are UTC.
  */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
+import { described } from "../described.ts"
 import { Collection, PriceRange, ProductDetail, ProductSummary, ReadOutcome, Store, Variant } from "./records.ts"
 
-const described = (description: string) => Schema.String.annotate({ description })
-const text = (description: string) => Schema.NullOr(Schema.String).annotate({ description })
-const whole = (description: string) => Schema.Int.annotate({ description })
-const flag = (description: string) => Schema.Boolean.annotate({ description })
-const list = (description: string) => Schema.Array(Schema.Unknown).annotate({ description })
-
-const storeId = described("Store: `storefront.store.store_id`.")
-const productId = described("Product: `storefront.product.product_id`.")
-const collectionId = described("Collection: `storefront.collection.collection_id`.")
-const place = whole(
+const storeId = described.text("Store: `storefront.store.store_id`.")
+const productId = described.text("Product: `storefront.product.product_id`.")
+const collectionId = described.text("Collection: `storefront.collection.collection_id`.")
+const place = described.integer(
   "Position in the store's list, from 1: the newest publication first, those without a publication time last, then by id."
 )
-const pixels = (description: string) => Schema.NullOr(Schema.Int).annotate({ description })
-const pictureOf = (picture: string) => ({
-  image_src: text(`${picture}: its address; null if there is none.`),
-  image_width: pixels(`${picture}: width in pixels; null if the feed does not state it.`),
-  image_height: pixels(`${picture}: height in pixels; null if the feed does not state it.`)
+const pictureFields = (picture: string) => ({
+  image_src: described.textOrNull(`${picture}: its address; null if there is none.`),
+  image_width: described.integerOrNull(`${picture}: width in pixels; null if the feed does not state it.`),
+  image_height: described.integerOrNull(`${picture}: height in pixels; null if the feed does not state it.`)
 })
-const ofTheRun = {
-  run_id: described("Run that last changed the row: `ingest.run.run_id`."),
-  raw_sha256: described("Last payload with something new about the row: `ingest.raw_file.raw_sha256`.")
+const runFields = {
+  run_id: described.text("Run that last changed the row: `ingest.run.run_id`."),
+  raw_sha256: described.text("Last payload with something new about the row: `ingest.raw_file.raw_sha256`.")
 }
-const fetchedAt = described("When the last payload with something new about the row was fetched, in UTC.")
+const fetchedAt = described.text("When the last payload with something new about the row was fetched, in UTC.")
 
-/** What is read of each, and how, is in `pipelines/storefronts/feed-kinds.ts`. */
+/** `pipelines/storefronts/feed-kinds.ts` has the requests and the decoder of each. */
 export const storeKinds = ["shopify", "shopify-csv", "google-merchant", "woocommerce"] as const
 
 export const StoreRow = Schema.Struct({
   store_id: Store.fields.id,
-  domain: described("Host name of the store, from the store list. Ids are derived from it."),
-  name: described("Name of the store, from the store list."),
-  kind: Schema.Literals(storeKinds).annotate({
-    description: "Kind of the store's feed: shopify, shopify-csv, google-merchant or woocommerce."
-  }),
+  domain: described.text("Host name of the store, from the store list. Ids are derived from it."),
+  name: described.text("Name of the store, from the store list."),
+  kind: described.oneOf(storeKinds, "Kind of the store's feed: shopify, shopify-csv, google-merchant or woocommerce."),
   url: Store.fields.url,
   description: Store.fields.description,
-  country: text(
+  country: described.textOrNull(
     "Country as an ISO 3166-1 alpha-2 code: from the store list, otherwise the country in which the store is registered."
   ),
-  currency: text(
+  currency: described.textOrNull(
     "ISO 4217 currency in which the prices were served; if no response stated it, the currency from the store list, otherwise null."
   ),
-  language: text("Language of the texts as a BCP 47 tag: from the store list, otherwise as the store states it."),
-  city: text("City as the store states it."),
-  province: text("Province or state as the store states it."),
-  platform_shop_id: text("Id of the shop on its platform."),
-  myshopify_domain: text("Host name of the shop on Shopify."),
-  reported_product_count: Schema.NullOr(Schema.Int).annotate({
-    description:
-      "Number of published products as the store itself states it; the products that were found are in `storefront.listing`."
-  }),
-  first_seen_at: described("When the store was first read, in UTC."),
-  run_id: ofTheRun.run_id
+  language: described.textOrNull(
+    "Language of the texts as a BCP 47 tag: from the store list, otherwise as the store states it."
+  ),
+  city: described.textOrNull("City as the store states it."),
+  province: described.textOrNull("Province or state as the store states it."),
+  platform_shop_id: described.textOrNull("Id of the shop on its platform."),
+  myshopify_domain: described.textOrNull("Host name of the shop on Shopify."),
+  reported_product_count: described.integerOrNull(
+    "Number of published products as the store itself states it; the products that were found are in `storefront.listing`."
+  ),
+  first_seen_at: described.text("When the store was first read, in UTC."),
+  run_id: runFields.run_id
 }).annotate({
   identifier: "storefront.store",
   description:
@@ -69,9 +62,11 @@ export const StoreStatusRow = Schema.Struct({
   store_id: storeId,
   fetch_status: Store.fields.fetch_status,
   ...ReadOutcome.fields,
-  read_at: described("When the store was last read, successfully or not; in UTC."),
-  fetched_at: text("When the last read that did not fail took place, in UTC; null if none has succeeded yet."),
-  run_id: described("Run of the last read: `ingest.run.run_id`.")
+  read_at: described.text("When the store was last read, successfully or not; in UTC."),
+  fetched_at: described.textOrNull(
+    "When the last read that did not fail took place, in UTC; null if none has succeeded yet."
+  ),
+  run_id: described.text("Run of the last read: `ingest.run.run_id`.")
 }).annotate({
   identifier: "storefront.store_status",
   description:
@@ -81,35 +76,30 @@ export const StoreStatusRow = Schema.Struct({
 export const StoreProductRow = Schema.Struct({
   product_id: ProductDetail.fields.id,
   store_id: storeId,
-  native_id: described(
+  native_id: described.text(
     "The feed's own key of the product: the id in Shopify or WooCommerce, the handle in CSV, item_group_id or id in Google feeds."
   ),
-  title: ProductDetail.fields.title,
-  handle: ProductDetail.fields.handle,
-  vendor: ProductDetail.fields.vendor,
-  product_type: ProductDetail.fields.product_type,
-  category: ProductDetail.fields.category,
-  sub_category: ProductDetail.fields.sub_category,
-  category_method: described("Method that decided the category; `none` for uncategorized products."),
-  category_confidence: Schema.Finite.annotate({
-    description: "How often the method was right on products labelled by hand, from 0 to 1."
-  }),
-  category_evidence: text("The words that decided the category."),
+  ...Struct.pick(ProductDetail.fields, ["title", "handle", "vendor", "product_type", "category", "sub_category"]),
+  category_method: described.text("Method that decided the category; `none` for uncategorized products."),
+  category_confidence: described.number("How often the method was right on products labelled by hand, from 0 to 1."),
+  category_evidence: described.textOrNull("The words that decided the category."),
   tags: ProductDetail.fields.tags,
   body_text: ProductDetail.fields.body_text,
-  images: list("The gallery in the store's order: address, width and height in pixels."),
+  images: described.list("The gallery in the store's order: address, width and height in pixels."),
   price_min: PriceRange.fields.min,
   price_max: PriceRange.fields.max,
   currency: PriceRange.fields.currency,
-  variants: list("The variants, by position; also as rows in `storefront.variant`."),
-  is_merchandise: flag(
+  variants: described.list("The variants, by position; also as rows in `storefront.variant`."),
+  is_merchandise: described.flag(
     "False for items that are not goods: gift cards, insurance, donations, fees, and whatever is never shipped."
   ),
-  published_at: text("When the store published the product, in UTC; null if the feed does not state it."),
-  created_at: text("When the store created the product, in UTC; null if the feed does not state it."),
-  source_rows: whole("Payload rows for the product in the run that last changed it."),
+  published_at: described.textOrNull(
+    "When the store published the product, in UTC; null if the feed does not state it."
+  ),
+  created_at: described.textOrNull("When the store created the product, in UTC; null if the feed does not state it."),
+  source_rows: described.integer("Payload rows for the product in the run that last changed it."),
   fetched_at: fetchedAt,
-  ...ofTheRun
+  ...runFields
 }).annotate({
   identifier: "storefront.product",
   description:
@@ -119,18 +109,16 @@ export const StoreProductRow = Schema.Struct({
 export const CollectionRow = Schema.Struct({
   collection_id: Collection.fields.id,
   store_id: storeId,
-  native_id: described("The feed's own key of the collection: the id in Shopify or WooCommerce."),
-  title: Collection.fields.title,
-  handle: Collection.fields.handle,
-  description: Collection.fields.description,
-  ...pictureOf("Picture of the collection"),
+  native_id: described.text("The feed's own key of the collection: the id in Shopify or WooCommerce."),
+  ...Struct.pick(Collection.fields, ["title", "handle", "description"]),
+  ...pictureFields("Picture of the collection"),
   published_at: Collection.fields.published_at,
   updated_at: Collection.fields.updated_at,
-  product_ids: list(
+  product_ids: described.list(
     "Products that were found in it, in the store's order; also as rows in `storefront.collection_product`."
   ),
   fetched_at: fetchedAt,
-  ...ofTheRun
+  ...runFields
 }).annotate({
   identifier: "storefront.collection",
   description:
@@ -138,22 +126,24 @@ export const CollectionRow = Schema.Struct({
 })
 
 const seen = {
-  kind: Schema.Literals(["product", "collection"]).annotate({ description: "What was seen: product or collection." }),
-  id: described("The product or collection: `storefront.product.product_id` or `storefront.collection.collection_id`."),
+  kind: described.oneOf(["product", "collection"], "What was seen: product or collection."),
+  id: described.text(
+    "The product or collection: `storefront.product.product_id` or `storefront.collection.collection_id`."
+  ),
   store_id: storeId,
-  first_seen_at: described("When a read of the store first found it, in UTC.")
+  first_seen_at: described.text("When a read of the store first found it, in UTC.")
 }
-const isListed = flag(
+const isListed = described.flag(
   "Whether the store lists it. False once a complete list lacks it; true again when it is found again."
 )
 
 export const SightingRow = Schema.Struct({
   ...seen,
-  listed_since: described(
+  listed_since: described.text(
     "Start of the present time for which it is listed, or of the last such time if it is withdrawn, as the time of the read that found it; in UTC. Later than `first_seen_at` if it was withdrawn and came back."
   ),
   is_listed: isListed,
-  last_seen_at: text(
+  last_seen_at: described.textOrNull(
     "When it was last seen before it was withdrawn, in UTC, as `storefront.last_seen` showed at that time; null while it is listed."
   )
 }).annotate({
@@ -164,7 +154,7 @@ export const SightingRow = Schema.Struct({
 
 export const LastSeenRow = Schema.Struct({
   ...seen,
-  last_seen_at: described(
+  last_seen_at: described.text(
     "When a read of the store last found it, in UTC: the last read with the complete list, or a later read that found it new, changed or back. A read that had only part of the list and found it unchanged does not count, so it may have been seen later."
   ),
   is_listed: isListed
@@ -177,21 +167,21 @@ export const LastSeenRow = Schema.Struct({
 export const changes = ["first_seen", "changed", "gone", "back"] as const
 
 export const VariantChangeRow = Schema.Struct({
-  variant_id: described("Variant: `storefront.variant.variant_id`."),
+  variant_id: described.text("Variant: `storefront.variant.variant_id`."),
   product_id: productId,
   store_id: storeId,
-  seen_at: described(
+  seen_at: described.text(
     "When the read that found the change took place, in UTC: the change happened after the previous read."
   ),
-  change: Schema.Literals(changes).annotate({
-    description:
-      "first_seen; changed: price, price before reduction, currency or availability; gone: no longer among the product's variants, or the product no longer listed; back: there again."
-  }),
+  change: described.oneOf(
+    changes,
+    "first_seen; changed: price, price before reduction, currency or availability; gone: no longer among the product's variants, or the product no longer listed; back: there again."
+  ),
   price: Variant.fields.price.annotate({ description: "Price from then on; null if it has none, and when gone." }),
   compare_at_price: Variant.fields.compare_at_price.annotate({
     description: "Price before a reduction, from then on; null if there is none, and when gone."
   }),
-  currency: text("ISO 4217 currency of the prices from then on; null if unknown, and when gone."),
+  currency: described.textOrNull("ISO 4217 currency of the prices from then on; null if unknown, and when gone."),
   available: Variant.fields.available.annotate({
     description: "Whether it could be bought from then on; null if the feed does not state it, and when gone."
   })
@@ -204,14 +194,16 @@ export const ListingRow = Schema.Struct({
   store_id: storeId,
   place,
   product_id: productId,
-  title: ProductSummary.fields.title,
-  handle: ProductSummary.fields.handle,
-  vendor: ProductSummary.fields.vendor,
-  product_type: ProductSummary.fields.product_type,
-  category: ProductSummary.fields.category,
-  sub_category: ProductSummary.fields.sub_category,
-  tags: ProductSummary.fields.tags,
-  ...pictureOf("First picture of the gallery"),
+  ...Struct.pick(ProductSummary.fields, [
+    "title",
+    "handle",
+    "vendor",
+    "product_type",
+    "category",
+    "sub_category",
+    "tags"
+  ]),
+  ...pictureFields("First picture of the gallery"),
   price_min: PriceRange.fields.min,
   price_max: PriceRange.fields.max,
   currency: PriceRange.fields.currency,
@@ -226,13 +218,11 @@ export const CollectionListingRow = Schema.Struct({
   store_id: storeId,
   place,
   collection_id: collectionId,
-  title: Collection.fields.title,
-  handle: Collection.fields.handle,
-  description: Collection.fields.description,
-  image_src: CollectionRow.fields.image_src,
-  image_width: CollectionRow.fields.image_width,
-  image_height: CollectionRow.fields.image_height,
-  product_count: whole("Number of listed products of the store that were found in the collection, each counted once."),
+  ...Struct.pick(Collection.fields, ["title", "handle", "description"]),
+  ...Struct.pick(CollectionRow.fields, ["image_src", "image_width", "image_height"]),
+  product_count: described.integer(
+    "Number of listed products of the store that were found in the collection, each counted once."
+  ),
   published_at: Collection.fields.published_at,
   updated_at: Collection.fields.updated_at
 }).annotate({
@@ -244,25 +234,17 @@ export const VariantRow = Schema.Struct({
   variant_id: Variant.fields.id,
   product_id: productId,
   store_id: storeId,
-  native_id: described("The feed's own key of the variant."),
+  native_id: described.text("The feed's own key of the variant."),
   title: Variant.fields.title,
   sku: Variant.fields.sku,
-  barcode: text("Barcode as the feed states it, without a check."),
+  barcode: described.textOrNull("Barcode as the feed states it, without a check."),
   price: Variant.fields.price.annotate({
     description: "What it costs now, in `currency`; null if it has no price."
   }),
   compare_at_price: Variant.fields.compare_at_price,
-  currency: text("ISO 4217 currency of the variant's prices; null if unknown."),
-  grams: Variant.fields.grams,
-  available: Variant.fields.available,
-  option1: Variant.fields.option1,
-  option2: Variant.fields.option2,
-  option3: Variant.fields.option3,
-  position: Variant.fields.position,
-  image_src: Variant.fields.image_src,
-  requires_shipping: Schema.NullOr(Schema.Boolean).annotate({
-    description: "Whether it is shipped; null if the feed does not state it."
-  })
+  currency: described.textOrNull("ISO 4217 currency of the variant's prices; null if unknown."),
+  ...Struct.pick(Variant.fields, ["grams", "available", "option1", "option2", "option3", "position", "image_src"]),
+  requires_shipping: described.flagOrNull("Whether it is shipped; null if the feed does not state it.")
 }).annotate({
   identifier: "storefront.variant",
   description:
@@ -284,7 +266,7 @@ export const ProductCategoryRow = Schema.Struct({
 export const CollectionProductRow = Schema.Struct({
   collection_id: collectionId,
   product_id: productId,
-  position: whole("Position of the product in the collection, from 1, in the store's order.")
+  position: described.integer("Position of the product in the collection, from 1, in the store's order.")
 }).annotate({
   identifier: "storefront.collection_product",
   description: "Products that were found in each collection, including products that are no longer listed."

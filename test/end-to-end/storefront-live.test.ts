@@ -217,11 +217,11 @@ good,,M,8.00,,
         ({ line, reason }) => `${line}: ${reason}`
       ),
       [
-        "0: no row says what picture is called; rows: 1",
+        "0: no row of product picture has a title; rows: 1",
         "3: duplicate id good/S: an earlier row has it",
-        "6: no row says what nameless is called; rows: 2",
+        "6: no row of product nameless has a title; rows: 2",
         "9: it has no handle",
-        '10: its price is "free", which is no price'
+        '10: its price is "free", which is not a price'
       ]
     )
   })

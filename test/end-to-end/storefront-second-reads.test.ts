@@ -253,7 +253,7 @@ it("leaves out a store when every price became an object", async () => {
     {
       kind: "untrusted",
       reason: expect.stringMatching(
-        /not one of its 4 rows can be used: the price of its variant 1 is \{"amount":"9\.50",.*\}, which is no price/
+        /none of its 4 rows can be used: the price of its variant 1 is \{"amount":"9\.50",.*\}, which is not a price/
       )
     }
   ])
@@ -276,7 +276,7 @@ it("rejects a file that is cut off in a record", async () => {
   ])
   expect(
     await rowsOf(home, "select reason from ingest.reject where feed = 'store/torn.example' and position = 0")
-  ).toEqual([{ reason: "nothing of this read is taken; rows: 1" }])
+  ).toEqual([{ reason: "this read was not accepted; rows left out: 1" }])
 })
 
 it("reads a file that ends within a line if the last one did, too", async () => {

@@ -3,7 +3,7 @@
  * whole help is printed only on request, or if a command is missing.
  */
 
-import { likelyMeant } from "@larder/schemas"
+import { suggestName } from "@larder/schemas"
 import { Console, Effect, Option } from "effect"
 import { CliOutput, type HelpDoc } from "effect/cli"
 
@@ -30,17 +30,17 @@ const linesOf = (doc: HelpDoc.HelpDoc, mistake: Mistake): ReadonlyArray<string> 
   const commands = (doc.subcommands ?? []).flatMap((group) => group.commands.map(({ name }) => name))
   switch (mistake._tag) {
     case "UnrecognizedOption": {
-      const meant = likelyMeant(
+      const meant = suggestName(
         mistake.option,
         flagsOf(doc).map(({ name }) => `--${name}`)
       )
       return [unknown(mistake.option, meant), ...helpOf(doc, meant)]
     }
     case "UnknownSubcommand":
-      return [unknown(mistake.subcommand, likelyMeant(mistake.subcommand, commands))]
+      return [unknown(mistake.subcommand, suggestName(mistake.subcommand, commands))]
     case "UnexpectedArgument": {
       const [word = ""] = mistake.arguments
-      if (commands.length > 0) return [unknown(word, likelyMeant(word, commands))]
+      if (commands.length > 0) return [unknown(word, suggestName(word, commands))]
       return [`unexpected: ${mistake.arguments.join(" ")}`]
     }
     case "MissingOption":

@@ -1,16 +1,15 @@
 /**
- * The interface between the readers of feeds and the rest of the pipeline. Each reader turns its format into products,
- * variants, pictures, collections and their members, as independent rows. The rows of one product may come in any order
- * and far apart, so a feed of any size is read in constant memory; SQL assembles them.
+ * The rows that the readers of feeds return. Each reader converts its format to products, variants, pictures,
+ * collections and their members, as independent rows. The rows of one product may come in any order and far apart, so a
+ * feed of any size is read in constant memory; SQL assembles them.
  *
- * Texts are tidied and never ""; prices are decimal texts such as `12.5`; times are UTC, `2026-06-06T12:41:05.000Z`. A
- * value that the feed does not state is null.
+ * Texts are normalized and never ""; prices are decimal texts such as `12.5`; times are UTC,
+ * `2026-06-06T12:41:05.000Z`. A value that the feed does not state is null.
  */
+import type { FeedStats } from "./typed-fields.ts"
 
-import type { Judged } from "./stated.ts"
-
-/** The first row with a `native_id` counts; the others are variants of the product, or repeat it. */
-export interface ProductRow {
+/** The first row with a `native_id` is used; the others are variants of the product, or repeat it. */
+export interface FeedProduct {
   /** Shopify and WooCommerce id, CSV handle, Google `item_group_id` or `id`. */
   readonly native_id: string
   readonly title: string
@@ -23,13 +22,13 @@ export interface ProductRow {
   readonly body_text: string | null
   readonly published_at: string | null
   readonly created_at: string | null
-  /** False for drafts, archived and unpublished products: they are read, and left out with all that belongs to them. */
+  /** False for drafts, archived and unpublished products, which are left out with their variants and pictures. */
   readonly is_published: boolean
   /** Present if the feed states the price range of the variants instead of each price. */
   readonly price_range?: { readonly min: string; readonly max: string }
 }
 
-export interface VariantRow {
+export interface FeedVariant {
   readonly product_native_id: string
   readonly native_id: string
   readonly title: string
@@ -50,7 +49,7 @@ export interface VariantRow {
   readonly requires_shipping: boolean | null
 }
 
-export interface ImageRow {
+export interface FeedImage {
   readonly product_native_id: string
   readonly position: number
   readonly src: string
@@ -58,7 +57,7 @@ export interface ImageRow {
   readonly height: number | null
 }
 
-export interface CollectionRow {
+export interface FeedCollection {
   readonly native_id: string
   readonly title: string
   readonly handle: string | null
@@ -68,14 +67,13 @@ export interface CollectionRow {
   readonly updated_at: string | null
 }
 
-export interface MemberRow {
+export interface FeedMember {
   readonly collection_native_id: string
   readonly product_native_id: string
   readonly position: number
 }
 
-/** A row of the payload that cannot be used, and why. */
-export interface RejectRow {
+export interface FeedReject {
   /** Line of a CSV record, number of an item or of a product in its payload, from 1. */
   readonly position: number
   readonly reason: string
@@ -90,19 +88,30 @@ export interface RejectRow {
 export interface Batch {
   /** The `native_id` of the product that each row belongs to, in the order of the rows. */
   readonly rows: ReadonlyArray<string>
-  readonly products: ReadonlyArray<ProductRow>
-  readonly variants: ReadonlyArray<VariantRow>
-  readonly images: ReadonlyArray<ImageRow>
-  readonly collections: ReadonlyArray<CollectionRow>
-  readonly members: ReadonlyArray<MemberRow>
-  readonly rejects: ReadonlyArray<RejectRow>
+  readonly products: ReadonlyArray<FeedProduct>
+  readonly variants: ReadonlyArray<FeedVariant>
+  readonly images: ReadonlyArray<FeedImage>
+  readonly collections: ReadonlyArray<FeedCollection>
+  readonly members: ReadonlyArray<FeedMember>
+  readonly rejects: ReadonlyArray<FeedReject>
   /** The `native_id` of products in rejected rows: these products are not withdrawn. Absent if there are none. */
   readonly rejected?: ReadonlyArray<string>
 }
 
+export type OpenBatch = { -readonly [Field in keyof Batch]: Array<NonNullable<Batch[Field]>[number]> }
+
+export const emptyBatch = (): OpenBatch => ({
+  rows: [],
+  products: [],
+  variants: [],
+  images: [],
+  collections: [],
+  members: [],
+  rejects: []
+})
+
 /** A payload that cannot be read, or not to its end: another format, missing columns in the header, or truncated. */
 export class FeedUnreadable extends Error {
-  /** A message: what is wrong, and where. */
   readonly problem: string
   constructor(problem: string) {
     super(problem)
@@ -111,16 +120,16 @@ export class FeedUnreadable extends Error {
 }
 
 /**
- * Reads a feed that is one file: CSV, XML or TSV. `currency` is that of the store list, for prices that name none.
- * `content_type` is the header of the response; its charset is used. Batches hold up to some hundreds of rows. Fails
- * with `FeedUnreadable`, after yielding the batches before the fault.
+ * Reads a feed that is one file: CSV, XML or TSV. `currency` comes from the store list, for prices without one.
+ * `content_type` is the header of the response; its charset is used. Batches have up to 500 rows. Fails with
+ * `FeedUnreadable`, after yielding the batches before the fault.
  */
 export type ReadFile = (
   bytes: AsyncIterable<Uint8Array>,
   about: {
     readonly currency: string | null
     readonly content_type?: string | null
-    /** Records what the rows state, so that the file as a whole can be judged. */
-    readonly judged?: Judged
+    /** Collects the types of all values, which show whether the file as a whole can be trusted. */
+    readonly stats?: FeedStats
   }
 ) => AsyncIterable<Batch>

@@ -65,7 +65,7 @@ describe("descriptions as text", () => {
     ])
   })
 
-  it("give an empty tag no line of its own", () => {
+  it("have no line for an empty tag", () => {
     assert.strictEqual(htmlToText("one<div></div>two <div> <span></span> </div>three"), "one\ntwo\nthree")
   })
 
@@ -96,7 +96,7 @@ describe("descriptions as text", () => {
     assert.strictEqual(htmlToText("Salt &amp; pepper\n5 &lt; 6"), "Salt & pepper\n5 < 6")
   })
 
-  it("collapse no-break spaces, and drop lines that hold nothing else", () => {
+  it("collapse no-break spaces, and drop lines that contain nothing else", () => {
     assert.deepStrictEqual(lines("<p>One&nbsp;&nbsp; two</p><p>&nbsp;</p><p>&nbsp;</p><p>&nbsp;three</p>"), [
       "One two",
       "",
@@ -125,7 +125,7 @@ describe("descriptions as text", () => {
 })
 
 describe("malicious descriptions", () => {
-  it("lose what is nested too deep in 100,000 tags", () => {
+  it("leave out text that is nested too deep in 100,000 tags", () => {
     assert.strictEqual(htmlToText(`top${"<div>".repeat(100_000)}deep`), "top")
     assert.strictEqual(htmlToText(`top${"<ul><li>".repeat(100_000)}deep`), "top")
     assert.strictEqual(htmlToText(`${"<b>".repeat(100_000)}${"</i>".repeat(100_000)}`), null)
@@ -135,7 +135,7 @@ describe("malicious descriptions", () => {
     assert.strictEqual(htmlToText(`${"<div>".repeat(60)}deep${"</div>".repeat(60)}`), "deep")
   })
 
-  it("are cut to 200,000 characters at most when they have 10 MB", () => {
+  it("are cut to at most 200,000 characters if they have 10 MB", () => {
     const text = htmlToText("<p>abc <b>d</b></p>\n".repeat(500_000)) ?? ""
     assert.isTrue(text.startsWith("abc d\n\nabc d"))
     assert.isBelow(text.length, 200_000)
@@ -161,7 +161,7 @@ describe("malicious descriptions", () => {
     assert.doesNotThrow(() => htmlToText(`<p>y${piece.repeat(1_000_000)}x`))
   })
 
-  it("give trimmed, well-formed text for any tags in any order", () => {
+  it("become trimmed, well-formed text for any tags in any order", () => {
     const tags = "p div ul ol li table tr td th pre blockquote br hr a h1 dl dt svg script title b".split(" ")
     const piece = fc.oneof(
       fc.constantFrom(

@@ -1,55 +1,220 @@
 /**
- * Converts the HTML of shops to plain text. Paragraphs, list items and table rows get lines of their own, and links
- * leave only their words. Pictures, and content that a browser does not show, are left out.
+ * Converts the HTML of shops to plain text. Paragraphs, list items and table rows get lines of their own; of links,
+ * only the words are kept. Pictures, and content that a browser does not show, are left out.
  *
- * Descriptions reach some 13 kB and 12 levels. A much larger one is cut, so that no shop can stall a read: text after
- * 200,000 characters or 10,000 tags, or below 64 levels, is left out. Nothing here throws.
+ * Descriptions have up to some 13 kB and 12 levels. A much larger one is cut, so that no shop can stall a read: text
+ * after 200,000 characters or 10,000 tags, or below 64 levels, is left out. Nothing here throws.
  */
-import { writtenText } from "./text-writer.ts"
-import { tidied } from "./texts.ts"
+import { type Handler, Parser } from "htmlparser2"
+import { normalizeText } from "./texts.ts"
 
-const mostCharacters = 200_000
+const maxCharacters = 200_000
 /** Opening and closing tags. The parser walks its stack for each, which takes quadratic time: 0.1 s at this limit. */
-const mostTags = 10_000
+const maxTags = 10_000
 
-const cutAtTags = (html: string): string => {
-  if (html.length < mostTags) return html
+const limitTags = (html: string): string => {
+  if (html.length < maxTags) return html
   let at = -1
-  for (let tags = 0; tags <= mostTags; tags++) {
+  for (let tags = 0; tags <= maxTags; tags++) {
     at = html.indexOf("<", at + 1)
     if (at === -1) return html
   }
   return html.slice(0, at)
 }
 
-/** Removes `data:` addresses from a long text: embedded pictures would leave no room for its words. */
-const withoutData = (html: string): string => {
+/** Embedded pictures (`data:` addresses) of a long text would leave no room for its words. */
+const removeDataUrls = (html: string): string => {
   const end = /["'\s>]/g
-  let kept = ""
+  let result = ""
   let at = 0
-  while (kept.length < mostCharacters && at < html.length) {
+  while (result.length < maxCharacters && at < html.length) {
     const data = html.indexOf("data:", at)
-    if (data === -1) return kept + html.slice(at, at + mostCharacters)
-    kept += html.slice(at, data)
+    if (data === -1) return result + html.slice(at, at + maxCharacters)
+    result += html.slice(at, data)
     end.lastIndex = data
     at = end.exec(html)?.index ?? html.length
   }
-  return kept
+  return result
 }
 
-const cut = (html: string): string =>
-  cutAtTags(html.length > mostCharacters ? withoutData(html).slice(0, mostCharacters) : html)
+const limitLength = (html: string): string =>
+  limitTags(html.length > maxCharacters ? removeDataUrls(html).slice(0, maxCharacters) : html)
+
+/** Text below this many open tags is left out. */
+const maxLevels = 64
+
+interface TagRole {
+  readonly kind: "hidden" | "break" | "kept" | "bullets" | "numbers" | "item" | "cell" | "apart" | "plain"
+  /** Minimum number of line breaks before and after it. Two leave a blank line. */
+  readonly breaks: 0 | 1 | 2
+}
+
+const assignRole = (names: string, kind: TagRole["kind"], breaks: TagRole["breaks"] = 0) =>
+  names.split(" ").map((name): [string, TagRole] => [name, { kind, breaks }])
+
+const roles = new Map([
+  ...assignRole(
+    "script style noscript template head title iframe object embed svg math canvas audio video img",
+    "hidden"
+  ),
+  ...assignRole("select datalist", "hidden"),
+  ...assignRole("textarea xmp listing noembed noframes", "hidden"), // tags in some of them are plain words: a script would appear as text
+  ...assignRole("br", "break"),
+  ...assignRole("h1 h2 h3 h4 h5 h6 p blockquote figure table hr", "plain", 2),
+  ...assignRole("article aside div footer form header main nav section address fieldset center", "plain", 1),
+  ...assignRole("tr caption dt dd figcaption summary details", "plain", 1),
+  ...assignRole("pre", "kept", 2),
+  ...assignRole("ul", "bullets", 2),
+  ...assignRole("ol", "numbers", 2),
+  ...assignRole("li", "item", 1),
+  ...assignRole("td th", "cell")
+])
+const inline: TagRole = { kind: "plain", breaks: 0 }
+/** Paragraphs that word processors put into a cell stay in the line of its row. */
+const withinCell: TagRole = { kind: "apart", breaks: 0 }
+
+/** An open tag, and the state to restore when it ends. */
+interface OpenTag extends TagRole {
+  readonly indent: string
+  readonly mark: string | undefined
+  readonly keepsLines: boolean
+  /** Items of a list and cells of a row so far. */
+  count: number
+}
+
+const isList = (tag: OpenTag | undefined) => tag?.kind === "bullets" || tag?.kind === "numbers"
+
+const indentOfItems = { bullets: "  ", numbers: "   " }
+
+/** Blanks as HTML defines them: no-break spaces count as letters, and so do zero-width ones, which occur in words. */
+const blanks = /[\t\r\n\f][ \t\r\n\f]*| [ \t\r\n\f]+/g
+
+/**
+ * Writes the text of HTML while a parser reads it. A tag decides where lines end, what they begin with, and what is
+ * left out. Of links, emphasis and all tags that are not listed above, only the words are kept.
+ */
+class TextWriter implements Partial<Handler> {
+  text = ""
+  readonly #open: Array<OpenTag> = []
+  /** Tags that are open and not shown. */
+  #hidden = 0
+  #keepsLines: boolean
+  /** Line breaks due before the next word: of those around tags the largest counts, and `#breaks` add up. */
+  #around = 0
+  #breaks = 0
+  #isApart = false
+  #cells = 0
+  #indent = ""
+  /** Written at the beginning of the next line in place of `#indent`: marks of list items that have no word yet. */
+  #mark: string | undefined
+
+  constructor(keepsLines: boolean) {
+    this.#keepsLines = keepsLines
+  }
+
+  onopentagname(name: string) {
+    const role = roles.get(name) ?? inline
+    if (this.#hidden > 0 || role.kind === "hidden" || this.#open.length === maxLevels) {
+      this.#hidden += 1
+      return
+    }
+    const parent = this.#open.at(-1)
+    const { breaks, kind } = parent?.kind === "cell" && (name === "p" || name === "div") ? withinCell : role
+    const isNested = (kind === "bullets" || kind === "numbers") && (parent?.kind === "item" || isList(parent))
+    const tag: OpenTag = {
+      kind,
+      breaks: isNested ? 1 : breaks,
+      indent: this.#indent,
+      mark: this.#mark,
+      keepsLines: this.#keepsLines,
+      count: 0
+    }
+    this.#open.push(tag)
+    this.#endLine(tag.breaks)
+    if (kind === "plain") return
+    if (kind === "break") this.#breaks += 1
+    else if (kind === "apart") this.#isApart = true
+    else if (kind === "kept") this.#keepsLines = true
+    else if (kind === "bullets" || kind === "numbers") this.#indent += indentOfItems[kind]
+    else if (kind === "cell" && parent !== undefined && parent.count++ > 0) this.#cells += 1
+    else if (kind === "item" && parent !== undefined && isList(parent)) {
+      parent.count += 1
+      const mark = parent.kind === "bullets" ? "- " : `${parent.count}. `.padEnd(3)
+      this.#mark = (this.#mark ?? parent.indent) + mark
+      this.#indent = parent.indent + " ".repeat(mark.length)
+    }
+  }
+
+  onclosetag() {
+    if (this.#hidden > 0) {
+      this.#hidden -= 1
+      return
+    }
+    const tag = this.#open.pop()
+    if (tag === undefined) return
+    this.#endLine(tag.breaks)
+    this.#indent = tag.indent
+    this.#keepsLines = tag.keepsLines
+    if (tag.kind === "apart") this.#isApart = true
+    if (this.#mark !== undefined) this.#mark = tag.mark
+  }
+
+  ontext(text: string) {
+    if (this.#hidden > 0) return
+    if (!this.#keepsLines) return this.#write(text)
+    for (const [index, line] of text.split(/\r\n?|\n/).entries()) {
+      if (index > 0) this.#breaks += 1
+      this.#write(line)
+    }
+  }
+
+  #endLine(breaks: number) {
+    if (breaks > this.#around) this.#around = breaks
+    if (breaks > 0) this.#cells = 0
+  }
+
+  #write(text: string) {
+    const words = text.replace(blanks, " ")
+    const begin = words.startsWith(" ") ? 1 : 0
+    if (begin === 1) this.#isApart = true
+    if (words.length === begin) return
+    const isLast = words.endsWith(" ")
+    this.#beginWord()
+    this.text += isLast ? words.slice(begin, -1) : words.slice(begin)
+    this.#isApart = isLast
+  }
+
+  /** Writes at most one blank line. */
+  #beginWord() {
+    const breaks = this.#around + this.#breaks
+    if (this.text === "") this.text = this.#mark ?? ""
+    else if (breaks > 0) this.text += (breaks > 1 ? "\n\n" : "\n") + (this.#mark ?? this.#indent)
+    else if (this.#isApart || this.#cells > 0) this.text += " "
+    if (this.#cells > 0) this.text += "| ".repeat(this.#cells)
+    this.#around = 0
+    this.#breaks = 0
+    this.#cells = 0
+    this.#mark = undefined
+  }
+}
+
+/** `keepsLines` keeps the line breaks of the text itself, which have a meaning in a text without tags. */
+const writeText = (html: string, { keepsLines }: { readonly keepsLines: boolean }): string => {
+  const writer = new TextWriter(keepsLines)
+  new Parser(writer).end(html)
+  return writer.text
+}
 
 const hasTag = /<[a-z/!?]/i
 
-/** Matches what `tidyLines` has to clean: blanks other than the space, control characters, and lone surrogates. */
-const untidy = /[^\S \n]|[^\P{Cc}\n]|\p{Cs}/u
+/** Blanks other than the space, control characters and lone surrogates, which `cleanLines` removes. */
+const unclean = /[^\S \n]|[^\P{Cc}\n]|\p{Cs}/u
 
 /**
  * Blanks at the beginning of a line stay if they indent a nested list; empty list items are removed. Each expression is
  * anchored, so a run of 200,000 blanks takes no longer than that many words.
  */
-const tidyLines = (text: string): string =>
+const cleanLines = (text: string): string =>
   text
     .replace(/\p{Cs}+/gu, "")
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
@@ -60,16 +225,15 @@ const tidyLines = (text: string): string =>
     .trim()
 
 const convert = (html: string): string => {
-  const beginning = cut(html)
+  const beginning = limitLength(html)
   const isHtml = hasTag.test(beginning)
-  if (!isHtml && !beginning.includes("&")) return tidyLines(beginning)
-  const text = writtenText(beginning, { keepsLines: !isHtml })
-  return untidy.test(text) ? tidyLines(text) : text.trim()
+  if (!isHtml && !beginning.includes("&")) return cleanLines(beginning)
+  const text = writeText(beginning, { keepsLines: !isHtml })
+  return unclean.test(text) ? cleanLines(text) : text.trim()
 }
 
 /** Text of a description, with its lines. A text without any tag keeps its line breaks. Null if nothing is left. */
 export const htmlToText = (html: unknown): string | null => (typeof html === "string" && convert(html)) || null
 
-/** Text of a name on one line: `Salt &amp; Pepper` → `Salt & Pepper`. */
 export const htmlToLine = (html: unknown): string | null =>
-  tidied(typeof html === "string" && /[<&]/.test(html) ? convert(html) : html)
+  normalizeText(typeof html === "string" && /[<&]/.test(html) ? convert(html) : html)

@@ -2,23 +2,29 @@
  * Reads a page of a shop's list, entry by entry. An entry that cannot be used becomes a reject and does not affect the
  * others. An entry is used whole or not at all, so each one is accounted for once.
  */
+import { formatJson, isObject, type JsonObject, UnexpectedAnswer } from "./answers.ts"
+import {
+  type Batch,
+  emptyBatch,
+  type FeedCollection,
+  type FeedImage,
+  type FeedProduct,
+  type FeedVariant,
+  type OpenBatch
+} from "./feed.ts"
+import { undecodable } from "./payload-text.ts"
+import type { FeedStats } from "./typed-fields.ts"
 
-import { isObject, type JsonObject, shownJson, UnexpectedAnswer } from "./answers.ts"
-import type { Batch, CollectionRow, ImageRow, MemberRow, ProductRow, RejectRow, VariantRow } from "./feed.ts"
-import { notText } from "./payload-text.ts"
-import type { Judged } from "./stated.ts"
-
-export interface Page {
+export interface FeedPage {
   readonly batch: Batch
-  /** Native ids of what the page lists, in its order, including rejected entries: the shop does list them. */
+  /** Native ids of the page's entries, in their order, including rejected ones: the shop does list them. */
   readonly ids: ReadonlyArray<string>
-  /** Number of entries on the page, rejected ones included. Only 0 means an empty page. */
-  readonly listed: number
+  /** Including rejected entries. Only 0 means an empty page. */
+  readonly entryCount: number
 }
 
-/** Why an entry cannot be used, as the end of the sentence "The entry was rejected because …". */
-export class Unusable extends Error {
-  /** Of the product that it is about, if known. */
+/** Why a row cannot be used, as the end of the sentence "The row was rejected because …". */
+export class UnusableRow extends Error {
   readonly native_id: string | undefined
   constructor(problem: string, native_id?: string) {
     super(problem)
@@ -26,115 +32,116 @@ export class Unusable extends Error {
   }
 }
 
-/** What an entry becomes. */
-export interface ProductFound {
-  readonly product: ProductRow
-  readonly variants: ReadonlyArray<VariantRow>
-  readonly images: ReadonlyArray<ImageRow>
+/** Runs `read`, and adds the id of the row's product if it fails with `UnusableRow`. */
+export const withProductId = <A>(native_id: string, read: () => A): A => {
+  try {
+    return read()
+  } catch (cause) {
+    throw cause instanceof UnusableRow ? new UnusableRow(cause.message, native_id) : cause
+  }
 }
 
-/** Rejected entries are kept for inspection, up to this many characters. */
-export const mostShown = 10_000
+export interface ProductRows {
+  readonly product: FeedProduct
+  readonly variants: ReadonlyArray<FeedVariant>
+  readonly images: ReadonlyArray<FeedImage>
+}
 
-/** Shopify ids have up to 15 digits. A number that a double cannot hold exactly has changed already, and is refused. */
-export const idOf = (value: unknown): string | null => {
+/** Rejected rows are kept for inspection, up to this many characters. */
+export const maxPayloadCharacters = 10_000
+
+/**
+ * Shopify ids have up to 15 digits. A number that a double cannot hold exactly has changed already, and is rejected.
+ */
+export const parseId = (value: unknown): string | null => {
   if (typeof value === "number") return Number.isSafeInteger(value) && value > 0 ? String(value) : null
   return typeof value === "string" && /^[1-9]\d{0,19}$/.test(value) ? value : null
 }
 
 /** A whole number from 1 that a column of 32 bits can hold; otherwise null. */
-export const countOf = (value: unknown): number | null => {
+export const parseCount = (value: unknown): number | null => {
   const number = typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : value
   return typeof number === "number" && Number.isInteger(number) && number > 0 && number < 2 ** 31 ? number : null
 }
 
-/** The list of a page. */
-export interface Entries {
+export interface PageEntries {
   readonly entries: ReadonlyArray<unknown>
   /** Whether some bytes of the page are not text in its encoding: then each entry is checked. */
-  readonly isTorn: boolean
+  readonly hasBadBytes: boolean
 }
 
-interface Readers<A> extends Entries {
-  readonly read: (entry: JsonObject, id: string) => A
-  readonly keep: (found: A, id: string) => void
-  readonly judged: Judged
-}
-
-const readEntries = <A>({ entries, isTorn, judged, keep, read }: Readers<A>) => {
+/** Passes each entry to `read`, which fails with `UnusableRow` or adds the entry's rows to `batch`. */
+const readEntries = (
+  { entries, hasBadBytes }: PageEntries,
+  stats: FeedStats,
+  batch: OpenBatch,
+  read: (entry: JsonObject, id: string) => void
+) => {
   const ids: Array<string> = []
-  const rejects: Array<RejectRow> = []
-  const rejected: Array<string> = []
+  const rejectedIds: Array<string> = []
   for (const [index, entry] of entries.entries()) {
-    const id = isObject(entry) ? idOf(entry.id) : null
+    const id = isObject(entry) ? parseId(entry.id) : null
     if (id !== null) ids.push(id)
     try {
-      if (!isObject(entry)) throw new Unusable("it is not a JSON object")
-      if (isTorn && shownJson(entry).includes(notText)) {
-        throw new Unusable("it has bytes that are not text in the page's encoding")
+      if (!isObject(entry)) throw new UnusableRow("it is not a JSON object")
+      if (hasBadBytes && formatJson(entry).includes(undecodable)) {
+        throw new UnusableRow("it has bytes that are not text in the page's encoding")
       }
-      if (id === null) throw new Unusable(`its id is ${shownJson(entry.id).slice(0, 100)}, which is no id`)
-      keep(read(entry, id), id)
-      judged.use()
+      if (id === null) throw new UnusableRow(`its id is ${formatJson(entry.id).slice(0, 100)}, which is not an id`)
+      read(entry, id)
+      stats.recordUsed()
     } catch (cause) {
-      if (!(cause instanceof Unusable)) throw cause
-      if (id !== null) rejected.push(id)
-      judged.reject(cause.message)
-      rejects.push({ position: index + 1, reason: cause.message, payload: shownJson(entry).slice(0, mostShown) })
+      if (!(cause instanceof UnusableRow)) throw cause
+      if (id !== null) rejectedIds.push(id)
+      stats.recordReject(cause.message)
+      const payload = formatJson(entry).slice(0, maxPayloadCharacters)
+      batch.rejects.push({ position: index + 1, reason: cause.message, payload })
     }
   }
-  return { ids, rejects, rejected, listed: entries.length }
+  return { ids, rejectedIds }
 }
 
-export const pageOfProducts = (
-  page: Entries,
-  judged: Judged,
-  read: (entry: JsonObject, id: string, judged: Judged) => ProductFound
-): Page => {
-  const rows: Array<string> = []
-  const products: Array<ProductRow> = []
-  const variants: Array<VariantRow> = []
-  const images: Array<ImageRow> = []
-  const { ids, rejects, rejected, listed } = readEntries({
-    ...page,
-    judged,
-    read: (entry, id) => read(entry, id, judged),
-    keep: (found, id) => {
-      rows.push(id)
-      products.push(found.product)
-      for (const variant of found.variants) variants.push(variant)
-      for (const image of found.images) images.push(image)
-    }
+export const readProductPage = (
+  page: PageEntries,
+  stats: FeedStats,
+  readProduct: (entry: JsonObject, id: string, stats: FeedStats) => ProductRows
+): FeedPage => {
+  const batch = emptyBatch()
+  const { ids, rejectedIds } = readEntries(page, stats, batch, (entry, id) => {
+    const { images, product, variants } = readProduct(entry, id, stats)
+    batch.rows.push(id)
+    batch.products.push(product)
+    for (const variant of variants) batch.variants.push(variant)
+    for (const image of images) batch.images.push(image)
   })
-  const batch = { rows, products, variants, images, collections: [], members: [], rejects }
-  return { ids, listed, batch: rejected.length === 0 ? batch : { ...batch, rejected } }
+  if (rejectedIds.length > 0) batch.rejected = rejectedIds
+  return { ids, entryCount: page.entries.length, batch }
 }
 
-export const pageOfCollections = (
-  page: Entries,
-  judged: Judged,
-  read: (entry: JsonObject, id: string) => CollectionRow
-): Page => {
-  const collections: Array<CollectionRow> = []
-  const { ids, rejects, listed } = readEntries({ ...page, judged, read, keep: (found) => collections.push(found) })
-  return { ids, listed, batch: { rows: [], products: [], variants: [], images: [], collections, members: [], rejects } }
+export const readCollectionPage = (
+  page: PageEntries,
+  stats: FeedStats,
+  readCollection: (entry: JsonObject, id: string) => FeedCollection
+): FeedPage => {
+  const batch = emptyBatch()
+  const { ids } = readEntries(page, stats, batch, (entry, id) => {
+    batch.collections.push(readCollection(entry, id))
+  })
+  return { ids, entryCount: page.entries.length, batch }
 }
 
 /**
- * Members of a collection: only ids, in the shop's order. They are not rows to account for, since the products are read
- * from the list of all products. Fails with `UnexpectedAnswer` if an entry has no id: a member would be missing.
+ * Members of a collection: only ids, in the shop's order. They are not rows to account for, because the products are
+ * read from the list of all products. Fails with `UnexpectedAnswer` if an entry has no id: a member would be missing.
  */
-export const pageOfMembers = (entries: ReadonlyArray<unknown>, collection: string, offset: number): Page => {
-  const ids: Array<string> = []
-  const members: Array<MemberRow> = []
+export const readMemberPage = (entries: ReadonlyArray<unknown>, collection: string, offset: number): FeedPage => {
+  const batch = emptyBatch()
   for (const [index, entry] of entries.entries()) {
-    const id = isObject(entry) ? idOf(entry.id) : null
+    const id = isObject(entry) ? parseId(entry.id) : null
     if (id === null) {
       throw new UnexpectedAnswer("other shape", `number ${index + 1} of the list is a product without an id`)
     }
-    ids.push(id)
-    members.push({ collection_native_id: collection, product_native_id: id, position: offset + index + 1 })
+    batch.members.push({ collection_native_id: collection, product_native_id: id, position: offset + index + 1 })
   }
-  const batch = { rows: [], products: [], variants: [], images: [], collections: [], members, rejects: [] }
-  return { ids, listed: entries.length, batch }
+  return { ids: batch.members.map((member) => member.product_native_id), entryCount: entries.length, batch }
 }

@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { pieces } from "@larder/test/support/pipelines/file-feeds.ts"
 import fc from "fast-check"
 import { FeedUnreadable } from "./feed.ts"
-import { notText, payloadText } from "./payload-text.ts"
+import { decodePieces, undecodable } from "./payload-text.ts"
 
 const read = async (...parts: ReadonlyArray<Uint8Array>) => {
   const texts: Array<string> = []
-  for await (const text of payloadText(pieces(...parts))) texts.push(text)
+  for await (const text of decodePieces(pieces(...parts))) texts.push(text)
   return texts
 }
 const whole = async (...parts: ReadonlyArray<Uint8Array>) => (await read(...parts)).join("")
@@ -17,7 +17,7 @@ const utf16 = (text: string, isBig: boolean) => {
 }
 
 describe("the text of a payload", () => {
-  it("comes without a byte order mark", async () => {
+  it("does not include the byte order mark", async () => {
     assert.strictEqual(await whole(Buffer.from("\uFEFFHandle,Title")), "Handle,Title")
   })
 
@@ -68,7 +68,7 @@ describe("the text of a payload", () => {
     ["UTF-8 when the header names no encoding", "text/csv", Buffer.from("Café"), "Café"]
   ] as const)("is read in %s", async (_, contentType, bytes, expected) => {
     const texts: Array<string> = []
-    for await (const text of payloadText(pieces(bytes), contentType)) texts.push(text)
+    for await (const text of decodePieces(pieces(bytes), contentType)) texts.push(text)
     assert.strictEqual(texts.join(""), expected)
   })
 
@@ -91,7 +91,7 @@ describe("the text of a payload", () => {
       Buffer.from("c\uFFFD"),
       Buffer.from([0xc3])
     ])
-    assert.strictEqual(await whole(bytes), `a\uFFFDb${notText}c\uFFFD${notText}`)
+    assert.strictEqual(await whole(bytes), `a\uFFFDb${undecodable}c\uFFFD${undecodable}`)
   })
 
   it("is the same however its bytes are split", async () => {
@@ -100,12 +100,12 @@ describe("the text of a payload", () => {
       fc.asyncProperty(fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 20 }), async (places) => {
         const ends = [...places.sort((a, b) => a - b), bytes.length]
         const parts = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
-        assert.strictEqual(await whole(...parts), `aß€🧀\uFFFD${notText}🧀 end`)
+        assert.strictEqual(await whole(...parts), `aß€🧀\uFFFD${undecodable}🧀 end`)
       })
     )
   })
 
-  it("comes in pieces of at most 64 KiB that split no character, from one chunk or from many", async () => {
+  it("is returned in pieces of at most 64 KiB that split no character, from one chunk or from many", async () => {
     for (const before of ["", "x", "xx", "xxx"]) {
       const text = before + "🧀".repeat(100_000)
       const bytes = Buffer.from(text)

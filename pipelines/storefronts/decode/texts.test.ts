@@ -1,8 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { compareDecimals, decimalText, formerPrice, fromMinorUnits, tidied, utcTime, webAddress } from "./texts.ts"
+import {
+  compareDecimals,
+  dropLowerPrice,
+  normalizeText,
+  parseDecimal,
+  parseMinorUnits,
+  parseTime,
+  parseWebAddress
+} from "./texts.ts"
 
-describe("tidied texts", () => {
+describe("normalized texts", () => {
   it.each([
     ["Annie's Organic Farm ", "Annie's Organic Farm"],
     ["  Sea   salt\n\tflakes ", "Sea salt flakes"],
@@ -11,16 +19,16 @@ describe("tidied texts", () => {
     ["half a pair: \ud83d", "half a pair:"],
     [4711, "4711"]
   ])("%j becomes %j", (text, expected) => {
-    assert.strictEqual(tidied(text), expected)
+    assert.strictEqual(normalizeText(text), expected)
   })
 
   it.each(["", " ", "\u00a0\n", null, undefined, true, {}, Number.NaN])("%j becomes null (case %#)", (text) => {
-    assert.isNull(tidied(text))
+    assert.isNull(normalizeText(text))
   })
 
-  it("are cut to 10,000 characters at most, at any size", () => {
-    assert.strictEqual(tidied(`${"word ".repeat(5_000_000)}`)?.length, 9999)
-    assert.strictEqual(tidied(`a${" ".repeat(20_000_000)}`), "a")
+  it("are cut to at most 10,000 characters", () => {
+    assert.strictEqual(normalizeText(`${"word ".repeat(5_000_000)}`)?.length, 9999)
+    assert.strictEqual(normalizeText(`a${" ".repeat(20_000_000)}`), "a")
   })
 })
 
@@ -41,7 +49,7 @@ describe("prices", () => {
     ["12.00004999", "12"],
     ["0.00004", "0"]
   ])("%j is read as %s", (text, expected) => {
-    assert.strictEqual(decimalText(text), expected)
+    assert.strictEqual(parseDecimal(text), expected)
   })
 
   it.each([
@@ -58,7 +66,7 @@ describe("prices", () => {
     null,
     {}
   ])("%j is not a price", (text) => {
-    assert.isNull(decimalText(text))
+    assert.isNull(parseDecimal(text))
   })
 
   it.each([
@@ -71,7 +79,7 @@ describe("prices", () => {
     ["123456789", 8, "1.2346"],
     [1500, 2, "15"]
   ])("%j in units of 10^-%i is %s", (amount, unit, expected) => {
-    assert.strictEqual(fromMinorUnits(amount, unit), expected)
+    assert.strictEqual(parseMinorUnits(amount, unit), expected)
   })
 
   it.each([
@@ -84,14 +92,14 @@ describe("prices", () => {
     ["5", 90],
     ["999999999999999999", 2]
   ])("%j in units of 10^-%d is not a price", (amount, unit) => {
-    assert.isNull(fromMinorUnits(amount, unit))
+    assert.isNull(parseMinorUnits(amount, unit))
   })
 
-  it("compare like numbers, also beyond the precision of a double", () => {
+  it("are compared as numbers, also beyond the precision of a double", () => {
     const cents = fc.bigInt({ min: 0n, max: 10n ** 17n - 1n })
     fc.assert(
       fc.property(cents, cents, (a, b) => {
-        const [x, y] = [fromMinorUnits(String(a), 4) ?? "", fromMinorUnits(String(b), 4) ?? ""]
+        const [x, y] = [parseMinorUnits(String(a), 4) ?? "", parseMinorUnits(String(b), 4) ?? ""]
         assert.strictEqual(Math.sign(compareDecimals(x, y)), Number(a > b) - Number(a < b))
       })
     )
@@ -106,8 +114,8 @@ describe("prices", () => {
     ["0", "10", null],
     ["10", null, null],
     [null, "10", null]
-  ])("a former price of %s at a price of %s becomes %s", (compareAt, price, expected) => {
-    assert.strictEqual(formerPrice(compareAt, price), expected)
+  ])("a price of %s before a reduction to %s becomes %s", (compareAt, price, expected) => {
+    assert.strictEqual(dropLowerPrice(compareAt, price), expected)
   })
 })
 
@@ -119,7 +127,7 @@ describe("times", () => {
     ["2026-06-06T18:11Z", "2026-06-06T18:11:00.000Z"],
     ["2024-02-29T12:00:00.123456Z", "2024-02-29T12:00:00.123Z"]
   ])("%s is %s in UTC", (text, expected) => {
-    assert.strictEqual(utcTime(text), expected)
+    assert.strictEqual(parseTime(text), expected)
   })
 
   it.each([
@@ -135,7 +143,7 @@ describe("times", () => {
     1_780_740_505,
     null
   ])("%j is not a time", (text) => {
-    assert.isNull(utcTime(text))
+    assert.isNull(parseTime(text))
   })
 })
 
@@ -151,11 +159,11 @@ describe("addresses", () => {
     ["", null],
     [null, null]
   ])("%j becomes %j", (text, expected) => {
-    assert.strictEqual(webAddress(text), expected)
+    assert.strictEqual(parseWebAddress(text), expected)
   })
 
   it("are null when they are longer than 4,096 characters", () => {
     const longest = `https://example.com/${"a".repeat(4076)}`
-    assert.deepStrictEqual([webAddress(longest), webAddress(`${longest}a`)], [longest, null])
+    assert.deepStrictEqual([parseWebAddress(longest), parseWebAddress(`${longest}a`)], [longest, null])
   })
 })

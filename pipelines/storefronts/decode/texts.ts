@@ -4,35 +4,35 @@
  */
 import { numberToken } from "@larder/schemas"
 
-/** ASCII words with one blank between them, as in most texts: nothing to tidy. */
-const isTidy = /^[!-~]+(?: [!-~]+)*$/
-const fewCharacters = 500
-/** Text beyond this many characters is dropped: names, codes and labels have some hundred, and rows hold fewer. */
-const mostCharacters = 10_000
+/** ASCII words with one blank between them, as in most texts. */
+const normalizedText = /^[!-~]+(?: [!-~]+)*$/
+const maxQuickCheck = 500
+/** Longer texts are cut: names, codes and labels have some hundred characters. */
+const maxCharacters = 10_000
 
 /** Blanks of any kind (no-break spaces, line breaks, control characters) become one; "" and non-texts become null. */
-export const tidied = (value: unknown): string | null => {
+export const normalizeText = (value: unknown): string | null => {
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : null
   if (typeof value !== "string") return null
-  if (value.length <= fewCharacters && isTidy.test(value)) return value
+  if (value.length <= maxQuickCheck && normalizedText.test(value)) return value
   return (
     value
-      .slice(0, mostCharacters)
-      .replace(/\p{Cs}+/gu, "") // half of a character that a shop cut: nothing replaces it
+      .slice(0, maxCharacters)
+      .replace(/\p{Cs}+/gu, "") // half of a character that a shop cut
       .replace(/[\s\p{Cc}]+/gu, " ")
       .trim() || null
   )
 }
 
 /**
- * Price columns hold 14 digits before the point and 4 after it. One digit less is accepted, since 99999999999999.99999
+ * Price columns have 14 digits before the point and 4 after it. One digit less is accepted, since 99999999999999.99999
  * would be rounded up to 15 digits; a longer price is a mistake or an attack.
  */
-const shape = /^(\d{1,13})(?:\.(\d{1,20}))?$/
+const decimalShape = /^(\d{1,13})(?:\.(\d{1,20}))?$/
 const fractionDigits = 4
 
 /** Rounds half up, as the columns do. */
-const rounded = (whole: string, fraction: string): string => {
+const roundHalfUp = (whole: string, fraction: string): string => {
   const up = (fraction[fractionDigits] ?? "0") >= "5" ? 1n : 0n
   const digits = String(BigInt(whole + fraction.slice(0, fractionDigits)) + up).padStart(fractionDigits + 1, "0")
   return `${digits.slice(0, -fractionDigits)}.${digits.slice(-fractionDigits)}`.replace(/\.?0+$/, "")
@@ -43,43 +43,43 @@ const rounded = (whole: string, fraction: string): string => {
  * is below 0 or has too many digits is null: `"free"`, `"12,50"`, `"15.00 USD"`, `"-1"`, `"1e3"`. DuckDB can cast every
  * result to DECIMAL(18, 4).
  */
-export const decimalText = (value: unknown): string | null => {
-  const text = tidied(value)
-  const match = shape.exec((text === null ? undefined : numberToken(text)) ?? "")
+export const parseDecimal = (value: unknown): string | null => {
+  const text = normalizeText(value)
+  const match = decimalShape.exec((text === null ? undefined : numberToken(text)) ?? "")
   if (match === null) return null
   const [, whole = "", digits = ""] = match
   const fraction = digits.replace(/0+$/, "")
-  if (fraction.length > fractionDigits) return rounded(whole, fraction)
+  if (fraction.length > fractionDigits) return roundHalfUp(whole, fraction)
   return fraction === "" ? whole : `${whole}.${fraction}`
 }
 
 /** `("277666", 2)` → `2776.66`, for shops that count in cents. */
-export const fromMinorUnits = (amount: unknown, minorUnit: number): string | null => {
-  const digits = tidied(amount)
+export const parseMinorUnits = (amount: unknown, minorUnit: number): string | null => {
+  const digits = normalizeText(amount)
   if (digits === null || !/^\d{1,18}$/.test(digits)) return null
   if (!Number.isInteger(minorUnit) || minorUnit < 0 || minorUnit > 8) return null
-  if (minorUnit === 0) return decimalText(digits)
+  if (minorUnit === 0) return parseDecimal(digits)
   const padded = digits.padStart(minorUnit + 1, "0")
-  return decimalText(`${padded.slice(0, -minorUnit)}.${padded.slice(-minorUnit)}`)
+  return parseDecimal(`${padded.slice(0, -minorUnit)}.${padded.slice(-minorUnit)}`)
 }
 
 const compareTexts = (a: string, b: string) => Number(a > b) - Number(a < b)
 
-/** Below 0, 0 or above 0, if `a` is less than, equal to or more than `b`. Both are results of `decimalText`. */
+/** Below 0, 0 or above 0, if `a` is less than, equal to or more than `b`. Both are results of `parseDecimal`. */
 export const compareDecimals = (a: string, b: string): number => {
   const [wholeA = "", fractionA = ""] = a.split(".")
   const [wholeB = "", fractionB = ""] = b.split(".")
   return wholeA.length - wholeB.length || compareTexts(wholeA, wholeB) || compareTexts(fractionA, fractionB)
 }
 
-/** The former price if it is above the price. Shops also fill this field with the price itself, less, or 0. */
-export const formerPrice = (compareAt: string | null, price: string | null): string | null =>
+/** The price before a reduction, if it is above the price. Shops also state the price itself here, less, or 0. */
+export const dropLowerPrice = (compareAt: string | null, price: string | null): string | null =>
   compareAt !== null && price !== null && compareDecimals(compareAt, price) > 0 ? compareAt : null
 
 const instant = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d:\d\d)(:\d\d)?(?:[.,](\d{1,3})\d*)? ?(Z|[+-]\d\d:?\d\d)$/i
 
-/** `2026-06-06T18:11:05+05:30` → `2026-06-06T12:41:05.000Z`. A time without an offset is no instant: null. */
-export const utcTime = (value: unknown): string | null => {
+/** `2026-06-06T18:11:05+05:30` → `2026-06-06T12:41:05.000Z`. Null for a time without an offset. */
+export const parseTime = (value: unknown): string | null => {
   const match = typeof value === "string" ? instant.exec(value.trim()) : null
   if (match === null) return null
   const [, year = "", month = "", day = "", minutes = "", seconds = ":00", fraction = "", zone = ""] = match
@@ -93,11 +93,11 @@ export const utcTime = (value: unknown): string | null => {
 }
 
 /** Google accepts 2,000 characters. Every variant may repeat the address of a picture, so a long one multiplies. */
-const mostOfAddress = 4096
+const maxAddressLength = 4096
 
 /** An address that a browser would load; `//cdn…` becomes https. Null if it is neither http nor https, or too long. */
-export const webAddress = (value: unknown): string | null => {
+export const parseWebAddress = (value: unknown): string | null => {
   const text = typeof value === "string" ? value.trim() : ""
   const address = text.startsWith("//") ? `https:${text}` : text
-  return address.length <= mostOfAddress && /^https?:\/\/[^\s/]/i.test(address) ? address.toWellFormed() : null
+  return address.length <= maxAddressLength && /^https?:\/\/[^\s/]/i.test(address) ? address.toWellFormed() : null
 }

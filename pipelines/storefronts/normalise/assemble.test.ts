@@ -4,8 +4,8 @@ import { DuckDb, define, stagedIngestTables, storefront } from "@larder/warehous
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { readShopifyCsv } from "../decode/csv/shopify-csv.ts"
 import { stageRows } from "../stage/stage-rows.ts"
-import { assemble } from "./assemble.ts"
-import { endsOfPages } from "./categorise.ts"
+import { assembleProducts } from "./assemble.ts"
+import { findPageEnds } from "./categorise.ts"
 
 const from = { domain: "shop.example", fetched_at: "2026-03-02T10:00:00.000Z", raw_sha256: "0".repeat(64) }
 
@@ -20,7 +20,11 @@ const put = Effect.fnUntraced(function* (rows: ReadonlyArray<string>, most?: num
   const db = yield* DuckDb.memory
   yield* define(db, { tables: [...stagedIngestTables, ...storefront.tables], views: storefront.views })
   const { add, settled, surveys } = yield* stageRows(db, folder)
-  const text = ["Handle,Title,Body (HTML),Tags,Option1 Value,Variant Price,Image Src", ...rows, ""].join("\n")
+  const text = [
+    "Handle,Title,Body (HTML),Tags,Option1 Value,Variant Price,Image Src,Variant Requires Shipping",
+    ...rows,
+    ""
+  ].join("\n")
   const batches = Stream.fromAsyncIterable(readShopifyCsv(bytesOf(text), { currency: null }), String)
   yield* Stream.runForEach(batches, (batch) => add(batch, from))
   yield* settled
@@ -33,7 +37,7 @@ const put = Effect.fnUntraced(function* (rows: ReadonlyArray<string>, most?: num
       select 'run-1' as run_id, store_id, now() as read_at, '${status}' as fetch_status, '${status}' as outcome, 1 as pages_read,
         1 as products_read, false as has_all_products, true as is_taken, 0 as collections_read, 1 as seconds
       from storefront.store`)
-  const counts = yield* assemble(db, "run-1", folder, surveys, most)
+  const counts = yield* assembleProducts(db, "run-1", folder, surveys, most)
   return { db, counts }
 })
 
@@ -51,7 +55,7 @@ const rows = [
 ]
 
 describe("assembling products", () => {
-  itWorks("gives the same products in parts of limited size as all at once", () =>
+  itWorks("assembles the same products in parts of limited size as all at once", () =>
     Effect.gen(function* () {
       const [whole, divided] = [yield* put(rows), yield* put(rows, 8000)]
       const found = yield* divided.db.all(Part, parts)
@@ -68,14 +72,31 @@ describe("assembling products", () => {
     })
   )
 
+  itWorks("counts a product as merchandise unless none of its variants is shipped", () =>
+    Effect.gen(function* () {
+      const Product = Schema.Struct({ native_id: Schema.String, is_merchandise: Schema.Boolean })
+      const book = ["book,Book,,,S,1.00,,false", "book,,,,M,1.00,,true"]
+      const pattern = ["pattern,Pattern,,,S,1.00,,false", "pattern,,,,M,1.00,,false"]
+      const { db } = yield* put([...book, ...pattern, "vase,Vase,,,S,1.00,,"])
+      assert.deepStrictEqual(
+        yield* db.all(Product, "select native_id, is_merchandise from storefront.product order by native_id"),
+        [
+          { native_id: "book", is_merchandise: true },
+          { native_id: "pattern", is_merchandise: false },
+          { native_id: "vase", is_merchandise: true }
+        ]
+      )
+    })
+  )
+
   itWorks("finds categories in pages of a limited number of bytes", () =>
     Effect.gen(function* () {
       const title = "Chocolate bar ".repeat(60)
       const tags = Array.from({ length: 100 }, (_, n) => `${"t".repeat(50)}${n}`).join(",")
       const { db } = yield* put(products.map((n) => `p${n},${n} ${title},,"${tags}",,1.00,`))
       // 500 characters of the title, 50 tags, and 500 bytes for what else there is: some 3.6 kB of each
-      assert.strictEqual((yield* endsOfPages(db, 8000)).length, 14)
-      assert.strictEqual((yield* endsOfPages(db)).length, 1)
+      assert.strictEqual((yield* findPageEnds(db, 8000)).length, 14)
+      assert.strictEqual((yield* findPageEnds(db)).length, 1)
     })
   )
 
@@ -91,14 +112,14 @@ describe("assembling products", () => {
     })
   )
 
-  itWorks("shortens texts that are too long, and reports their number once for a store", () =>
+  itWorks("cuts texts that are too long, and reports their number once per store", () =>
     Effect.gen(function* () {
       const { db } = yield* put([`a,${"A".repeat(5000)},,,,1.00,`, `b,B,,${"t".repeat(300)},${"o".repeat(2000)},1.00,`])
       const Reject = Schema.Struct({ feed: Schema.String, reason: Schema.String, payload: Schema.String })
       assert.deepStrictEqual(yield* db.all(Reject, "select feed, reason, payload from ingest.reject"), [
         {
           feed: "store/shop.example",
-          reason: "4 texts are longer than they may be, and were cut; the first: title of a, with 5000 characters",
+          reason: "4 texts were too long and were cut; the first: title of a, with 5000 characters",
           payload: JSON.stringify({ title: "A".repeat(1000) })
         }
       ])

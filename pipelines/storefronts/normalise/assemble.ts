@@ -1,19 +1,64 @@
 /**
  * Assembles the staged feed rows into the products and collections of the staging file. Duplicate rows, rows without a
- * product, and rows of unpublished products are separated and counted. The rest is assembled product by product.
+ * product, and rows of unpublished products are separated and counted.
+ *
+ * The other products are divided, in the order in which they arrived, into parts that are assembled one at a time and
+ * that easily fit into DuckDB's memory. Parts are measured in bytes, because a product may be one line or a whole book.
+ * The rows of a product are mostly adjacent, so a part reads little more than its own rows.
  */
 import { readFileSync } from "node:fs"
 import { createHalfProductTable, type DuckDb, halfProductTable, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { categorise, type Surveys } from "./categorise.ts"
-import { divideIntoParts, type Part } from "./parts.ts"
+import { categorizeProducts, type Surveys } from "./categorise.ts"
 
-const sqlOf = (name: string) => readFileSync(new URL(`./${name}.sql`, import.meta.url), "utf8")
-const separateRows = sqlOf("separate-rows")
-const products = sqlOf("products")
-const collections = sqlOf("collections")
+const readSql = (name: string) => readFileSync(new URL(`./${name}.sql`, import.meta.url), "utf8")
+const separateRows = readSql("separate-rows")
+const products = readSql("products")
+const collections = readSql("collections")
 
-const productsOf = ({ first, last, part }: Part) =>
+/** Bytes of a part. DuckDB needs about four times as much memory while it builds lists from its rows. */
+const maxPartBytes = 64 << 20
+
+/** Bytes of a row in addition to its texts: ids, numbers, and its entry in a list. */
+const bytesOfRow = 400
+const sumBytes = (...texts: ReadonlyArray<string>) =>
+  [String(bytesOfRow), ...texts.map((text) => `coalesce(strlen(${text}), 0)`)].join(" + ")
+
+const productBytes = sumBytes("title", "handle", "vendor", "product_type", "body_text", "array_to_string(tags, ' ')")
+const variantBytes = sumBytes("native_id", "title", "sku", "barcode", "option1", "option2", "option3", "image_src")
+
+/** One row per published product: the `seq` of its first row, its part, and the range that contains all its rows. */
+const createParts = (maxBytes: number) => `
+  create table feed.part as
+  with size as (
+    select domain, native_id, sum(bytes) as bytes, min(seq) as first, max(seq) as last
+    from (
+      select domain, native_id, seq, ${productBytes} as bytes from feed.product semi join feed.first_product using (seq)
+      union all
+      select domain, product_native_id, seq, ${variantBytes} from feed.variant
+      union all
+      select domain, product_native_id, seq, ${sumBytes("src")} from feed.image
+    )
+    group by domain, native_id
+  )
+  select domain, native_id, p.seq, bytes, first, last,
+    ((sum(bytes) over (order by p.seq) - bytes) // ${maxBytes})::integer as part
+  from feed.first_product p join size using (domain, native_id)
+  where is_published`
+
+const ProductPart = Schema.Struct({ part: Schema.Int, first: Schema.Int, last: Schema.Int })
+type ProductPart = typeof ProductPart.Type
+
+const parts = `
+  select part, min(first)::double as first, max(last)::double as last from feed.part group by part order by part`
+
+/** Fills `feed.part`, and returns the parts in the order in which they are assembled. */
+const divideIntoParts = Effect.fnUntraced(function* (db: DuckDb["Service"], maxBytes = maxPartBytes) {
+  yield* db.run(createParts(maxBytes))
+  return yield* db.all(ProductPart, parts)
+})
+
+const assemblePart = ({ first, last, part }: ProductPart) =>
   `set variable part = ${part}; set variable first = ${first}; set variable last = ${last}; ${products}`
 
 /**
@@ -53,21 +98,21 @@ const counts = `
   )::integer as rows_silent`
 
 /**
- * Fills `storefront.product` and `storefront.collection`, from at most `most` bytes of rows at a time. Returns the
+ * Fills `storefront.product` and `storefront.collection`, from parts of `maxBytes` each. Returns the
  * number of rejected rows, and the number of rows that add nothing.
  */
-export const assemble = Effect.fnUntraced(function* (
+export const assembleProducts = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
   run_id: string,
   folder: string,
   surveys: Surveys,
-  most?: number
+  maxBytes?: number
 ) {
   yield* db.run(`set variable run_id = ${literal(run_id)}; ${separateRows}`)
-  yield* categorise(db, folder, surveys)
-  const parts = yield* divideIntoParts(db, most)
+  yield* categorizeProducts(db, folder, surveys)
+  const parts = yield* divideIntoParts(db, maxBytes)
   // one transaction: rows go to the file as soon as they fill a row group, not to the write-ahead log before that
-  yield* db.run(["begin", ...parts.map(productsOf), "commit"].join(";\n"))
+  yield* db.run(["begin", ...parts.map(assemblePart), "commit"].join(";\n"))
   yield* db.run(`${collections} ${halfProducts}`)
   const [counted] = yield* db.all(Counts, counts)
   return counted ?? { rows_rejected: 0, rows_silent: 0 }

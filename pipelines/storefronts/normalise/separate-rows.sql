@@ -1,5 +1,5 @@
--- Separates the staged rows that become nothing: duplicates, rows without a product, rows of unpublished products, and
--- variants and pictures beyond the limits. Each that is lost is a reject. Reads the variable `run_id`.
+-- Separates the staged rows that are not assembled: duplicates, rows without a product, rows of unpublished products, and
+-- variants and pictures beyond the limits. Rows that are lost become rejects. Reads the variable `run_id`.
 
 -- Rows of an export with the same handle and options but different SKUs are separate variants. Each of them gets its SKU
 -- appended to its id, so that ids do not depend on the order of the rows. No other id contains the escape sequence `\#`:
@@ -15,7 +15,7 @@ from (
 where v.sku is not null and v.domain = shared.domain and v.product_native_id = shared.product_native_id
   and v.native_id = shared.native_id;
 
--- Of rows with the same id, the first one counts.
+-- Of rows with the same id, the first one is used.
 create table feed.first_product as
 select domain, native_id, min(seq) as seq, arg_min(is_published, seq) as is_published
 from feed.product group by domain, native_id;
@@ -47,7 +47,7 @@ semi join (select domain, product_native_id from feed.image group by all having 
 group by domain, product_native_id, src
 qualify row_number() over (partition by domain, product_native_id order by min(position), min(seq)) > 1000;
 
--- One reject per product, with the first row that is left out: a million rejects would tell no more.
+-- One reject per product, with the first row that is left out.
 insert into ingest.reject
 with excess as (
   select domain, product_native_id as native_id, '2048 variants' as most, min(seq) as seq, count(*) as rows
@@ -103,7 +103,7 @@ group by all;
 
 insert into ingest.reject
 select 'storefronts', 'store/' || o.domain, getvariable('run_id'), any_value(o.raw_sha256), coalesce(min(v.position), 0),
-  'no row says what ' || o.product_native_id || ' is called; rows: ' || any_value(o.rows),
+  'no row of product ' || o.product_native_id || ' has a title; rows: ' || any_value(o.rows),
   coalesce(
     to_json(any_value(v) filter (where v.native_id is not null)),
     json_object('product_native_id', o.product_native_id)
@@ -114,7 +114,7 @@ group by o.domain, o.product_native_id;
 
 insert into ingest.reject
 select 'storefronts', 'store/' || domain, getvariable('run_id'), arg_min(raw_sha256, seq), 0,
-  count(*) || ' texts are longer than they may be, and were cut; the first: ' || arg_min(field, seq) || ' of '
+  count(*) || ' texts were too long and were cut; the first: ' || arg_min(field, seq) || ' of '
     || arg_min(native_id, seq) || ', with ' || arg_min(characters, seq) || ' characters',
   json_object(arg_min(field, seq), arg_min(beginning, seq))::varchar
 from feed.cut group by domain;

@@ -1,8 +1,8 @@
 /**
  * Files on the operator's machine: the store list that `--stores` or `LARDER_STORES` names, and store feeds beside that
  * list or below the folder that `LARDER_STORE_FILES` names. No other file is ever read, whatever a list says.
- * Recordings and the bundled samples keep the same addresses beside their hosts; only a list that was given explicitly
- * replaces a recorded one.
+ * Recordings and the bundled samples have the same addresses; only a list that was passed with `--stores` replaces a
+ * recorded one.
  */
 import { realpath } from "node:fs/promises"
 import { Config, Effect, FileSystem, Option, Path } from "effect"
@@ -11,40 +11,35 @@ import { type Ask, Origin, RecordingUnreadable, RefusedByUpstream } from "../../
 
 const scheme = "file:"
 export const listAddress = `${scheme}stores.json`
-/** The address of the stores that a run left waiting, in its archive. No file on this machine answers it. */
+/** The address of a run's waiting stores in its archive. It never leads to a file on this machine. */
 export const waitingAddress = `${scheme}stores-not-due.json`
 
-/** Whether a location is fetched over the network; otherwise it is a path on this machine. */
-export const isOfNetwork = (location: string) => /^https?:\/\//i.test(location)
+/** False for a path on this machine. */
+export const isWebAddress = (location: string) => /^https?:\/\//i.test(location)
 
-/** The address of a feed on this machine. */
-export const addressOfFile = (location: string) => scheme + location.split(/[/\\]/).map(encodeURIComponent).join("/")
+export const fileAddress = (location: string) => scheme + location.split(/[/\\]/).map(encodeURIComponent).join("/")
 
 /** An empty setting counts as not set. */
-const placeSetting = (name: string) =>
+const pathSetting = (name: string) =>
   Config.map(Config.option(Config.String(name)), (place) => Option.filter(place, (text) => text.trim() !== ""))
 
-/** The list that `LARDER_STORES` names, and the folder that `LARDER_STORE_FILES` names. */
-export const operatorList = placeSetting("LARDER_STORES")
-export const storeFolder = placeSetting("LARDER_STORE_FILES")
+export const operatorList = pathSetting("LARDER_STORES")
+export const storeFolder = pathSetting("LARDER_STORE_FILES")
 
 const settings = Config.all({ list: operatorList, folder: storeFolder })
 
-const kindsOfFile: Readonly<Record<string, string>> = { Directory: "a folder", FIFO: "a pipe", Socket: "a socket" }
+const fileKinds: Readonly<Record<string, string>> = { Directory: "a folder", FIFO: "a pipe", Socket: "a socket" }
 
 const isMissing = (cause: unknown) =>
   cause instanceof Error && ["ENOENT", "ENOTDIR"].includes(String(Reflect.get(cause, "code")))
 
-/** Whether the operator's settings name a store list. */
 export const hasStoreList = Effect.map(operatorList, Option.isSome)
 
-/** Folders that may contain store feeds: that of the operator's list, and the one that `LARDER_STORE_FILES` names. */
-const rootsOf = (list: Option.Option<string>, folder: Option.Option<string>, path: Path.Path) => [
+const findRoots = (list: Option.Option<string>, folder: Option.Option<string>, path: Path.Path) => [
   ...Option.toArray(Option.map(list, (file) => path.dirname(path.resolve(file)))),
   ...Option.toArray(folder)
 ]
 
-/** The name of the list in messages. */
 export const listName = Effect.fnUntraced(function* ({ kind }: Pick<Origin["Service"], "kind">, given?: string) {
   const path = yield* Path.Path
   const { list: set } = yield* settings
@@ -53,8 +48,8 @@ export const listName = Effect.fnUntraced(function* ({ kind }: Pick<Origin["Serv
 })
 
 /**
- * An origin that answers `file:` addresses from this machine, and passes all others to `origin`. A list that was
- * `given` takes precedence. A recording is asked before this machine; the bundled samples need no other file of it.
+ * An origin that reads `file:` addresses from this machine, and passes all others to `origin`. A `given` list takes
+ * precedence. A recording is tried before this machine; with the bundled samples, only a given list is read from it.
  */
 export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Service"], given?: string) {
   const fs = yield* FileSystem.FileSystem
@@ -62,12 +57,12 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
   const { folder, list: set } = yield* settings
   const isLive = origin.kind === "live"
   const list = given === undefined && isLive ? set : Option.fromUndefinedOr(given)
-  const roots = origin.kind === "sample" ? [] : rootsOf(list, folder, path)
+  const roots = origin.kind === "sample" ? [] : findRoots(list, folder, path)
 
   const refuse = (url: string, problem: string) => Effect.fail(new RefusedByUpstream({ url, status: 0, problem }))
 
-  /** Resolves links before it checks the path: none leads out of the folder. Undefined if there is no such file. */
-  const inFolder = Effect.fnUntraced(function* (url: string, root: string) {
+  /** Resolves links before it checks the path, so none leads out of the folder. Undefined if there is no such file. */
+  const findInFolder = Effect.fnUntraced(function* (url: string, root: string) {
     const names = url.slice(scheme.length).split("/").map(decodeURIComponent)
     const real = (file: string) =>
       Effect.tryPromise({
@@ -79,14 +74,14 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
     return file?.startsWith(base + path.sep) ? file : undefined
   })
 
-  const placeOf = Effect.fnUntraced(function* (url: string) {
+  const findFile = Effect.fnUntraced(function* (url: string) {
     if (url === listAddress) {
       return Option.isSome(list)
         ? list.value
         : yield* refuse(url, "no store list is given: name a JSON file with --stores or in LARDER_STORES")
     }
     for (const root of roots) {
-      const file = yield* inFolder(url, root)
+      const file = yield* findInFolder(url, root)
       if (file !== undefined) return file
     }
     const alsoIn = Option.isSome(folder)
@@ -96,13 +91,13 @@ export const withOperatorFiles = Effect.fnUntraced(function* (origin: Origin["Se
   })
 
   const open = Effect.fnUntraced(function* ({ url }: Ask) {
-    const file = yield* placeOf(url)
+    const file = yield* findFile(url)
     const type = yield* Effect.orElseSucceed(
       Effect.map(fs.stat(file), ({ type }) => type),
       () => "File"
     )
     if (type !== "File") {
-      return yield* refuse(url, `it is ${kindsOfFile[type] ?? "a device"}, and only regular files are read`)
+      return yield* refuse(url, `it is ${fileKinds[type] ?? "a device"}, and only regular files are read`)
     }
     return yield* answerOf(fs, url, file, url)
   })

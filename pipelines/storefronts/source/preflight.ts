@@ -1,20 +1,22 @@
-/** Checks the store list and the store settings before a run begins. The run reads the list again, into the archive. */
+/**
+ * Checks the store list and the settings of stores before a run begins. The run reads the list again, into the archive.
+ */
 import { Effect, FileSystem, Option } from "effect"
 import { BadUse, type Source } from "../../run/preflight.ts"
 import { operatorList, storeFolder } from "./operator-files.ts"
-import { boundsSetting, unusableBounds } from "./schedule.ts"
-import { longestList, StoreListUnusable, storesIn } from "./store-list.ts"
+import { badIntervals, intervalSettings } from "./schedule.ts"
+import { maxListLength, parseStoreList, StoreListUnusable } from "./store-list.ts"
 
 const noList = "No store list is given: name a JSON file with --stores or in LARDER_STORES."
 
-const textOf = Effect.fnUntraced(function* (file: string) {
+const readListText = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const unusable = (problem: string) => new StoreListUnusable({ file, problems: [problem] })
   const { size, type } = yield* Effect.mapError(fs.stat(file), ({ reason }) =>
     unusable(reason._tag === "NotFound" ? "There is no such file" : `It cannot be read: ${String(reason.cause)}`)
   )
   if (type !== "File") return yield* unusable("It is not a regular file") // reading a pipe would wait for its writer
-  if (Number(size) > longestList) return yield* unusable("It is longer than 64 MB")
+  if (Number(size) > maxListLength) return yield* unusable("It is longer than 64 MB")
   return yield* Effect.mapError(fs.readFileString(file), ({ reason }) =>
     unusable(`It cannot be read: ${String(reason.cause)}`)
   )
@@ -37,12 +39,12 @@ const checkFolder = Effect.gen(function* () {
 export const preflight = Effect.fnUntraced(function* ({ kind, stores }: Source) {
   const list = stores ?? (kind === "live" ? Option.getOrUndefined(yield* operatorList) : undefined)
   if (kind === "live") {
-    yield* Effect.mapError(boundsSetting, () => new BadUse({ problem: unusableBounds }))
+    yield* Effect.mapError(intervalSettings, () => new BadUse({ problem: badIntervals }))
     if (list === undefined) return { nothing: noList }
     yield* checkFolder
   }
   if (list === undefined) return {}
-  yield* Effect.flatMap(textOf(list), (text) => storesIn(list, text)).pipe(
+  yield* Effect.flatMap(readListText(list), (text) => parseStoreList(list, text)).pipe(
     Effect.mapError(({ message }) => new BadUse({ problem: message }))
   )
   return {}

@@ -4,17 +4,17 @@ import { aLayout } from "@larder/test/support/warehouse/pantry.ts"
 import { publishReads, type StoreRead } from "@larder/test/support/warehouse/store-reads.ts"
 import { fromLive, storefront } from "@larder/warehouse"
 import { Effect } from "effect"
-import { dueAt, type LastRead, readLastReads } from "./schedule.ts"
+import { computeDueTime, type LastRead, readLastReads } from "./schedule.ts"
 
 const hour = 3_600_000
 const day = 24 * hour
-const bounds = { shortest: 0, longest: 7 * day }
+const bounds = { minInterval: 0, maxInterval: 7 * day }
 const now = Date.parse("2026-09-30T03:00:00Z")
 
 /** Hours until the next read of a store that was read just now and had not changed for `hours`. */
 const waitOf = (hours: number, domain = "shop.example", within = bounds) => {
   const last = { domain, asked_at: now, read_at: now, steady_since: now - hours * hour }
-  return (dueAt(last, within) - now) / hour
+  return (computeDueTime(last, within) - now) / hour
 }
 const domains = Array.from({ length: 1000 }, (_, n) => `shop-${n}.example`)
 
@@ -40,18 +40,18 @@ describe("the schedule of a store", () => {
     for (const [half, { length }] of days) assert.closeTo(length, 143, 40, `half day ${half}`)
   })
 
-  it("never reads before the operator's shortest interval is over, counted from run to run", () => {
-    const within = { shortest: 20 * hour, longest: 7 * day }
+  it("never reads before the minimum interval is over, counted from run to run", () => {
+    const within = { minInterval: 20 * hour, maxInterval: 7 * day }
     assert.strictEqual(waitOf(0, "shop.example", within), 20)
     const slow = { domain: "shop.example", asked_at: now, read_at: now + 3 * hour, steady_since: now }
-    assert.strictEqual(dueAt(slow, within), now + 20 * hour)
+    assert.strictEqual(computeDueTime(slow, within), now + 20 * hour)
   })
 
-  it("reads every store in every run if the longest interval is 0", () => {
-    assert.strictEqual(waitOf(5000, "shop.example", { shortest: 20 * hour, longest: 0 }), 0)
+  it("reads every store in every run if the maximum interval is 0", () => {
+    assert.strictEqual(waitOf(5000, "shop.example", { minInterval: 20 * hour, maxInterval: 0 }), 0)
   })
 
-  it("is the same whenever it is calculated from the same reads", () => {
+  it("is always the same for the same reads", () => {
     assert.strictEqual(waitOf(96), waitOf(96))
     assert.notStrictEqual(waitOf(96), waitOf(96, "other.example"))
   })
@@ -76,34 +76,36 @@ const reads: Readonly<Record<string, ReadonlyArray<Omit<StoreRead, "day">>>> = {
   broken: [bread("broken"), { status: "partial", ...bread("broken") }, { status: "partial", ...bread("broken") }]
 }
 
-describe("what a generation knows about the last read of a store", () => {
-  itWorks("is when a read last changed a price, a product or a collection, or first ended like the last one", () =>
-    Effect.gen(function* () {
-      const layout = yield* aLayout
-      for (const [index, day] of [1, 3, 5].entries()) {
-        yield* publishReads(
-          layout,
-          ...Object.entries(reads).map(([store, each]): StoreRead => ({ ...each[index], day, store }))
-        )
-      }
-      const none: ReadonlyMap<string, LastRead> = new Map()
-      const known = yield* fromLive(layout, storefront, none, (db) => readLastReads(db, "of this version"))
-      const dayOf = (time: number) => new Date(time).getUTCDate()
-      const told = [...known.values()].map(({ domain, fetched_by, read_at, run_id, steady_since }) => [
-        domain.split(".")[0],
-        { read: dayOf(read_at), since: dayOf(steady_since), run_id, fetched_by }
-      ])
-      const fetched = { read: 5, run_id: "run-5", fetched_by: "run-5" }
-      assert.deepStrictEqual(Object.fromEntries(told), {
-        same: { ...fetched, since: 1 },
-        priced: { ...fetched, since: 3 },
-        renamed: { ...fetched, since: 3 },
-        gone: { ...fetched, since: 3 },
-        collected: { ...fetched, since: 3 },
-        closed: { ...fetched, since: 3, fetched_by: "run-1" },
-        opened: { ...fetched, since: 5 },
-        broken: { ...fetched, since: 3 }
+describe("the last change of a store in a generation", () => {
+  itWorks(
+    "is the last read that changed a price, a product or a collection, or the first that ended like the last one",
+    () =>
+      Effect.gen(function* () {
+        const layout = yield* aLayout
+        for (const [index, day] of [1, 3, 5].entries()) {
+          yield* publishReads(
+            layout,
+            ...Object.entries(reads).map(([store, each]): StoreRead => ({ ...each[index], day, store }))
+          )
+        }
+        const none: ReadonlyMap<string, LastRead> = new Map()
+        const known = yield* fromLive(layout, storefront, none, (db) => readLastReads(db, "of this version"))
+        const dayOf = (time: number) => new Date(time).getUTCDate()
+        const told = [...known.values()].map(({ domain, fetched_by, read_at, run_id, steady_since }) => [
+          domain.split(".")[0],
+          { read: dayOf(read_at), since: dayOf(steady_since), run_id, fetched_by }
+        ])
+        const fetched = { read: 5, run_id: "run-5", fetched_by: "run-5" }
+        assert.deepStrictEqual(Object.fromEntries(told), {
+          same: { ...fetched, since: 1 },
+          priced: { ...fetched, since: 3 },
+          renamed: { ...fetched, since: 3 },
+          gone: { ...fetched, since: 3 },
+          collected: { ...fetched, since: 3 },
+          closed: { ...fetched, since: 3, fetched_by: "run-1" },
+          opened: { ...fetched, since: 5 },
+          broken: { ...fetched, since: 3 }
+        })
       })
-    })
   )
 })

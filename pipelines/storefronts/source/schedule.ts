@@ -1,11 +1,9 @@
 /**
- * How often a store is read, learnt from its earlier reads. A store that has been unchanged, or failing, for some time
- * is read again after half to all of that time. So a store that changes is read in every run, and one that hardly
- * changes at longer and longer intervals. A store that fails is read again in the next run, and then less and less
- * often. The fraction between half and all is derived from the domain and the last read, so that stores first read
- * together do not stay due together.
+ * Computes how often a store is read. A store that has been unchanged, or failing, for some time is read again after
+ * half to all of that time. So a store that changes is read in every run, one that hardly changes less and less often,
+ * and one that fails in the next run and then less and less often. The fraction is derived from the domain and the last
+ * read, so that stores that were first read together do not stay due together.
  */
-
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import type { DuckDb } from "@larder/warehouse"
@@ -18,12 +16,11 @@ const LastRead = Schema.Struct({
   /** When the run of the last read began, and when that read ended. */
   asked_at: Schema.Finite,
   read_at: Schema.Finite,
-  /** When something last changed, or when the current streak of equal statuses began, whichever is later. */
+  /** When something last changed, or when the current series of equal statuses began, whichever is later. */
   steady_since: Schema.Finite,
   run_id: Schema.String,
-  /** How it ended. */
   fetch_status: Schema.String,
-  /** The last run that read something from the store. */
+  /** The last run whose read did not fail. */
   fetched_by: Schema.NullOr(Schema.String),
   /** Whether this version of the mapping produced its rows. */
   is_mapped: Schema.Boolean
@@ -39,33 +36,36 @@ export const readLastReads = (db: DuckDb["Service"], mapping: string) =>
     (rows): ReadonlyMap<string, LastRead> => new Map(rows.map((row) => [row.domain, row]))
   )
 
-/** In milliseconds. `longest` takes precedence over `shortest`. */
-export interface Bounds {
-  readonly shortest: number
-  readonly longest: number
+/** In milliseconds. `maxInterval` takes precedence over `minInterval`. */
+export interface IntervalLimits {
+  readonly minInterval: number
+  readonly maxInterval: number
 }
 
 /** By default, a store unchanged for months is read at least once a week; a daily run reads a sixth of such stores. */
-export const boundsSetting = Config.all({
-  shortest: Config.Duration("LARDER_STORE_MIN_INTERVAL").pipe(Config.withDefault(Duration.zero)),
-  longest: Config.Duration("LARDER_STORE_MAX_INTERVAL").pipe(Config.withDefault(Duration.days(7)))
+export const intervalSettings = Config.all({
+  minInterval: Config.Duration("LARDER_STORE_MIN_INTERVAL").pipe(Config.withDefault(Duration.zero)),
+  maxInterval: Config.Duration("LARDER_STORE_MAX_INTERVAL").pipe(Config.withDefault(Duration.days(7)))
 }).pipe(
   Config.map(
-    ({ longest, shortest }): Bounds => ({ shortest: Duration.toMillis(shortest), longest: Duration.toMillis(longest) })
+    ({ maxInterval, minInterval }): IntervalLimits => ({
+      minInterval: Duration.toMillis(minInterval),
+      maxInterval: Duration.toMillis(maxInterval)
+    })
   )
 )
 
-export const unusableBounds =
+export const badIntervals =
   "LARDER_STORE_MIN_INTERVAL or LARDER_STORE_MAX_INTERVAL is not a duration. Write it as `20 hours`, `7 days` or `0 days`."
 
 /** A number from 0.5 to 1, always the same for the same text. */
-const shareOf = (text: string) => 0.5 + createHash("sha256").update(text).digest().readUInt32BE(0) / 2 ** 33
+const hashToShare = (text: string) => 0.5 + createHash("sha256").update(text).digest().readUInt32BE(0) / 2 ** 33
 
-/** The time from which on a run reads the store again. */
-export const dueAt = (
+/** From this time on, a run reads the store again. */
+export const computeDueTime = (
   { asked_at, domain, read_at, steady_since }: Pick<LastRead, "asked_at" | "domain" | "read_at" | "steady_since">,
-  { longest, shortest }: Bounds
+  { maxInterval, minInterval }: IntervalLimits
 ) => {
-  const wait = Math.min(read_at - steady_since, longest) * shareOf(`${domain} ${read_at}`)
-  return asked_at + Math.min(Math.max(wait, shortest), longest)
+  const wait = Math.min(read_at - steady_since, maxInterval) * hashToShare(`${domain} ${read_at}`)
+  return asked_at + Math.min(Math.max(wait, minInterval), maxInterval)
 }

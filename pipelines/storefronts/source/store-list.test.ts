@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { placeOfFault, storesIn } from "./store-list.ts"
+import { locateFault, parseStoreList } from "./store-list.ts"
 
 const store = { domain: "shop.example.com", name: "Shop", kind: "shopify", location: "https://shop.example.com" }
-const read = (list: unknown) => storesIn("stores.json", typeof list === "string" ? list : JSON.stringify(list))
+const read = (list: unknown) => parseStoreList("stores.json", typeof list === "string" ? list : JSON.stringify(list))
 
 describe("the store list", () => {
-  it.effect("says which stores are read, and how", () =>
+  it.effect("contains the stores and how they are read", () =>
     Effect.gen(function* () {
       const full = { ...store, domain: "other.example.com", currency: "EUR", country: "DE", language: "de" }
       assert.deepStrictEqual(yield* read([store, full]), [store, full])
@@ -37,7 +37,7 @@ describe("the store list", () => {
     ["a missing location", [{ domain: "a.example", name: "A", kind: "shopify" }], /Store 1, location: it is missing/],
     ["a number for a store", [store, 3], /Store 2 is not a JSON object/],
     ["a store twice", [store, store], /shop\.example\.com is listed twice/]
-  ] as const)("is rejected with %s, and the place is named", ([, list, expected]) =>
+  ] as const)("is rejected with %s, and the message names the place", ([, list, expected]) =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(read(list))
       assert.match(error.message, expected)
@@ -90,6 +90,6 @@ describe("the place where a text stops being JSON", () => {
     ["[] []", "line 1 column 4"],
     ["", "line 1 column 1"]
   ])("of %j is %s", (text, place) => {
-    assert.strictEqual(placeOfFault(text), place)
+    assert.strictEqual(locateFault(text), place)
   })
 })

@@ -1,8 +1,8 @@
 /**
- * The store list: the operator's JSON file of the stores to read. Every fault in it is reported with its place before
- * anything is fetched. It must not contain secrets, because addresses are archived and logged.
+ * Parses the store list, the operator's JSON file of the stores to read. All its faults are reported with their places
+ * before anything is fetched. It must not contain secrets, because addresses are archived and logged.
  */
-import { likelyMeant, storeKinds } from "@larder/schemas"
+import { storeKinds, suggestName } from "@larder/schemas"
 import { Effect, Result, Schema, SchemaIssue } from "effect"
 
 /** Lower case, without scheme, port or path. Ids derive from it, so it identifies the store permanently. */
@@ -12,7 +12,10 @@ const Domain = Schema.String.check(
   })
 )
 
-/** Whether the address contains a user name. URL parsers ignore line breaks and tabs, and accept any number of `/` or `\\`. */
+/**
+ * Whether the address contains a user name. URL parsers ignore line breaks and tabs, and accept any number of `/` or
+ * `\\`.
+ */
 const hasUser = (location: string) => /^\s*[a-z][a-z0-9+.-]*:[/\\]*[^/\\?#]*@/i.test(location.replace(/[\t\r\n]/g, ""))
 
 const Location = Schema.String.check(
@@ -51,33 +54,31 @@ export class StoreListUnusable extends Schema.TaggedError<StoreListUnusable>()("
   }
 }
 
-/** In characters. One run can still read that many stores; a longer list is a mistake. */
-export const longestList = 64 << 20
+/** In characters. One run can read that many stores; a longer list is a mistake. */
+export const maxListLength = 64 << 20
 
 /** Messages name fields and never quote their values. */
-const oneLine = (text: string) => text.replace(/\s*\n\s*/g, " ").slice(0, 300)
+const toOneLine = (text: string) => text.replace(/\s*\n\s*/g, " ").slice(0, 300)
 
 const fields = Object.keys(ListedStore.fields)
 const faultsOf = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** What is wrong with a field, without its value. */
-const faultOf = (field: string, message: string) => {
+const describeFault = (field: string, message: string) => {
   if (!fields.includes(field)) {
-    const meant = likelyMeant(field, fields)
+    const meant = suggestName(field, fields)
     return `there is no such field${meant === undefined ? "" : `; did you mean ${meant}?`}`
   }
   return message === "Missing key" ? "it is missing" : message.replace(/^Expected/, "expected")
 }
 
-const problemsOf = ({ issue }: Schema.SchemaError, number: number) =>
+const describeProblems = ({ issue }: Schema.SchemaError, number: number) =>
   faultsOf(issue).issues.map(({ message, path = [] }) => {
     const [field] = path.map(String)
     return field === undefined
       ? `Store ${number} is not a JSON object`
-      : `Store ${number}, ${oneLine(field).slice(0, 60)}: ${faultOf(field, oneLine(message))}`
+      : `Store ${number}, ${toOneLine(field).slice(0, 60)}: ${describeFault(field, toOneLine(message))}`
   })
 
-/** Whether the text can be the beginning of valid JSON. */
 const isBeginning = (text: string) => {
   try {
     JSON.parse(text)
@@ -90,40 +91,40 @@ const isBeginning = (text: string) => {
 }
 
 /**
- * Where a text stops being valid JSON, counted from 1: `line 2 column 15`. In a truncated text it is the place after the
- * last character. The error of `JSON.parse` gives the position for some faults only.
+ * The place where a text stops being valid JSON, counted from 1: `line 2 column 15`. In a truncated text it is after
+ * the last character. The errors of `JSON.parse` contain the position of some faults only.
  */
-export const placeOfFault = (text: string): string => {
-  let sound = 0
-  let faulty = text.length + 1
-  while (faulty - sound > 1) {
-    const middle = (sound + faulty) >> 1
-    if (isBeginning(text.slice(0, middle))) sound = middle
-    else faulty = middle
+export const locateFault = (text: string): string => {
+  let validLength = 0
+  let invalidLength = text.length + 1
+  while (invalidLength - validLength > 1) {
+    const middle = (validLength + invalidLength) >> 1
+    if (isBeginning(text.slice(0, middle))) validLength = middle
+    else invalidLength = middle
   }
-  const before = text.slice(0, sound).split("\n")
+  const before = text.slice(0, validLength).split("\n")
   return `line ${before.length} column ${(before.at(-1)?.length ?? 0) + 1}`
 }
 
 const maxProblems = 20
 
 /** The stores of a list, in its order. All faults are reported together. */
-export const storesIn = Effect.fnUntraced(function* (file: string, text: string) {
+export const parseStoreList = Effect.fnUntraced(function* (file: string, text: string) {
   const unusable = (...problems: ReadonlyArray<string>) => new StoreListUnusable({ file, problems })
-  if (text.length > longestList) return yield* unusable("It is longer than 64 MB")
+  if (text.length > maxListLength) return yield* unusable("It is longer than 64 MB")
   const json = text.replace(/^\uFEFF/, "")
   const list = yield* Effect.try({
     try: (): unknown => JSON.parse(json),
     catch: (cause) => {
       const message = cause instanceof Error ? cause.message : String(cause)
-      const place = / \(line \d+ column \d+\)$/.test(message) ? "" : ` (${placeOfFault(json)})`
-      return unusable(`It is not valid JSON: ${oneLine(message)}${place}`)
+      const place = / \(line \d+ column \d+\)$/.test(message) ? "" : ` (${locateFault(json)})`
+      return unusable(`It is not valid JSON: ${toOneLine(message)}${place}`)
     }
   })
   if (!Array.isArray(list)) return yield* unusable("It is not a JSON array of stores")
   const decoded = list.map((entry: unknown) => decode(entry))
   const problems = decoded.flatMap((result, index) =>
-    Result.isFailure(result) ? problemsOf(result.failure, index + 1) : []
+    Result.isFailure(result) ? describeProblems(result.failure, index + 1) : []
   )
   const stores = decoded.flatMap((result) => (Result.isSuccess(result) ? [result.success] : []))
   const seen = new Map<string, number>()

@@ -1,7 +1,7 @@
 /**
- * Fields that a feed may leave out. If a field had values at the last read of the store and now occurs in no row, it
- * was more likely renamed than dropped. It would be blanked for the whole store without any notice. A field that is
- * present but empty is not a fault. Status columns are not checked: nothing is known about drafts, so none can be missing.
+ * Finds optional fields that a feed has lost. A field that had values at the last read of the store and now occurs in
+ * no row was more likely renamed than dropped, and would be emptied for the whole store without notice. A field that is
+ * present but empty is not a fault. Status columns are not checked, because nothing is known about drafts.
  */
 import { type DuckDb, fromLive, literal, storefront } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
@@ -9,7 +9,7 @@ import type { RunContext } from "../../run/pipeline.ts"
 import { feedKinds, type OptionalField } from "../feed-kinds.ts"
 import type { ListedStore } from "../source/store-list.ts"
 
-const inVariants = (field: string) => `len(list_filter(variants, lambda variant: variant.${field} is not null)) > 0`
+const variantsHave = (field: string) => `len(list_filter(variants, lambda variant: variant.${field} is not null)) > 0`
 
 /** SQL conditions on a row of `storefront.product`: whether a field has a value. */
 const hasValue: Readonly<Record<OptionalField, string>> = {
@@ -19,25 +19,25 @@ const hasValue: Readonly<Record<OptionalField, string>> = {
   body_text: "body_text is not null",
   images: "len(images) > 0",
   published_at: "published_at is not null",
-  sku: inVariants("sku"),
-  barcode: inVariants("barcode"),
-  compare_at_price: inVariants("compare_at_price"),
-  grams: inVariants("grams"),
-  available: inVariants("available"),
-  options: inVariants("option1"),
+  sku: variantsHave("sku"),
+  barcode: variantsHave("barcode"),
+  compare_at_price: variantsHave("compare_at_price"),
+  grams: variantsHave("grams"),
+  available: variantsHave("available"),
+  options: variantsHave("option1"),
   groups: "len(list_filter(variants, lambda variant: variant.native_id <> native_id)) > 0",
-  requires_shipping: inVariants("requires_shipping")
+  requires_shipping: variantsHave("requires_shipping")
 }
 const optionalFields = Object.keys(hasValue) as ReadonlyArray<OptionalField> // keys of a literal object, which TypeScript widens
 
-/** Where items contain a field only if it has a value, a few of them may lose it together. */
-const isMissed = (kind: ListedStore["kind"], products: number, listed: number) =>
+/** If items contain a field only if it has a value, a few of them may lose it together. */
+const isLost = (kind: ListedStore["kind"], products: number, listed: number) =>
   !feedKinds[kind].omitsEmptyFields || (products > 2 && products * 10 > listed)
 
-const Stated = Schema.Struct({ domain: Schema.String, field: Schema.String, products: Schema.Int })
+const FieldCount = Schema.Struct({ domain: Schema.String, field: Schema.String, products: Schema.Int })
 
 /** One variant field takes about 2 s for a million products with four variants each. */
-const statedFields = (fields: ReadonlyArray<OptionalField>, domains: ReadonlyArray<string>) => `
+const countFields = (fields: ReadonlyArray<OptionalField>, domains: ReadonlyArray<string>) => `
   select domain, field, count(*)::integer as products
   from (
     select store_id, unnest([${fields.map((field) => `case when ${hasValue[field]} then '${field}' end`).join(", ")}]) as field
@@ -49,32 +49,30 @@ const statedFields = (fields: ReadonlyArray<OptionalField>, domains: ReadonlyArr
   where field is not null
   group by all`
 
-/** A store that was read, and the fields that its feed had. */
-interface Seen {
+interface SeenStore {
   readonly store: ListedStore
   readonly fields_seen: ReadonlySet<string>
-  /** Products that were listed before. */
   readonly listed: number
 }
 
-const lackingIn = ({ fields_seen, store }: Seen) =>
+const findMissingFields = ({ fields_seen, store }: SeenStore) =>
   optionalFields.flatMap((field) => {
     const names = feedKinds[store.kind].fields[field]
     return names === undefined || names.some((name) => fields_seen.has(name)) ? [] : [{ field, names }]
   })
 
 /** A message for each store that lost a field, by domain; it names the field. */
-export const lostFields = Effect.fnUntraced(function* ({ layout }: RunContext, stores: ReadonlyArray<Seen>) {
+export const findLostFields = Effect.fnUntraced(function* ({ layout }: RunContext, stores: ReadonlyArray<SeenStore>) {
   const lacking = stores.flatMap((seen) => {
-    const fields = lackingIn(seen)
+    const fields = findMissingFields(seen)
     return fields.length === 0 ? [] : [{ ...seen, lacking: fields }]
   })
-  const fields = [...new Set(lacking.flatMap((one) => one.lacking.map(({ field }) => field)))]
+  const fields = [...new Set(lacking.flatMap((item) => item.lacking.map(({ field }) => field)))]
   if (lacking.length === 0) return new Map<string, string>()
   const live = yield* fromLive(layout, storefront, [], (db: DuckDb["Service"]) =>
     db.all(
-      Stated,
-      statedFields(
+      FieldCount,
+      countFields(
         fields,
         lacking.map(({ store }) => store.domain)
       )
@@ -85,7 +83,7 @@ export const lostFields = Effect.fnUntraced(function* ({ layout }: RunContext, s
     lacking.flatMap(({ lacking, listed, store }) => {
       for (const { field, names } of lacking) {
         const products = before.get(`${store.domain} ${field}`) ?? 0
-        if (products === 0 || !isMissed(store.kind, products, listed)) continue
+        if (products === 0 || !isLost(store.kind, products, listed)) continue
         const what = `no product has the field ${names.join(" or ")} any more, in which ${products} of ${listed} had a value`
         return [[store.domain, what] as const]
       }

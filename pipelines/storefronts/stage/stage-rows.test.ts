@@ -2,13 +2,13 @@ import { assert, describe } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { DuckDb, DuckDbError } from "@larder/warehouse"
 import { Effect, FileSystem, Schema } from "effect"
-import type { Batch, ImageRow, ProductRow } from "../decode/feed.ts"
+import type { Batch, FeedImage, FeedProduct } from "../decode/feed.ts"
 import { readCollections, readShopifyProducts } from "../decode/json/shopify-json.ts"
 import { stageRows } from "./stage-rows.ts"
 
 const from = { domain: "shop.example", fetched_at: "2026-03-02T10:00:00.000Z", raw_sha256: "0".repeat(64) }
 
-const aProduct: ProductRow = {
+const aProduct: FeedProduct = {
   native_id: "1",
   title: "Quince jelly",
   handle: null,
@@ -36,7 +36,7 @@ const batchOf = (rows: Partial<Batch>): Batch => ({
 const longImages = (count: number) =>
   Array.from(
     { length: count },
-    (_, index): ImageRow => ({
+    (_, index): FeedImage => ({
       product_native_id: "1",
       position: index + 1,
       src: "x".repeat(12 << 20),
@@ -139,7 +139,7 @@ describe("staging rows", () => {
     })
   )
 
-  itWorks("loads a batch in pieces when it has more text than is held at once", () =>
+  itWorks("loads a batch in pieces if it has more text than the buffer", () =>
     Effect.gen(function* () {
       const { add, db, settled } = yield* staging
       const positions = db.all(Position, "select position::integer as position from feed.image order by seq")

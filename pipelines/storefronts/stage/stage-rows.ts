@@ -1,6 +1,6 @@
 /**
- * Stages the rows of all stores. Stores are read concurrently and take turns to write here. Rows become lines of JSON
- * in a file, which DuckDB loads one buffer at a time. Memory does not grow with the number of products.
+ * Stages the rows of all stores, which are read concurrently and take turns to write. Rows become lines of JSON in a
+ * file, which DuckDB loads one buffer at a time. Memory does not grow with the number of products.
  */
 import { readFileSync } from "node:fs"
 import { rm } from "node:fs/promises"
@@ -9,81 +9,70 @@ import { type DuckDb, type DuckDbError, identifier, literal } from "@larder/ware
 import { Effect, Fiber, Schema, Semaphore } from "effect"
 import { type FileUnwritable, writePieces } from "../../run/files/write-all.ts"
 import type { Batch } from "../decode/feed.ts"
-import { type Cut, shortened } from "../decode/shortened.ts"
+import { type CutText, shortenTexts } from "../decode/shorten.ts"
 import { surveyStore } from "../normalise/category/classify.ts"
 import { isMerchandise } from "../normalise/category/merchandise.ts"
-import { type Unread, unread } from "../source/crawl/outcome.ts"
+import { makeUnread, type Unread } from "../source/crawl/outcome.ts"
 
 const rowsSql = readFileSync(new URL("./feed-tables.sql", import.meta.url), "utf8")
 
-/** The tables that hold the staged rows of a store. */
-export const tables = ["product", "variant", "image", "collection", "member", "behind", "rejected", "cut"] as const
-type TableName = (typeof tables)[number]
+export const feedTables = ["product", "variant", "image", "collection", "member", "behind", "rejected", "cut"] as const
+type TableName = (typeof feedTables)[number]
 
 /** How `JSON.stringify` writes a lone surrogate. A text that contains these characters literally matches too. */
 const maybeIllFormed = /\\ud[89a-f]/
 
 /** DuckDB's JSON reader refuses a whole file because of one lone surrogate, so it is replaced by U+FFFD. */
-const jsonOf = (row: object): string => {
+const toJson = (row: object): string => {
   const text = JSON.stringify(row)
   if (!maybeIllFormed.test(text)) return text
   return JSON.stringify(row, (_key, value: unknown) => (typeof value === "string" ? value.toWellFormed() : value))
 }
 
 /** Bytes buffered before a load, and as many again during it. Planning a load takes DuckDB some ten milliseconds. */
-const heldBytes = 32 << 20
+const maxBufferBytes = 32 << 20
 /** Lines are encoded at this many characters: long-lived strings are what makes garbage collection expensive. */
 const pieceCharacters = 1 << 20
 /**
  * Limit for the rows of one store, in characters. A million products have a quarter of that. A small compressed file
  * may unpack to endless rows.
  */
-const mostOfStore = 4 * 2 ** 30
+const maxStoreCharacters = 4 * 2 ** 30
 
-/** The payload that rows came from. */
-export interface RowsFrom {
+interface RowSource {
   readonly domain: string
   readonly fetched_at: string
   readonly raw_sha256: string
 }
 
-const rowsBehind = (batch: Batch) => {
-  const behind = new Map<string, number>()
-  for (const native_id of batch.rows) behind.set(native_id, (behind.get(native_id) ?? 0) + 1)
-  return [...behind].map(([product_native_id, rows]) => ({ product_native_id, rows }))
+const countSourceRows = (batch: Batch) => {
+  const counts = new Map<string, number>()
+  for (const native_id of batch.rows) counts.set(native_id, (counts.get(native_id) ?? 0) + 1)
+  return [...counts].map(([product_native_id, rows]) => ({ product_native_id, rows }))
 }
 
-const rowsOf = (batch: Batch, cuts: ReadonlyArray<Cut>): Readonly<Record<TableName, ReadonlyArray<object>>> => ({
+const groupRows = (batch: Batch, cuts: ReadonlyArray<CutText>): Readonly<Record<TableName, ReadonlyArray<object>>> => ({
   product: batch.products.map((product) => ({ ...product, is_merchandise: isMerchandise(product) })),
   variant: batch.variants,
   image: batch.images,
   collection: batch.collections,
   member: batch.members,
-  behind: rowsBehind(batch),
+  behind: countSourceRows(batch),
   rejected: (batch.rejected ?? []).map((native_id) => ({ native_id })),
   cut: cuts
 })
 
-const nothingHeld = (): Record<TableName, Array<Buffer>> => ({
-  product: [],
-  variant: [],
-  image: [],
-  collection: [],
-  member: [],
-  behind: [],
-  rejected: [],
-  cut: []
-})
+const emptyBuffer = () => new Map<TableName, Array<Buffer>>(feedTables.map((table) => [table, []]))
 
-const Column = Schema.Struct({ table: Schema.Literals(tables), name: Schema.String, type: Schema.String })
+const Column = Schema.Struct({ table: Schema.Literals(feedTables), name: Schema.String, type: Schema.String })
 const columnsOfTables = `
   select table_name as table, column_name as name, data_type as type
   from duckdb_columns()
-  where database_name = 'feed' and table_name in (${tables.map(literal).join(", ")})
+  where database_name = 'feed' and table_name in (${feedTables.map(literal).join(", ")})
   order by column_index`
 
 /** The beginning of each line: the fields that all rows of a payload share, if the table has a column for them. */
-const beginningOf = (names: ReadonlyArray<string>, from: RowsFrom) =>
+const lineStart = (names: ReadonlyArray<string>, from: RowSource) =>
   Object.entries(from)
     .filter(([name]) => names.includes(name))
     .map(([name, value]) => `"${name}":${JSON.stringify(value)},`)
@@ -99,102 +88,102 @@ const attachFeed = (db: DuckDb["Service"], file: string) =>
  * The rows of a million products exceed this: DuckDB keeps as many as fit in memory and spills the others to disk. The
  * texts that are being read need additional memory.
  */
-const mostMemory = "768MiB"
+const maxMemory = "768MiB"
 const Memory = Schema.Struct({ limit: Schema.String })
-const holdLess = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
+const limitMemory = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
   const [memory] = yield* db.all(Memory, "select current_setting('memory_limit') as limit")
   if (!memory?.limit.endsWith(" GiB")) return // small machines have less
   const set = (limit: string) => db.run(`set memory_limit = ${literal(limit)}`)
-  yield* Effect.acquireRelease(set(mostMemory), () => Effect.ignore(set(memory.limit)))
+  yield* Effect.acquireRelease(set(maxMemory), () => Effect.ignore(set(memory.limit)))
 })
 
 /** Creates the row tables in a file in `folder`, attached as `feed`. Returns the functions that fill them. */
-export const stageRows = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, most = mostOfStore) {
-  yield* holdLess(db)
+export const stageRows = Effect.fnUntraced(function* (
+  db: DuckDb["Service"],
+  folder: string,
+  most = maxStoreCharacters
+) {
+  yield* limitMemory(db)
   yield* attachFeed(db, join(folder, "feed.duckdb"))
   yield* db.run(rowsSql)
   const columns = yield* db.all(Column, columnsOfTables)
   const columnsOf = (table: TableName) => columns.filter((column) => column.table === table)
   const scope = yield* Effect.scope
   const turn = yield* Semaphore.make(1)
-  /** A survey of the products of each store, by domain. */
   const surveys = new Map<string, ReturnType<typeof surveyStore>>()
-  /** Characters of the lines of each store. */
-  const staged = new Map<string, number>()
-  let held = nothingHeld()
-  let bytes = 0
+  const characterCounts = new Map<string, number>()
+  let buffer = emptyBuffer()
+  let bufferBytes = 0
   let seq = 0
-  /** Waits for the load that runs while further rows arrive. */
   let loaded: Effect.Effect<void, DuckDbError | FileUnwritable> = Effect.void
 
   const loadTable = Effect.fnUntraced(function* (table: TableName, pieces: ReadonlyArray<Buffer>) {
     if (pieces.length === 0) return
     const file = join(folder, `${table}.ndjson`)
     yield* writePieces(file, pieces)
-    const own = columnsOf(table)
-    const names = own.map(({ name }) => identifier(name)).join(", ")
+    const tableColumns = columnsOf(table)
+    const names = tableColumns.map(({ name }) => identifier(name)).join(", ")
     yield* db.run(`
       insert into feed.${table} (${names})
       select ${names}
       from read_json(${literal(file)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false, maximum_object_size = 67108864,
-        columns = {${own.map(({ name, type }) => `${literal(name)}: ${literal(type)}`).join(", ")}})`)
+        columns = {${tableColumns.map(({ name, type }) => `${literal(name)}: ${literal(type)}`).join(", ")}})`)
     yield* Effect.promise(() => rm(file, { force: true }))
   })
 
   /** A load begins after the previous one has succeeded. */
   const load = Effect.gen(function* () {
     yield* loaded
-    const pieces = held
-    held = nothingHeld()
-    bytes = 0
-    const loading = Effect.forEach(tables, (table) => loadTable(table, pieces[table]), { discard: true })
+    const pieces = buffer
+    buffer = emptyBuffer()
+    bufferBytes = 0
+    const loading = Effect.forEach(feedTables, (table) => loadTable(table, pieces.get(table) ?? []), { discard: true })
     loaded = Fiber.join(yield* Effect.forkIn(loading, scope))
   })
 
-  const hold = Effect.fnUntraced(function* (table: TableName, lines: string) {
+  const addPiece = Effect.fnUntraced(function* (table: TableName, lines: string) {
     const piece = Buffer.from(lines)
-    bytes += piece.length
-    held[table].push(piece)
-    if (bytes >= heldBytes) yield* load
+    bufferBytes += piece.length
+    buffer.get(table)?.push(piece)
+    if (bufferBytes >= maxBufferBytes) yield* load
   })
 
-  const addTo = Effect.fnUntraced(function* (table: TableName, rows: ReadonlyArray<object>, from: RowsFrom) {
+  const addRows = Effect.fnUntraced(function* (table: TableName, rows: ReadonlyArray<object>, from: RowSource) {
     const names = columnsOf(table).map(({ name }) => name)
-    const beginning = beginningOf(names, from)
+    const beginning = lineStart(names, from)
     const isNumbered = names.includes("seq")
     let lines = ""
     let characters = 0
     for (const row of rows) {
-      const line = `{${isNumbered ? `"seq":${seq++},` : ""}${beginning}${jsonOf(row).slice(1)}\n`
+      const line = `{${isNumbered ? `"seq":${seq++},` : ""}${beginning}${toJson(row).slice(1)}\n`
       lines += line
       characters += line.length
       if (lines.length < pieceCharacters) continue
-      yield* hold(table, lines)
+      yield* addPiece(table, lines)
       lines = ""
     }
-    if (lines !== "") yield* hold(table, lines)
-    staged.set(from.domain, (staged.get(from.domain) ?? 0) + characters)
+    if (lines !== "") yield* addPiece(table, lines)
+    characterCounts.set(from.domain, (characterCounts.get(from.domain) ?? 0) + characters)
   })
 
   /**
    * Adds rows. The caller waits while a load is running and the next buffer is full; with many rows, more than once.
    * Fails with `Unread`, before adding any row, if the store has reached its limit.
    */
-  const add = (given: Batch, from: RowsFrom): Effect.Effect<void, DuckDbError | FileUnwritable | Unread> =>
+  const addBatch = (original: Batch, from: RowSource): Effect.Effect<void, DuckDbError | FileUnwritable | Unread> =>
     turn.withPermit(
       Effect.gen(function* () {
-        if ((staged.get(from.domain) ?? 0) >= most) {
-          return yield* unread("too_large", `its rows have more than ${most.toLocaleString("en-US")} characters`)
+        if ((characterCounts.get(from.domain) ?? 0) >= most) {
+          return yield* makeUnread("too_large", `its rows have more than ${most.toLocaleString("en-US")} characters`)
         }
-        const { batch, cuts } = shortened(given)
+        const { batch, cuts } = shortenTexts(original)
         const survey = surveys.get(from.domain) ?? surveyStore()
         surveys.set(from.domain, survey)
         for (const product of batch.products) if (product.is_published) survey.add(product)
-        const rows = rowsOf(batch, cuts)
-        for (const table of tables) if (rows[table].length > 0) yield* addTo(table, rows[table], from)
+        const rows = groupRows(batch, cuts)
+        for (const table of feedTables) if (rows[table].length > 0) yield* addRows(table, rows[table], from)
       })
     )
-  /** Completes when all rows are in their tables. */
-  const settled = turn.withPermit(Effect.andThen(load, () => loaded))
-  return { add, settled, surveys }
+  const finishLoading = turn.withPermit(Effect.andThen(load, () => loaded))
+  return { add: addBatch, settled: finishLoading, surveys }
 })

@@ -1,5 +1,11 @@
 /** Reads of the branded-food endpoints, from the finished records and the search index of a generation. */
-import { fdcIdOf, getBrandedFood, getBrandedFoodCategories, searchBrandedFoods, unknownRecord } from "@larder/schemas"
+import {
+  getBrandedFood,
+  getBrandedFoodCategories,
+  parseFdcId,
+  searchBrandedFoods,
+  unknownRecord
+} from "@larder/schemas"
 import { Effect } from "effect"
 import { page, type Route, refuse, route } from "../route.ts"
 
@@ -20,7 +26,7 @@ export const brandedFoodRoutes: ReadonlyArray<Route> = [
   route(getBrandedFood, {
     read: ({ id }, { model: { foods } }) =>
       Effect.suspend(() => {
-        const fdcId = fdcIdOf(id)
+        const fdcId = parseFdcId(id)
         const record = fdcId === undefined ? undefined : foods?.record(fdcId)
         return record === undefined ? refuse(unknownRecord("branded food", id)) : Effect.succeed(`{"data":${record}}`)
       })

@@ -2,7 +2,7 @@
  * What serving foods from DuckDB would be: one prepared query per request on four connections, the row as JSON as it is.
  * It knows no keys, charges nothing, and leaves out the nutrition per serving and the names of nutrients.
  */
-import { fdcIdOf } from "@larder/schemas"
+import { parseFdcId } from "@larder/schemas"
 import { DuckDb, labelColumns } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { H3, HTTPResponse, serve } from "h3"
@@ -25,7 +25,7 @@ const listening = Effect.gen(function* () {
   const db = yield* DuckDb.readOnly(process.argv[2] ?? "")
   const app = new H3({ silent: true })
   app.get("/v1/branded-foods/:id", async (event) => {
-    const fdcId = fdcIdOf(event.context.params?.id ?? "") ?? 0
+    const fdcId = parseFdcId(event.context.params?.id ?? "") ?? 0
     const [found] = await Effect.runPromise(db.all(Found, byId, { fdcId }))
     return found === undefined
       ? new HTTPResponse("{}", { status: 404, headers })

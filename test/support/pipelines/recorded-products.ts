@@ -2,8 +2,8 @@
 import { createReadStream, existsSync, readFileSync } from "node:fs"
 import path from "node:path"
 import {
-  type Page,
-  type ProductRow,
+  type FeedPage,
+  type FeedProduct,
   type ReadFile,
   readGoogleMerchant,
   readShopifyCsv,
@@ -16,8 +16,8 @@ const folder = samplesOf("storefront")
 export const samplesAreHere = existsSync(folder)
 
 /** Items of a Google feed that are variants of one product stand for it by the first of them, as in the rows that are served. */
-const firstOfEach = (products: ReadonlyArray<ProductRow>) => {
-  const byId = new Map<string, ProductRow>()
+const firstOfEach = (products: ReadonlyArray<FeedProduct>) => {
+  const byId = new Map<string, FeedProduct>()
   for (const product of products) {
     if (product.is_published && !byId.has(product.native_id)) byId.set(product.native_id, product)
   }
@@ -25,7 +25,7 @@ const firstOfEach = (products: ReadonlyArray<ProductRow>) => {
 }
 
 const file = (read: ReadFile, name: string) => async () => {
-  const found: Array<ProductRow> = []
+  const found: Array<FeedProduct> = []
   for await (const { products } of read(createReadStream(path.join(folder, name)), { currency: null })) {
     found.push(...products)
   }
@@ -35,14 +35,14 @@ const exported = (name: string) => file(readShopifyCsv, `shopify-csv/${name}.csv
 const merchant = (name: string) => file(readGoogleMerchant, `google-merchant/${name}`)
 
 const pages =
-  (read: (text: string) => Page, ...names: ReadonlyArray<string>) =>
+  (read: (text: string) => FeedPage, ...names: ReadonlyArray<string>) =>
   async () =>
     firstOfEach(names.flatMap((name) => read(readFileSync(path.join(folder, name), "utf8")).batch.products))
 const shopify = (...names: ReadonlyArray<string>) =>
   pages(readShopifyProducts, ...names.map((name) => `shopify-json/${name}.json`))
 
 /** The published products of a store by the feed's id. */
-export const sampleStores: Readonly<Record<string, () => Promise<ReadonlyMap<string, ProductRow>>>> = {
+export const sampleStores: Readonly<Record<string, () => Promise<ReadonlyMap<string, FeedProduct>>>> = {
   akarshk: shopify("akarshk-max--products_raw"),
   apparel: exported("shopifypartners--apparel"),
   balancedbites: exported("balancedbitesdev--balanced_bites_shopify_import_ready"),

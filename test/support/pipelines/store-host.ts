@@ -5,11 +5,11 @@ import {
   Archive,
   type Batch,
   feedKinds,
-  type Known,
+  type KnownProducts,
   type ListedStore,
   type LivePolicy,
   liveOrigin,
-  nothingKnown,
+  noKnownProducts,
   Origin,
   type StorePolicy,
   type StoreRead,
@@ -120,7 +120,7 @@ export const hasty: Partial<LivePolicy> = {
   idle: "5 seconds",
   lanes: { [shopifyLane]: 128 }
 }
-export const hastyStore: StorePolicy = { ...storePolicy, longestPage: 1 << 20, longestRobots: 4096 }
+export const hastyStore: StorePolicy = { ...storePolicy, maxPageBytes: 1 << 20, maxRobotsBytes: 4096 }
 
 export interface ReadOptions {
   readonly policy?: Partial<StorePolicy>
@@ -155,7 +155,7 @@ export interface Taken {
 export const readOnce = Effect.fnUntraced(function* (
   store: ListedStore,
   policy: Partial<StorePolicy> = {},
-  known: Known<never, never> = nothingKnown
+  known: KnownProducts<never, never> = noKnownProducts
 ) {
   const batches: Array<Batch> = []
   const take = (batch: Batch) => Effect.sync(() => void batches.push(batch))

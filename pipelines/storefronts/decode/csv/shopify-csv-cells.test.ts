@@ -72,7 +72,7 @@ describe("cells of a variant", () => {
     assert.strictEqual((await variantWith({ "Variant Grams": grams }))?.grams, expected)
   })
 
-  it("give each variant its own id, also when options contain separators", async () => {
+  it("identify each variant, also when options contain separators", async () => {
     const values = [
       ["a/b", "c", ""],
       ["a", "b/c", ""],
@@ -92,13 +92,13 @@ describe("cells of a variant", () => {
     )
   })
 
-  it("give no picture with an address that a browser would not load", async () => {
+  it("leave out pictures whose address a browser would not load", async () => {
     const changes = { "Image Src": "javascript:alert(1)", "Variant Image": "images/oat.jpg" }
     const { images, variants } = await read(aProduct(changes))
     assert.deepStrictEqual([images.length, variants[0]?.image_src], [0, null])
   })
 
-  it("place a picture by its line when no position is given", async () => {
+  it("use the line as position of a picture without one", async () => {
     const { images } = await read(aProduct(), { Handle: "oat-bar", "Image Src": "https://x.example/2.jpg" })
     assert.deepStrictEqual(
       images.map(({ position }) => position),
@@ -108,7 +108,7 @@ describe("cells of a variant", () => {
 })
 
 describe("the category that a product states", () => {
-  it("is Google's when both are given", async () => {
+  it("is the Google category if the export has both", async () => {
     const changes = { "Google Shopping / Google Product Category": "187" }
     assert.strictEqual((await productWith(changes))?.stated_category, "187")
   })

@@ -21,30 +21,30 @@ describe("records that cannot be used", () => {
       rejects.map(({ position, reason }) => [position, reason]),
       [
         [3, "it has no handle"],
-        [4, 'its price is "free", which is no price'],
-        [5, 'its compare-at price is "12,5", which is no price']
+        [4, 'its price is "free", which is not a price'],
+        [5, 'its compare-at price is "12,5", which is not a price']
       ]
     )
     assert.strictEqual(rejects[0]?.payload, `${payload.split("\n")[2]}\n`)
   })
 
-  it("are shown up to 10,000 characters", async () => {
+  it("are quoted up to 10,000 characters", async () => {
     const { rejects } = await read(aProduct({ Handle: "", "Body (HTML)": "x".repeat(50_000) }))
     assert.strictEqual(rejects[0]?.payload.length, 10_000)
   })
 
   it.each([
-    ["Published", "maybe", 'its published on online store is "maybe", which is no boolean'],
-    ["Status", "aktiv", 'its status is "aktiv", which is no status'],
-    ["Variant Grams", "heavy", 'its weight value (grams) is "heavy", which is no weight'],
-    ["Variant Inventory Qty", "many", 'its inventory quantity is "many", which is no number'],
+    ["Published", "maybe", 'its published on online store is "maybe", which is not a boolean'],
+    ["Status", "aktiv", 'its status is "aktiv", which is not a status'],
+    ["Variant Grams", "heavy", 'its weight value (grams) is "heavy", which is not a weight'],
+    ["Variant Inventory Qty", "many", 'its inventory quantity is "many", which is not a number'],
     [
       "Variant Inventory Policy",
       "ask",
-      'its continue selling when out of stock is "ask", which is no inventory policy'
+      'its continue selling when out of stock is "ask", which is not an inventory policy'
     ],
-    ["Variant Requires Shipping", "2", 'its requires shipping is "2", which is no boolean'],
-    ["Image Position", "first", 'its image position is "first", which is no number']
+    ["Variant Requires Shipping", "2", 'its requires shipping is "2", which is not a boolean'],
+    ["Image Position", "first", 'its image position is "first", which is not a number']
   ])("include one whose %s is %j", async (column, cell, reason) => {
     const { rejects, rows } = await read(aProduct({ [column]: cell }), aProduct({ Handle: "rye-bar" }))
     assert.deepStrictEqual([rejects.map((reject) => reject.reason), rows], [[reason], ["rye-bar"]])
@@ -63,11 +63,11 @@ describe("records that cannot be used", () => {
 })
 
 describe("files that cannot be read", () => {
-  it("include one that lacks a needed column", async () => {
+  it("include one that lacks a required column", async () => {
     const { problem, rows } = await readWhole(readShopifyCsv, "Handle,Name\na,A\n")
     assert.strictEqual(
       problem,
-      'This is not a product export of Shopify: line 1 should name the columns, and lacks "title", "variant price" or "price". It begins with "Handle,Name".'
+      'This is not a product export of Shopify: line 1 should contain the names of the columns, but lacks "title", "variant price" or "price". It begins with "Handle,Name".'
     )
     assert.deepStrictEqual(rows, [])
   })
@@ -81,7 +81,7 @@ describe("files that cannot be read", () => {
     assert.include(problem, "This is not a product export of Shopify")
   })
 
-  it("include one that ends within a record, and the records before are read", async () => {
+  it("include one that ends within a record; the records before it are read", async () => {
     const whole = csvOf([aProduct(), aProduct({ Handle: "jam" })])
     const { problem, rows } = await readWhole(readShopifyCsv, whole.slice(0, -30))
     assert.deepStrictEqual(rows, ["oat-bar"])
@@ -89,7 +89,7 @@ describe("files that cannot be read", () => {
   })
 })
 
-describe("an export in another form", () => {
+describe("an export in another format", () => {
   it("may have a byte order mark, semicolons, CRLF, other cases and unknown columns", async () => {
     const text = "\uFEFFHANDLE;Fancy;title;VARIANT  PRICE\r\na;x;A;1.5\r\nb;y;B;2\r\n"
     const { products, variants } = await readWhole(readShopifyCsv, text)
@@ -106,7 +106,7 @@ describe("an export in another form", () => {
     )
   })
 
-  it("gives each product once, also with line breaks, quotes and commas in its cells", async () => {
+  it("contains each product once, also with line breaks, quotes and commas in its cells", async () => {
     const cell = fc.string({ unit: fc.constantFrom("a", '"', ",", "\n", "\r\n", "é", " "), maxLength: 8 })
     await fc.assert(
       fc.asyncProperty(fc.array(cell, { minLength: 1, maxLength: 20 }), async (titles) => {
@@ -122,7 +122,7 @@ describe("an export in another form", () => {
 })
 
 describe("an export of any size", () => {
-  it("is pulled only as its rows are taken, and closed when reading stops", async () => {
+  it("is read only as fast as its rows are consumed, and closed when reading stops", async () => {
     const { isClosed, pulled, rows } = await readOneBatch(readShopifyCsv, manyRows(20, header, row, ""))
     assert.isAtMost(rows, 500)
     assert.isAtMost(pulled, 40) // of some 330

@@ -55,7 +55,7 @@ describe("a record of a product export", () => {
     })
   })
 
-  it("gives the same rows in the new template", async () => {
+  it("returns the same rows in the new template", async () => {
     const { variants, ...others } = await read({
       Title: "Oat Bar",
       "URL handle": "oat-bar",
@@ -107,7 +107,7 @@ describe("a record of a product export", () => {
     )
   })
 
-  it("gives the same rows in any order of the records", async () => {
+  it("returns the same rows in any order of the records", async () => {
     const others = ["S", "M", "L"].map((size) =>
       aVariant({ "Option1 Value": size, "Image Src": `https://x.example/${size}.jpg` })
     )

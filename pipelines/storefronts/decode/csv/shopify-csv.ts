@@ -1,21 +1,21 @@
 /**
- * Reads a product export of Shopify, in both dialects: the classic one (`Handle`, `Variant Price`) and the new template
- * (`URL handle`, `Price`). A record holds a product, a variant and a picture, or any of them. The records of a product
- * share its handle and may be far apart. Only the first one has a title, and states whether the product is published.
+ * Reads a product export of Shopify, in both layouts: the classic one (`Handle`, `Variant Price`) and the new template
+ * (`URL handle`, `Price`). A record contains a product, a variant and a picture, or any of them. The records of a
+ * product share its handle and may be far apart. Only the first one has a title and says whether the product is
+ * published.
  *
- * Positions are lines of the file; the header is line 1. The export states no currency and no times.
+ * Positions are lines of the file; the header is line 1. The export has neither currencies nor times.
  */
-
-import { preferredStatement } from "../../normalise/category/taxonomy.ts"
-import { FeedUnreadable, type ImageRow, type ProductRow, type ReadFile, type VariantRow } from "../feed.ts"
+import { pickStatement } from "../../normalise/category/taxonomy.ts"
+import type { FeedImage, FeedProduct, FeedVariant, ReadFile } from "../feed.ts"
 import { htmlToText } from "../html-text.ts"
-import { Unusable } from "../page.ts"
-import { payloadText } from "../payload-text.ts"
-import { count, Fields, grams, Judged, price, type Type } from "../stated.ts"
-import { formerPrice, tidied, webAddress } from "../texts.ts"
-import { type Batching, inBatches, type RowFound } from "./batching.ts"
-import { type Columns, type ColumnsWanted, columnsOf } from "./table-columns.ts"
-import { type TableRecord, tableRecords } from "./table-records.ts"
+import { UnusableRow, withProductId } from "../page.ts"
+import { decodePieces } from "../payload-text.ts"
+import { dropLowerPrice, normalizeText, parseWebAddress } from "../texts.ts"
+import { FeedStats, Fields, type FieldType, types } from "../typed-fields.ts"
+import { collectBatches, type FileRow } from "./batch-builder.ts"
+import { type Columns, readTable, type TableFormat } from "./table.ts"
+import type { TableRecord } from "./table-records.ts"
 
 /** The names of each column, in lower case. */
 export const exportColumns = {
@@ -48,23 +48,23 @@ export const exportColumns = {
 } as const
 
 type Column = keyof typeof exportColumns
-const allColumns = Object.keys(exportColumns) as ReadonlyArray<Column> // keys of a literal object, which TypeScript widens
 
-const wanted: ColumnsWanted<Column> = {
+const format: TableFormat<Column> = {
   kind: "product export of Shopify",
-  spelled: (name) => name.trim().replace(/\s+/g, " ").toLowerCase(),
-  namesOf: (column) => exportColumns[column],
-  needed: ["handle", "title", "price"]
+  columns: Object.keys(exportColumns) as ReadonlyArray<Column>, // keys of a literal object, which TypeScript widens
+  normalizeName: (name) => name.trim().replace(/\s+/g, " ").toLowerCase(),
+  aliases: (column) => exportColumns[column],
+  required: ["handle", "title", "price"]
 }
 
 /** One of several words, in any case. */
-const wordOf = <A>(what: string, words: Readonly<Record<string, A>>): Type<A> => ({
-  what,
-  read: (value) => words[tidied(value)?.toLowerCase() ?? ""]
+const oneOfWords = <A>(name: string, words: Readonly<Record<string, A>>): FieldType<A> => ({
+  name,
+  read: (value) => words[normalizeText(value)?.toLowerCase() ?? ""]
 })
-const flag = wordOf("boolean", { true: true, false: false })
-const status = wordOf("status", { active: true, draft: false, archived: false, unlisted: false })
-const policy = wordOf("inventory policy", {
+const flag = oneOfWords("a boolean", { true: true, false: false })
+const status = oneOfWords("a status", { active: true, draft: false, archived: false, unlisted: false })
+const policy = oneOfWords("an inventory policy", {
   continue: true,
   true: true,
   yes: true,
@@ -72,42 +72,43 @@ const policy = wordOf("inventory policy", {
   false: false,
   no: false
 })
-const quantity: Type<number> = {
-  what: "number",
-  read: (value) => (/^-?\d+(?:\.\d+)?$/.test(tidied(value) ?? "") ? Number(value) : undefined)
+const quantity: FieldType<number> = {
+  name: "a number",
+  read: (value) => (/^-?\d+(?:\.\d+)?$/.test(normalizeText(value) ?? "") ? Number(value) : undefined)
 }
 
-/** The cells of one record, tidied. */
-const readerOf = ({ cellOf, has }: Columns<Column>, record: TableRecord, judged: Judged) => {
-  const text = (column: Column) => tidied(cellOf(record, column))
-  const fields = new Fields(judged)
+const readCells = ({ cell, has }: Columns<Column>, record: TableRecord, stats: FeedStats) => {
+  const text = (column: Column) => normalizeText(cell(record, column))
+  const fields = new Fields(stats)
   return {
     text,
     has,
-    raw: (column: Column) => cellOf(record, column),
-    /** Messages call the column by the last of its names. */
-    stated: <A>(column: Column, type: Type<A>) => fields.read(column, text(column), type, exportColumns[column].at(-1)),
+    raw: (column: Column) => cell(record, column),
+    /** Messages use the last of the column's names. */
+    check: <A>(column: Column, type: FieldType<A>) =>
+      fields.read(column, text(column), type, exportColumns[column].at(-1)),
     /** A leading `'` keeps spreadsheets from reading a code as a number. */
-    code: (column: Column) => tidied(text(column)?.replace(/^'+/, ""))
+    code: (column: Column) => normalizeText(text(column)?.replace(/^'+/, ""))
   }
 }
-type Cells = ReturnType<typeof readerOf>
+type Cells = ReturnType<typeof readCells>
 
 const isPublished = (cells: Cells) => {
-  const isActive = cells.stated("status", status) !== false
-  return cells.stated("published", flag) !== false && isActive
+  const isActive = cells.check("status", status) !== false
+  return cells.check("published", flag) !== false && isActive
 }
 
-const tagsOf = (cells: Cells): ReadonlyArray<string> => {
-  const tags = cells.raw("tags").split(",").map(tidied)
+const readTags = (cells: Cells): ReadonlyArray<string> => {
+  const tags = cells.raw("tags").split(",").map(normalizeText)
   return [...new Set(tags.filter((tag) => tag !== null))]
 }
 
 /** Google's own names come first: Shopify's may be from its own taxonomy, or translated. */
-const statedCategory = (cells: Cells): string | null =>
-  preferredStatement([cells.text("googleCategory"), cells.text("category"), cells.text("standardType")])
+const readCategory = (cells: Cells): string | null =>
+  pickStatement([cells.text("googleCategory"), cells.text("category"), cells.text("standardType")])
 
-const productOf = (cells: Cells, native_id: string): ProductRow | undefined => {
+/** Undefined for a record without a title, which only adds a variant or a picture. */
+const readProduct = (cells: Cells, native_id: string): FeedProduct | undefined => {
   const title = cells.text("title")
   if (title === null) return undefined
   return {
@@ -116,8 +117,8 @@ const productOf = (cells: Cells, native_id: string): ProductRow | undefined => {
     handle: native_id,
     vendor: cells.text("vendor"),
     product_type: cells.text("type"),
-    stated_category: statedCategory(cells),
-    tags: tagsOf(cells),
+    stated_category: readCategory(cells),
+    tags: readTags(cells),
     body_text: htmlToText(cells.raw("body")),
     published_at: null,
     created_at: null,
@@ -126,90 +127,68 @@ const productOf = (cells: Cells, native_id: string): ProductRow | undefined => {
 }
 
 /** Null if the stock is tracked and the export leaves out its quantity, as newer exports do. */
-const availability = (cells: Cells): boolean | null => {
-  const sellsOn = cells.stated("policy", policy)
-  const stock = cells.stated("quantity", quantity)
-  if (sellsOn === true) return true
+const readAvailability = (cells: Cells): boolean | null => {
+  const isSoldWithoutStock = cells.check("policy", policy)
+  const stock = cells.check("quantity", quantity)
+  if (isSoldWithoutStock === true) return true
   if (cells.has("tracker") && cells.text("tracker") === null) return true
   return stock === null ? null : stock > 0
 }
 
-/** 0 means "not known". */
-const gramsOf = (cells: Cells): number | null => Math.round(cells.stated("grams", grams) ?? 0) || null
-
 /** The option values distinguish the variants of a handle: `shirt/Green/S`. */
-const nativeId = (handle: string, options: ReadonlyArray<string | null>) =>
+const buildVariantId = (handle: string, options: ReadonlyArray<string | null>) =>
   [handle, ...options.slice(0, options.findLastIndex((option) => option !== null) + 1)]
     .map((part) => (part ?? "").replace(/[\\/]/g, "\\$&"))
     .join("/")
 
-const variantOf = (cells: Cells, product_native_id: string, position: number): VariantRow | undefined => {
+const readVariant = (cells: Cells, product_native_id: string, position: number): FeedVariant | undefined => {
   const values = (["option1", "option2", "option3"] as const).map(cells.text)
-  const isVariant = [cells.text("price"), cells.text("sku"), ...values].some((text) => text !== null)
-  if (!isVariant) return undefined
+  if ([cells.text("price"), cells.text("sku"), ...values].every((text) => text === null)) return undefined
   const options = values.map((value) => (value === "Default Title" ? null : value))
   const [option1 = null, option2 = null, option3 = null] = options
-  const own = cells.stated("price", price)
+  const price = cells.check("price", types.price)
   return {
     product_native_id,
-    native_id: nativeId(product_native_id, options),
+    native_id: buildVariantId(product_native_id, options),
     title: options.filter((option) => option !== null).join(" / ") || "Default Title",
     sku: cells.code("sku"),
     barcode: cells.code("barcode"),
-    price: own,
-    compare_at_price: formerPrice(cells.stated("compareAt", price), own),
+    price,
+    compare_at_price: dropLowerPrice(cells.check("compareAt", types.price), price),
     currency: null,
-    grams: gramsOf(cells),
-    available: availability(cells),
+    grams: Math.round(cells.check("grams", types.grams) ?? 0) || null,
+    available: readAvailability(cells),
     option1,
     option2,
     option3,
     position,
-    image_src: webAddress(cells.raw("variantImage")),
-    requires_shipping: cells.stated("requiresShipping", flag)
+    image_src: parseWebAddress(cells.raw("variantImage")),
+    requires_shipping: cells.check("requiresShipping", flag)
   }
 }
 
-/** The picture of a record is the next picture of the product, even if the record is a variant. */
-const imagesOf = (cells: Cells, product_native_id: string, line: number): ReadonlyArray<ImageRow> => {
-  const src = webAddress(cells.raw("image"))
-  const position = cells.stated("imagePosition", count) ?? line
+/** A record's picture is the product's next picture, even if the record is a variant. */
+const readImages = (cells: Cells, product_native_id: string, line: number): ReadonlyArray<FeedImage> => {
+  const src = parseWebAddress(cells.raw("image"))
+  const position = cells.check("imagePosition", types.count) ?? line
   return src === null ? [] : [{ product_native_id, position, src, width: null, height: null }]
 }
 
-const rowOf = (columns: Columns<Column>, record: TableRecord, judged: Judged): RowFound => {
-  if (record.problem !== null) throw new Unusable(record.problem)
-  const cells = readerOf(columns, record, judged)
+const readRow = (record: TableRecord, columns: Columns<Column>, stats: FeedStats): FileRow => {
+  const cells = readCells(columns, record, stats)
   const native_id = cells.text("handle")
-  if (native_id === null) throw new Unusable("it has no handle")
-  try {
-    const product = productOf(cells, native_id)
-    const variant = variantOf(cells, native_id, record.line)
-    return {
-      native_id,
-      ...(product === undefined ? {} : { product }),
-      ...(variant === undefined ? {} : { variant }),
-      images: imagesOf(cells, native_id, record.line)
-    }
-  } catch (cause) {
-    throw cause instanceof Unusable ? new Unusable(cause.message, native_id) : cause
-  }
+  if (native_id === null) throw new UnusableRow("it has no handle")
+  return withProductId(native_id, () => ({
+    native_id,
+    product: readProduct(cells, native_id),
+    variant: readVariant(cells, native_id, record.line),
+    images: readImages(cells, native_id, record.line)
+  }))
 }
 
-async function* readInto(batching: Batching, pieces: AsyncGenerator<string>, judged: Judged): AsyncGenerator<void> {
-  let columns: Columns<Column> | undefined
-  for await (const records of tableRecords(pieces)) {
-    for (const record of records) {
-      const known = columns
-      if (known === undefined) {
-        columns = columnsOf(record, wanted)
-        for (const column of allColumns) if (columns.has(column)) judged.saw(exportColumns[column][0])
-      } else batching.take(record.line, record.raw, () => rowOf(known, record, judged))
-      if (batching.isFull) yield
-    }
-  }
-  if (columns === undefined) throw new FeedUnreadable("The file is empty.")
-}
-
-export const readShopifyCsv: ReadFile = (bytes, { content_type, judged = new Judged() }) =>
-  inBatches(judged, (batching) => readInto(batching, payloadText(bytes, content_type), judged))
+export const readShopifyCsv: ReadFile = (bytes, { content_type, stats = new FeedStats() }) =>
+  collectBatches(stats, (builder) =>
+    readTable(builder, decodePieces(bytes, content_type), format, stats, (record, columns) =>
+      readRow(record, columns, stats)
+    )
+  )

@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { collected, cutsOf, pieces } from "@larder/test/support/pipelines/file-feeds.ts"
 import fc from "fast-check"
-import { tableRecords } from "./table-records.ts"
+import { readRecords } from "./table-records.ts"
 
 const read = async (...parts: ReadonlyArray<string>) => {
-  const { found, problem } = await collected(tableRecords(pieces(...parts)))
+  const { found, problem } = await collected(readRecords(pieces(...parts)))
   return { cells: found.map(({ cells }) => cells), lines: found.map(({ line }) => line), found, problem }
 }
 
 describe("records of a table", () => {
-  it("may hold line breaks, separators and doubled quotes in quotes", async () => {
+  it("may contain line breaks, separators and doubled quotes in quoted cells", async () => {
     const { cells, lines, problem } = await read('a,b\n"1\n""x"", y",2\n\n3,4\n')
     assert.deepStrictEqual(cells, [
       ["a", "b"],
@@ -48,7 +48,7 @@ describe("records of a table", () => {
     assert.deepStrictEqual(lines, [1, 2, 4])
   })
 
-  it("are all found when they end in two ways in one file", async () => {
+  it("are all found in a file with two kinds of line breaks", async () => {
     const { cells } = await read('a,b\r\n1,2\n3,"4"\r\n5,6')
     assert.strictEqual(cells.length, 4)
   })
@@ -70,23 +70,23 @@ describe("records of a table", () => {
 })
 
 describe("unbalanced quotes", () => {
-  it("do no harm within one line that has all its cells", async () => {
+  it("are ignored in a line that has all its cells", async () => {
     const { cells, found } = await read('a,b,c\n1,"5" pipe",3\n')
     assert.deepStrictEqual(cells[1], ["1", '5" pipe', "3"])
     assert.isNull(found[1]?.problem)
   })
 
-  it("spoil only the one record that they make of several lines", async () => {
+  it("reject only the record to which they join several lines", async () => {
     const { cells, found, problem } = await read('a,b,c\n1,"open,3\n4,"x",6\n7,8,9\n')
     assert.deepStrictEqual(
       [found[1]?.line, found[1]?.problem],
-      [2, "its quotes do not add up; it reaches from here to line 3"]
+      [2, "its quotes are unbalanced; it extends from here to line 3"]
     )
     assert.strictEqual(found[1]?.raw, '1,"open,3\n4,"x",6\n')
     assert.deepStrictEqual([cells[2], found[2]?.problem, problem], [["7", "8", "9"], null, null])
   })
 
-  it("are reported with the line of their beginning when they reach the end of the file", async () => {
+  it("are reported with their first line if they reach the end of the file", async () => {
     const { cells, problem } = await read('a,b\n1,2\n3,"open\n4,5\n6,7\n')
     assert.deepStrictEqual(cells, [
       ["a", "b"],
@@ -107,7 +107,7 @@ describe("unbalanced quotes", () => {
         yield "4,5\n".repeat(12_500)
       }
     }
-    const { found, problem } = await collected(tableRecords(endless()))
+    const { found, problem } = await collected(readRecords(endless()))
     assert.strictEqual(found.length, 2)
     assert.include(problem, "line 3 is longer than 1000000 characters")
     assert.isAtMost(pulled, 1_100_000)
@@ -139,25 +139,25 @@ describe("unbalanced quotes", () => {
 })
 
 describe("records that do not fit the header", () => {
-  it("are rejected with more cells, unless those are empty", async () => {
+  it("are rejected if they have more cells, unless these are empty", async () => {
     const { found } = await read("a,b\n1,2,3\n4,5,,\n")
     assert.deepStrictEqual(
       found.map(({ problem }) => problem),
-      [null, "it has 3 cells, and the header 2", null]
+      [null, "it has 3 cells, and the header has 2", null]
     )
   })
 
-  it("are accepted with fewer cells", async () => {
+  it("are accepted if they have fewer cells", async () => {
     const { cells, problem } = await read("a,b\n1\n2,3\n4")
     assert.deepStrictEqual([cells.slice(1), problem], [[["1"], ["2", "3"], ["4"]], null])
   })
 
-  it("count as cut off when only the last one has fewer cells", async () => {
+  it("count as cut off if only the last one has fewer cells", async () => {
     const { cells, problem } = await read("a,b,c\n1,2,3\n4,5")
     assert.deepStrictEqual([cells.length, problem], [2, "The file ends within line 3: it is cut off."])
   })
 
-  it("are rejected with bytes that are not text", async () => {
+  it("are rejected if they have bytes that are not text", async () => {
     const { found } = await read("a,b\n1,\uFDD0\n2,3\n")
     assert.deepStrictEqual(
       found.map(({ problem }) => problem),

@@ -1,62 +1,111 @@
 /**
- * Reads the records of a text table: TSV, or CSV with any of the usual separators. The header shows which separator it
- * is.
+ * Reads the records of a text table: TSV, or CSV with any of the usual separators, which is guessed from the header.
  *
- * Papa Parse interprets the quotes of a CSV, one piece of the file at a time. A quote that is never closed takes the
- * rest of a file into one cell; here it is reported with its line.
+ * Papa Parse interprets the quotes of a CSV, one piece of the file at a time. A quote that is never closed would take
+ * the rest of the file into one cell; here it is reported with its line.
  */
 import Papa from "papaparse"
 import { FeedUnreadable } from "../feed.ts"
-import { notText } from "../payload-text.ts"
-import { tabRecordAt } from "./tab-records.ts"
+import { undecodable } from "../payload-text.ts"
 
 export interface TableRecord {
   /** Where it begins; the first line of the file is 1. */
   readonly line: number
   readonly cells: ReadonlyArray<string>
-  /** As in the file. */
   readonly raw: string
-  /** Why its cells cannot be trusted, as the end of the sentence "The record was rejected because …". */
+  /** As the end of the sentence "The record was rejected because …". */
   readonly problem: string | null
 }
 
 /** Shopify allows descriptions of 512 KB. */
-const longest = 1_000_000
+const maxRecord = 1_000_000
 
 const separators = ["\t", ",", ";", "|"]
 
 /** The separator that splits the header into the most cells. */
-const separatorOf = (header: string): string => {
-  let best = ","
-  let most = 1
-  for (const separator of separators) {
-    const cells = header.split(separator).length
-    if (cells > most) {
-      best = separator
-      most = cells
-    }
-  }
-  return best
+const guessSeparator = (header: string): string => {
+  const countCells = (separator: string) => header.split(separator).length
+  const mostCells = Math.max(...separators.map(countCells))
+  return mostCells === 1 ? "," : (separators.find((separator) => countCells(separator) === mostCells) ?? ",")
 }
 
 const isBlank = (text: string) => text.trim() === ""
 
-/** What Papa Parse passes to its step function. */
 interface Parsed {
   readonly data: ReadonlyArray<ReadonlyArray<string>>
   readonly errors: ReadonlyArray<{ readonly code: string }>
   readonly meta: { readonly cursor: number }
 }
 
-type Quotes = "add up" | "broken" | "open"
-type Stopped = "at the end" | "at a quote" | "cut off"
+type Quotes = "balanced" | "unbalanced" | "open"
+type Stop = "end" | "open quote" | "truncated"
+
+/** Characters that are searched for the end of a quoted cell. */
+const maxQuotedCell = 16_384
+
+interface TabRecord {
+  readonly cells: ReadonlyArray<string>
+  readonly end: number
+}
+
+/** Offset of the single quote that ends a cell which begins before `from`; -1 if there is none nearby. */
+const findClosingQuote = (text: string, from: number): number => {
+  for (let at = text.indexOf('"', from); at !== -1 && at - from < maxQuotedCell; at = text.indexOf('"', at + 2)) {
+    if (text[at + 1] !== '"') return at
+  }
+  return -1
+}
+
+const skipBlanks = (text: string, from: number): number => {
+  let at = from
+  while (text[at] === " " || text[at] === "\r") at++
+  return at
+}
+
+/**
+ * The record of a TSV at `from`. In the output of most programs a quote has no meaning, but some quote cells as in a
+ * CSV. A quote begins such a cell if the next single quote ends it; otherwise the line is read literally. Null if more
+ * text is needed to decide; the last record of a file may have no line break.
+ */
+const readTabRecord = (text: string, from: number, newline: string, isLast: boolean): TabRecord | null => {
+  const cells: Array<string> = []
+  let at = from
+  let lineEnd = text.indexOf(newline, from)
+  const readLiterally = (): TabRecord | null => {
+    const lineBreak = text.indexOf(newline, from)
+    if (lineBreak === -1 && !isLast) return null
+    const end = lineBreak === -1 ? text.length : lineBreak
+    return { cells: text.slice(from, end).split("\t"), end: end + (lineBreak === -1 ? 0 : 1) }
+  }
+  for (;;) {
+    if (text[at] !== '"') {
+      if (lineEnd !== -1 && lineEnd < at) lineEnd = text.indexOf(newline, at)
+      if (lineEnd === -1 && !isLast) return null
+      const end = lineEnd === -1 ? text.length : lineEnd
+      const tab = text.indexOf("\t", at)
+      const isCell = tab !== -1 && tab < end
+      cells.push(text.slice(at, isCell ? tab : end))
+      if (!isCell) return { cells, end: end + (lineEnd === -1 ? 0 : 1) }
+      at = tab + 1
+      continue
+    }
+    const close = findClosingQuote(text, at + 1)
+    const next = close === -1 ? text.length : skipBlanks(text, close + 1)
+    // The last quote of the text may be the first half of a doubled quote.
+    if (next === text.length && !isLast && next - at < maxQuotedCell) return null
+    const isEnd = next === text.length || text[next] === newline
+    if (close === -1 || !(isEnd || text[next] === "\t")) return readLiterally()
+    cells.push(text.slice(at + 1, close).replaceAll('""', '"'))
+    if (isEnd) return { cells, end: Math.min(next + 1, text.length) }
+    at = next + 1
+  }
+}
 
 class TableText {
   #text = ""
   #line = 1
   #newline: "\n" | "\r" = "\n"
   #separator: string | undefined
-  /** Number of cells in the header. */
   #width: number | undefined
   /** Some programs leave out empty cells at the end of a line. */
   #hasShortRecords = false
@@ -69,19 +118,19 @@ class TableText {
     this.#text += piece
     const records: Array<TableRecord> = []
     if (!this.#findFormat(isLast)) return { records, problem: this.#isTooLong() ? this.#unclosed() : null }
-    const stopped = this.#separator === "\t" ? this.#takeLines(records, isLast) : this.#takeRecords(records, isLast)
-    if (stopped === "cut off") return { records, problem: `The file ends within line ${this.#line}: it is cut off.` }
-    return { records, problem: stopped === "at a quote" || this.#isTooLong() ? this.#unclosed() : null }
+    const stop = this.#separator === "\t" ? this.#takeLines(records, isLast) : this.#takeRecords(records, isLast)
+    if (stop === "truncated") return { records, problem: `The file ends within line ${this.#line}: it is cut off.` }
+    return { records, problem: stop === "open quote" || this.#isTooLong() ? this.#unclosed() : null }
   }
 
   #isTooLong() {
-    return this.#text.length > longest
+    return this.#text.length > maxRecord
   }
 
   #unclosed() {
     const record = `The record that begins in line ${this.#line}`
     return this.#isTooLong()
-      ? `${record} is longer than ${longest} characters: a quote in it is not closed, or this is not a table.`
+      ? `${record} is longer than ${maxRecord} characters: a quote in it is not closed, or this is not a table.`
       : `${record} does not end: a quote in it is not closed, or the file is cut off.`
   }
 
@@ -93,50 +142,50 @@ class TableText {
     this.#line += blank.split(/\r\n|[\r\n]/).length - 1
     const end = this.#text.search(/\n|\r(?=[^\n])/)
     if (end === -1 && !isLast) return false
-    // a line of its own may state the separator for Excel
-    const told = /^"?sep=(.)"?[^\S\r\n]*(?:\r\n|[\r\n])/i.exec(this.#text)
-    if (told !== null) {
-      this.#separator = told[1]
-      this.#text = this.#text.slice(told[0].length)
+    // Excel writes the separator in a first line of its own
+    const separatorLine = /^"?sep=(.)"?[^\S\r\n]*(?:\r\n|[\r\n])/i.exec(this.#text)
+    if (separatorLine !== null) {
+      this.#separator = separatorLine[1]
+      this.#text = this.#text.slice(separatorLine[0].length)
       this.#line += 1
-      this.#newline = told[0].endsWith("\r") ? "\r" : "\n"
+      this.#newline = separatorLine[0].endsWith("\r") ? "\r" : "\n"
       return true
     }
     // A file of old Macs has no line feed at all. A file that mixes CRLF and LF is split at its line feeds.
     if (this.#text[end] === "\r") this.#newline = "\r"
-    this.#separator = separatorOf(end === -1 ? this.#text : this.#text.slice(0, end))
+    this.#separator = guessSeparator(end === -1 ? this.#text : this.#text.slice(0, end))
     return true
   }
 
-  #takeLines(records: Array<TableRecord>, isLast: boolean): Stopped {
+  #takeLines(records: Array<TableRecord>, isLast: boolean): Stop {
     const text = this.#text
     let at = 0
     while (at < text.length) {
-      const record = tabRecordAt(text, at, this.#newline, isLast)
+      const record = readTabRecord(text, at, this.#newline, isLast)
       if (record === null) break
       const raw = text.slice(at, record.end)
-      if (this.#isCutOff(record.cells, raw)) return "cut off"
-      this.#push(records, record.cells, raw, "add up")
+      if (this.#isTruncated(record.cells, raw)) return "truncated"
+      this.#push(records, record.cells, raw, "balanced")
       at = record.end
     }
     this.#text = text.slice(at)
-    return "at the end"
+    return "end"
   }
 
   /** Takes whole records off the text, until none is left or one cannot be taken. */
-  #takeRecords(records: Array<TableRecord>, isLast: boolean): Stopped {
+  #takeRecords(records: Array<TableRecord>, isLast: boolean): Stop {
     const text = this.#text
     let at = 0
-    let stopped: Stopped = "at the end"
+    let stop: Stop = "end"
     const config = {
       delimiter: this.#separator,
       newline: this.#newline,
       step: ({ data: [cells = []], errors, meta: { cursor } }: Parsed) => {
         const raw = text.slice(at, cursor)
-        const quotes = this.#quotesOf(cells, raw, errors)
-        if (quotes === "open") stopped = "at a quote"
-        else if (this.#isCutOff(cells, raw)) stopped = "cut off"
-        if (stopped !== "at the end") return parser.abort()
+        const quotes = this.#judgeQuotes(cells, raw, errors)
+        if (quotes === "open") stop = "open quote"
+        else if (this.#isTruncated(cells, raw)) stop = "truncated"
+        if (stop !== "end") return parser.abort()
         this.#push(records, cells, raw, quotes)
         at = cursor
       }
@@ -144,18 +193,18 @@ class TableText {
     const parser = new Papa.Parser(config)
     parser.parse(text, 0, !isLast)
     this.#text = text.slice(at)
-    return stopped
+    return stop
   }
 
   /** An undoubled quote inside a quoted cell is harmless if the record still ends with its line and has all cells. */
-  #quotesOf(cells: ReadonlyArray<string>, raw: string, errors: Parsed["errors"]): Quotes {
-    if (errors.length === 0) return "add up"
+  #judgeQuotes(cells: ReadonlyArray<string>, raw: string, errors: Parsed["errors"]): Quotes {
+    if (errors.length === 0) return "balanced"
     if (errors.some(({ code }) => code === "MissingQuotes")) return "open"
     const end = raw.indexOf(this.#newline)
-    return cells.length === this.#width && (end === -1 || end === raw.length - 1) ? "add up" : "broken"
+    return cells.length === this.#width && (end === -1 || end === raw.length - 1) ? "balanced" : "unbalanced"
   }
 
-  #isCutOff(cells: ReadonlyArray<string>, raw: string) {
+  #isTruncated(cells: ReadonlyArray<string>, raw: string) {
     if (raw.endsWith(this.#newline) || this.#hasShortRecords) return false
     return cells.length < (this.#width ?? 0) && !cells.every(isBlank)
   }
@@ -167,25 +216,25 @@ class TableText {
     if (cells.every(isBlank)) return
     this.#width ??= cells.length
     if (cells.length < this.#width) this.#hasShortRecords = true
-    records.push({ line, cells, raw, problem: this.#problemOf(cells, raw, quotes, line + Math.max(lines - 1, 0)) })
+    records.push({ line, cells, raw, problem: this.#findProblem(cells, raw, quotes, line + Math.max(lines - 1, 0)) })
   }
 
-  #problemOf(cells: ReadonlyArray<string>, raw: string, quotes: Quotes, lastLine: number): string | null {
-    if (quotes !== "add up") return `its quotes do not add up; it reaches from here to line ${lastLine}`
-    if (raw.includes(notText)) return "it has bytes that are not text in the file's encoding"
+  #findProblem(cells: ReadonlyArray<string>, raw: string, quotes: Quotes, lastLine: number): string | null {
+    if (quotes !== "balanced") return `its quotes are unbalanced; it extends from here to line ${lastLine}`
+    if (raw.includes(undecodable)) return "it has bytes that are not text in the file's encoding"
     if (cells.slice(this.#width).every(isBlank)) return null
-    return `it has ${cells.length} cells, and the header ${this.#width}`
+    return `it has ${cells.length} cells, and the header has ${this.#width}`
   }
 }
 
 /** Yields groups of records, the first of which is the header. Skips blank lines. Fails with `FeedUnreadable`. */
-export async function* tableRecords(pieces: AsyncIterable<string>): AsyncGenerator<ReadonlyArray<TableRecord>> {
+export async function* readRecords(pieces: AsyncIterable<string>): AsyncGenerator<ReadonlyArray<TableRecord>> {
   const text = new TableText()
-  const readOn = function* (piece: string, isLast: boolean) {
+  const readPiece = function* (piece: string, isLast: boolean) {
     const { problem, records } = text.read(piece, isLast)
     if (records.length > 0) yield records
     if (problem !== null) throw new FeedUnreadable(problem)
   }
-  for await (const piece of pieces) yield* readOn(piece, false)
-  yield* readOn("", true)
+  for await (const piece of pieces) yield* readPiece(piece, false)
+  yield* readPiece("", true)
 }

@@ -1,16 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Unusable } from "../page.ts"
-import { type FieldName, fieldNames, fieldsOf } from "./fields.ts"
+import { UnusableRow } from "../page.ts"
+import { type FieldName, fieldNames, readFields } from "./fields.ts"
 
 const read = (inner: string, prefixes = new Set(["g"])): Partial<Record<FieldName, ReadonlyArray<string>>> => {
-  const { fields } = fieldsOf(`<item>${inner}</item>`, prefixes)
+  const { fields } = readFields(`<item>${inner}</item>`, prefixes)
   return Object.fromEntries(fieldNames.flatMap((name) => (fields(name).length === 0 ? [] : [[name, fields(name)]])))
 }
 const refusal = (inner: string): string => {
   try {
     read(inner)
   } catch (cause) {
-    if (cause instanceof Unusable) return cause.message
+    if (cause instanceof UnusableRow) return cause.message
     throw cause
   }
   return "none"
@@ -42,7 +42,7 @@ describe("the fields of a feed item", () => {
     assert.deepStrictEqual(read(links), { additional_image_link: ["a", "b"] })
   })
 
-  it("take the links of an Atom entry from href, without the link to itself", () => {
+  it("contain the href of an Atom entry's links, without the link to itself", () => {
     const links =
       '<link rel="self" href="self"/><LINK HREF="http://x.example/?a=1&amp;b=2&c=3"/><link rel="alternate" href="z"/>'
     assert.deepStrictEqual(read(`<title type="html">T</title><summary>S</summary>${links}`), {
@@ -101,7 +101,7 @@ describe("fields with broken markup", () => {
     ["markup in a price", "<g:price><b>1</b> USD</g:price>"],
     ["a field of another name without an end", "<g:price>1</g:price><g:foo>a<g:brand>B</g:brand>"]
   ])("reject an item with %s", (_name, inner) => {
-    assert.match(refusal(inner), /^its \S+ holds <\S+>: perhaps a "<" in it is not escaped$/)
+    assert.match(refusal(inner), /^its \S+ contains <\S+>: perhaps a "<" in it is not escaped$/)
   })
 
   it.each([

@@ -64,7 +64,7 @@ describe("an item of a feed for Google", () => {
     assert.deepStrictEqual(await read(anItem()), asExpected)
   })
 
-  it("gives the same rows in Atom, without Google's prefix, and with another one", async () => {
+  it("returns the same rows in Atom, without Google's prefix, and with another one", async () => {
     const inner = anItem().replace(/<\/?item>/g, "")
     const atom = `<feed xmlns="http://www.w3.org/2005/Atom"><entry>${inner}</entry></feed>`
     assert.deepStrictEqual(await readWhole(readGoogleMerchant, atom), asExpected)
@@ -74,7 +74,7 @@ describe("an item of a feed for Google", () => {
     assert.deepStrictEqual(await readWhole(readGoogleMerchant, other), asExpected)
   })
 
-  it("gives the same rows with CDATA, comments, CRLF, no-break spaces and a byte order mark", async () => {
+  it("returns the same rows with CDATA, comments, CRLF, no-break spaces and a byte order mark", async () => {
     const inner = anItem({ "g:title": "<![CDATA[Lentils &amp; Co]]>", "g:brand": " Pulse<!-- </item> -->\n" })
     const text = `\uFEFF${feedOf(inner)}`.replaceAll("\n  ", "\r\n\u00a0\u00a0")
     assert.deepStrictEqual(await readWhole(readGoogleMerchant, text), asExpected)
@@ -127,7 +127,7 @@ describe("items of a group", () => {
     )
   })
 
-  it("give two rows when one occurs twice", async () => {
+  it("become two rows if one occurs twice", async () => {
     const { rows, variants } = await read(anItem(), anItem())
     assert.deepStrictEqual([rows, variants.length], [["L-1", "L-1"], 2])
   })
@@ -196,11 +196,11 @@ describe("the values of an item", () => {
     ["https://shop.example/", null],
     ["/p/red-lentils", null],
     ["javascript:alert(1)", null]
-  ])("take from the address %j the handle %j", async (link, expected) => {
+  ])("read from the address %j the handle %j", async (link, expected) => {
     assert.strictEqual((await productWith({ "g:link": link }))?.handle, expected)
   })
 
-  it("take a number as category, and the first of several paths as type", async () => {
+  it("use a number as category, and the first of several paths as type", async () => {
     const product = await productWith({
       "g:google_product_category": "505783",
       "g:product_type": "A &gt;B</g:product_type><g:product_type>C"
@@ -208,7 +208,7 @@ describe("the values of an item", () => {
     assert.deepStrictEqual([product?.stated_category, product?.product_type], ["505783", "A > B"])
   })
 
-  it("include each picture once, and only with an address of the web", async () => {
+  it("include each picture once, and only with a web address", async () => {
     const more = ["https://cdn.example/1.jpg", "//cdn.example/3.jpg", "file:///etc/passwd", "https://cdn.example/4.jpg"]
     const additional = more.join("</g:additional_image_link><g:additional_image_link>")
     const { images } = await read(anItem({ "g:additional_image_link": additional }))
@@ -221,9 +221,9 @@ describe("the values of an item", () => {
 
 describe("items that cannot be used", () => {
   it.each([
-    ["g:sale_price", "soon", 'its sale_price is "soon", which is no amount of a currency'],
-    ["g:availability", "on the moon", 'its availability is "on the moon", which is no availability'],
-    ["g:shipping_weight", "heavy", 'its shipping_weight is "heavy", which is no weight']
+    ["g:sale_price", "soon", 'its sale_price is "soon", which is not an amount with a currency'],
+    ["g:availability", "on the moon", 'its availability is "on the moon", which is not an availability'],
+    ["g:shipping_weight", "heavy", 'its shipping_weight is "heavy", which is not a weight']
   ])("include one whose %s is %j", async (name, value, reason) => {
     const { rejects, rows } = await read(anItem({ [name]: value }), anItem({ "g:id": "other" }))
     assert.deepStrictEqual([rejects.map((reject) => reject.reason), rows], [[reason], ["other"]])
@@ -245,9 +245,9 @@ describe("items that cannot be used", () => {
       [
         [1, "it has no id"],
         [2, "it has no title"],
-        [3, 'its price is "ask us", which is no amount of a currency'],
-        [4, 'its g:title holds <g:description>: perhaps a "<" in it is not escaped'],
-        [5, "it has no price, and its tags are not in order: something in it is not escaped"],
+        [3, 'its price is "ask us", which is not an amount with a currency'],
+        [4, 'its g:title contains <g:description>: perhaps a "<" in it is not escaped'],
+        [5, "it has no price, and its tags are not well-formed: something in it is not escaped"],
         [6, "its </item> is missing"]
       ]
     )
@@ -262,7 +262,7 @@ describe("items that cannot be used", () => {
     assert.include(rejects[0]?.reason, "bytes that are not text")
   })
 
-  it("a feed that is cut off keeps the items before the cut, and reports it", async () => {
+  it("a feed that is cut off returns the items before the cut, and reports it", async () => {
     const whole = feedOf(anItem(), anItem({ "g:id": "2" }))
     const { problem, rows } = await readWhole(readGoogleMerchant, whole.slice(0, -60))
     assert.deepStrictEqual(
@@ -278,7 +278,7 @@ describe("a table for Google", () => {
   const cells =
     'a\tTea\t"says ""hi""\nand bye"\thttps://x.example/tea\thttps://x.example/1.jpg\thttps://x.example/2,3.jpg,https://x.example/4.jpg\tin stock\t250.00\t212.50\tTea &amp; Co'
 
-  it("is recognised by its content, and becomes rows of products, variants and pictures", async () => {
+  it("is recognized by its content, and becomes rows of products, variants and pictures", async () => {
     const { images, products, variants, problem } = await readWhole(readGoogleMerchant, `${columns}\n${cells}\n`, "AED")
     assert.isNull(problem)
     assert.deepInclude(products[0], {
@@ -308,18 +308,18 @@ describe("a table for Google", () => {
     assert.deepStrictEqual(rejects, [{ position: 4, reason: "it has no title", payload: "2,,1,,\n" }])
   })
 
-  it("fails when it does not name its columns, or is empty", async () => {
+  it("fails if it has no column names, or is empty", async () => {
     const { problem } = await readWhole(readGoogleMerchant, '{"error":"locked"}')
     assert.strictEqual(
       problem,
-      'This is not a product feed for Google: line 1 should name the columns, and lacks "id", "title", "price". It begins with "{\\"error\\":\\"locked\\"}".'
+      'This is not a product feed for Google: line 1 should contain the names of the columns, but lacks "id", "title", "price". It begins with "{\\"error\\":\\"locked\\"}".'
     )
-    assert.strictEqual((await readWhole(readGoogleMerchant, " \n")).problem, "The feed is empty.")
+    assert.strictEqual((await readWhole(readGoogleMerchant, " \n")).problem, "The file is empty.")
   })
 })
 
 describe("a feed of any size", () => {
-  it("gives the same rows however its bytes are split", async () => {
+  it("returns the same rows however its bytes are split", async () => {
     const bytes = bytesOf(feedOf(anItem({ "g:brand": "é🧀" }), anItem({ "g:title": "5 <10" }), "<item/>"))
     const expected = await readWhole(readGoogleMerchant, bytes)
     assert.deepStrictEqual([expected.rows.length, expected.rejects.length], [2, 1])
@@ -335,14 +335,14 @@ describe("a feed of any size", () => {
     )
   })
 
-  it("is pulled only as its items are taken, and closed when reading stops", async () => {
+  it("is read only as fast as its items are consumed, and closed when reading stops", async () => {
     const { isClosed, pulled, rows } = await readOneBatch(readGoogleMerchant, manyRows(20, "<rss>", row, "</rss>"))
     assert.isAtMost(rows, 500)
     assert.isAtMost(pulled, 50) // of some 330
     assert.isTrue(isClosed)
   })
 
-  it("is read after 131 MB of blanks without holding them", async () => {
+  it("is read after 131 MB of blanks in constant memory", async () => {
     async function* blanks() {
       for (let number = 0; number < 2000; number++) yield bytesOf(" ".repeat(65_536))
       yield bytesOf(feedOf(anItem()))

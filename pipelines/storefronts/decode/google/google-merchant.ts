@@ -1,45 +1,64 @@
 /**
  * Reads product feeds for Google: RSS, Atom and other XML with Google's fields, TSV and CSV. The first character
  * decides the format, not the file name. An item that cannot be used becomes a reject and does not affect the others.
- * In XML, positions count the items.
+ * Positions count the items in XML, and the lines of the file in a table.
  */
-
-import { type Batching, inBatches, type RowFound } from "../csv/batching.ts"
+import { type BatchBuilder, collectBatches, type FileRow } from "../csv/batch-builder.ts"
+import { readTable, type TableFormat } from "../csv/table.ts"
 import type { ReadFile } from "../feed.ts"
-import { Unusable } from "../page.ts"
-import { notText, payloadText } from "../payload-text.ts"
-import { Judged } from "../stated.ts"
-import { fieldsOf } from "./fields.ts"
+import { UnusableRow } from "../page.ts"
+import { decodePieces, undecodable } from "../payload-text.ts"
+import { FeedStats } from "../typed-fields.ts"
+import { type FieldName, fieldNames, readFields } from "./fields.ts"
 import { type CutItem, cutItems } from "./items.ts"
-import { rowOfItem } from "./rows.ts"
-import { readTable } from "./tables.ts"
+import { type FeedItem, readItem } from "./rows.ts"
 
-interface About {
-  /** That of the store list. */
-  readonly currency: string | null
-  readonly judged: Judged
+type FeedContext = Pick<FeedItem, "currency" | "stats">
+
+const readXmlItem = (item: CutItem, prefixes: ReadonlySet<string>, context: FeedContext): FileRow => {
+  if (item.problem !== null) throw new UnusableRow(item.problem)
+  if (item.text.includes(undecodable)) throw new UnusableRow("it has bytes that are not text in the feed's encoding")
+  const { fields, isWellFormed } = readFields(item.text, prefixes)
+  const row = readItem({ ...context, fields, position: item.number })
+  if (isWellFormed || row.variant?.price !== null) return row
+  throw new UnusableRow("it has no price, and its tags are not well-formed: something in it is not escaped")
 }
 
-const rowOf = (item: CutItem, prefixes: ReadonlySet<string>, about: About): RowFound => {
-  if (item.problem !== null) throw new Unusable(item.problem)
-  if (item.text.includes(notText)) throw new Unusable("it has bytes that are not text in the feed's encoding")
-  const { fields, inOrder } = fieldsOf(item.text, prefixes)
-  const row = rowOfItem({ ...about, fields, position: item.number })
-  if (inOrder || row.variant?.price !== null) return row
-  throw new Unusable("it has no price, and its tags are not in order: something in it is not escaped")
-}
-
-async function* readItems(batching: Batching, pieces: AsyncIterable<string>, about: About): AsyncGenerator<void> {
+async function* readXml(builder: BatchBuilder, pieces: AsyncIterable<string>, context: FeedContext) {
   const prefixes = new Set(["g"])
   for await (const items of cutItems(pieces, prefixes)) {
     for (const item of items) {
-      batching.take(item.number, item.text, () => rowOf(item, prefixes, about))
-      if (batching.isFull) yield
+      builder.addRow(item.number, item.text, () => readXmlItem(item, prefixes, context))
+      if (builder.isFull) yield
     }
   }
 }
 
-async function* startingWith(first: string, others: AsyncGenerator<string>): AsyncGenerator<string> {
+const tableFormat: TableFormat<FieldName> = {
+  kind: "product feed for Google",
+  columns: fieldNames,
+  aliases: (name) => [name],
+  /** `Image Link`, `image-link` and `g:image_link` are the same name. */
+  normalizeName: (name) =>
+    name
+      .trim()
+      .toLowerCase()
+      .replace(/^g:/, "")
+      .replace(/[\s-]+/g, "_"),
+  required: ["id", "title", "price"]
+}
+
+/** One cell may list several pictures. Addresses may contain commas too. */
+const splitCell = (name: FieldName, cell: string) =>
+  name === "additional_image_link" ? cell.split(/,\s*(?=https?:)/i) : [cell]
+
+const readItemTable = (builder: BatchBuilder, pieces: AsyncIterable<string>, context: FeedContext) =>
+  readTable(builder, pieces, tableFormat, context.stats, (record, columns) => {
+    const fields = (name: FieldName) => splitCell(name, columns.cell(record, name)).filter((cell) => cell.trim() !== "")
+    return readItem({ ...context, fields, position: record.line })
+  })
+
+async function* prepend(first: string, others: AsyncGenerator<string>): AsyncGenerator<string> {
   try {
     yield first
     yield* others
@@ -48,13 +67,13 @@ async function* startingWith(first: string, others: AsyncGenerator<string>): Asy
   }
 }
 
-async function* readInto(batching: Batching, pieces: AsyncGenerator<string>, about: About): AsyncGenerator<void> {
+async function* readPieces(builder: BatchBuilder, pieces: AsyncGenerator<string>, context: FeedContext) {
   let piece = await pieces.next()
   while (piece.done !== true && piece.value.trim() === "") piece = await pieces.next()
   const first = piece.done === true ? "" : piece.value
-  const read = first.trimStart().startsWith("<") ? readItems : readTable
-  yield* read(batching, startingWith(first, pieces), about)
+  const read = first.trimStart().startsWith("<") ? readXml : readItemTable
+  yield* read(builder, prepend(first, pieces), context)
 }
 
-export const readGoogleMerchant: ReadFile = (bytes, { content_type, currency, judged = new Judged() }) =>
-  inBatches(judged, (batching) => readInto(batching, payloadText(bytes, content_type), { currency, judged }))
+export const readGoogleMerchant: ReadFile = (bytes, { content_type, currency, stats = new FeedStats() }) =>
+  collectBatches(stats, (builder) => readPieces(builder, decodePieces(bytes, content_type), { currency, stats }))

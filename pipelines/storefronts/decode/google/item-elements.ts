@@ -1,70 +1,68 @@
 /**
- * Reads the elements of one item. fast-xml-parser reads an item whose tags are all in order. It silently swallows tags
- * after a bare `<`, so sax reads items with a bare `<` or with markup. sax treats a bare `<` as text where it can.
+ * Reads the elements of one item. fast-xml-parser reads well-formed items. It silently swallows tags after a bare `<`,
+ * so sax reads items with a bare `<` or with markup. sax treats a bare `<` as text if it can.
  */
 import { XMLParser } from "fast-xml-parser"
 import sax from "sax"
 import { isObject } from "../answers.ts"
-import { Unusable } from "../page.ts"
+import { UnusableRow } from "../page.ts"
 
-/** An element directly below the item. */
 export interface ItemElement {
   /** In lower case, with its prefix. */
   readonly name: string
   readonly text: string
   readonly attributes: Readonly<Record<string, unknown>>
-  /** Names of the elements in it. */
-  readonly within: ReadonlyArray<string>
+  readonly innerNames: ReadonlyArray<string>
   /** The text between its tags, if it contains elements. */
   readonly markup: string
 }
 
 /** Feeds have 3; HTML in them adds some. */
-const mostLevels = 50
-/** Each mistake takes time, and more so the more there are. */
-const mostMistakes = 1000
-const tooDeep = () => new Unusable(`more than ${mostLevels} elements are nested in it`)
+const maxLevels = 50
+/** The time for each mistake grows with their number. */
+const maxMistakes = 1000
+const tooDeep = () => new UnusableRow(`more than ${maxLevels} elements are nested in it`)
 
 const tag = /<(\/?)([A-Za-z_][\w.:-]*)(?:\s+[\w.:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*(\/?)>/y
 
-const marked = [
+const sections = [
   ["<!--", "-->"],
   ["<![CDATA[", "]]>"]
 ] as const
 
-/** Whether each `<` begins a tag, and each tag is closed. Fails with `Unusable` if too many are nested. */
-export const isInOrder = (text: string): boolean => {
+/** Whether each `<` begins a tag, and each tag is closed. Fails with `UnusableRow` if too many are nested. */
+export const checkWellFormed = (text: string): boolean => {
   const open: Array<string> = []
   for (let at = text.indexOf("<"); at !== -1; at = text.indexOf("<", at)) {
-    const over = marked.find(([beginning]) => text.startsWith(beginning, at))
-    if (over !== undefined) {
-      at = text.indexOf(over[1], at + over[0].length)
+    const section = sections.find(([beginning]) => text.startsWith(beginning, at))
+    if (section !== undefined) {
+      at = text.indexOf(section[1], at + section[0].length)
       if (at === -1) return false
       continue
     }
     tag.lastIndex = at
-    const found = tag.exec(text)
-    if (found === null) return false
-    const [, closing, name = "", alone] = found
+    const match = tag.exec(text)
+    if (match === null) return false
+    const [, closing, name = "", alone] = match
     if (closing === "/" && open.pop() !== name.toLowerCase()) return false
     if (closing === "" && alone === "") open.push(name.toLowerCase())
-    if (open.length > mostLevels) throw tooDeep()
+    if (open.length > maxLevels) throw tooDeep()
     at = tag.lastIndex
   }
   return open.length === 0
 }
 
-const named: Readonly<Record<string, unknown>> = sax.parser(false).ENTITIES
+const entities: Readonly<Record<string, unknown>> = sax.parser(false).ENTITIES
 const reference = /&(?:#(\d{1,7})|#[xX]([\da-fA-F]{1,6})|([A-Za-z][A-Za-z\d]{1,9}));/g
 
-const characterOf = (code: number): string | undefined => {
+const decodeCharacter = (code: number): string | undefined => {
   const isText = code > 0x1f && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
   return isText || code === 9 || code === 10 || code === 13 ? String.fromCodePoint(code) : undefined
 }
 
-const decode = (written: string, decimal?: string, hex?: string, name?: string): string => {
-  const character = name === undefined ? characterOf(Number(decimal ?? `0x${hex}`)) : named[name]
-  return typeof character === "string" ? character : written
+const decode = (entity: string, decimal?: string, hex?: string, name?: string): string => {
+  const character = name === undefined ? decodeCharacter(Number(decimal ?? `0x${hex}`)) : entities[name]
+  return typeof character === "string" ? character : entity
 }
 
 /**
@@ -74,7 +72,7 @@ const decode = (written: string, decimal?: string, hex?: string, name?: string):
 const decodeEntities = (text: string): string => (text.includes("&") ? text.replace(reference, decode) : text)
 
 const lowerCase = (name: string) => name.toLowerCase()
-const nothing = () => undefined
+const ignore = () => undefined
 
 const parser = new XMLParser({
   ignoreAttributes: false,
@@ -88,27 +86,27 @@ const parser = new XMLParser({
   transformAttributeName: lowerCase,
   entityDecoder: {
     decode: decodeEntities,
-    reset: nothing,
-    setXmlVersion: nothing,
-    addInputEntities: nothing,
-    setExternalEntities: nothing
+    reset: ignore,
+    setXmlVersion: ignore,
+    addInputEntities: ignore,
+    setExternalEntities: ignore
   }
 })
 
-const elementOf = (name: string, value: unknown): ItemElement => {
+const buildElement = (name: string, value: unknown): ItemElement => {
   const parts = isObject(value) ? Object.entries(value) : [["#text", value] as const]
   const attributes = parts.filter(([key]) => key.startsWith("@")).map(([key, text]) => [key.slice(1), text])
   return {
     name,
     text: parts.flatMap(([key, text]) => (key === "#text" && typeof text === "string" ? [text] : [])).join(""),
     attributes: Object.fromEntries(attributes),
-    within: parts.flatMap(([key]) => (key.startsWith("@") || key === "#text" ? [] : [key])),
+    innerNames: parts.flatMap(([key]) => (key.startsWith("@") || key === "#text" ? [] : [key])),
     markup: ""
   }
 }
 
-/** For items in order. Undefined if the parser refuses the item. */
-export const strictly = (text: string): ReadonlyArray<ItemElement> | undefined => {
+/** For well-formed items. Undefined if the parser rejects the item. */
+export const parseStrictly = (text: string): ReadonlyArray<ItemElement> | undefined => {
   let document: unknown
   try {
     document = parser.parse(text)
@@ -118,40 +116,38 @@ export const strictly = (text: string): ReadonlyArray<ItemElement> | undefined =
   const item = isObject(document) ? Object.values(document)[0] : undefined
   if (!isObject(item)) return undefined
   return Object.entries(item).flatMap(([name, value]) =>
-    name.startsWith("@") || name === "#text" ? [] : listOrOne(value).map((one) => elementOf(name, one))
+    name.startsWith("@") || name === "#text" ? [] : [value].flat().map((content) => buildElement(name, content))
   )
 }
 
-const listOrOne = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [value])
-
 /** sax treats the character after a bare `&` as text, even a `<`. Replacing each `&` by this character avoids that. */
 const ampersand = "\uFDD1"
-const restored = (text: string) => text.replaceAll(ampersand, "&")
+const restoreAmpersands = (text: string) => text.replaceAll(ampersand, "&")
 
 interface OpenElement extends Omit<ItemElement, "text" | "within" | "markup"> {
   text: string
-  readonly within: Array<string>
-  /** Where its markup begins. */
+  readonly innerNames: Array<string>
   readonly from: number
 }
 
-/** For all other items, and where the markup is needed. Fails with `Unusable` for too many levels or mistakes. */
-export const loosely = (item: string): ReadonlyArray<ItemElement> => {
+/** For all other items, and where the markup is needed. Fails with `UnusableRow` for too many levels or mistakes. */
+export const parseLoosely = (item: string): ReadonlyArray<ItemElement> => {
   const elements: Array<ItemElement> = []
   const reader = sax.parser(false, { lowercase: true })
   let depth = 0
-  let field: OpenElement = { name: "", text: "", attributes: {}, within: [], from: 0 }
+  let field: OpenElement = { name: "", text: "", attributes: {}, innerNames: [], from: 0 }
   reader.onopentag = ({ name, attributes }) => {
     depth++
-    if (depth > mostLevels) throw tooDeep()
-    if (depth === 2) field = { name, text: "", attributes: decodedAll(attributes), within: [], from: reader.position }
-    if (depth > 2) field.within.push(name)
+    if (depth > maxLevels) throw tooDeep()
+    if (depth === 2)
+      field = { name, text: "", attributes: decodeAttributes(attributes), innerNames: [], from: reader.position }
+    if (depth > 2) field.innerNames.push(name)
   }
   reader.ontext = (text) => {
-    if (depth === 2) field.text += decodeEntities(restored(text))
+    if (depth === 2) field.text += decodeEntities(restoreAmpersands(text))
   }
   reader.oncdata = (text) => {
-    if (depth === 2) field.text += restored(text)
+    if (depth === 2) field.text += restoreAmpersands(text)
   }
   reader.onclosetag = () => {
     if (depth === 2) elements.push({ ...field, markup: item.slice(field.from, reader.startTagPosition - 1) })
@@ -161,14 +157,14 @@ export const loosely = (item: string): ReadonlyArray<ItemElement> => {
   let mistakes = 0
   reader.onerror = () => {
     mistakes++
-    if (mistakes > mostMistakes) throw new Unusable(`more than ${mostMistakes} things in it are not well-formed`)
+    if (mistakes > maxMistakes) throw new UnusableRow(`more than ${maxMistakes} things in it are not well-formed`)
     reader.resume()
   }
   reader.write(item.replaceAll("&", ampersand)).close()
   return elements
 }
 
-const decodedAll = (attributes: Readonly<Record<string, unknown>>) =>
+const decodeAttributes = (attributes: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(
-    Object.entries(attributes).map(([name, value]) => [name, decodeEntities(restored(String(value)))] as const)
+    Object.entries(attributes).map(([name, value]) => [name, decodeEntities(restoreAmpersands(String(value)))] as const)
   )

@@ -35,14 +35,14 @@ describe("items of a feed", () => {
     assert.deepStrictEqual((await cut("<a:feed><a:entry>1</a:entry></a:feed>")).texts, ["<a:entry>1</a:entry>"])
   })
 
-  it("are whole when an element in them has the same name", async () => {
+  it("are complete if an element in them has the same name", async () => {
     const product = "<product><product_type>x</product_type><product>name</product><product/><item>y</item></product>"
     const item = "<item><items><product>1</product></items></item>"
     assert.deepStrictEqual((await cut(`<products>${product}${product}</products>`)).texts, [product, product])
     assert.deepStrictEqual((await cut(rss(item, "<item/>", item))).texts, [item, "<item/>", item])
   })
 
-  it("add prefixes of Google's to those of the feed, up to 20", async () => {
+  it("add the prefixes of Google's namespace, up to 20", async () => {
     const item = '<item xmlns:N="http://base.google.com/cns/1.0">1</item>'
     const { prefixes } = await cut(
       `<rss xmlns:m='http://base.google.com/ns/1.0' xmlns:a="http://a.example/">${item}</rss>`
@@ -57,7 +57,7 @@ describe("items of a feed", () => {
     assert.deepStrictEqual((await cut(rss(item, item))).texts, [item, item])
   })
 
-  it("are cut in the right places when they hold a bare < or &", async () => {
+  it("are cut in the right places if they contain a bare < or &", async () => {
     const items = ["<item>5 <10 & <</item>", "<item>a <b c</item>", "<item>I <3 <![CDATA[<]]></item>"]
     assert.deepStrictEqual((await cut(rss(...items))).texts, items)
   })
@@ -75,7 +75,7 @@ describe("items of a feed", () => {
   })
 })
 
-describe("a feed that is not whole", () => {
+describe("an incomplete feed", () => {
   it.each([
     [
       "within an item",
@@ -84,7 +84,7 @@ describe("a feed that is not whole", () => {
     ],
     ["between items", "<rss><channel><item>1</item>", "The feed ends before </rss>: it is cut off."],
     ["within a comment", "<rss><item>1</item><!-- x", 'The feed ends before "-->": it is cut off.']
-  ])("reports that it ends %s, and gives the items before", async (_name, text, expected) => {
+  ])("reports that it ends %s, and returns the items before", async (_name, text, expected) => {
     const { problem, texts } = await cut(text)
     assert.deepStrictEqual([texts, problem], [["<item>1</item>"], expected])
   })
@@ -114,11 +114,11 @@ describe("a feed that is not whole", () => {
 describe("a document that is not a feed", () => {
   it.each([
     ["a page", "<!DOCTYPE html><html><body><p>Just a moment</p></body></html>", "This is an HTML page, not a feed."],
-    ["text", "id,title", "There is no element in it: this is not a feed."],
+    ["text", "id,title", "It contains no element: this is not a feed."],
     [
       "another document",
       "<orders><order/></orders>",
-      "It holds no <item>, <entry> or <product> in its <orders>: this is not a product feed."
+      "Its <orders> contains no <item>, <entry> or <product>: this is not a product feed."
     ]
   ])("is reported when it is %s", async (_name, text, expected) => {
     assert.deepStrictEqual(await cut(text), { items: [], texts: [], problem: expected, prefixes: ["g"] })
@@ -151,7 +151,7 @@ describe("a malicious feed", () => {
 
   it("fails when more than 100 elements are nested without an item", async () => {
     const { problem } = await problemOf("<rss>", "<a>")
-    assert.strictEqual(problem, "More than 100 elements are nested, and no item is in them: this is not a feed.")
+    assert.strictEqual(problem, "More than 100 elements are nested, and none of them is an item: this is not a feed.")
   })
 
   it.each([
@@ -159,7 +159,7 @@ describe("a malicious feed", () => {
     ["elements", "<a>"],
     ["blanks", " "],
     ["ends of CDATA", "]]"]
-  ])("loses an item that does not end, and shows its first 10,000 characters: %s", async (_name, part) => {
+  ])("rejects an item that does not end, and quotes its first 10,000 characters: %s", async (_name, part) => {
     const { items, problem } = await problemOf("<rss><item>", part)
     assert.deepStrictEqual(items, [[10_000, "it is longer than 1000000 characters, or does not end"]])
     assert.strictEqual(problem, "The feed ends before </rss>: it is cut off.")
@@ -174,7 +174,7 @@ describe("a malicious feed", () => {
     assert.include((await problemOf(begin, part)).problem, "it is cut off")
   })
 
-  it("is read on at the next item after one that is too long", async () => {
+  it("continues with the next item after one that is too long", async () => {
     const long = `<item><![CDATA[${"x".repeat(1_200_000)}</item>`
     const { items } = await cut(rss(long, "<item>2</item>", `<item>${"y".repeat(1_200_000)}</item>`, "<item>4</item>"))
     assert.deepStrictEqual(

@@ -1,34 +1,33 @@
 /**
- * Cuts the items out of an RSS or Atom feed, or of `<products>`, piece by piece, and never holds more than one item.
- * Nothing is parsed: it only searches for the beginning and the end of an item, so a malformed item does not affect the
- * others. CDATA, comments and a DOCTYPE are skipped; what the DOCTYPE declares is never expanded.
+ * Cuts an RSS or Atom feed, or `<products>`, into its items, piece by piece, with at most one item in memory. Nothing
+ * is parsed: it only searches for the beginning and the end of an item, so a malformed item does not affect the others.
+ * CDATA, comments and a DOCTYPE are skipped; entities that the DOCTYPE declares are never expanded.
  */
 import { FeedUnreadable } from "../feed.ts"
-import { doctypeEnd, nameOfTag, tagEnd } from "./xml-tags.ts"
+import { findDoctypeEnd, findTagEnd, readTagName } from "./xml-tags.ts"
 
 export interface CutItem {
-  /** The first is 1. */
   readonly number: number
   /** From `<item` to `</item>`. */
   readonly text: string
-  /** Why it cannot be used, as the end of the sentence "The item was rejected because …". */
+  /** As the end of the sentence "The item was rejected because …". */
   readonly problem: string | null
 }
 
 /** Google allows 5,000 characters of description. HTML and embedded pictures may take a hundred times that. */
-const longestItem = 1_000_000
+const maxItem = 1_000_000
 
-/** Characters that are shown of a longer item. */
-const shownOfLongest = 10_000
+/** Characters of a longer item that its reject shows. */
+const maxShown = 10_000
 
-/** A tag or a DOCTYPE outside the items. Those of real feeds have some hundred characters. */
-const longestTag = 65_536
+/** A tag or a DOCTYPE outside the items. In real feeds they have some hundred characters. */
+const maxTag = 65_536
 
 /** Open elements around an item. Real feeds have two. */
-const mostLevels = 100
+const maxLevels = 100
 
 /** Prefixes for Google's namespace. Real feeds bind one. */
-const mostPrefixes = 20
+const maxPrefixes = 20
 
 const itemNames = /^(?:[^:]+:)?(?:item|entry|product)$/
 const rootsOfEmptyFeeds = /^(?:[^:]+:)?(?:rss|feed|rdf|products)$/
@@ -38,26 +37,24 @@ const endsName = /^[\s/>]/
 
 interface OpenItem {
   readonly name: string
-  /** Where in the text it begins. */
   from: number
   /** Number of open elements with its name, including itself. */
   depth: number
-  /** The item is rejected; the next tag with its name, opening or closing, counts as its end. */
-  isLost: boolean
+  /** Then the next tag with its name, opening or closing, counts as its end. */
+  isRejected: boolean
 }
 
 class ItemCutter {
-  /** The text that is not read yet, and the whole text of an open item. */
+  /** The text that was not read yet, including all of an open item. */
   #text = ""
-  /** The text before this offset has been read. */
   #at = 0
   #item: OpenItem | undefined
   #number = 0
   #items: Array<CutItem> = []
   /** The section that is skipped: the text that ends it, and where it began. */
-  #over: { readonly end: string; readonly from: number } | undefined
+  #section: { readonly end: string; readonly from: number } | undefined
   /** Names of the elements that are open around the items, outermost first. */
-  #around: Array<string> = []
+  #ancestors: Array<string> = []
   #root: string | undefined
   readonly #prefixes: Set<string>
 
@@ -72,9 +69,9 @@ class ItemCutter {
     let problem: string | null = null
     try {
       do while (this.#step());
-      while (this.#loseLongItem() || (isLast && this.#loseOpenItem()))
-      this.#forget()
-      if (isLast) problem = this.#problemAtEnd()
+      while (this.#rejectLongItem() || (isLast && this.#rejectOpenItem()))
+      this.#dropReadText()
+      if (isLast) problem = this.#findProblemAtEnd()
     } catch (cause) {
       if (!(cause instanceof FeedUnreadable)) throw cause
       problem = cause.problem
@@ -82,55 +79,55 @@ class ItemCutter {
     return { items: this.#items, problem }
   }
 
-  /** Drops the text that has been read. */
-  #forget() {
-    const from = this.#item?.isLost === false ? this.#item.from : this.#at
+  #dropReadText() {
+    const from = this.#item?.isRejected === false ? this.#item.from : this.#at
     this.#text = this.#text.slice(from)
     this.#at -= from
     if (this.#item !== undefined) this.#item.from -= from
-    if (this.#over !== undefined) this.#over = { end: this.#over.end, from: Math.max(this.#over.from - from, 0) }
+    if (this.#section !== undefined)
+      this.#section = { end: this.#section.end, from: Math.max(this.#section.from - from, 0) }
   }
 
-  #loseLongItem(): boolean {
-    if (this.#item?.isLost !== false || this.#text.length - this.#item.from <= longestItem) return false
-    return this.#lose(this.#item, `it is longer than ${longestItem} characters, or does not end`)
+  #rejectLongItem(): boolean {
+    if (this.#item?.isRejected !== false || this.#text.length - this.#item.from <= maxItem) return false
+    return this.#rejectItem(this.#item, `it is longer than ${maxItem} characters, or does not end`)
   }
 
-  #loseOpenItem(): boolean {
-    if (this.#item?.isLost !== false || this.#over === undefined) return false
-    return this.#lose(this.#item, `a comment or CDATA in it has no "${this.#over.end}"`)
+  #rejectOpenItem(): boolean {
+    if (this.#item?.isRejected !== false || this.#section === undefined) return false
+    return this.#rejectItem(this.#item, `a comment or CDATA in it has no "${this.#section.end}"`)
   }
 
   /** CDATA without an end does not count as CDATA: the text after its beginning is scanned again. */
-  #lose(item: OpenItem, problem: string): true {
+  #rejectItem(item: OpenItem, problem: string): true {
     this.#cut(this.#text.length, problem)
-    item.isLost = true
-    if (this.#over !== undefined) this.#at = this.#over.from
-    this.#over = undefined
+    item.isRejected = true
+    if (this.#section !== undefined) this.#at = this.#section.from
+    this.#section = undefined
     return true
   }
 
-  #problemAtEnd(): string | null {
-    if (this.#item?.isLost === false)
+  #findProblemAtEnd(): string | null {
+    if (this.#item?.isRejected === false)
       return `The feed ends within item ${this.#number}, before its end tag: it is cut off.`
-    if (this.#over !== undefined) return `The feed ends before "${this.#over.end}": it is cut off.`
-    if (this.#root === undefined) return "There is no element in it: this is not a feed."
-    const [outermost] = this.#around
+    if (this.#section !== undefined) return `The feed ends before "${this.#section.end}": it is cut off.`
+    if (this.#root === undefined) return "It contains no element: this is not a feed."
+    const [outermost] = this.#ancestors
     if (outermost !== undefined) return `The feed ends before </${outermost}>: it is cut off.`
     if (this.#number > 0 || rootsOfEmptyFeeds.test(this.#root)) return null
-    return `It holds no <item>, <entry> or <product> in its <${this.#root}>: this is not a product feed.`
+    return `Its <${this.#root}> contains no <item>, <entry> or <product>: this is not a product feed.`
   }
 
   /** Reads one tag, comment or CDATA. False if more text is needed. */
   #step(): boolean {
-    if (this.#over !== undefined) return this.#stepOver(this.#over)
+    if (this.#section !== undefined) return this.#skipSection(this.#section)
     const at = this.#text.indexOf("<", this.#at)
     this.#at = at === -1 ? this.#text.length : at
     const next = this.#text[this.#at + 1]
     if (next === undefined) return false
-    if (this.#item?.isLost === true) return this.#stepWithin(this.#item)
+    if (this.#item?.isRejected === true) return this.#stepInItem(this.#item)
     if (next === "!") return this.#stepDeclaration()
-    return this.#item === undefined ? this.#stepAround() : this.#stepWithin(this.#item)
+    return this.#item === undefined ? this.#stepOutside() : this.#stepInItem(this.#item)
   }
 
   #stepTo(at: number): true {
@@ -138,42 +135,42 @@ class ItemCutter {
     return true
   }
 
-  #stepOver({ end, from }: { readonly end: string; readonly from: number }): boolean {
-    const found = this.#text.indexOf(end, Math.max(this.#at, from))
-    if (found === -1) {
+  #skipSection({ end, from }: { readonly end: string; readonly from: number }): boolean {
+    const index = this.#text.indexOf(end, Math.max(this.#at, from))
+    if (index === -1) {
       this.#at = Math.max(from, this.#text.length - end.length + 1)
       return false
     }
-    this.#over = undefined
-    return this.#stepTo(found + end.length)
+    this.#section = undefined
+    return this.#stepTo(index + end.length)
   }
 
-  #beginOver(opening: string, end: string): true {
-    this.#over = { end, from: this.#at + opening.length }
-    return this.#stepTo(this.#over.from)
+  #beginSection(opening: string, end: string): true {
+    this.#section = { end, from: this.#at + opening.length }
+    return this.#stepTo(this.#section.from)
   }
 
   #stepDeclaration(): boolean {
     const start = this.#text.slice(this.#at, this.#at + "<![CDATA[".length)
-    if (start.startsWith("<!--")) return this.#beginOver("<!--", "-->")
-    if (start === "<![CDATA[") return this.#beginOver(start, "]]>")
+    if (start.startsWith("<!--")) return this.#beginSection("<!--", "-->")
+    if (start === "<![CDATA[") return this.#beginSection(start, "]]>")
     if (start.length < "<![CDATA[".length) return false
     if (this.#item !== undefined) return this.#stepTo(this.#at + 2)
-    const end = doctypeEnd(this.#text, this.#at)
+    const end = findDoctypeEnd(this.#text, this.#at)
     if (end !== -1) return this.#stepTo(end)
-    if (this.#text.length - this.#at <= longestTag) return false
-    throw new FeedUnreadable(`Its DOCTYPE does not end within ${longestTag} characters.`)
+    if (this.#text.length - this.#at <= maxTag) return false
+    throw new FeedUnreadable(`Its DOCTYPE does not end within ${maxTag} characters.`)
   }
 
   /** Reads a tag outside the items, or one that begins an item. */
-  #stepAround(): boolean {
+  #stepOutside(): boolean {
     const at = this.#at
-    if (this.#text[at + 1] === "?") return this.#beginOver("<?", "?>")
+    if (this.#text[at + 1] === "?") return this.#beginSection("<?", "?>")
     if (this.#text[at + 1] === "/" && this.#text.length === at + 2) return false
-    const name = nameOfTag(this.#text, at)
+    const name = readTagName(this.#text, at)
     if (name === undefined) return this.#stepTo(at + 1)
-    const end = tagEnd(this.#text, at)
-    if (end === -1) return this.#text.length - at > longestTag && this.#stepTo(at + 1)
+    const end = findTagEnd(this.#text, at)
+    if (end === -1) return this.#text.length - at > maxTag && this.#stepTo(at + 1)
     this.#stepTo(end)
     if (this.#text[end - 1] !== ">") return true
     const tag = this.#text.slice(at, end)
@@ -181,30 +178,30 @@ class ItemCutter {
     else {
       this.#bind(tag)
       if (itemNames.test(name)) this.#begin(name, tag, at)
-      else this.#open(name, tag)
+      else this.#openElement(name, tag)
     }
     return true
   }
 
   #bind(tag: string) {
     for (const [, prefix = ""] of tag.matchAll(googleNamespace)) {
-      if (this.#prefixes.size < mostPrefixes) this.#prefixes.add(prefix.toLowerCase())
+      if (this.#prefixes.size < maxPrefixes) this.#prefixes.add(prefix.toLowerCase())
     }
   }
 
   #close(name: string) {
-    const depth = this.#around.lastIndexOf(name)
-    if (depth !== -1) this.#around.length = depth
+    const depth = this.#ancestors.lastIndexOf(name)
+    if (depth !== -1) this.#ancestors.length = depth
   }
 
-  #open(name: string, tag: string) {
+  #openElement(name: string, tag: string) {
     this.#root ??= name
     if (this.#root === "html") throw new FeedUnreadable("This is an HTML page, not a feed.")
     if (tag.endsWith("/>")) return
-    this.#around.push(name)
-    if (this.#around.length > mostLevels) {
+    this.#ancestors.push(name)
+    if (this.#ancestors.length > maxLevels) {
       throw new FeedUnreadable(
-        `More than ${mostLevels} elements are nested, and no item is in them: this is not a feed.`
+        `More than ${maxLevels} elements are nested, and none of them is an item: this is not a feed.`
       )
     }
   }
@@ -212,12 +209,12 @@ class ItemCutter {
   #begin(name: string, tag: string, from: number) {
     this.#root ??= name
     this.#number++
-    this.#item = { name, from, depth: 1, isLost: false }
+    this.#item = { name, from, depth: 1, isRejected: false }
     if (tag.endsWith("/>")) this.#end(this.#at)
   }
 
   /** Reads a tag inside an item; only tags with the name of the item matter. */
-  #stepWithin(item: OpenItem): boolean {
+  #stepInItem(item: OpenItem): boolean {
     const at = this.#at
     const isClosing = this.#text[at + 1] === "/"
     const from = at + (isClosing ? 2 : 1)
@@ -226,33 +223,33 @@ class ItemCutter {
     const isOwn = endsName.test(next) && this.#text.slice(from, from + item.name.length).toLowerCase() === item.name
     if (!isOwn) return this.#stepTo(at + 1)
     // Items are not nested. Only a product may have a field with its own name, so its depth is counted.
-    if (!isClosing && (item.isLost || !item.name.endsWith("product"))) return this.#endUnclosed(item)
-    const end = isClosing ? this.#text.indexOf(">", from) + 1 : tagEnd(this.#text, at)
+    if (!isClosing && (item.isRejected || !item.name.endsWith("product"))) return this.#endUnclosed(item)
+    const end = isClosing ? this.#text.indexOf(">", from) + 1 : findTagEnd(this.#text, at)
     if (end <= 0) return false
     this.#stepTo(end)
     if (isClosing) item.depth--
     else if (!this.#text.slice(at, end).endsWith("/>")) item.depth++
-    if (item.isLost || item.depth === 0) this.#end(end)
+    if (item.isRejected || item.depth === 0) this.#end(end)
     return true
   }
 
   #endUnclosed(item: OpenItem): true {
-    if (!item.isLost) this.#cut(this.#at, `its </${item.name}> is missing`)
+    if (!item.isRejected) this.#cut(this.#at, `its </${item.name}> is missing`)
     this.#item = undefined
     return true
   }
 
   #end(end: number) {
-    if (this.#item?.isLost === false) this.#cut(end, null)
+    if (this.#item?.isRejected === false) this.#cut(end, null)
     this.#item = undefined
   }
 
   #cut(end: number, problem: string | null) {
     const text = this.#text.slice(this.#item?.from ?? 0, end)
-    if (text.length <= longestItem) this.#items.push({ number: this.#number, text, problem })
+    if (text.length <= maxItem) this.#items.push({ number: this.#number, text, problem })
     else {
-      const reason = problem ?? `it is longer than ${longestItem} characters`
-      this.#items.push({ number: this.#number, text: text.slice(0, shownOfLongest), problem: reason })
+      const reason = problem ?? `it is longer than ${maxItem} characters`
+      this.#items.push({ number: this.#number, text: text.slice(0, maxShown), problem: reason })
     }
   }
 }
@@ -266,11 +263,11 @@ export async function* cutItems(
   prefixes: Set<string>
 ): AsyncGenerator<ReadonlyArray<CutItem>> {
   const cutter = new ItemCutter(prefixes)
-  const readOn = function* (piece: string, isLast: boolean) {
+  const readPiece = function* (piece: string, isLast: boolean) {
     const { items, problem } = cutter.read(piece, isLast)
     if (items.length > 0) yield items
     if (problem !== null) throw new FeedUnreadable(problem)
   }
-  for await (const piece of pieces) yield* readOn(piece, false)
-  yield* readOn("", true)
+  for await (const piece of pieces) yield* readPiece(piece, false)
+  yield* readPiece("", true)
 }

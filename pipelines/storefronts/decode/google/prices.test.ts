@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { gramsOf, moneyOf } from "./prices.ts"
+import { parseGrams, parseMoney } from "./prices.ts"
 
 describe("amounts of money", () => {
   it.each([
@@ -19,7 +19,7 @@ describe("amounts of money", () => {
     ["12.345 KWD", "12.345", "KWD"],
     ["0 TRY", "0", "TRY"]
   ])("reads %j as %s in %s", (text, amount, currency) => {
-    assert.deepStrictEqual(moneyOf(text), { amount, currency })
+    assert.deepStrictEqual(parseMoney(text), { amount, currency })
   })
 
   it.each([
@@ -35,12 +35,12 @@ describe("amounts of money", () => {
     "1,2,3 USD",
     "AE:::0 AED"
   ])("reads no amount from %j", (text) => {
-    assert.isNull(moneyOf(text))
+    assert.isNull(parseMoney(text))
   })
 
   it("finds no amount in a text of 500,000 characters or more", () => {
-    assert.isNull(moneyOf(`1${" ".repeat(500_000)}x`))
-    assert.isNull(moneyOf(`${"1,".repeat(400_000)}x`))
+    assert.isNull(parseMoney(`1${" ".repeat(500_000)}x`))
+    assert.isNull(parseMoney(`${"1,".repeat(400_000)}x`))
   })
 })
 
@@ -57,6 +57,6 @@ describe("weights", () => {
     ["3 stone", null],
     ["", null]
   ])("reads %j as %j grams", (text, expected) => {
-    assert.strictEqual(gramsOf(text), expected)
+    assert.strictEqual(parseGrams(text), expected)
   })
 })

@@ -1,86 +1,76 @@
 /**
- * Turns an item of a Google feed into a variant of the product that `item_group_id` names, or of a product of its own.
- * Items of one group may be far apart, and each states the whole product; the first one counts.
+ * Converts an item of a Google feed to a variant of the product that `item_group_id` names, or of a product of its own.
+ * Parses its prices, availability, weight and category, the handle in its link, and its pictures. Items of one group
+ * may be far apart. Each becomes a row of the whole product, and SQL uses the first of these rows.
  *
- * `sale_price_effective_date` is ignored: a feed that is read again later must give the same rows, so a stated sale
- * always counts. `condition`, `mpn` and custom labels are left out.
+ * `sale_price_effective_date` is ignored: a sale price always applies, because reading the same feed again later must
+ * give the same rows. `condition`, `mpn` and custom labels are left out.
  */
-import { preferredStatement, readStatement } from "../../normalise/category/taxonomy.ts"
-import type { RowFound } from "../csv/batching.ts"
-import type { ImageRow } from "../feed.ts"
+import { pickStatement, readStatement } from "../../normalise/category/taxonomy.ts"
+import type { FileRow } from "../csv/batch-builder.ts"
+import type { FeedImage } from "../feed.ts"
 import { htmlToLine, htmlToText } from "../html-text.ts"
-import { Unusable } from "../page.ts"
-import { type Judged, Fields as Stated, type Type } from "../stated.ts"
-import { compareDecimals, tidied, webAddress } from "../texts.ts"
+import { UnusableRow, withProductId } from "../page.ts"
+import { compareDecimals, normalizeText, parseWebAddress } from "../texts.ts"
+import { type FeedStats, Fields, type FieldType } from "../typed-fields.ts"
 import { type FieldValues, fieldNames } from "./fields.ts"
-import { gramsOf, type Money, moneyOf } from "./prices.ts"
+import { type Money, parseGrams, parseMoney } from "./prices.ts"
 
-export interface ItemFound {
+export interface FeedItem {
   readonly fields: FieldValues
   /** Number of the item, or line of the record, from 1. */
   readonly position: number
-  /** That of the store list. */
+  /** Currency in the store list, for prices without one. */
   readonly currency: string | null
-  readonly judged: Judged
+  readonly stats: FeedStats
 }
 
-/** Positions for the pictures of one item, so that items of one product do not share any. Google accepts 11 an item. */
-const placesPerItem = 100
+/** Reserved for each item, so that no two items of a product share a position. Google accepts 11 pictures per item. */
+const imagePositionsPerItem = 100
 
-const amount: Type<Money> = { what: "amount of a currency", read: (value) => moneyOf(tidied(value) ?? "") ?? undefined }
+const amount: FieldType<Money> = {
+  name: "an amount with a currency",
+  read: (value) => parseMoney(normalizeText(value) ?? "") ?? undefined
+}
 
-/** A lower sale price becomes the price, and the price becomes the former price. A sale price of 0 is no sale. */
-const pricesOf = (fields: FieldValues, stated: Stated) => {
-  const price = stated.read("price", tidied(fields("price")[0]), amount)
-  const sale = stated.read("sale_price", tidied(fields("sale_price")[0]), amount)
-  if (sale === null || sale.amount === "0") return { price, former: null }
-  if (price === null) return { price: sale, former: null }
+/** If the sale price is lower, it is the price, and the price is the one before the reduction. 0 means "no sale". */
+const readPrices = (fields: FieldValues, typed: Fields) => {
+  const price = typed.read("price", normalizeText(fields("price")[0]), amount)
+  const sale = typed.read("sale_price", normalizeText(fields("sale_price")[0]), amount)
+  if (sale === null || sale.amount === "0") return { price, compareAt: null }
+  if (price === null) return { price: sale, compareAt: null }
   const isSameCurrency = sale.currency === null || price.currency === null || sale.currency === price.currency
   const isLower = isSameCurrency && compareDecimals(sale.amount, price.amount) < 0
   const currency = price.currency ?? sale.currency
-  return isLower ? { price: { amount: sale.amount, currency }, former: price.amount } : { price, former: null }
+  return isLower ? { price: { amount: sale.amount, currency }, compareAt: price.amount } : { price, compareAt: null }
 }
 
 /** Words in use before and after Google introduced underscores, and those of schema.org. */
-const availabilities: ReadonlyMap<string, boolean> = new Map([
-  ["instock", true],
-  ["preorder", true],
-  ["backorder", true],
-  ["availablefororder", true],
-  ["limitedavailability", true],
-  ["presale", true],
-  ["instoreonly", true],
-  ["onlineonly", true],
-  ["madetoorder", true],
-  ["available", true],
-  ["yes", true],
-  ["true", true],
-  ["outofstock", false],
-  ["soldout", false],
-  ["discontinued", false],
-  ["reserved", false],
-  ["unavailable", false],
-  ["notavailable", false],
-  ["no", false],
-  ["false", false]
-])
-const availability: Type<boolean> = {
-  what: "availability",
+const availableWords = new Set(
+  (
+    "instock preorder backorder availablefororder limitedavailability presale instoreonly onlineonly madetoorder " +
+    "available yes true"
+  ).split(" ")
+)
+const unavailableWords = new Set(
+  "outofstock soldout discontinued reserved unavailable notavailable no false".split(" ")
+)
+const availability: FieldType<boolean> = {
+  name: "an availability",
   read: (value) => {
-    const word = String(value)
-      .toLowerCase()
-      .replace(/^\s*https?:\/\/schema\.org\//, "")
-    return availabilities.get(word.replace(/[^a-z]/g, ""))
+    const text = String(value).toLowerCase()
+    const word = text.replace(/^\s*https?:\/\/schema\.org\//, "").replace(/[^a-z]/g, "")
+    if (availableWords.has(word)) return true
+    return unavailableWords.has(word) ? false : undefined
   }
 }
-/** A number without a known unit states nothing. */
-const weight: Type<number> = {
-  what: "weight",
-  read: (value) => (/^[+-]?[.\d]/.test(String(value)) ? gramsOf(String(value)) : undefined)
+const weight: FieldType<number> = {
+  name: "a weight",
+  read: (value) => (/^[+-]?[.\d]/.test(String(value)) ? parseGrams(String(value)) : undefined)
 }
 
-/** `/products/bronze-ace?x=1` → `bronze-ace`. A page for all products, such as `product.html?id=1`, has none. */
-export const handleOf = (link: string | null): string | null => {
+/** `/products/bronze-ace?x=1` → `bronze-ace`. A page for all products, such as `product.html?id=1`, has no handle. */
+const parseHandle = (link: string | null): string | null => {
   if (link === null || !URL.canParse(link)) return null
   const { pathname, search } = new URL(link)
   const last = pathname.split("/").findLast((part) => part !== "") ?? ""
@@ -88,70 +78,65 @@ export const handleOf = (link: string | null): string | null => {
   if (isScript && search !== "") return null
   const name = last.replace(/\.(?:html?|php|aspx?|jsp)$/i, "")
   try {
-    return tidied(decodeURIComponent(name))
+    return normalizeText(decodeURIComponent(name))
   } catch {
-    return tidied(name) // bytes that are not UTF-8 stay as they are
+    return normalizeText(name) // bytes that are not UTF-8 stay as they are
   }
 }
 
-/** A path with tidied parts. Of several product types, the first one counts for Google. */
-const pathOf = (stated: string | undefined): string | null =>
-  tidied(
-    htmlToLine(stated)
+const normalizePath = (categoryPath: string | undefined): string | null =>
+  normalizeText(
+    htmlToLine(categoryPath)
       ?.split(">")
-      .map(tidied)
+      .map(normalizeText)
       .filter((part) => part !== null)
       .join(" > ")
   )
 
-/** Some feeds state a category of Google's in a field that is not Google's. */
-const statedCategory = (fields: FieldValues): string | null => {
-  const own = fields("google_product_category").map(pathOf)
-  const other = fields("category")
-    .map(pathOf)
-    .filter((stated) => stated !== null && readStatement(stated) !== undefined)
-  return preferredStatement([...own, ...other])
+/** Some feeds put a Google category in `category`, which is not a field of Google's specification. */
+const readCategory = (fields: FieldValues): string | null => {
+  const googlePaths = fields("google_product_category").map(normalizePath)
+  const otherPaths = fields("category")
+    .map(normalizePath)
+    .filter((path) => path !== null && readStatement(path) !== undefined)
+  return pickStatement([...googlePaths, ...otherPaths])
 }
 
-const imagesOf = (fields: FieldValues, product_native_id: string, position: number): ReadonlyArray<ImageRow> => {
-  const addresses = [...fields("image_link").slice(0, 1), ...fields("additional_image_link")].map(webAddress)
-  const different = [...new Set(addresses.filter((address) => address !== null))].slice(0, placesPerItem)
-  const from = (position - 1) * placesPerItem + 1
-  return different.map((src, place) => ({ product_native_id, position: from + place, src, width: null, height: null }))
+const readImages = (fields: FieldValues, product_native_id: string, position: number): ReadonlyArray<FeedImage> => {
+  const addresses = [...fields("image_link").slice(0, 1), ...fields("additional_image_link")].map(parseWebAddress)
+  const unique = [...new Set(addresses.filter((address) => address !== null))].slice(0, imagePositionsPerItem)
+  const from = (position - 1) * imagePositionsPerItem + 1
+  return unique.map((src, index) => ({ product_native_id, position: from + index, src, width: null, height: null }))
 }
 
-/** Fails with `Unusable`. */
-export const rowOfItem = (item: ItemFound): RowFound => {
+export const readItem = (item: FeedItem): FileRow => {
   const { fields } = item
-  const id = tidied(fields("id")[0])
-  if (id === null) throw new Unusable("it has no id")
-  const group = tidied(fields("item_group_id")[0])
-  const native_id = group ?? id
-  try {
-    return rowOf(item, id, group)
-  } catch (cause) {
-    throw cause instanceof Unusable ? new Unusable(cause.message, native_id) : cause
-  }
+  const id = normalizeText(fields("id")[0])
+  if (id === null) throw new UnusableRow("it has no id")
+  const group = normalizeText(fields("item_group_id")[0])
+  return withProductId(group ?? id, () => readRow(item, id, group))
 }
 
-const rowOf = ({ currency, fields, judged, position }: ItemFound, id: string, group: string | null): RowFound => {
+const readRow = ({ currency, fields, stats, position }: FeedItem, id: string, group: string | null): FileRow => {
   const native_id = group ?? id
-  const stated = new Stated(judged)
-  for (const name of fieldNames) if (fields(name).length > 0) judged.saw(name)
+  const typed = new Fields(stats)
+  for (const name of fieldNames) if (fields(name).length > 0) stats.recordField(name)
   const title = htmlToLine(fields("title")[0])
-  if (title === null) throw new Unusable("it has no title")
-  const [option1, option2] = group === null ? [null, null] : [tidied(fields("size")[0]), tidied(fields("color")[0])]
-  const { former, price } = pricesOf(fields, stated)
-  const images = imagesOf(fields, native_id, position)
+  if (title === null) throw new UnusableRow("it has no title")
+  const [option1, option2] =
+    group === null ? [null, null] : [normalizeText(fields("size")[0]), normalizeText(fields("color")[0])]
+  const { compareAt, price } = readPrices(fields, typed)
+  const images = readImages(fields, native_id, position)
   return {
     native_id,
     product: {
       native_id,
       title,
-      handle: handleOf(webAddress(fields("link")[0])),
+      handle: parseHandle(parseWebAddress(fields("link")[0])),
       vendor: htmlToLine(fields("brand")[0]),
-      product_type: pathOf(fields("product_type")[0] ?? fields("category")[0]),
-      stated_category: statedCategory(fields),
+      // of several product types, Google uses the first
+      product_type: normalizePath(fields("product_type")[0] ?? fields("category")[0]),
+      stated_category: readCategory(fields),
       tags: [],
       body_text: htmlToText(fields("description")[0] ?? fields("summary")[0] ?? fields("content")[0]),
       published_at: null,
@@ -163,17 +148,17 @@ const rowOf = ({ currency, fields, judged, position }: ItemFound, id: string, gr
       native_id: id,
       title: [option1, option2].filter((option) => option !== null).join(" / ") || title,
       sku: null,
-      barcode: tidied(fields("gtin")[0]?.trim().replace(/^'+/, "")),
+      barcode: normalizeText(fields("gtin")[0]?.trim().replace(/^'+/, "")),
       price: price?.amount ?? null,
-      compare_at_price: former,
+      compare_at_price: compareAt,
       currency: price?.currency ?? currency,
-      grams: stated.read("shipping_weight", fields("shipping_weight").map(tidied)[0], weight),
-      available: stated.read("availability", fields("availability").map(tidied)[0], availability),
+      grams: typed.read("shipping_weight", fields("shipping_weight").map(normalizeText)[0], weight),
+      available: typed.read("availability", fields("availability").map(normalizeText)[0], availability),
       option1,
       option2,
       option3: null,
       position,
-      image_src: webAddress(fields("image_link")[0]),
+      image_src: parseWebAddress(fields("image_link")[0]),
       requires_shipping: null
     },
     images

@@ -2,12 +2,15 @@
 
 const name = /^<\/?([\p{L}_][\p{L}\p{N}_.:-]*)/u
 
-/** The name of the tag at `from`, in lower case; undefined if that `<` begins none. Names have up to 250 characters. */
-export const nameOfTag = (text: string, from: number): string | undefined =>
+/**
+ * The name of the tag at `from`, in lower case; undefined if that `<` does not begin a tag. Names have up to 250
+ * characters.
+ */
+export const readTagName = (text: string, from: number): string | undefined =>
   name.exec(text.slice(from, from + 252))?.[1]?.toLowerCase()
 
-/** The offset after the `>` of the tag at `from`, or of the next `<` if it is no tag. -1 if more text is needed. */
-export const tagEnd = (text: string, from: number): number => {
+/** The offset after the `>` of the tag at `from`, or of the next `<` if it is not a tag. -1 if more text is needed. */
+export const findTagEnd = (text: string, from: number): number => {
   let quote = ""
   for (let at = from + 1; at < text.length; at++) {
     const character = text[at] ?? ""
@@ -20,7 +23,7 @@ export const tagEnd = (text: string, from: number): number => {
 }
 
 /** The offset after the DOCTYPE at `from`, whatever it declares. -1 if more text is needed. */
-export const doctypeEnd = (text: string, from: number): number => {
+export const findDoctypeEnd = (text: string, from: number): number => {
   const parts = /<!--[\s\S]*?-->|"[^"]*"|'[^']*'|[[\]>]|<!--|["']/g
   parts.lastIndex = from + 2
   let isSubset = false

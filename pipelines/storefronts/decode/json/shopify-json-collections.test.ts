@@ -19,8 +19,8 @@ const collectionsOf = (...collections: ReadonlyArray<unknown>) => readCollection
 describe("a page of collections", () => {
   it("becomes rows of collections", () => {
     const bare = { id: 2, title: "New", handle: "new", description: "", image: null, published_at: null }
-    const { ids, listed, batch } = collectionsOf(aCollection(), { ...bare, updated_at: responseTime })
-    assert.deepStrictEqual([ids, listed, batch.rows, batch.rejects], [["290000000001", "2"], 2, [], []])
+    const { ids, entryCount, batch } = collectionsOf(aCollection(), { ...bare, updated_at: responseTime })
+    assert.deepStrictEqual([ids, entryCount, batch.rows, batch.rejects], [["290000000001", "2"], 2, [], []])
     assert.deepStrictEqual(batch.collections, [
       {
         native_id: "290000000001",
@@ -43,7 +43,7 @@ describe("a page of collections", () => {
     ])
   })
 
-  it("has no times of change when all of them are within a minute of the response", () => {
+  it("has no update times if all of them are within a minute of the response", () => {
     const all = collectionsOf(
       aCollection({ updated_at: responseTime }),
       aCollection({ id: 2, updated_at: "2026-03-02T10:00:01+01:00" })
@@ -68,7 +68,7 @@ describe("a page of collections", () => {
     (key) => {
       const { kind, problem } = misfitOf(() => collectionsOf(aCollection({ [key]: null })))
       assert.strictEqual(kind, "other shape")
-      assert.match(problem, /^collections as the Admin API gives them/)
+      assert.match(problem, /^these are collections of the Admin API/)
     }
   )
 })
@@ -76,8 +76,8 @@ describe("a page of collections", () => {
 describe("members of a collection", () => {
   it("are ids in the shop's order, with positions that continue from page to page", () => {
     const text = JSON.stringify({ products: [{ id: 9_007_199_254_740_991 }, { id: "5" }] })
-    const { ids, listed, batch } = readMembers(text, "290000000001", 250)
-    assert.deepStrictEqual([ids, listed, batch.rows, batch.products], [["9007199254740991", "5"], 2, [], []])
+    const { ids, entryCount, batch } = readMembers(text, "290000000001", 250)
+    assert.deepStrictEqual([ids, entryCount, batch.rows, batch.products], [["9007199254740991", "5"], 2, [], []])
     assert.deepStrictEqual(batch.members, [
       { collection_native_id: "290000000001", product_native_id: "9007199254740991", position: 251 },
       { collection_native_id: "290000000001", product_native_id: "5", position: 252 }
@@ -124,10 +124,10 @@ describe("the facts that a shop states about itself", () => {
   })
 
   it.each([
-    ["currency", "euro", 'its currency is "euro", which is no ISO 4217 code'],
-    ["country", "Austria", 'its country is "Austria", which is no ISO 3166-1 alpha-2 code'],
-    ["published_products_count", "many", 'its published_products_count is "many", which is no number of entries'],
-    ["name", {}, "its name is {}, which is no text"]
+    ["currency", "euro", 'its currency is "euro", which is not an ISO 4217 code'],
+    ["country", "Austria", 'its country is "Austria", which is not an ISO 3166-1 alpha-2 code'],
+    ["published_products_count", "many", 'its published_products_count is "many", which is not a number of entries'],
+    ["name", {}, "its name is {}, which is not a text"]
   ])("are not read when %s is %j", (key, value, problem) => {
     const text = JSON.stringify({ id: 1, [key]: value })
     assert.deepStrictEqual(

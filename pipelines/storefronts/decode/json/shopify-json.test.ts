@@ -9,7 +9,7 @@ import {
   read,
   responseTime
 } from "@larder/test/support/pipelines/shopify-answers.ts"
-import { pageText } from "../payload-text.ts"
+import { decodePage } from "../payload-text.ts"
 import { readShopifyProducts } from "./shopify-json.ts"
 
 const variantsOf = (...variants: ReadonlyArray<unknown>) => read(aProduct({ variants })).variants
@@ -20,7 +20,7 @@ describe("a page of products", () => {
   it("becomes rows of products, variants and pictures", () => {
     assert.deepStrictEqual(readShopifyProducts(pageOf(aProduct())), {
       ids: ["8100000000001"],
-      listed: 1,
+      entryCount: 1,
       batch: {
         rows: ["8100000000001"],
         products: [
@@ -78,25 +78,25 @@ describe("a page of products", () => {
     const bytes = (title: string) =>
       Buffer.from(pageOf(aProduct({ id: 1, title }), aProduct({ id: 2, title: "kept \ufffd" })))
     const torn = Buffer.from(bytes("Caf~").map((byte) => (byte === 0x7e ? 0xe9 : byte)))
-    const { batch } = readShopifyProducts(pageText(torn))
+    const { batch } = readShopifyProducts(decodePage(torn))
     assert.deepStrictEqual(
       [batch.rejects.map(({ reason }) => reason), batch.products.map(({ title }) => title)],
       [["it has bytes that are not text in the page's encoding"], ["kept \ufffd"]]
     )
-    const declared = readShopifyProducts(pageText(torn, "application/json; charset=iso-8859-1")).batch
+    const declared = readShopifyProducts(decodePage(torn, "application/json; charset=iso-8859-1")).batch
     assert.deepStrictEqual(declared.products[0]?.title, "Café")
     assert.strictEqual(
-      readShopifyProducts(pageText(bytes("Café"), "application/json")).batch.products[0]?.title,
+      readShopifyProducts(decodePage(bytes("Café"), "application/json")).batch.products[0]?.title,
       "Café"
     )
   })
 
   it("is empty when it has no products", () => {
-    const { listed, ids, batch } = readShopifyProducts('\uFEFF {"products":[]}')
-    assert.deepStrictEqual([listed, ids, batch.rows, batch.rejects], [0, [], [], []])
+    const { entryCount, ids, batch } = readShopifyProducts('\uFEFF {"products":[]}')
+    assert.deepStrictEqual([entryCount, ids, batch.rows, batch.rejects], [0, [], [], []])
   })
 
-  it("gives the same rows when only the time of the response differs", () => {
+  it("returns the same rows when only the time of the response differs", () => {
     const later = (text: string) => text.replaceAll(responseTime, "2026-03-02T10:00:03+01:00")
     const page = pageOf(aProduct(), aProduct({ id: 2 }))
     assert.notStrictEqual(later(page), page)
@@ -110,7 +110,7 @@ describe("a page of products", () => {
     assert.strictEqual(readShopifyProducts(text).batch.products[0]?.body_text, "Half/half")
   })
 
-  it("also takes tags as one text with commas", () => {
+  it("also reads tags from one text with commas", () => {
     assert.deepStrictEqual(firstProduct({ tags: "jam, winter,,jam" })?.tags, ["jam", "winter"])
     assert.deepStrictEqual(firstProduct({ tags: null })?.tags, [])
   })
@@ -126,14 +126,14 @@ describe("a page of products", () => {
 })
 
 describe("variants", () => {
-  it("have a former price only above the price", () => {
+  it("have a price before reduction only if it is above the price", () => {
     const former = ["15.00", "12.50", "9.00", "0.00", null].map(
       (compare_at_price) => firstVariant({ compare_at_price })?.compare_at_price
     )
     assert.deepStrictEqual(former, ["15", null, null, null, null])
   })
 
-  it("have no price at 0 when another one has a price, and cost 0 when all do", () => {
+  it("have no price instead of 0 if another one has a price, and cost 0 if all do", () => {
     const free = aVariant({ id: 2, price: "0.00", compare_at_price: "5.00" })
     const prices = (variants: ReturnType<typeof variantsOf>) => variants.map((v) => [v.price, v.compare_at_price])
     assert.deepStrictEqual(prices(variantsOf(aVariant(), free)), [
@@ -153,7 +153,7 @@ describe("variants", () => {
     assert.isNull(firstVariant({ option1: "Default Title" })?.option1)
   })
 
-  it("have no weight at 0 grams or less", () => {
+  it("have no weight if it is 0 grams or less", () => {
     assert.deepStrictEqual(
       [0, 250, "250.5", null, -5].map((grams) => firstVariant({ grams })?.grams),
       [null, 250, 250.5, null, null]
@@ -165,7 +165,7 @@ describe("variants", () => {
     assert.isFalse(firstVariant({ available: false })?.available)
   })
 
-  it("show their featured picture, else the picture that names them, else none", () => {
+  it("have their featured picture, otherwise the picture that names them, otherwise none", () => {
     const images = [
       anImage({ position: 2, src: "https://cdn.example.com/other.jpg", variant_ids: [1, 2] }),
       anImage({ position: 1, src: "//cdn.example.com/second.jpg", variant_ids: [2] })
@@ -178,7 +178,7 @@ describe("variants", () => {
     )
   })
 
-  it("have the position that they state, or else their place in the list", () => {
+  it("have the stated position, or else their index in the list", () => {
     const variants = variantsOf(aVariant({ id: 1, position: 7 }), aVariant({ id: 2, position: null }))
     assert.deepStrictEqual(
       variants.map(({ position }) => position),

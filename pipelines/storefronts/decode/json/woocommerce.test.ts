@@ -56,7 +56,7 @@ describe("a page of WooCommerce products", () => {
   it("becomes rows of products with one variant each", () => {
     assert.deepStrictEqual(read(aProduct()), {
       ids: ["10150"],
-      listed: 1,
+      entryCount: 1,
       batch: {
         rows: ["10150"],
         products: [
@@ -136,13 +136,13 @@ describe("a page of WooCommerce products", () => {
     assert.deepStrictEqual(productWith({ prices: somePrices({ price_range }) }).price_range, expected)
   })
 
-  it("takes the lowest price of the range for a price that is not stated", () => {
+  it("has the lowest price of the range if it states no price", () => {
     const price_range = { min_amount: "70000", max_amount: "90000" }
     const { compare_at_price, price } = variantWith({ price: "", regular_price: "150000", price_range })
     assert.deepStrictEqual([price, compare_at_price], ["700", null])
   })
 
-  it("is rejected where its price range goes down", () => {
+  it("is rejected if its price range is descending", () => {
     const { batch } = read(aProduct({ prices: somePrices({ price_range: { min_amount: "3000", max_amount: "100" } }) }))
     assert.deepStrictEqual(
       [batch.products, batch.rejects.map(({ reason }) => reason)],
@@ -154,11 +154,11 @@ describe("a page of WooCommerce products", () => {
     "is refused as one of the REST API for administrators when an entry has %s",
     (key) => {
       const entry = { id: 1, name: "Wire", price: "5", [key]: "x" }
-      assert.throws(() => read(aProduct(), entry), UnexpectedAnswer, /the REST API wc\/v3 of WooCommerce .*number 2/)
+      assert.throws(() => read(aProduct(), entry), UnexpectedAnswer, /the REST API wc\/v3 of WooCommerce, .*number 2/)
     }
   )
 
-  it("has a former price only above the price", () => {
+  it("has a price before reduction only if it is above the price", () => {
     assert.isNull(variantWith({ regular_price: "120050" }).compare_at_price)
     assert.isNull(variantWith({ regular_price: "0" }).compare_at_price)
   })
@@ -176,11 +176,11 @@ describe("a page of WooCommerce products", () => {
     ["a%c3-b%c3%a9", "a%c3-bé"],
     ["plain", "plain"],
     ["", null]
-  ])("takes from the slug %s the handle %s", (slug, handle) => {
+  ])("reads from the slug %s the handle %s", (slug, handle) => {
     assert.strictEqual(productWith({ slug }).handle, handle)
   })
 
-  it("takes the short description when there is no long one", () => {
+  it("uses the short description if there is no long one", () => {
     assert.strictEqual(productWith({ description: "" }).body_text, "Short")
   })
 
@@ -191,25 +191,28 @@ describe("a page of WooCommerce products", () => {
 
   it.each([
     ["it has no name", { name: "&nbsp;" }],
-    ["its id is 0, which is no id", { id: 0 }],
-    ['its price is "12.50", which is no price in units of 10^-2', { prices: somePrices({ price: "12.50" }) }],
+    ["its id is 0, which is not an id", { id: 0 }],
+    ['its price is "12.50", which is not a price in units of 10^-2', { prices: somePrices({ price: "12.50" }) }],
     [
-      'its price is "120050", which is no price in units of 10^-nothing',
+      'its price is "120050", which is not a price in units of 10^-nothing',
       { prices: somePrices({ currency_minor_unit: undefined }) }
     ],
-    ["its price is {}, which is no price in units of 10^-2", { prices: somePrices({ price: {} }) }],
-    ["its regular_price is true, which is no price in units of 10^-2", { prices: somePrices({ regular_price: true }) }],
+    ["its price is {}, which is not a price in units of 10^-2", { prices: somePrices({ price: {} }) }],
+    [
+      "its regular_price is true, which is not a price in units of 10^-2",
+      { prices: somePrices({ regular_price: true }) }
+    ],
     ["its price is missing", { prices: somePrices({ price: undefined }) }],
     ["its prices are missing", { prices: undefined }],
-    ['its prices is "120050", which is no object', { prices: "120050" }],
-    ['its currency_code is "E£", which is no ISO 4217 code', { prices: somePrices({ currency_code: "E£" }) }],
-    ['its is_in_stock is "yes", which is no boolean', { is_in_stock: "yes" }],
-    ["its sku is {}, which is no text", { sku: {} }],
-    ["its description is [], which is no text", { description: [] }],
-    ['its slug is {"raw":"x"}, which is no text', { slug: { raw: "x" } }],
-    ["its images is {}, which is no list", { images: {} }],
-    ["the src of its picture 1 is [5], which is no text", { images: [{ src: [5] }] }],
-    ["the name of its tags 2 is {}, which is no text", { tags: [{ name: "a" }, { name: {} }] }]
+    ['its prices is "120050", which is not an object', { prices: "120050" }],
+    ['its currency_code is "E£", which is not an ISO 4217 code', { prices: somePrices({ currency_code: "E£" }) }],
+    ['its is_in_stock is "yes", which is not a boolean', { is_in_stock: "yes" }],
+    ["its sku is {}, which is not a text", { sku: {} }],
+    ["its description is [], which is not a text", { description: [] }],
+    ['its slug is {"raw":"x"}, which is not a text', { slug: { raw: "x" } }],
+    ["its images is {}, which is not a list", { images: {} }],
+    ["the src of its picture 1 is [5], which is not a text", { images: [{ src: [5] }] }],
+    ["the name of its tags 2 is {}, which is not a text", { tags: [{ name: "a" }, { name: {} }] }]
   ])("rejects one product and keeps the others: %s", (reason, fields) => {
     const { batch } = read(aProduct({ id: 1 }), aProduct(fields), aProduct({ id: 3 }))
     assert.deepStrictEqual(
@@ -220,19 +223,19 @@ describe("a page of WooCommerce products", () => {
   })
 
   it.each([
-    ["html", "<!DOCTYPE html><title>Shop</title>", 'a page "Shop" came where JSON was expected'],
+    ["html", "<!DOCTYPE html><title>Shop</title>", 'the response is a web page "Shop" instead of JSON'],
     [
       "other shape",
       '{"code":"rest_no_route","message":"No route was found","data":{"status":404}}',
-      'the shop answers with an error: "No route was found"'
+      'the shop returns an error: "No route was found"'
     ],
     [
       "other shape",
       JSON.stringify(Array(1001).fill(0)),
-      "the answer is a list of 1001 products, and no page has more than 1000"
+      "the response is a list of 1001 products, and a page has at most 1000"
     ],
-    ["other shape", '{"products":[]}', "the answer has no array of products, but products"]
-  ])("fails as %s when it is not such a page (case %#)", (kind, text, problem) => {
+    ["other shape", '{"products":[]}', "the response has no array of products, but products"]
+  ])("fails as %s if it is another response (case %#)", (kind, text, problem) => {
     try {
       readWooCommerceProducts(text)
       assert.fail("it was read")

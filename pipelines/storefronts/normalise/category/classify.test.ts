@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
 import { classify, surveyStore } from "./classify.ts"
-import type { Described } from "./decide.ts"
-import { storePrior } from "./store-view.ts"
+import type { DescribedProduct } from "./decide.ts"
+import { findPrior } from "./store-view.ts"
 
-const product = (title: string, more: Partial<Described> = {}): Described => ({
+const product = (title: string, more: Partial<DescribedProduct> = {}): DescribedProduct => ({
   title,
   product_type: null,
   stated_category: null,
@@ -11,11 +11,11 @@ const product = (title: string, more: Partial<Described> = {}): Described => ({
   vendor: null,
   ...more
 })
-const placeOf = (title: string, more: Partial<Described> = {}) => {
+const placeOf = (title: string, more: Partial<DescribedProduct> = {}) => {
   const { category, sub_category } = classify(product(title, more))
   return `${category}/${sub_category}`
 }
-const storeOf = (products: ReadonlyArray<Described>) => {
+const storeOf = (products: ReadonlyArray<DescribedProduct>) => {
   const survey = surveyStore()
   for (const one of products) survey.add(one)
   return survey.view()
@@ -40,20 +40,20 @@ describe("titles: the head noun decides", () => {
     expect(placeOf(title)).toBe(expected)
   })
 
-  it("places a thing by what it is for, unless it is worn or a toy", () => {
+  it("places a product by its purpose, unless it is worn or a toy", () => {
     expect(placeOf("Bed for pets")).toBe("animals_and_pet_supplies/pet_supplies")
     expect(placeOf("Car vacuum cleaner")).toBe("vehicles_and_parts/vehicle_parts_and_accessories")
     expect(placeOf("Fishing Hat")).toBe("apparel_and_accessories/clothing_accessories")
     expect(placeOf("Toy car")).toBe("toys_and_games/toys")
   })
 
-  it("does not take a vendor's name in front for the product", () => {
+  it("does not mistake a leading vendor name for the product", () => {
     expect(placeOf("Diamond Cookware Lid", { vendor: "Diamond Cookware" })).not.toBe(
       "home_and_garden/kitchen_and_dining"
     )
   })
 
-  it("says which words decided", () => {
+  it("returns the words that decided", () => {
     expect(classify(product("Blue Running Shoes"))).toMatchObject({ method: "title", evidence: "running shoe" })
   })
 })
@@ -70,7 +70,7 @@ describe("the order of the evidence", () => {
     })
   })
 
-  it("takes a stated id as a statement", () => {
+  it("uses a stated id", () => {
     expect(classify(product("Aurora", { stated_category: "187" }))).toMatchObject({
       category: "apparel_and_accessories",
       sub_category: "shoes",
@@ -106,13 +106,13 @@ describe("the order of the evidence", () => {
     }
   )
 
-  it("takes the second level from a title that agrees with a stated top level", () => {
+  it("reads the second level from a title that agrees with a stated top level", () => {
     expect(placeOf("Washing machine", { stated_category: "Home & Garden" })).toBe(
       "home_and_garden/household_appliances"
     )
   })
 
-  it("takes the second level from the title when the type names only a top level", () => {
+  it("reads the second level from the title when the type names only a top level", () => {
     expect(placeOf("Blue cheese", { product_type: "Food & Beverage" })).toBe(
       "food_beverages_and_tobacco/dairy_products"
     )
@@ -122,14 +122,14 @@ describe("the order of the evidence", () => {
     expect(classify(product("Running shoes", { product_type, vendor: "Acme" })).method).toBe("title")
   })
 
-  it("uses a collection when the product itself says nothing", () => {
+  it("uses a collection if the product itself has no clue", () => {
     expect(classify(product("Aurora", { collections: ["Sale", "Wall lamps"] }))).toMatchObject({
       category: "home_and_garden",
       method: "collection"
     })
   })
 
-  it("gives uncategorized with confidence 0 when nothing is known", () => {
+  it("returns uncategorized with confidence 0 if nothing is known", () => {
     expect(classify(product("Aurora 7"))).toEqual({
       category: "uncategorized",
       sub_category: "uncategorized",
@@ -140,10 +140,10 @@ describe("the order of the evidence", () => {
   })
 })
 
-describe("a product with its whole store in view", () => {
-  const times = (count: number, one: Described) => Array.from({ length: count }, () => one)
+describe("a product of a surveyed store", () => {
+  const times = (count: number, one: DescribedProduct) => Array.from({ length: count }, () => one)
 
-  it("gives an unknown product the category that most products of the store have", () => {
+  it("places an unknown product in the category of most products of the store", () => {
     const store = storeOf([...times(9, product("Gold necklace pendant")), product("Candle"), product("Aurora")])
     expect(classify(product("Aurora"), store)).toMatchObject({
       category: "apparel_and_accessories",
@@ -153,19 +153,19 @@ describe("a product with its whole store in view", () => {
     })
   })
 
-  it("believes a stated category although all titles agree on another one", () => {
+  it("prefers a stated category even if all titles agree on another one", () => {
     const stated_category = "Home & Garden > Decor > Artwork"
     const store = storeOf(times(30, product("Espresso", { stated_category })))
     expect(classify(product("Espresso", { stated_category }), store).category).toBe("home_and_garden")
   })
 
-  it("puts a type that all products share after the title", () => {
+  it("prefers the title to a type that all products share", () => {
     const store = storeOf([product("Mug", { product_type: "Shoes" }), product("Aurora", { product_type: "Shoes" })])
     expect(classify(product("Mug", { product_type: "Shoes" }), store).method).toBe("title")
     expect(classify(product("Aurora", { product_type: "Shoes" }), store).category).toBe("apparel_and_accessories")
   })
 
-  it("chooses the one of two nouns in a title that the store sells", () => {
+  it("prefers the noun of a title that the store sells", () => {
     const store = storeOf(times(40, product("Romper")))
     expect(classify(product("Romper Violin"), store).sub_category).toBe("clothing")
     expect(classify(product("Romper Violin")).sub_category).toBe("hobbies_and_creative_arts")
@@ -176,12 +176,12 @@ describe("what a store mostly sells", () => {
   const count = (category: string, products: number) => ({ category, sub_category: "uncategorized", products })
 
   it("needs more than 60 % of at least five products", () => {
-    expect(storePrior([count("furniture", 6), count("media", 4)])).toBeNull()
-    expect(storePrior([count("furniture", 7), count("media", 4)])?.category).toBe("furniture")
-    expect(storePrior([count("furniture", 4)])).toBeNull()
+    expect(findPrior([count("furniture", 6), count("media", 4)])).toBeNull()
+    expect(findPrior([count("furniture", 7), count("media", 4)])?.category).toBe("furniture")
+    expect(findPrior([count("furniture", 4)])).toBeNull()
   })
 
   it("does not count uncategorized products", () => {
-    expect(storePrior([count("furniture", 7), count("uncategorized", 90)])).toMatchObject({ share: 1, products: 7 })
+    expect(findPrior([count("furniture", 7), count("uncategorized", 90)])).toMatchObject({ share: 1, products: 7 })
   })
 })

@@ -1,27 +1,26 @@
 /**
- * Decides the category of one product. The sources in order: what the feed states, the product type, the head noun of
- * the title, tags, collections, what the store mostly sells. A stated id or path is always served, whatever the other
- * sources say: the feed is trusted. Ambiguous words (`apple`, `lock`) and types as wide as `Electronics` come after
- * everything more certain.
+ * Decides the category of one product. The sources in order: the category that the feed states, the product type, the
+ * head noun of the title, tags, collections, what the store mostly sells. A stated id or path is always used, whatever
+ * the other sources say. Ambiguous words (`apple`, `lock`) and types as wide as `Electronics` come after more certain
+ * sources.
  */
 import { type CategoryReading, readTitle, readType } from "./reading.ts"
 import type { StoreView } from "./store-view.ts"
-import { nowhere, type Place, readStatement, type Statement, uncategorized } from "./taxonomy.ts"
-import { phraseKey } from "./words.ts"
+import { nowhere, type Place, readStatement, toPlace, uncategorized } from "./taxonomy.ts"
+import { toPhraseKey } from "./words.ts"
 
-export interface Described {
+export interface DescribedProduct {
   readonly title: string
   readonly product_type: string | null
   readonly stated_category: string | null
   readonly tags: ReadonlyArray<string>
   readonly vendor: string | null
-  /** Titles of the collections that contain the product, if known. */
   readonly collections?: ReadonlyArray<string>
 }
 
 export type Method = "stated" | "product_type" | "title" | "tags" | "collection" | "store_prior" | "none"
 
-export interface Classified extends Place {
+export interface Classification extends Place {
   readonly method: Method
   /** The share of correct products when this method was measured, 0 to 1. In stores outside the sample it is lower. */
   readonly confidence: number
@@ -50,24 +49,24 @@ const confidences = {
   prior: 0.7
 } as const
 
-/** Caches answers for short texts that repeat (types, statements, tags). It is emptied when full, so it stays small. */
-const remembered = <A>(read: (text: string) => A) => {
-  const answers = new Map<string, { readonly answer: A }>()
+/** Caches results for short texts that repeat (types, statements, tags). The cache is emptied when full. */
+const cached = <A>(read: (text: string) => A) => {
+  const results = new Map<string, { readonly result: A }>()
   return (text: string): A => {
-    const before = answers.get(text)
-    if (before !== undefined) return before.answer
-    const answer = read(text)
-    if (answers.size >= 20_000) answers.clear()
-    if (text.length <= 200) answers.set(text, { answer })
-    return answer
+    const before = results.get(text)
+    if (before !== undefined) return before.result
+    const result = read(text)
+    if (results.size >= 20_000) results.clear()
+    if (text.length <= 200) results.set(text, { result })
+    return result
   }
 }
 
-const statementOf = remembered(readStatement)
-const typeOf = remembered(readType)
-const keyOf = remembered(phraseKey)
+const readStatementCached = cached(readStatement)
+const readTypeCached = cached(readType)
+const toKeyCached = cached(toPhraseKey)
 
-/** Types, statements and tags without meaning, as folded by `phraseKey`. */
+/** Types, statements and tags without meaning, as folded by `toPhraseKey`. */
 const stopWords = new Set(
   (
     ",uncategorized,placeholder,default,other,misc,miscellaneous,none,null,n a,general,product,item,all,new,sale,simple,unknown," +
@@ -75,13 +74,13 @@ const stopWords = new Set(
   ).split(",")
 )
 
-const isUsable = (type: string, { vendor, title }: Described) => {
-  const key = keyOf(type)
-  return !stopWords.has(key) && (vendor === null || keyOf(vendor) !== key) && keyOf(title) !== key
+const isUsable = (type: string, { vendor, title }: DescribedProduct) => {
+  const key = toKeyCached(type)
+  return !stopWords.has(key) && (vendor === null || toKeyCached(vendor) !== key) && toKeyCached(title) !== key
 }
 
 /** The title without the leading vendor name, unless nothing else is left: `Apple` does not say what Apple sells. */
-const titleOf = ({ title, vendor }: Described) => {
+const removeVendor = ({ title, vendor }: DescribedProduct) => {
   const name = vendor?.trim().toLowerCase() ?? ""
   if (name === "" || !title.toLowerCase().startsWith(name)) return title
   const rest = title.slice(name.length)
@@ -90,84 +89,81 @@ const titleOf = ({ title, vendor }: Described) => {
 
 const machineTag = /::|=>|_|^\W|\d{3}/
 
-/** Filter tags of a store may name the kind of product (`SUBDEPT_BOOTS`, `type:dress`), as well as colours and sizes. */
+/**
+ * Filter tags of a store may name the kind of product (`SUBDEPT_BOOTS`, `type:dress`), as well as colours and sizes.
+ */
 const kindTag = /^(?:sub)?(?:dept|department|cat|category|product[ _-]?type|type)[:_=]+\s*(.+)$/i
 
 const readTags = (texts: ReadonlyArray<string>): CategoryReading | undefined => {
   const votes = new Map<string, { reading: CategoryReading; votes: number }>()
-  for (const written of texts) {
-    const text = kindTag.exec(written)?.[1] ?? written
-    if (machineTag.test(text) || stopWords.has(keyOf(text))) continue
-    const reading = typeOf(text)
+  for (const tag of texts) {
+    const text = kindTag.exec(tag)?.[1] ?? tag
+    if (machineTag.test(text) || stopWords.has(toKeyCached(text))) continue
+    const reading = readTypeCached(text)
     if (reading === undefined) continue
     const before = votes.get(reading.category)
     const weight = reading.isStrong ? 2 : 1
     const better = before !== undefined && (before.reading.isStrong || !reading.isStrong) ? before.reading : reading
     votes.set(reading.category, { reading: better, votes: (before?.votes ?? 0) + weight })
   }
-  let most: { reading: CategoryReading; votes: number } | undefined
-  for (const vote of votes.values()) if (most === undefined || vote.votes > most.votes) most = vote
-  return most?.reading
+  let winner: { reading: CategoryReading; votes: number } | undefined
+  for (const vote of votes.values()) if (winner === undefined || vote.votes > winner.votes) winner = vote
+  return winner?.reading
 }
 
-const decided = (place: Place, method: Method, confidence: number, evidence: string): Classified => ({
-  category: place.category,
-  sub_category: place.sub_category,
+const classifyAs = (place: Place, method: Method, confidence: number, evidence: string): Classification => ({
+  ...toPlace(place),
   method,
   confidence,
   evidence: evidence.slice(0, 200)
 })
 
-const rare = 0.05
-const common = 0.3
+const maxRareShare = 0.05
+const minCommonShare = 0.3
 
 /**
  * A title may name two things, such as a romper and the violin printed on it. If the store rarely sells the one that
  * the word order selects, and often sells the other, the other is meant.
  */
-const inStore = (reading: CategoryReading | undefined, { shares }: StoreView): CategoryReading | undefined => {
-  if (reading === undefined || shares.size === 0 || (shares.get(reading.category) ?? 0) > rare) return reading
-  const meant = reading.others.findLast((other) => (shares.get(other.category) ?? 0) >= common)
+const preferWhatStoreSells = (
+  reading: CategoryReading | undefined,
+  { shares }: StoreView
+): CategoryReading | undefined => {
+  if (reading === undefined || shares.size === 0 || (shares.get(reading.category) ?? 0) > maxRareShare) return reading
+  const meant = reading.others.findLast((other) => (shares.get(other.category) ?? 0) >= minCommonShare)
   return meant === undefined ? reading : { ...reading, ...meant }
 }
 
-const wide = new Set([uncategorized, "food_items", "beverages"])
+const wideSubCategories = new Set([uncategorized, "food_items", "beverages"])
 
 /** A place known only to its top level gets its second level, food also its third, from a title that agrees with it. */
-const refined = (found: Classified, title: CategoryReading | undefined): Classified =>
+const refineSubCategory = (place: Classification, title: CategoryReading | undefined): Classification =>
   title !== undefined &&
-  title.category === found.category &&
-  wide.has(found.sub_category) &&
-  !wide.has(title.sub_category)
-    ? { ...found, sub_category: title.sub_category }
-    : found
+  title.category === place.category &&
+  wideSubCategories.has(place.sub_category) &&
+  !wideSubCategories.has(title.sub_category)
+    ? { ...place, sub_category: title.sub_category }
+    : place
 
-/** What each part of a product says by itself, given what is known about the store. */
-export interface Clues {
-  readonly statement: Statement | undefined
-  readonly stated: CategoryReading | undefined
-  readonly type: CategoryReading | undefined
-  readonly title: CategoryReading | undefined
-}
-
-export const cluesOf = (product: Described, store: StoreView): Clues => {
-  const written = product.stated_category?.trim() ?? ""
-  const isId = /^\d+$/.test(written)
+/** The meaning of each part of a product by itself, given what is known about the store. */
+const collectClues = (product: DescribedProduct, store: StoreView) => {
+  const category = product.stated_category?.trim() ?? ""
+  const isId = /^\d+$/.test(category)
   // the key of a number is empty, and the empty key is a stop word
-  const hasStatement = isId || !stopWords.has(keyOf(written))
-  const statement = hasStatement ? statementOf(written) : undefined
+  const hasStatement = isId || !stopWords.has(toKeyCached(category))
+  const statement = hasStatement ? readStatementCached(category) : undefined
   const type = product.product_type?.trim() ?? ""
   // a type that all products of the store share says little about this one
   const isShared = type === store.sharedType
   return {
     statement,
-    stated: hasStatement && statement === undefined && !isId ? typeOf(written) : undefined,
+    stated: hasStatement && statement === undefined && !isId ? readTypeCached(category) : undefined,
     type: !isShared && isUsable(type, product) ? readProductType(type) : undefined,
-    title: inStore(readTitle(titleOf(product)), store)
+    title: preferWhatStoreSells(readTitle(removeVendor(product)), store)
   }
 }
 
-const readProductType = remembered((type: string): CategoryReading | undefined => {
+const readProductType = cached((type: string): CategoryReading | undefined => {
   const statement = readStatement(type)
   if (statement?.kind === "path") return { ...statement, isStrong: true, evidence: type, others: [] }
   const reading = readType(type)
@@ -175,38 +171,44 @@ const readProductType = remembered((type: string): CategoryReading | undefined =
   return { ...statement, isStrong: statement.kind === "name", evidence: type, others: [] }
 })
 
-const decide = (product: Described, store: StoreView, clues: Clues): Classified => {
+const decide = (
+  product: DescribedProduct,
+  store: StoreView,
+  clues: ReturnType<typeof collectClues>
+): Classification => {
   const { statement, stated, type, title } = clues
-  const written = product.stated_category?.trim() ?? ""
-  if (statement !== undefined) return decided(statement, "stated", confidences[statement.kind], written)
-  if (stated?.isStrong) return decided(stated, "stated", confidences.type, stated.evidence)
-  if (type?.isStrong) return decided(type, "product_type", confidences.type, type.evidence)
-  if (title?.isStrong) return decided(title, "title", confidences.title, title.evidence)
-  if (stated) return decided(stated, "stated", confidences.weakType, stated.evidence)
+  const category = product.stated_category?.trim() ?? ""
+  if (statement !== undefined) return classifyAs(statement, "stated", confidences[statement.kind], category)
+  if (stated?.isStrong) return classifyAs(stated, "stated", confidences.type, stated.evidence)
+  if (type?.isStrong) return classifyAs(type, "product_type", confidences.type, type.evidence)
+  if (title?.isStrong) return classifyAs(title, "title", confidences.title, title.evidence)
+  if (stated) return classifyAs(stated, "stated", confidences.weakType, stated.evidence)
   const tags = readTags(product.tags)
-  if (tags?.isStrong) return decided(tags, "tags", confidences.tags, tags.evidence)
-  if (type) return decided(type, "product_type", confidences.weakType, type.evidence)
+  if (tags?.isStrong) return classifyAs(tags, "tags", confidences.tags, tags.evidence)
+  if (type) return classifyAs(type, "product_type", confidences.weakType, type.evidence)
   const collections = readTags(product.collections ?? [])
-  if (collections?.isStrong) return decided(collections, "collection", confidences.collection, collections.evidence)
+  if (collections?.isStrong) return classifyAs(collections, "collection", confidences.collection, collections.evidence)
   if (store.sharedType !== null) {
     const shared = readProductType(store.sharedType)
-    if (shared !== undefined) return decided(shared, "product_type", confidences.weakType, shared.evidence)
+    if (shared !== undefined) return classifyAs(shared, "product_type", confidences.weakType, shared.evidence)
   }
   const { prior } = store
   if (prior !== null) {
     const agrees = title?.category === prior.category
-    if (agrees) return decided(title, "title", confidences.title, title.evidence)
-    return decided(
+    if (agrees) return classifyAs(title, "title", confidences.title, title.evidence)
+    return classifyAs(
       prior,
       "store_prior",
       confidences.prior,
       `${Math.round(prior.share * 100)} % of ${prior.products} products`
     )
   }
-  if (title) return decided(title, "title", confidences.weakTitle, title.evidence)
-  if (tags) return decided(tags, "tags", confidences.weakTags, tags.evidence)
+  if (title) return classifyAs(title, "title", confidences.weakTitle, title.evidence)
+  if (tags) return classifyAs(tags, "tags", confidences.weakTags, tags.evidence)
   return { ...nowhere, method: "none", confidence: 0, evidence: null }
 }
 
-export const placed = (product: Described, store: StoreView, clues: Clues): Classified =>
-  refined(decide(product, store, clues), clues.title)
+export const decideCategory = (product: DescribedProduct, store: StoreView): Classification => {
+  const clues = collectClues(product, store)
+  return refineSubCategory(decide(product, store, clues), clues.title)
+}

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest"
 import { dictionary, parseList, readWord, readWordLists } from "./dictionary.ts"
-import { nodeOfPath } from "./taxonomy.ts"
+import { findNode } from "./taxonomy.ts"
 
 const bare = (written: string) => written.replace(/^[~!]/, "")
 const isSorted = (texts: ReadonlyArray<string>) => texts.every((text, at) => at === 0 || (texts[at - 1] ?? "") <= text)
 
 describe.each(readWordLists())("the list of words in $language", ({ sections }) => {
-  it("has only paths of the taxonomy, none deeper than what is served", () => {
+  it("has only paths of the taxonomy, none deeper than the served levels", () => {
     const wrong = sections.filter(({ path }) => {
-      const node = nodeOfPath(path)
+      const node = findNode(path)
       return node === undefined || node.depth > (node.category === "food_beverages_and_tobacco" ? 3 : 2)
     })
     expect(wrong.map(({ path }) => path)).toEqual([])
@@ -37,12 +37,12 @@ describe("the dictionary", () => {
     expect(tops.size).toBe(21)
   })
 
-  it("has names of the taxonomy that no list has", () => {
+  it("also has names of the taxonomy that are in no list", () => {
     expect(dictionary().entries.get("bicycle bottom bracket")).toMatchObject({ sub_category: "outdoor_recreation" })
   })
 })
 
-describe("a list of words that does not fit", () => {
+describe("an invalid list of words", () => {
   it.each([
     [
       "a path that does not exist",

@@ -4,49 +4,47 @@
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { BadLine } from "../../../run/files/hand-edited.ts"
-import { allNodes, nodeOfPath, type Place } from "./taxonomy.ts"
-import { phraseKey } from "./words.ts"
+import { allNodes, findNode, type Place, toPlace } from "./taxonomy.ts"
+import { toPhraseKey } from "./words.ts"
 
 /**
  * A `strong` word names a product. A `weak` word names one too, but is often a flavour, a picture or a part of another
  * product (`apple`, `lock`); it counts only if no strong word does. A `domain` word says what another thing is for: a
  * bag for a bicycle is cycling gear, not luggage.
  */
-export type Strength = "strong" | "weak" | "domain"
+type Strength = "strong" | "weak" | "domain"
 
-export interface Entry extends Place {
+export interface DictionaryEntry extends Place {
   readonly strength: Strength
   /** In the language of its list the noun comes before its modifiers: `Tênis de corrida`, not `running shoes`. */
   readonly headFirst: boolean
 }
 
-export interface WordList {
+interface WordList {
   readonly language: string
   readonly headFirst: boolean
-  /** In the order of the file. */
   readonly sections: ReadonlyArray<{ readonly path: string; readonly words: ReadonlyArray<string> }>
 }
 
 const folder = new URL("./words/", import.meta.url)
 const headFirstLanguages = new Set(["ar", "cs", "es", "fr", "it", "pl", "pt", "ro", "ru", "uk"])
 
-const wrong = (language: string, line: number, problem: string) =>
+const badLine = (language: string, line: number, problem: string) =>
   new BadLine({ file: `pipelines/storefronts/normalise/category/words/${language}.txt`, line, column: null, problem })
 
-/** The list of a language. Throws `BadLine`. */
-export const parseList = (language: string, written: string): WordList => {
+export const parseList = (language: string, list: string): WordList => {
   const sections: Array<{ path: string; words: Array<string> }> = []
-  for (const [index, content] of written.split(/\r?\n/).entries()) {
+  for (const [index, content] of list.split(/\r?\n/).entries()) {
     const text = content.trim()
     if (text === "" || text.startsWith("#")) continue
     const line = index + 1
     const [, path] = /^\[(.+)\]$/.exec(text) ?? []
     const section = sections.at(-1)
-    if (path !== undefined && nodeOfPath(path) === undefined) {
-      throw wrong(language, line, `"${path}" is not a path of the product taxonomy`)
+    if (path !== undefined && findNode(path) === undefined) {
+      throw badLine(language, line, `"${path}" is not a path of the product taxonomy`)
     }
     if (path !== undefined) sections.push({ path, words: [] })
-    else if (section === undefined) throw wrong(language, line, `"${text}" is not below a path`)
+    else if (section === undefined) throw badLine(language, line, `"${text}" is not below a path`)
     else section.words.push(text)
   }
   return { language, headFirst: headFirstLanguages.has(language), sections }
@@ -65,11 +63,11 @@ export const wordFiles = () => languages().map(fileOf)
 export const readWordLists = (): ReadonlyArray<WordList> =>
   languages().map((language) => parseList(language, readFileSync(fileOf(language), "utf8")))
 
-const marks: Readonly<Record<string, Strength>> = { "~": "weak", "!": "domain" }
+const strengthMarks: Readonly<Record<string, Strength>> = { "~": "weak", "!": "domain" }
 
-export const readWord = (written: string): { readonly key: string; readonly strength: Strength } => {
-  const strength = marks[written.charAt(0)]
-  return { key: phraseKey(strength === undefined ? written : written.slice(1)), strength: strength ?? "strong" }
+export const readWord = (word: string): { readonly key: string; readonly strength: Strength } => {
+  const strength = strengthMarks[word.charAt(0)]
+  return { key: toPhraseKey(strength === undefined ? word : word.slice(1)), strength: strength ?? "strong" }
 }
 
 /**
@@ -77,26 +75,25 @@ export const readWord = (written: string): { readonly key: string; readonly stre
  * than English: it is too often a syllable of a name (`et`, `bal`, `ton`).
  */
 const load = () => {
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, DictionaryEntry>()
   for (const { language, headFirst, sections } of readWordLists()) {
     for (const { path, words } of sections) {
-      const node = nodeOfPath(path)
+      const node = findNode(path)
       if (node === undefined) continue // `parseList` refuses such a path
-      const { category, sub_category } = node
-      for (const written of words) {
-        const { key, strength } = readWord(written)
+      for (const word of words) {
+        const { key, strength } = readWord(word)
         const isDoubtful = node.depth === 1 || (language !== "en" && /^[a-z]{1,3}$/.test(key))
         if (key === "" || entries.has(key)) continue
-        entries.set(key, { category, sub_category, strength: isDoubtful ? "weak" : strength, headFirst })
+        entries.set(key, { ...toPlace(node), strength: isDoubtful ? "weak" : strength, headFirst })
       }
     }
   }
-  for (const [key, entry] of taxonomyNames()) if (!entries.has(key)) entries.set(key, entry)
-  return { entries, lengths: lengthsByLastWord(entries.keys()) }
+  for (const [key, entry] of readTaxonomyNames()) if (entry !== undefined && !entries.has(key)) entries.set(key, entry)
+  return { entries, lengths: findPhraseLengths(entries.keys()) }
 }
 
 /** Words in the longest phrase that ends with a word. Most words end none, which saves five look-ups per word. */
-const lengthsByLastWord = (keys: Iterable<string>) => {
+const findPhraseLengths = (keys: Iterable<string>) => {
   const lengths = new Map<string, number>()
   for (const key of keys) {
     const words = key.split(" ")
@@ -110,26 +107,22 @@ const lengthsByLastWord = (keys: Iterable<string>) => {
  * Names of categories that belong to a single top level. A name of one word is weak: the taxonomy has `Sashes`,
  * `Trunks` and `Rings` where few would look for them.
  */
-const taxonomyNames = () => {
-  const names = new Map<string, Entry | undefined>()
+const readTaxonomyNames = () => {
+  const names = new Map<string, DictionaryEntry | undefined>()
   for (const node of allNodes()) {
     const name = node.path.split(" > ").at(-1) ?? ""
     if (/[,&/()]/.test(name)) continue
-    const key = phraseKey(name)
+    const key = toPhraseKey(name)
     const before = names.get(key)
-    const { category, sub_category } = node
     const strength: Strength = key.includes(" ") ? "strong" : "weak"
-    if (!names.has(key)) names.set(key, { category, sub_category, strength, headFirst: false })
-    else if (before?.category !== category) names.set(key, undefined)
+    if (!names.has(key)) names.set(key, { ...toPlace(node), strength, headFirst: false })
+    else if (before?.category !== node.category) names.set(key, undefined)
   }
-  const clear = new Map<string, Entry>()
-  for (const [key, entry] of names) if (entry !== undefined) clear.set(key, entry)
-  return clear
+  return names
 }
 
 let loaded: ReturnType<typeof load> | undefined
 
-/** Throws `BadLine`. */
 export const dictionary = () => {
   loaded ??= load()
   return loaded

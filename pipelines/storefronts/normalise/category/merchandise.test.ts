@@ -21,10 +21,6 @@ describe("products that are not merchandise", () => {
   it("include a product whose type is not merchandise", () => {
     expect(isMerchandise(listed("Summer", "Gift Cards"))).toBe(false)
   })
-
-  it("include a product that is never shipped", () => {
-    expect(isMerchandise({ ...listed("Knitting pattern"), requires_shipping: [false, false] })).toBe(false)
-  })
 })
 
 describe("products that are merchandise", () => {
@@ -34,10 +30,4 @@ describe("products that are merchandise", () => {
       expect(isMerchandise(listed(title))).toBe(true)
     }
   )
-
-  it("include a product with one shipped variant, or without a word about shipping", () => {
-    expect(isMerchandise({ ...listed("Book"), requires_shipping: [false, true] })).toBe(true)
-    expect(isMerchandise({ ...listed("Book"), requires_shipping: [null] })).toBe(true)
-    expect(isMerchandise({ ...listed("Book"), requires_shipping: [] })).toBe(true)
-  })
 })

@@ -1,12 +1,10 @@
 /** Recognises what stores list but do not sell as goods: gift cards, parcel protection, warranties, fees, donations. */
 
-interface Listed {
+interface ListedProduct {
   readonly title: string
   readonly product_type: string | null
   readonly handle?: string | null
   readonly tags: ReadonlyArray<string>
-  /** Of each variant; null if the feed does not state it. */
-  readonly requires_shipping?: ReadonlyArray<boolean | null>
 }
 
 /** As a whole title, `route` and `insurance` name parcel protection; in a longer title they are roads and books. */
@@ -22,16 +20,9 @@ const names = [
 
 const isNamed = (text: string) => names.some((name) => name.test(text.trim()))
 
-/** A product of which no variant is shipped is not merchandise either: a service, a file, a fee. */
-export const isMerchandise = (product: Listed) => {
-  const shipping = product.requires_shipping ?? []
-  if (shipping.length > 0 && shipping.every((needed) => needed === false)) return false
-  if (isNamed(product.title) || (product.product_type !== null && isNamed(product.product_type))) return false
-  if (
-    product.handle != null &&
-    /^(?:mc-)?hidden-fee|^gift-?card$|^(?:route|shipping)-?protection/.test(product.handle)
-  ) {
-    return false
-  }
-  return !product.tags.some((tag) => /^(?:mc-)?hidden-?fee$/i.test(tag.trim()))
-}
+/** `products.sql` adds another reason: products of which no variant is shipped, such as services and files. */
+export const isMerchandise = ({ handle, product_type, tags, title }: ListedProduct) =>
+  !isNamed(title) &&
+  !isNamed(product_type ?? "") &&
+  !/^(?:mc-)?hidden-fee|^gift-?card$|^(?:route|shipping)-?protection/.test(handle ?? "") &&
+  !tags.some((tag) => /^(?:mc-)?hidden-?fee$/i.test(tag.trim()))

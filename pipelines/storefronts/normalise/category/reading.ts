@@ -1,30 +1,28 @@
 /**
- * Reads a title, a product type, a tag or a collection title, and finds the dictionary word in it that names the
- * product.
+ * Finds the dictionary word that names the product in a title, product type, tag or collection title.
  *
  * A title is split into segments (at dashes, bars, brackets, commas, colons, and at words such as `with` and `for`).
  * The head noun of the first segment that has one decides: the last known phrase in English, German, Swedish and
  * Turkish, the first one in languages that put the noun first. The text after a `for` is never the head, but its domain
  * counts: a bed for dogs is a dog bed.
  */
-import { dictionary, type Entry } from "./dictionary.ts"
-import type { Place } from "./taxonomy.ts"
-import { wordsOf } from "./words.ts"
+import { type DictionaryEntry, dictionary } from "./dictionary.ts"
+import { type Place, toPlace } from "./taxonomy.ts"
+import { splitWords } from "./words.ts"
 
 export interface CategoryReading extends Place {
   readonly isStrong: boolean
-  /** The words that decided. */
   readonly evidence: string
   /** Places of the other nouns in the text, for stores that sell one of these instead. */
-  readonly others: ReadonlyArray<Named>
+  readonly others: ReadonlyArray<NamedPlace>
 }
 
-interface Named extends Place {
+interface NamedPlace extends Place {
   readonly evidence: string
 }
 
 interface Hit {
-  readonly entry: Entry
+  readonly entry: DictionaryEntry
   readonly words: string
   readonly at: number
 }
@@ -45,12 +43,12 @@ const cutWords = new Set(
   )
 )
 
-const segmentsOf = (text: string): ReadonlyArray<Segment> => {
+const splitSegments = (text: string): ReadonlyArray<Segment> => {
   const segments: Array<Segment> = []
   for (const piece of text.split(punctuation)) {
     let current: Segment = { words: [], isPurpose: false }
     segments.push(current)
-    for (const word of wordsOf(piece)) {
+    for (const word of splitWords(piece)) {
       const isPurpose = purposeWords.has(word)
       if (isPurpose || cutWords.has(word)) {
         current = { words: [], isPurpose }
@@ -64,23 +62,23 @@ const segmentsOf = (text: string): ReadonlyArray<Segment> => {
 const noHits: ReadonlyArray<Hit> = []
 
 /** The longest known phrases, from right to left; no word counts twice. Returned in the order of the text. */
-const hitsOf = (words: ReadonlyArray<string>): ReadonlyArray<Hit> => {
+const findHits = (words: ReadonlyArray<string>): ReadonlyArray<Hit> => {
   const { entries, lengths } = dictionary()
   let hits: Array<Hit> | undefined
   let end = words.length
   while (end > 0) {
     const last = words[end - 1] ?? ""
-    let taken = 1
+    let wordCount = 1
     for (let length = Math.min(lengths.get(last) ?? 0, end); length > 0; length--) {
       const phrase = length === 1 ? last : words.slice(end - length, end).join(" ")
       const entry = entries.get(phrase)
       if (entry === undefined) continue
       hits ??= []
       hits.push({ entry, words: phrase, at: end - length })
-      taken = length
+      wordCount = length
       break
     }
-    end -= taken
+    end -= wordCount
   }
   return hits === undefined ? noHits : hits.reverse()
 }
@@ -93,10 +91,10 @@ const isHeadFirst = (hits: ReadonlyArray<Hit>) => {
 }
 
 /**
- * Categories that a domain does not override: a shirt for golfers is a shirt, a toy car is a toy. Only the pet domain
- * overrides them: what a pet wears or eats is a pet product.
+ * Categories that only the pet domain overrides: a shirt for golfers is a shirt and a toy car is a toy, but clothes and
+ * food for pets are pet products.
  */
-const keepsItsPlace = new Set([
+const fixedCategories = new Set([
   "apparel_and_accessories",
   "baby_and_toddler",
   "food_beverages_and_tobacco",
@@ -106,56 +104,40 @@ const keepsItsPlace = new Set([
   "toys_and_games"
 ])
 
-const ruledBy = (domains: ReadonlyArray<Hit>, head: Hit) =>
-  domains.find(({ entry }) => entry.category === "animals_and_pet_supplies" || !keepsItsPlace.has(head.entry.category))
+const findOverridingDomain = (domains: ReadonlyArray<Hit>, head: Hit) =>
+  domains.find(
+    ({ entry }) => entry.category === "animals_and_pet_supplies" || !fixedCategories.has(head.entry.category)
+  )
 
 const readSegments = (segments: ReadonlyArray<Segment>, domainsAnywhere: boolean): CategoryReading | undefined => {
-  const found = segments.map(({ words }) => hitsOf(words))
-  if (found.every((hits) => hits.length === 0)) return undefined
-  const purposes = found.filter((_, at) => segments[at]?.isPurpose === true).flat()
+  const hitsBySegment = segments.map(({ words }) => findHits(words))
+  if (hitsBySegment.every((hits) => hits.length === 0)) return undefined
+  const purposes = hitsBySegment.filter((_, at) => segments[at]?.isPurpose === true).flat()
   const isDomain = ({ entry }: Hit) => entry.strength === "domain"
   for (const strength of ["strong", "weak"] as const) {
-    for (const [at, hits] of found.entries()) {
+    for (const [at, hits] of hitsBySegment.entries()) {
       if (hits.length === 0 || segments[at]?.isPurpose === true) continue
       const named = hits.filter(({ entry }) => entry.strength === strength)
       const headFirst = isHeadFirst(hits)
       const head = headFirst ? named[0] : named.at(-1)
       if (head === undefined) continue
       const describing = hits.filter((hit) => isDomain(hit) && (headFirst ? hit.at > head.at : hit.at < head.at))
-      const elsewhere = domainsAnywhere ? found.flat().filter(isDomain) : purposes.filter(isDomain)
-      const domain = ruledBy([...describing, ...elsewhere], head)
+      const elsewhere = domainsAnywhere ? hitsBySegment.flat().filter(isDomain) : purposes.filter(isDomain)
+      const domain = findOverridingDomain([...describing, ...elsewhere], head)
       const place = (domain ?? head).entry
       const evidence = domain === undefined ? head.words : `${domain.words} + ${head.words}`
-      const others = named.flatMap((hit) =>
-        hit === head
-          ? []
-          : [{ category: hit.entry.category, sub_category: hit.entry.sub_category, evidence: hit.words }]
-      )
-      return {
-        category: place.category,
-        sub_category: place.sub_category,
-        isStrong: strength === "strong" || domain !== undefined,
-        evidence,
-        others
-      }
+      const others = named.flatMap((hit) => (hit === head ? [] : [{ ...toPlace(hit.entry), evidence: hit.words }]))
+      return { ...toPlace(place), isStrong: strength === "strong" || domain !== undefined, evidence, others }
     }
   }
-  const alone = found.flat().find(isDomain) ?? purposes[0]
-  return (
-    alone && {
-      category: alone.entry.category,
-      sub_category: alone.entry.sub_category,
-      isStrong: false,
-      evidence: alone.words,
-      others: []
-    }
-  )
+  const alone = hitsBySegment.flat().find(isDomain) ?? purposes[0]
+  return alone && { ...toPlace(alone.entry), isStrong: false, evidence: alone.words, others: [] }
 }
 
-export const readTitle = (title: string) => readSegments(segmentsOf(title), false)
+export const readTitle = (title: string) => readSegments(splitSegments(title), false)
 
 /** A type may be a path: its last known part decides, and a domain in any part (`Cycling > Lights`) overrides it. */
 export const readType = (type: string) => {
-  const parts = type.split(/>|»|›| \/ /).map((part) => segmentsOf(part))
+  const parts = type.split(/>|»|›| \/ /).map((part) => splitSegments(part))
   return readSegments(parts.reverse().flat(), true)
 }

@@ -1,11 +1,8 @@
-/**
- * What the products of a store show together: what it mostly sells, and whether they all have the same type. Memory
- * does not grow with the number of products.
- */
-import { nowhere, type Place, uncategorized } from "./taxonomy.ts"
+/** The view of a store that all its products give: what it mostly sells, and whether they all have the same type. */
+import { type Place, uncategorized } from "./taxonomy.ts"
 
-export interface StorePrior extends Place {
-  /** Of the products whose category is certain. */
+interface StorePrior extends Place {
+  /** Among the products whose category is certain. */
   readonly share: number
   readonly products: number
 }
@@ -18,51 +15,39 @@ export interface StoreView {
   readonly sharedType: string | null
 }
 
-export const unknownStore: StoreView = {
-  prior: null,
-  shares: new Map(),
-  sharedType: null
-}
+export const unknownStore: StoreView = { prior: null, shares: new Map(), sharedType: null }
 
 /** Products needed before one category represents a store; a smaller sample is not significant. */
-const fewest = 5
-const majority = 0.6
+const minProducts = 5
+const minMajority = 0.6
 
 /** Products needed before a rare category indicates that a title was misread. */
-const fewestForShares = 20
+const minProductsForShares = 20
 
 export interface PlaceCount extends Place {
   readonly products: number
 }
 
-export const storeShares = (counts: Iterable<PlaceCount>): ReadonlyMap<string, number> => {
+const countByCategory = (counts: ReadonlyArray<PlaceCount>) => {
   const products = new Map<string, number>()
-  let total = 0
-  for (const count of counts) {
-    total += count.products
-    products.set(count.category, (products.get(count.category) ?? 0) + count.products)
-  }
-  if (total < fewestForShares) return new Map()
-  return new Map([...products].map(([category, of]) => [category, of / total]))
+  for (const count of counts) products.set(count.category, (products.get(count.category) ?? 0) + count.products)
+  return products
+}
+const sum = (counts: ReadonlyArray<PlaceCount>) => counts.reduce((total, { products }) => total + products, 0)
+
+export const computeShares = (counts: ReadonlyArray<PlaceCount>): ReadonlyMap<string, number> => {
+  const total = sum(counts)
+  if (total < minProductsForShares) return new Map()
+  return new Map([...countByCategory(counts)].map(([category, products]) => [category, products / total]))
 }
 
-/** What a store mostly sells, if over 60 % of its confidently placed products have one top level; otherwise null. */
-export const storePrior = (counts: Iterable<PlaceCount>): StorePrior | null => {
-  const categories = new Map<string, number>()
-  const subs = new Map<string, PlaceCount>()
-  let total = 0
-  for (const count of counts) {
-    if (count.category === uncategorized) continue
-    total += count.products
-    categories.set(count.category, (categories.get(count.category) ?? 0) + count.products)
-    const key = `${count.category}/${count.sub_category}`
-    subs.set(key, { ...count, products: (subs.get(key)?.products ?? 0) + count.products })
-  }
-  const [category, products] = [...categories].reduce(
-    (most, next) => (next[1] > most[1] ? next : most),
-    [nowhere.category, 0]
-  )
-  if (total < fewest || products / total <= majority) return null
-  const sub = [...subs.values()].find((count) => count.category === category && count.products / total > majority)
+/** The category that a store mostly sells, with over 60 % of its confidently placed products; otherwise null. */
+export const findPrior = (counts: ReadonlyArray<PlaceCount>): StorePrior | null => {
+  const placed = counts.filter(({ category }) => category !== uncategorized)
+  const total = sum(placed)
+  const prior = [...countByCategory(placed)].find(([, products]) => products / total > minMajority)
+  if (total < minProducts || prior === undefined) return null
+  const [category, products] = prior
+  const sub = placed.find((count) => count.category === category && count.products / total > minMajority)
   return { category, sub_category: sub?.sub_category ?? uncategorized, share: products / total, products: total }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { allNodes, nodeOfPath, readStatement, tokenOf } from "./taxonomy.ts"
+import { allNodes, findNode, readStatement, toToken } from "./taxonomy.ts"
 
 const read = (text: string) => {
   const statement = readStatement(text)
@@ -13,9 +13,9 @@ describe("the taxonomy", () => {
     expect(new Set(nodes.map(({ category }) => category)).size).toBe(21)
   })
 
-  it("makes a token of a name, and finds a category by its path", () => {
-    expect(tokenOf("Food, Beverages & Tobacco")).toBe("food_beverages_and_tobacco")
-    expect(nodeOfPath("Home & Garden > Decor > Vases")).toMatchObject({
+  it("converts a name to a token, and finds a category by its path", () => {
+    expect(toToken("Food, Beverages & Tobacco")).toBe("food_beverages_and_tobacco")
+    expect(findNode("Home & Garden > Decor > Vases")).toMatchObject({
       category: "home_and_garden",
       sub_category: "decor"
     })
@@ -39,11 +39,11 @@ describe("the category that a feed states", () => {
     ["the third level", "Food, Beverages & Tobacco > Food Items > Dairy Products > Cheese", "dairy_products"],
     ["the second level when no third is known", "Food, Beverages & Tobacco > Beverages", "beverages"],
     ["uncategorized when only the top level is known", "Food, Beverages & Tobacco", "uncategorized"]
-  ])("takes as sub-category of food %s", (_, text, expected) => {
+  ])("has as sub-category of food %s", (_, text, expected) => {
     expect(read(text)?.[1]).toBe(expected)
   })
 
-  it("is the longest beginning that a path of Shopify's shares with Google's", () => {
+  it("is the longest prefix that a Shopify path shares with Google's taxonomy", () => {
     expect(read("Apparel & Accessories > Clothing > Clothing Tops > T-Shirts")).toEqual([
       "apparel_and_accessories",
       "clothing",

@@ -15,8 +15,7 @@ export interface Place {
   readonly sub_category: string
 }
 
-/** One category of the taxonomy; `path` as the taxonomy writes it. */
-export interface Node extends Place {
+interface TaxonomyNode extends Place {
   readonly id: string
   readonly path: string
   readonly depth: number
@@ -28,7 +27,7 @@ export const nowhere: Place = { category: uncategorized, sub_category: uncategor
 const food = "food_beverages_and_tobacco"
 
 /** `Food, Beverages & Tobacco` is `food_beverages_and_tobacco`. */
-export const tokenOf = (name: string) =>
+export const toToken = (name: string) =>
   name
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
@@ -37,19 +36,20 @@ export const tokenOf = (name: string) =>
     .replace(/[^a-z0-9]+/g, "_")
     .replace(/^_|_$/g, "")
 
-const partsOf = (path: string) =>
+const splitPath = (path: string) =>
   path
     .replace(/&gt;/gi, ">")
     .split(/>|»|›/)
-    .map(tokenOf)
+    .map(toToken)
     .filter((part) => part !== "")
 
-/** The place of a path, given as the tokens of its levels. */
 const placeOf = (parts: ReadonlyArray<string>): Place => {
   const category = parts[0] ?? uncategorized
   const third = category === food ? parts[2] : undefined
   return { category, sub_category: third ?? parts[1] ?? uncategorized }
 }
+
+export const toPlace = ({ category, sub_category }: Place): Place => ({ category, sub_category })
 
 /** The edition of the package, and what was added since. */
 export const taxonomyFiles = () => [
@@ -58,14 +58,14 @@ export const taxonomyFiles = () => [
 ]
 
 const load = () => {
-  const byId = new Map<string, Node>()
-  const byPath = new Map<string, Node>()
-  const byName = new Map<string, Array<Node>>()
+  const byId = new Map<string, TaxonomyNode>()
+  const byPath = new Map<string, TaxonomyNode>()
+  const byName = new Map<string, Array<TaxonomyNode>>()
   for (const line of taxonomyFiles().flatMap((file) => readFileSync(file, "utf8").split(/\r?\n/))) {
     const [, id, path] = /^(\d+) - (.+)$/.exec(line.trim()) ?? []
     if (id === undefined || path === undefined) continue
-    const parts = partsOf(path)
-    const node: Node = { id, path, depth: parts.length, ...placeOf(parts) }
+    const parts = splitPath(path)
+    const node: TaxonomyNode = { id, path, depth: parts.length, ...placeOf(parts) }
     byId.set(id, node)
     byPath.set(parts.join(">"), node)
     const name = parts.at(-1) ?? ""
@@ -80,68 +80,67 @@ const taxonomy = () => {
   return loaded
 }
 
-export const allNodes = (): Iterable<Node> => taxonomy().byId.values()
+export const allNodes = (): Iterable<TaxonomyNode> => taxonomy().byId.values()
 
 /** The category with exactly this path, or undefined; blanks, casing and `&` or `and` do not matter. */
-export const nodeOfPath = (path: string): Node | undefined => taxonomy().byPath.get(partsOf(path).join(">"))
+export const findNode = (path: string): TaxonomyNode | undefined => taxonomy().byPath.get(splitPath(path).join(">"))
 
 /** How reliable a statement is: an id can be an invented number, and a bare top level is often a guess. */
-export type Statement = Place & { readonly kind: "path" | "id" | "top" | "name" }
+export type CategoryStatement = Place & { readonly kind: "path" | "id" | "top" | "name" }
 
 /** Several categories with the same name count as one place if they are served alike. */
-const onlyPlace = (nodes: ReadonlyArray<Node>): Node | undefined => {
+const findOnlyPlace = (nodes: ReadonlyArray<TaxonomyNode>): TaxonomyNode | undefined => {
   const [first, ...others] = nodes
   if (first === undefined) return undefined
-  const same = (node: Node) => node.category === first.category && node.sub_category === first.sub_category
+  const same = (node: TaxonomyNode) => node.category === first.category && node.sub_category === first.sub_category
   return others.every(same) ? first : undefined
 }
 
 /**
- * Reads what a feed states: an id, a path, or the bare name of a top level or of any category whose name denotes one
- * place.
+ * Reads a stated category: an id, a path, or the bare name of a top level or of any category with an unambiguous name.
  *
  * Paths of Shopify's taxonomy are mostly Google's with other names at the lower levels. The longest prefix that is a
  * path of Google's counts if it reaches the second level. If only the top level is Google's, the last part that names a
  * category below that top level (in one place) counts; failing that, the top level alone. A path whose top level is not
  * Google's is not guessed.
  */
-export const readStatement = (text: string): Statement | undefined => {
+export const readStatement = (text: string): CategoryStatement | undefined => {
   const { byId, byPath, byName } = taxonomy()
-  const stated = text.trim()
-  if (/^\d+$/.test(stated)) {
-    const node = byId.get(stated)
-    return node && { category: node.category, sub_category: node.sub_category, kind: "id" }
+  const trimmed = text.trim()
+  if (/^\d+$/.test(trimmed)) {
+    const node = byId.get(trimmed)
+    return node && { ...toPlace(node), kind: "id" }
   }
-  const parts = partsOf(stated)
+  const parts = splitPath(trimmed)
   const top = parts[0] === undefined ? undefined : byPath.get(parts[0])
   if (top === undefined) {
-    const node = parts.length === 1 ? onlyPlace(byName.get(parts[0] ?? "") ?? []) : undefined
-    return node && { category: node.category, sub_category: node.sub_category, kind: "name" }
+    const node = parts.length === 1 ? findOnlyPlace(byName.get(parts[0] ?? "") ?? []) : undefined
+    return node && { ...toPlace(node), kind: "name" }
   }
   for (let length = parts.length; length > 1; length--) {
     const node = byPath.get(parts.slice(0, length).join(">"))
     if (node === undefined) continue
     // food needs its third level: the second may be Google's while the third is not
     if (node.category === food && node.depth === 2 && parts.length > 2) {
-      return { ...(belowTop(top, parts.slice(2)) ?? placeOf([node.category, node.sub_category])), kind: "path" }
+      return { ...(findBelowTop(top, parts.slice(2)) ?? placeOf([node.category, node.sub_category])), kind: "path" }
     }
-    return { category: node.category, sub_category: node.sub_category, kind: "path" }
+    return { ...toPlace(node), kind: "path" }
   }
-  const below = belowTop(top, parts.slice(1))
+  const below = findBelowTop(top, parts.slice(1))
   return { ...(below ?? placeOf([top.category])), kind: below === undefined ? "top" : "path" }
 }
 
-const belowTop = (top: Node, parts: ReadonlyArray<string>): Place | undefined => {
+const findBelowTop = (top: TaxonomyNode, parts: ReadonlyArray<string>): Place | undefined => {
   for (const part of [...parts].reverse()) {
     const named = (taxonomy().byName.get(part) ?? []).filter((node) => node.category === top.category && node.depth > 1)
-    const node = onlyPlace(named)
-    if (node !== undefined) return { category: node.category, sub_category: node.sub_category }
+    const node = findOnlyPlace(named)
+    if (node !== undefined) return toPlace(node)
   }
   return undefined
 }
 
 /** Of several stated categories, the first that is in the taxonomy, or else the first that is not `uncategorized`. */
-export const preferredStatement = (stated: ReadonlyArray<string | null>): string | null => {
-  const written = stated.filter((one) => one !== null && tokenOf(one) !== uncategorized)
-  return written.find((one) => one !== null && readStatement(one) !== undefined) ?? written[0] ?? null
+export const pickStatement = (trimmed: ReadonlyArray<string | null>): string | null => {
+  const known = trimmed.filter((text) => text !== null && toToken(text) !== uncategorized)
+  return known.find((text) => text !== null && readStatement(text) !== undefined) ?? known[0] ?? null
 }

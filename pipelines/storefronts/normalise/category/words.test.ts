@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { phraseKey, wordsOf } from "./words.ts"
+import { splitWords, toPhraseKey } from "./words.ts"
 
 describe("words of titles", () => {
   it.each([
@@ -19,18 +19,18 @@ describe("words of titles", () => {
     ["للسيارة", "سيارة"],
     ["Чайник", "чайник"]
   ])("%s and %s have the same key", (one, other) => {
-    expect(phraseKey(one)).toBe(phraseKey(other))
+    expect(toPhraseKey(one)).toBe(toPhraseKey(other))
   })
 
   it("keep Cyrillic letters with marks: й is not и, ї is not і", () => {
-    expect(phraseKey("Чай її")).toBe("чай її")
+    expect(toPhraseKey("Чай її")).toBe("чай її")
   })
 
   it("leave out bare numbers, and keep numbers with a letter", () => {
-    expect(wordsOf("Panel 400 W, 24V")).toEqual(["panel", "w", "24v"])
+    expect(splitWords("Panel 400 W, 24V")).toEqual(["panel", "w", "24v"])
   })
 
   it("are folded in the same way at each occurrence", () => {
-    expect(wordsOf("Lenses lenses LENSES")).toEqual(["lens", "lens", "lens"])
+    expect(splitWords("Lenses lenses LENSES")).toEqual(["lens", "lens", "lens"])
   })
 })

@@ -24,9 +24,9 @@ const irregular = new Map([
 ])
 
 /** `cookies` and `cookie` both become `cooky`: it only matters that they match. */
-const singular = (word: string) => {
-  const known = irregular.get(word)
-  if (known !== undefined) return known
+const toSingular = (word: string) => {
+  const foldedWords = irregular.get(word)
+  if (foldedWords !== undefined) return foldedWords
   if (word.length < 4) return word
   if (word.length > 4 && word.endsWith("ies")) return `${word.slice(0, -3)}y`
   if (word.length > 4 && word.endsWith("ie")) return `${word.slice(0, -2)}y`
@@ -65,26 +65,26 @@ const foldArabic = (word: string) => {
 }
 
 const foldWord = (word: string) => {
-  if (isAscii(word)) return singular(word)
+  if (isAscii(word)) return toSingular(word)
   if (/\p{Script=Arabic}/u.test(word)) return foldArabic(word)
   if (!/\p{Script=Latin}/u.test(word)) return word
   const latin = word
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")
     .replace(/[^a-z0-9]/g, (letter) => letters[letter] ?? letter)
-  return singular(latin)
+  return toSingular(latin)
 }
 
-const limit = 50_000
-const known = new Map<string, string>()
+const maxFoldedWords = 50_000
+const foldedWords = new Map<string, string>()
 
 /** Empty for a number without letters, which names nothing. */
-const folded = (word: string) => {
-  const before = known.get(word)
+const foldCached = (word: string) => {
+  const before = foldedWords.get(word)
   if (before !== undefined) return before
   const after = /^\p{N}+$/u.test(word) ? "" : foldWord(word)
-  if (known.size >= limit) known.clear() // words of stores repeat; a flood of new ones must not grow the memory
-  if (word.length <= 40) known.set(word, after)
+  if (foldedWords.size >= maxFoldedWords) foldedWords.clear() // words of stores repeat; a flood of new ones must not grow the memory
+  if (word.length <= 40) foldedWords.set(word, after)
   return after
 }
 
@@ -92,17 +92,17 @@ const asciiWord = /[a-z0-9]+/g
 const anyWord = /[\p{L}\p{M}\p{N}]+/gu
 
 /** The words in order. Hyphens separate them (`t-shirt` is two). Drops possessive `'s` and numbers without letters. */
-export const wordsOf = (text: string): ReadonlyArray<string> => {
+export const splitWords = (text: string): ReadonlyArray<string> => {
   const ascii = isAscii(text)
   const lower = (ascii ? text : text.normalize("NFKC")).toLowerCase()
   const plain = /['’]/.test(lower) ? lower.replace(/['’]s?(?![a-z])/g, "") : lower
   const words: Array<string> = []
   for (const word of plain.match(ascii ? asciiWord : anyWord) ?? []) {
-    const key = folded(word)
+    const key = foldCached(word)
     if (key !== "") words.push(key)
   }
   return words
 }
 
 /** The key of a phrase in the dictionary: its words with one blank between them. */
-export const phraseKey = (text: string) => wordsOf(text).join(" ")
+export const toPhraseKey = (text: string) => splitWords(text).join(" ")

@@ -14,7 +14,7 @@ import { Effect, FileSystem, Path } from "effect"
 import { Archive } from "../../../run/archive/archive.ts"
 import { feedKinds } from "../../feed-kinds.ts"
 import type { ListedStore } from "../store-list.ts"
-import { nothingKnown } from "./product-list.ts"
+import { noKnownProducts } from "./product-list.ts"
 
 const csv = (rows: number) =>
   ["Handle,Title,Variant Price,Published", ...Array.from({ length: rows }, (_, n) => `p-${n},Product ${n},9.50,true`)]
@@ -87,7 +87,7 @@ describe("a feed that is one file", () => {
     })
   )
 
-  const small = { policy: { longestFile: 1 << 20 } }
+  const small = { policy: { maxFileBytes: 1 << 20 } }
   const bomb = gzipSync(Buffer.concat([Buffer.from(csv(0)), Buffer.alloc(64 << 20, "\n")]))
   it.live.each([
     ["a page of HTML", "<!DOCTYPE html><html><title>Shop</title></html>", {}, "html"],
@@ -110,7 +110,7 @@ describe("a feed that is one file", () => {
     })
   )
 
-  it.live("leaves nothing in the archive when a small compressed answer grows as only a bomb does", () =>
+  it.live("leaves nothing in the archive if a small compressed response unpacks to a decompression bomb", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-bomb-" })
@@ -128,7 +128,7 @@ describe("a feed that is one file", () => {
     }).pipe(Effect.scoped, Effect.provide(network()))
   )
 
-  it.live("cannot be trusted when it breaks off, also after some rows", () =>
+  it.live("is rejected if it breaks off, even after some rows", () =>
     Effect.gen(function* () {
       const whole = gzipSync(csv(40_000))
       const { products, read } = yield* readFeed(serving(whole.subarray(0, whole.length - 1000)))
@@ -143,7 +143,7 @@ describe("a feed that is one file", () => {
     ["usable rows came before", csv(600) + priceless(11).slice(csv(0).length)]
   ] as const)("stops after too many unusable rows, and fails, when %s", ([, body]) =>
     Effect.gen(function* () {
-      const few = { policy: { mostRejects: 10 } }
+      const few = { policy: { maxRejects: 10 } }
       const { read } = yield* readFeed(serving(body), few)
       assert.deepStrictEqual([read.outcome, read.fetch_status], ["unreadable", "failed"])
       assert.match(read.detail ?? "", /\(11 rows cannot be used\)\.$/)
@@ -153,7 +153,7 @@ describe("a feed that is one file", () => {
   it.live("is read to its end with exactly as many unusable rows as allowed", () =>
     Effect.gen(function* () {
       const body = csv(5) + priceless(10).slice(csv(0).length)
-      const { batches, products, read } = yield* readFeed(serving(body), { policy: { mostRejects: 10 } })
+      const { batches, products, read } = yield* readFeed(serving(body), { policy: { maxRejects: 10 } })
       assert.deepStrictEqual([read.outcome, products.length], ["complete", 5])
       assert.strictEqual(
         batches.reduce((sum, { rejects }) => sum + rejects.length, 0),
@@ -170,7 +170,7 @@ describe("a feed that is one file", () => {
       const upstream = yield* startShop({ pages: [] }, serving(body))
       const store = storeAt({ url: `${upstream.url}/feed.csv` }, { kind: "shopify-csv" })
       const policy = { ...hastyStore, budget: "1 second" } as const
-      const read = yield* feedKinds[store.kind].read(store, () => Effect.never, policy, nothingKnown)
+      const read = yield* feedKinds[store.kind].read(store, () => Effect.never, policy, noKnownProducts)
       assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, fetch_status])
       assert.match(read.detail ?? "", /\(its rows took too long to read\)\.$/)
     }).pipe(Effect.provide(network()), Effect.scoped)
@@ -205,8 +205,8 @@ const readPath = (location: string, isAllowed = true) =>
     return yield* readOnce(store).pipe(Effect.provide(network({ env })))
   }).pipe(Effect.provide(network()), Effect.scoped)
 
-describe("a feed that is a file of this machine", () => {
-  it.live("is read below the folder that the operator names", () =>
+describe("a feed that is a local file", () => {
+  it.live("is read below the configured folder", () =>
     Effect.gen(function* () {
       const { products, read } = yield* readPath("a b/feed #1.csv")
       assert.deepStrictEqual([read.outcome, products.length], ["complete", 2], read.detail ?? "")
@@ -223,7 +223,7 @@ describe("a feed that is a file of this machine", () => {
       })
   )
 
-  it.live("fails when the operator names no folder", () =>
+  it.live("fails if no folder is configured", () =>
     Effect.gen(function* () {
       const { read } = yield* readPath("a b/feed #1.csv", false)
       assert.strictEqual(read.fetch_status, "failed")

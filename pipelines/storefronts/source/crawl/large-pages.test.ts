@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { hastyStore, network, range, startShop, storeAt } from "@larder/test/support/pipelines/store-host.ts"
 import { Effect, Semaphore } from "effect"
-import { unread } from "./outcome.ts"
+import { makeUnread } from "./outcome.ts"
 import { PagesInMemory } from "./policy.ts"
-import { nothingKnown } from "./product-list.ts"
+import { noKnownProducts } from "./product-list.ts"
 import { readWooCommerce } from "./woocommerce.ts"
 
 describe("pages of many stores", () => {
-  it.live("are held in memory two at a time at most, until each is staged", () =>
+  it.live("are in memory at most two at a time, until each is staged", () =>
     Effect.gen(function* () {
       const shops = yield* Effect.forEach(range(1, 4), () => startShop({ pages: [range(1, 100), range(101, 120)] }))
       let together = 0
@@ -21,7 +21,7 @@ describe("pages of many stores", () => {
         })
       const all = yield* Effect.forEach(
         shops,
-        (shop) => readWooCommerce(storeAt(shop, { kind: "woocommerce" }), take, hastyStore, nothingKnown),
+        (shop) => readWooCommerce(storeAt(shop, { kind: "woocommerce" }), take, hastyStore, noKnownProducts),
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual(
@@ -30,21 +30,21 @@ describe("pages of many stores", () => {
       )
       assert.strictEqual(most, 2)
     }).pipe(
-      Effect.provideService(PagesInMemory, { most: 2, pages: Semaphore.makeUnsafe(2) }),
+      Effect.provideService(PagesInMemory, { maxMegabytes: 2, pages: Semaphore.makeUnsafe(2) }),
       Effect.provide(network()),
       Effect.scoped
     )
   )
 })
 
-describe("a store with more rows than there is room for", () => {
-  it.live("is partial, and is not read beyond the page that does not fit", () =>
+describe("a store with more rows than allowed", () => {
+  it.live("is partial, and is not read beyond the page that exceeds the limit", () =>
     Effect.gen(function* () {
       const shop = yield* startShop({ pages: [range(1, 100), range(101, 200), range(201, 300)] })
       let room = 2
-      const take = () => (room-- > 0 ? Effect.void : Effect.fail(unread("too_large", "its rows are too many")))
+      const take = () => (room-- > 0 ? Effect.void : Effect.fail(makeUnread("too_large", "its rows are too many")))
       const store = storeAt(shop, { kind: "woocommerce" })
-      const { detail, fetch_status, outcome } = yield* readWooCommerce(store, take, hastyStore, nothingKnown)
+      const { detail, fetch_status, outcome } = yield* readWooCommerce(store, take, hastyStore, noKnownProducts)
       assert.deepStrictEqual([fetch_status, outcome], ["partial", "broken_off"])
       assert.include(detail, "page 3: its rows are too many")
     }).pipe(Effect.provide(network()), Effect.scoped)

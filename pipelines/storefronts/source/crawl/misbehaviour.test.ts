@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { type Misbehaviour, range, readShop } from "@larder/test/support/pipelines/store-host.ts"
 import { whileTimePasses } from "@larder/test/support/pipelines/upstream.ts"
 import { Effect } from "effect"
-import type { Outcome } from "./outcome.ts"
+import type { StoreOutcome } from "./outcome.ts"
 
 type Answer = (response: Parameters<Misbehaviour>[0]["response"], n: number) => void
 
@@ -55,7 +55,7 @@ describe("a store that recovers", () => {
     ["a body that is cut in the middle", cut, 1],
     ["a page of HTML with status 200", status(200, {}, html("Loading")), 1],
     ["a bot check with status 200", status(200, {}, html("Just a moment...")), 1]
-  ] as const)("is read whole after %s", ([, answer, times]) =>
+  ] as const)("is read completely after %s", ([, answer, times]) =>
     Effect.gen(function* () {
       const { products, read } = yield* readShop(shop, onPage(2, answer, times))
       assert.deepStrictEqual([read.outcome, products.length], ["complete", 300])
@@ -81,7 +81,7 @@ const endlesslySlow = [
 ] as const
 
 /** What a store does to each of its pages of products, and how that is recorded where it is the first one. */
-const misbehaviours: ReadonlyArray<readonly [string, Answer, Outcome]> = [
+const misbehaviours: ReadonlyArray<readonly [string, Answer, StoreOutcome]> = [
   ["429 every time", status(429), "throttled"],
   ["430 every time", status(430), "throttled"],
   ["503 every time", status(503, {}, html("Just a moment...")), "throttled"],
@@ -115,7 +115,7 @@ const misbehaviours: ReadonlyArray<readonly [string, Answer, Outcome]> = [
   ["a redirect to a name of this machine", status(302, { location: "http://localhost/" }), "private_address"]
 ]
 describe("a store that misbehaves on its first page", () => {
-  it.live.each(misbehaviours)("fails with the outcome that fits: %s", ([, answer, outcome]) =>
+  it.live.each(misbehaviours)("fails with the matching outcome: %s", ([, answer, outcome]) =>
     Effect.gen(function* () {
       const { batches, read } = yield* readShop(shop, onPage(1, answer))
       assert.deepStrictEqual([read.outcome, read.fetch_status], [outcome, "failed"], read.detail ?? "")
@@ -124,7 +124,7 @@ describe("a store that misbehaves on its first page", () => {
     })
   )
 
-  it.effect.each(endlesslySlow)("fails with the outcome that fits: %s", ([, answer]) =>
+  it.effect.each(endlesslySlow)("fails with the matching outcome: %s", ([, answer]) =>
     Effect.gen(function* () {
       const { misbehave, step } = hanging(1, answer)
       const { batches, read } = yield* whileTimePasses(step, readShop(shop, misbehave))
@@ -154,7 +154,7 @@ describe("a store that misbehaves on a later page", () => {
 })
 
 describe("a store that takes too long", () => {
-  it.effect("is partial when something was read in its time", () =>
+  it.effect("is partial if something was read in time", () =>
     Effect.gen(function* () {
       const { misbehave, step } = hanging(2, () => undefined)
       const { products, read } = yield* whileTimePasses(
@@ -165,7 +165,7 @@ describe("a store that takes too long", () => {
     })
   )
 
-  it.effect("fails when nothing was read in its time", () =>
+  it.effect("fails if nothing was read in time", () =>
     Effect.gen(function* () {
       const { misbehave, step } = hanging(1, () => undefined)
       const { read } = yield* whileTimePasses(step, readShop(shop, misbehave, { policy: { budget: "30 seconds" } }))
@@ -175,7 +175,7 @@ describe("a store that takes too long", () => {
 })
 
 describe("a store that throttles", () => {
-  it.live("is asked four times, and only twice when its pauses together take too long", () =>
+  it.live("is requested four times, but only twice if its pauses together take too long", () =>
     Effect.gen(function* () {
       const pages = (asked: ReadonlyArray<string>) => asked.filter((url) => url.startsWith("/products.json")).length
       const tries = yield* readShop(shop, onPage(1, status(429)))
@@ -187,7 +187,7 @@ describe("a store that throttles", () => {
     })
   )
 
-  it.live("is not asked for its products when it throttles meta.json already", () =>
+  it.live("gets no request for products if it already throttles meta.json", () =>
     Effect.gen(function* () {
       const angry: Misbehaviour = ({ path, response }) => {
         if (path !== "/meta.json") return false

@@ -1,6 +1,6 @@
 /**
- * The outcomes of reading a store. Only after `complete` is everything withdrawn that the store no longer lists. With any
- * other outcome the known data stays, except that a complete product list still withdraws products.
+ * The outcomes of reading a store. Products and collections that the store no longer lists are withdrawn only after
+ * `complete`. After any other outcome the known data stays, but a complete product list still withdraws products.
  */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Effect, Schema } from "effect"
@@ -16,10 +16,10 @@ interface Meaning {
 }
 
 const partial = (sentence: string) => ({ fetch_status: "partial", sentence, kind: "partial" }) as const
-/** The store did not answer, or refused to. */
-const away = (sentence: string) => ({ fetch_status: "failed", sentence, kind: "unreachable" }) as const
+/** The store did not respond, or refused the request. */
+const unreachable = (sentence: string) => ({ fetch_status: "failed", sentence, kind: "unreachable" }) as const
 /** The store answered with something other than its feed. */
-const faulty = (sentence: string) => ({ fetch_status: "failed", sentence, kind: "untrusted" }) as const
+const untrusted = (sentence: string) => ({ fetch_status: "failed", sentence, kind: "untrusted" }) as const
 
 export const outcomes = {
   complete: { fetch_status: "complete", sentence: "All that the store lists was read.", kind: null },
@@ -38,40 +38,40 @@ export const outcomes = {
     "The last read of the store has a time that is still in the future by the clock of this machine. This read is not accepted."
   ),
   shrunk: partial("The store lists far less than before. The next read that finds the same withdraws the rest."),
-  empty: faulty("The store lists nothing, and does not confirm that it has no products."),
-  headless: faulty("The store reports products but lists none: it sells them elsewhere, or hides the list."),
-  locked: away("The store is locked: it asks for a password or is suspended."),
-  blocked: away("The store blocks our requests with a firewall or a bot check."),
-  not_found: away("There is no such feed at this address."),
-  html: faulty("The store answers with a web page instead of its feed: it may be another kind of store."),
-  throttled: away("The store asks for longer pauses than a run can wait."),
-  unreachable: away("The store does not answer, or its answer is incomplete."),
-  forbidden: away("The robots.txt of the store forbids this request."),
-  private_address: away("The address is in a private network, or is not one that is read."),
-  unreadable: faulty("The feed cannot be read."),
-  too_large: faulty("The feed is larger than the limit.")
+  empty: untrusted("The store lists nothing, and does not confirm that it has no products."),
+  headless: untrusted("The store reports products but lists none: it sells them elsewhere, or hides the list."),
+  locked: unreachable("The store is locked: it asks for a password or is suspended."),
+  blocked: unreachable("The store blocks our requests with a firewall or a bot check."),
+  not_found: unreachable("There is no such feed at this address."),
+  html: untrusted("The store answers with a web page instead of its feed: it may be another kind of store."),
+  throttled: unreachable("The store asks for longer pauses than a run can wait."),
+  unreachable: unreachable("The store does not answer, or its answer is incomplete."),
+  forbidden: unreachable("The robots.txt of the store forbids this request."),
+  private_address: unreachable("The address is in a private network, or is not one that is read."),
+  unreadable: untrusted("The feed cannot be read."),
+  too_large: untrusted("The feed is larger than the limit.")
 } as const satisfies Record<string, Meaning>
-export type Outcome = keyof typeof outcomes
+export type StoreOutcome = keyof typeof outcomes
 
 /** Whether the rows of such a read are published. If not, the known rows stay. */
-export const isTaken = ({ outcome }: { readonly outcome: Outcome }) =>
-  statusOf(outcome) !== "failed" && !["unpriced", "exchanged", "outdated"].includes(outcome)
+export const isAccepted = ({ outcome }: { readonly outcome: StoreOutcome }) =>
+  fetchStatusOf(outcome) !== "failed" && !["unpriced", "exchanged", "outdated"].includes(outcome)
 
-export const statusOf = (outcome: Outcome) => outcomes[outcome].fetch_status
+export const fetchStatusOf = (outcome: StoreOutcome) => outcomes[outcome].fetch_status
 
-const Names = Schema.Literals(Object.keys(outcomes) as Array<Outcome>) // keys of a literal object, which TypeScript widens
+const Names = Schema.Literals(Object.keys(outcomes) as Array<StoreOutcome>) // keys of a literal object, which TypeScript widens
 const isOutcome = Schema.is(Names)
 
-/** An address that could not be read. What it means for the whole read depends on what was read before. */
+/** An address that could not be read. Its effect on the whole read depends on the pages before it. */
 export class Unread extends Schema.TaggedError<Unread>()("Unread", {
   outcome: Names,
   /** A sentence without its full stop. */
   detail: Schema.String,
-  /** Another try a moment later may get a different answer. */
+  /** Another attempt a moment later may succeed. */
   may_pass: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
   /** The store itself says that the resource does not exist, or no longer exists. */
   is_gone: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false))),
-  /** The recording has no such address, so the store's answer is not known. */
+  /** The recording has no such address, so the store's response is not known. */
   is_unrecorded: Schema.Boolean.pipe(Schema.withConstructorDefault(Effect.succeed(false)))
 }) {
   override get message() {
@@ -81,15 +81,16 @@ export class Unread extends Schema.TaggedError<Unread>()("Unread", {
 
 export const isUnread = (value: unknown): value is Unread => value instanceof Unread
 
-export const unread = (outcome: Outcome, detail: string) => new Unread({ outcome, detail: detail.replace(/\.$/, "") })
+export const makeUnread = (outcome: StoreOutcome, detail: string) =>
+  new Unread({ outcome, detail: detail.replace(/\.$/, "") })
 
-const gone = [404, 410]
+const goneStatuses = [404, 410]
 /** Shopify answers 402 for suspended shops. */
-const closed = [402, 423]
+const lockedStatuses = [402, 423]
 
-const ofRefusal = (status: number): Outcome => {
-  if (gone.includes(status) || status === 0) return "not_found"
-  if (closed.includes(status)) return "locked"
+const outcomeOfStatus = (status: number): StoreOutcome => {
+  if (goneStatuses.includes(status) || status === 0) return "not_found"
+  if (lockedStatuses.includes(status)) return "locked"
   return status >= 400 && status < 500 ? "blocked" : "unreachable"
 }
 
@@ -99,31 +100,30 @@ const isWindow = (problem: string) => /limit/i.test(problem) && /page|25,?000/i.
 const isThrottled = ({ pause_ms, status }: UpstreamUnavailable) =>
   pause_ms !== null || (status !== null && [429, 430, 503].includes(status))
 
-const ofUnavailable = (error: UpstreamUnavailable) => {
+const unreadFromUnavailable = (error: UpstreamUnavailable) => {
   const tries = error.tries > 1 ? `, ${error.tries} times` : ""
   const advice = error.advice === undefined ? "" : `. ${error.advice}`
-  return unread(isThrottled(error) ? "throttled" : "unreachable", `${error.url}: ${error.problem}${tries}${advice}`)
+  return makeUnread(isThrottled(error) ? "throttled" : "unreachable", `${error.url}: ${error.problem}${tries}${advice}`)
 }
 
-/** The outcome for an address that could not be fetched. */
-export const unreadOf = (error: OriginError): Unread => {
+export const unreadFromError = (error: OriginError): Unread => {
   switch (error._tag) {
     case "UpstreamUnavailable":
-      return ofUnavailable(error)
+      return unreadFromUnavailable(error)
     case "AccessDenied":
-      return unread("blocked", `${error.url}: ${error.problem}`)
+      return makeUnread("blocked", `${error.url}: ${error.problem}`)
     case "RefusedByUpstream": {
       const { problem, status, url } = error
-      const outcome = status === 400 && isWindow(problem) ? "window" : ofRefusal(status)
-      const { detail } = unread(outcome, `${url}: ${problem}`)
-      return new Unread({ outcome, detail, is_gone: gone.includes(status) })
+      const outcome = status === 400 && isWindow(problem) ? "window" : outcomeOfStatus(status)
+      const { detail } = makeUnread(outcome, `${url}: ${problem}`)
+      return new Unread({ outcome, detail, is_gone: goneStatuses.includes(status) })
     }
     case "AnswerTooLarge":
-      return unread("too_large", `${error.url}: more than ${error.longest.toLocaleString("en-US")} bytes`)
+      return makeUnread("too_large", `${error.url}: more than ${error.longest.toLocaleString("en-US")} bytes`)
     case "GivenUp":
-      return unread(isOutcome(error.reason) ? error.reason : "unreachable", error.problem)
+      return makeUnread(isOutcome(error.reason) ? error.reason : "unreachable", error.problem)
     case "ForbiddenAddress":
-      return unread("private_address", `${error.url}: ${error.problem}`)
+      return makeUnread("private_address", `${error.url}: ${error.problem}`)
     case "NotRecorded":
       return new Unread({
         outcome: "not_found",
@@ -131,7 +131,7 @@ export const unreadOf = (error: OriginError): Unread => {
         is_unrecorded: true
       })
     case "RecordingUnreadable":
-      return unread("unreadable", error.message)
+      return makeUnread("unreadable", error.message)
   }
 }
 
@@ -139,21 +139,21 @@ const challenges =
   /just a moment|verifying (your connection|you are human)|attention required|checking your browser|captcha|access denied/i
 const passwordForms = /<form[^>]{0,500}action="[^"]{0,200}\/password"/i
 
-/** The outcome for an HTML page that came with status 200 in place of a feed. */
-export const unreadOfPage = (text: string, final_url: string): Unread => {
+/** The outcome for an HTML page with status 200 in place of a feed. */
+export const unreadFromPage = (text: string, final_url: string): Unread => {
   const start = text.slice(0, 100_000)
   const title = /<title[^>]{0,200}>([^<]{1,200})/i.exec(start)?.[1]?.trim() ?? ""
   const shown = `${final_url} is a page${title === "" ? "" : ` titled "${title}"`}`
   const isLocked = /\/password\/?$/.test(URL.parse(final_url)?.pathname ?? "") || passwordForms.test(start)
-  if (isLocked) return unread("locked", `${shown}, which asks for a password`)
+  if (isLocked) return makeUnread("locked", `${shown}, which asks for a password`)
   if (challenges.test(title)) return new Unread({ outcome: "blocked", detail: `${shown}, a bot check`, may_pass: true })
   return new Unread({ outcome: "html", detail: `${shown}, not a feed`, may_pass: true })
 }
 
-/** The outcome for an unusable answer with status 200. Undefined if `cause` is not about the answer. */
-export const unreadOfAnswer = (cause: unknown, text: string, final_url: string): Unread | undefined => {
+/** The outcome for an unusable response with status 200. Undefined if `cause` is not about the response. */
+export const unreadFromAnswer = (cause: unknown, text: string, final_url: string): Unread | undefined => {
   if (!(cause instanceof FeedUnreadable)) return undefined
   const kind = cause instanceof UnexpectedAnswer ? cause.kind : undefined
-  if (kind === "html") return unreadOfPage(text, final_url)
-  return unread(kind === "window" ? "window" : "unreadable", `${final_url}: ${cause.problem}`)
+  if (kind === "html") return unreadFromPage(text, final_url)
+  return makeUnread(kind === "window" ? "window" : "unreadable", `${final_url}: ${cause.problem}`)
 }

@@ -1,56 +1,51 @@
 /**
  * Pages through a list to its end. A shop first cuts a page and then removes entries that this visitor may not buy. So
- * a short page does not mean the end; only an empty page does, and even that page may have lost all its entries. After
- * an empty page, one more page is requested if something seems to be missing: the page before it was full, fewer
- * entries were found than the shop reports, or a previously listed entry was not found.
+ * only an empty page means the end, and even that page may have lost all its entries. One more page is requested after
+ * an empty one if something seems to be missing: the page before it was full, fewer entries were found than the shop
+ * reports, or a previously listed entry was not found.
  */
 import { Effect } from "effect"
 import type { RawFile } from "../../../run/archive/fetch-list.ts"
-import type { Page } from "../../decode/page.ts"
-import { isUnread, type Outcome, type Unread } from "./outcome.ts"
-import type { Fatal, Needs } from "./requests.ts"
+import type { FeedPage } from "../../decode/page.ts"
+import { isUnread, type StoreOutcome, type Unread } from "./outcome.ts"
+import type { LocalFault, RequestNeeds } from "./requests.ts"
 
-/** Ids are held in memory to detect entries that are on two pages. */
-const mostIds = 200_000
+/** Ids are kept in memory, to detect entries that are on two pages. */
+const maxIds = 200_000
 
-export interface Turned {
+interface PageRead {
   readonly raw: RawFile
-  readonly found: Page
-  /** The total number of entries, if the answer states it. */
+  readonly content: FeedPage
   readonly total?: number
 }
 
-export interface List<E, R> {
-  /** Entries of a full page. */
+export interface PagedList<E, R> {
   readonly limit: number
-  /** How many entries the shop reports. It also counts entries that it does not show. */
+  /** Number of entries that the shop reports, which includes entries that it does not show. */
   readonly reported: number | null
-  /** The maximum number of entries. A page that is not full and reaches it is the last one. */
-  readonly atMost?: number
-  /** The highest page number times limit that is answered. */
+  /** A page that is not full and reaches this number of entries is the last one. */
+  readonly maxEntries?: number
+  /** The shop does not return pages beyond this number of entries. */
   readonly window?: number
-  readonly turn: (page: number, before: number) => Effect.Effect<Turned, Fatal | Unread, Needs>
-  /** Whether a previously listed entry is missing from these ids. Absent if nothing is known about previous entries. */
+  readonly fetchPage: (page: number, before: number) => Effect.Effect<PageRead, LocalFault | Unread, RequestNeeds>
+  /** Whether a previously listed entry is missing from these ids. Absent if no previous entries are known. */
   readonly lacks?: (ids: ReadonlySet<string>) => Effect.Effect<boolean, E, R>
-  readonly take: (turned: Turned) => Effect.Effect<void, E, R>
+  readonly takePage: (page: PageRead) => Effect.Effect<void, E, R>
 }
 
-export interface Listed {
-  /** `complete` if the list ended, even if it was empty; the outcome of the first page if that could not be read. */
-  readonly outcome: Outcome
+export interface ReadPages {
+  /** `complete` if the list ended, even an empty one; the outcome of the first page if it could not be read. */
+  readonly outcome: StoreOutcome
   readonly detail: string | null
   readonly pages: number
-  /** Distinct entries. */
   readonly listed: number
-  /** Their native ids. */
   readonly ids: ReadonlySet<string>
   readonly reported: number | null
 }
 
 const isEnd = ({ outcome }: Unread) => outcome === "window" || outcome === "not_found" || outcome === "unreadable"
 
-/** The outcome of a list of which a page cannot be read. */
-const endingOf = (error: Unread, page: number, isBeyond: boolean, isFirst: boolean) => {
+const describeEnding = (error: Unread, page: number, isBeyond: boolean, isFirst: boolean) => {
   const { detail, outcome } = error
   if (isFirst) return { outcome: outcome === "window" ? "unreadable" : outcome, detail } as const
   if (outcome === "budget" || outcome === "window") return { outcome, detail } as const
@@ -58,7 +53,7 @@ const endingOf = (error: Unread, page: number, isBeyond: boolean, isFirst: boole
   return { outcome: "broken_off", detail: `page ${page}: ${detail}` } as const
 }
 
-export const readList = Effect.fnUntraced(function* <E, R>(list: List<E, R>) {
+export const readPages = Effect.fnUntraced(function* <E, R>(list: PagedList<E, R>) {
   const { lacks = () => Effect.succeed(false) } = list
   const seen = new Set<string>()
   const totals = new Set<number>()
@@ -67,30 +62,25 @@ export const readList = Effect.fnUntraced(function* <E, R>(list: List<E, R>) {
   let pages = 0
   let repeated = 0
   let [wasFull, wasEmpty, wasStale] = [false, false, false]
-  const listed = (outcome: Outcome, detail: string | null): Listed => ({
-    outcome,
-    detail,
-    pages,
-    listed: seen.size,
-    ids: seen,
-    reported
-  })
+  const end = (outcome: StoreOutcome, detail: string | null): ReadPages => {
+    return { outcome, detail, pages, listed: seen.size, ids: seen, reported }
+  }
 
-  let turned: Turned | Unread | undefined
+  let result: PageRead | Unread | undefined
   for (let page = 1; ; page++) {
-    turned = undefined // otherwise it would stay in memory while the next page is fetched
-    turned = yield* Effect.catchIf(list.turn(page, seen.size), isUnread, (error) => Effect.succeed(error))
-    if (isUnread(turned)) {
+    result = undefined // frees the page before the next one is fetched
+    result = yield* Effect.catchIf(list.fetchPage(page, seen.size), isUnread, (error) => Effect.succeed(error))
+    if (isUnread(result)) {
       const isBeyond = list.window !== undefined && page * list.limit > list.window
-      const { outcome, detail } = endingOf(turned, page, isBeyond, pages === 0)
-      return listed(outcome, detail)
+      const { outcome, detail } = describeEnding(result, page, isBeyond, pages === 0)
+      return end(outcome, detail)
     }
     pages += 1
-    if (turned.total !== undefined) {
-      totals.add(turned.total)
-      reported = turned.total
+    if (result.total !== undefined) {
+      totals.add(result.total)
+      reported = result.total
     }
-    const { ids, listed: entries } = turned.found
+    const { ids, entryCount: entries } = result.content
     if (entries === 0) {
       if (wasEmpty) break
       const isShort = wasFull || (reported !== null && seen.size < reported)
@@ -98,24 +88,24 @@ export const readList = Effect.fnUntraced(function* <E, R>(list: List<E, R>) {
       ;[wasEmpty, wasFull] = [true, false]
       continue
     }
-    const all = ids.join()
-    if (all === previous) return listed("broken_off", `page ${page} repeats the page before it`)
-    const taken = yield* Effect.catchIf(list.take(turned), isUnread, (error) => Effect.succeed(error))
-    if (isUnread(taken)) return listed("broken_off", `page ${page}: ${taken.detail}`)
+    const idList = ids.join()
+    if (idList === previous) return end("broken_off", `page ${page} repeats the page before it`)
+    const failure = yield* Effect.catchIf(list.takePage(result), isUnread, (error) => Effect.succeed(error))
+    if (isUnread(failure)) return end("broken_off", `page ${page}: ${failure.detail}`)
     const before = seen.size
     for (const id of ids) seen.add(id)
     const fresh = seen.size - before
     repeated += new Set(ids).size - fresh
-    if (!turned.raw.exact) break // a recording without page numbers holds the whole list
-    if (entries < list.limit && seen.size >= (list.atMost ?? Number.POSITIVE_INFINITY)) break
-    if (fresh === 0 && wasStale) return listed("broken_off", `pages ${page - 1} and ${page} hold nothing new`)
-    if (seen.size > mostIds) return listed("window", `more than ${mostIds.toLocaleString("en-US")} are not read`)
-    ;[previous, wasFull, wasEmpty, wasStale] = [all, entries >= list.limit, false, fresh === 0]
+    if (!result.raw.exact) break // a recording without page numbers holds the whole list
+    if (entries < list.limit && seen.size >= (list.maxEntries ?? Number.POSITIVE_INFINITY)) break
+    if (fresh === 0 && wasStale) return end("broken_off", `pages ${page - 1} and ${page} contain nothing new`)
+    if (seen.size > maxIds) return end("window", `more than ${maxIds.toLocaleString("en-US")} are not read`)
+    ;[previous, wasFull, wasEmpty, wasStale] = [idList, entries >= list.limit, false, fresh === 0]
   }
-  if (repeated > 0) return listed("moved", `${repeated} were on two pages`)
-  if (totals.size > 1) return listed("moved", `there were ${[...totals].join(", then ")} of them while they were read`)
+  if (repeated > 0) return end("moved", `${repeated} were on two pages`)
+  if (totals.size > 1) return end("moved", `there were ${[...totals].join(", then ")} of them while they were read`)
   const [total = 0] = totals
   if (seen.size > 0 && seen.size < total)
-    return listed("unclear", `its pages say that there are ${total}, and list ${seen.size}`)
-  return listed("complete", null)
+    return end("unclear", `its pages say that there are ${total}, and list ${seen.size}`)
+  return end("complete", null)
 })

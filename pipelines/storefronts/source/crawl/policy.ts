@@ -1,8 +1,8 @@
-/** The limits for reading stores: requests are paced, and every read ends. */
+/** Limits for reading stores: the pace of requests, the time and the memory. */
 import { Context, type Duration, Semaphore } from "effect"
 import type { LivePolicy } from "../../../run/origins/live.ts"
 
-const mostMegabytes = 32
+const maxPageMegabytes = 32
 
 /** Shopify throttles by client address across all its stores, and limits parallel requests more than frequent ones. */
 export const shopifyLane = "shopify"
@@ -15,10 +15,7 @@ export const ShopifyStores = Context.Reference("larder/pipelines/ShopifyStores",
   defaultValue: () => Semaphore.makeUnsafe(12)
 })
 
-/**
- * The policy for the network. A store that throttles mostly does not say for how long, and keeps throttling for
- * minutes. After a transient failure a request is retried after 3, 6 and 10 seconds.
- */
+/** A store that throttles mostly does not say for how long, and does so for minutes. Retries wait 3, 6 and 10 s. */
 export const storeRequests: Partial<LivePolicy> = {
   interval: "1 second",
   firstPause: "15 seconds",
@@ -37,38 +34,37 @@ export const storeRequests: Partial<LivePolicy> = {
 }
 
 /**
- * Megabytes of page text that one process holds in memory. A page counts from when it is parsed until its rows are
- * staged. Parsed pages take several times as much, so a hundred stores with the largest pages would exhaust the memory.
+ * Megabytes of page text in the memory of one process, from when a page is parsed until its rows are staged. Parsed
+ * pages take several times as much, so a hundred stores with the largest pages would exhaust the memory.
  */
 export const PagesInMemory = Context.Reference("larder/pipelines/PagesInMemory", {
-  defaultValue: () => ({ most: mostMegabytes, pages: Semaphore.makeUnsafe(mostMegabytes) })
+  defaultValue: () => ({ maxMegabytes: maxPageMegabytes, pages: Semaphore.makeUnsafe(maxPageMegabytes) })
 })
 
 export interface StorePolicy {
-  /** For one store, from its first request to its last. Rows read until then are kept. */
+  /** Time for one store, from its first request to its last. Rows read until then are kept. */
   readonly budget: Duration.Input
-  /** For the body of one page: a slow one would hold a turn that other stores wait for. */
-  readonly page: Duration.Input
+  /** Time for the body of one page: other stores wait for a slow one. */
+  readonly pageTimeout: Duration.Input
   /** Bytes after decompression. Pages of 250 products have 2 to 3 MB; the largest files of merchants some GB. */
-  readonly longestPage: number
-  readonly longestFile: number
-  /** Unusable rows of one file; with more of them the file is at fault. */
-  readonly mostRejects: number
+  readonly maxPageBytes: number
+  readonly maxFileBytes: number
+  /** With more unusable rows than this, the file is at fault. */
+  readonly maxRejects: number
   /** A longer robots.txt counts as one that forbids everything. RFC 9309 requires at least 500 KiB. */
-  readonly longestRobots: number
+  readonly maxRobotsBytes: number
   /** A longer `Crawl-delay` is shortened to this: otherwise the budget would end after a few pages. */
-  readonly longestDelay: Duration.Input
-  /** Collections of one store whose members are requested. */
-  readonly mostCollections: number
+  readonly maxDelay: Duration.Input
+  readonly maxCollections: number
 }
 
 export const storePolicy: StorePolicy = {
   budget: "30 minutes",
-  page: "2 minutes",
-  longestPage: 32 << 20,
-  longestFile: 8 * 2 ** 30,
-  mostRejects: 100_000,
-  longestRobots: 512 << 10,
-  longestDelay: "30 seconds",
-  mostCollections: 5000
+  pageTimeout: "2 minutes",
+  maxPageBytes: 32 << 20,
+  maxFileBytes: 8 * 2 ** 30,
+  maxRejects: 100_000,
+  maxRobotsBytes: 512 << 10,
+  maxDelay: "30 seconds",
+  maxCollections: 5000
 }

@@ -16,7 +16,7 @@ import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { Archive } from "../../../run/archive/archive.ts"
 import { archivedRuns, archiveToRepeat, repeated } from "../../../run/archive/archived-runs.ts"
 import { liveOrigin } from "../../../run/origins/live.ts"
-import type { Outcome } from "./outcome.ts"
+import type { StoreOutcome } from "./outcome.ts"
 import type { StorePolicy } from "./policy.ts"
 
 const settings = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ LARDER_PRIVATE_HOSTS: "127.0.0.1" }))
@@ -63,7 +63,7 @@ const on =
     path === "/products.json" && page === which && answer(response, n)
 
 describe("a read that is repeated from the archive", () => {
-  it.live("gives the same for a store that was read whole, in the same currency", () =>
+  it.live("has the same result for a store that was read whole, in the same currency", () =>
     Effect.gen(function* () {
       const pages = [range(1, 250), [], range(251, 262)]
       const headers = { "set-cookie": "cart_currency=NOK" }
@@ -72,7 +72,7 @@ describe("a read that is repeated from the archive", () => {
     })
   )
 
-  it.live("gives the same for a store that answered with HTML at first", () =>
+  it.live("has the same result for a store that answered with HTML at first", () =>
     Effect.gen(function* () {
       const { read } = yield* readTwice(
         { pages: [[1]] },
@@ -82,7 +82,7 @@ describe("a read that is repeated from the archive", () => {
     })
   )
 
-  it.live("gives the same for a read that broke off", () =>
+  it.live("has the same result for a read that broke off", () =>
     Effect.gen(function* () {
       const refuse = on(2, (response) => response.writeHead(403).end() !== undefined)
       const { read } = yield* readTwice({ pages: [range(1, 250), [251]] }, refuse)
@@ -90,7 +90,7 @@ describe("a read that is repeated from the archive", () => {
     })
   )
 
-  it.live("gives the same for a store with more products than can be paged through", () =>
+  it.live("has the same result for a store with more products than can be paged through", () =>
     Effect.gen(function* () {
       const pages = Array.from({ length: 101 }, (_, n) => [n + 1])
       const errors = "Page * Limit exceeds the 25000 limit."
@@ -105,7 +105,7 @@ describe("a read that is repeated from the archive", () => {
     (code: number, headers: Record<string, string> = {}) =>
     (response: ServerResponse) =>
       response.writeHead(code, headers).end() !== undefined
-  const endings: ReadonlyArray<readonly [Outcome, (response: ServerResponse) => boolean]> = [
+  const endings: ReadonlyArray<readonly [StoreOutcome, (response: ServerResponse) => boolean]> = [
     ["blocked", status(403)],
     ["locked", status(402)],
     ["locked", status(302, { location: "/password" })],
@@ -118,7 +118,7 @@ describe("a read that is repeated from the archive", () => {
     ["too_large", (response) => response.end(Buffer.alloc(2 << 20)) !== undefined],
     ["html", html]
   ]
-  it.live.each(endings)("gives the same for a store that failed as %s (case %#)", ([outcome, answer]) =>
+  it.live.each(endings)("has the same result for a store that failed as %s (case %#)", ([outcome, answer]) =>
     Effect.gen(function* () {
       const robots = "User-agent: *\nDisallow: /cart"
       const { read } = yield* readTwice({ pages: [[1]], robots }, on(1, answer))
@@ -126,7 +126,7 @@ describe("a read that is repeated from the archive", () => {
     })
   )
 
-  it.live("gives the same for a store whose robots.txt could not be read", () =>
+  it.live("has the same result for a store whose robots.txt could not be read", () =>
     Effect.gen(function* () {
       const { read } = yield* readTwice({ pages: [[1]] }, ({ path, response }) => {
         if (path === "/robots.txt") response.writeHead(500).end()
@@ -137,7 +137,7 @@ describe("a read that is repeated from the archive", () => {
     })
   )
 
-  it.effect("gives the same for a store that took too long", () =>
+  it.effect("has the same result for a store that took too long", () =>
     Effect.gen(function* () {
       const pages = [range(1, 250), range(251, 500)]
       let isAsked = false

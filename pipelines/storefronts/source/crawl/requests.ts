@@ -1,125 +1,119 @@
 /**
- * Sends the requests of one store: within its time budget, where its robots.txt allows it, and with a size limit for
- * each payload. Any reason why an address cannot be read becomes `Unread`; only a fault of this machine fails the run.
+ * Sends the requests of one store: within its time budget, if its robots.txt allows it, and with a size limit for each
+ * payload. Any reason why an address cannot be read becomes `Unread`; only a fault of this machine fails the run.
  */
 import { Clock, Duration, Effect, FileSystem } from "effect"
 import { Archive } from "../../../run/archive/archive.ts"
 import { type ArchiveUnwritable, type RawFile, RawFileDamaged } from "../../../run/archive/fetch-list.ts"
 import { type Ask, GivenUp, type Origin, type OriginError } from "../../../run/origins/origin.ts"
-import { pageText } from "../../decode/payload-text.ts"
-import { isUnread, type Unread, unread, unreadOf, unreadOfAnswer, unreadOfPage } from "./outcome.ts"
+import { decodePage } from "../../decode/payload-text.ts"
+import { isUnread, makeUnread, type Unread, unreadFromAnswer, unreadFromError, unreadFromPage } from "./outcome.ts"
 import { PagesInMemory, type StorePolicy } from "./policy.ts"
 import { makeRobots } from "./robots.ts"
 
-export type Fatal = ArchiveUnwritable | RawFileDamaged
-export type Needs = Archive | Origin | FileSystem.FileSystem
+export type LocalFault = ArchiveUnwritable | RawFileDamaged
+export type RequestNeeds = Archive | Origin | FileSystem.FileSystem
 
-const orUnread = (error: OriginError | Fatal | Unread): Fatal | Unread =>
+const orUnread = (error: OriginError | LocalFault | Unread): LocalFault | Unread =>
   error._tag === "Unread" || error._tag === "ArchiveUnwritable" || error._tag === "RawFileDamaged"
     ? error
-    : unreadOf(error)
+    : unreadFromError(error)
 
-export const textOf = Effect.fnUntraced(function* ({ content_type, file, path }: RawFile) {
+export const readPageText = Effect.fnUntraced(function* ({ content_type, file, path }: RawFile) {
   const fs = yield* FileSystem.FileSystem
   const damaged = (error: Error) => new RawFileDamaged({ file, problem: `cannot be read (${error.message})` })
   const bytes = yield* Effect.mapError(fs.readFile(path), damaged)
-  return pageText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), content_type)
+  return decodePage(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), content_type)
 })
 
 const megabyte = 1 << 20
 
-/** Memory for one page of a store at a time: held until the store requests its next page, or its scope ends. */
-const makeRoom = Effect.gen(function* () {
-  const { most, pages } = yield* PagesInMemory
-  let held = 0
-  const leave = Effect.suspend(() => {
-    const permits = held
-    held = 0
+/** Reserves memory for one page of a store, until the store requests its next page or its scope ends. */
+const makePageMemory = Effect.gen(function* () {
+  const { maxMegabytes, pages } = yield* PagesInMemory
+  let reserved = 0
+  const release = Effect.suspend(() => {
+    const permits = reserved
+    reserved = 0
     return pages.release(permits)
   })
-  yield* Effect.addFinalizer(() => leave)
-  const enter = ({ bytes }: RawFile) =>
+  yield* Effect.addFinalizer(() => release)
+  const reserve = ({ bytes }: RawFile) =>
     Effect.uninterruptibleMask((restore) =>
-      Effect.map(restore(pages.take(Math.min(Math.ceil(bytes / megabyte), most))), (permits) => {
-        held = permits
+      Effect.map(restore(pages.take(Math.min(Math.ceil(bytes / megabyte), maxMegabytes))), (permits) => {
+        reserved = permits
       })
     )
-  return { enter, leave }
+  return { reserve, release }
 })
 
-/** `lane` is that of the store's platform. One page at a time is held in memory, the last one until the scope ends. */
-export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane?: string) {
+/** `lane` is shared by all stores of a platform. One page at a time is in memory, the last one until the scope ends. */
+export const makeStoreRequests = Effect.fnUntraced(function* (policy: StorePolicy, lane?: string) {
   const startedAt = yield* Clock.currentTimeMillis
-  const common = { within: policy.page, ...(lane === undefined ? {} : { lane }) }
+  const common = { within: policy.pageTimeout, ...(lane === undefined ? {} : { lane }) }
 
   const fetch = Effect.fnUntraced(function* (ask: Ask) {
     const archive = yield* Archive
     const left = startedAt + Duration.toMillis(policy.budget) - (yield* Clock.currentTimeMillis)
     const problem = `${Duration.format(Duration.fromInputUnsafe(policy.budget))} were not enough`
-    const over = new GivenUp({ url: ask.url, reason: "budget", problem })
-    return yield* archive.fetch({ ...ask, patience: { left, over } })
+    const outOfTime = new GivenUp({ url: ask.url, reason: "budget", problem })
+    return yield* archive.fetch({ ...ask, patience: { left, over: outOfTime } })
   })
 
-  const unknownRules = (error: OriginError) => {
-    const { detail, outcome } = unreadOf(error)
-    const why = `nothing is asked where robots.txt cannot be read: ${detail}`
-    return Effect.fail(unread(outcome === "too_large" ? "forbidden" : outcome, why))
+  const failWithoutRules = (error: OriginError) => {
+    const { detail, outcome } = unreadFromError(error)
+    const why = `nothing is requested if robots.txt cannot be read: ${detail}`
+    return Effect.fail(makeUnread(outcome === "too_large" ? "forbidden" : outcome, why))
   }
-  const allAllowed = () => Effect.succeed(undefined)
   const robots = makeRobots(
     (url: string) =>
       Effect.flatMap(
-        fetch({ ...common, url, accept: "text/plain, */*;q=0.1", longest: policy.longestRobots }),
-        textOf
+        fetch({ ...common, url, accept: "text/plain, */*;q=0.1", longest: policy.maxRobotsBytes }),
+        readPageText
       ).pipe(
-        Effect.catchTags({
-          AccessDenied: allAllowed,
-          RefusedByUpstream: allAllowed,
-          NotRecorded: allAllowed,
-          UpstreamUnavailable: unknownRules,
-          AnswerTooLarge: unknownRules,
-          GivenUp: (error) => Effect.fail(unreadOf(error)),
-          ForbiddenAddress: unknownRules,
-          RecordingUnreadable: unknownRules
-        })
+        Effect.catchTag(["AccessDenied", "RefusedByUpstream", "NotRecorded"], () => Effect.succeed(undefined)),
+        Effect.catchTag("GivenUp", (error) => Effect.fail(unreadFromError(error))),
+        Effect.catchTag(
+          ["UpstreamUnavailable", "AnswerTooLarge", "ForbiddenAddress", "RecordingUnreadable"],
+          failWithoutRules
+        )
       ),
-    policy.longestDelay
+    policy.maxDelay
   )
 
-  /** The target of a redirect has rules too, even on the same host. A robots.txt itself may be redirected anywhere. */
-  const judge = Effect.fnUntraced(function* (to: URL) {
-    if (/\/password\/?$/.test(to.pathname)) return yield* unreadOfPage("", to.origin + to.pathname)
+  /** A redirect's target has rules too, even on the same host. A robots.txt itself may be redirected anywhere. */
+  const checkRedirect = Effect.fnUntraced(function* (to: URL) {
+    if (/\/password\/?$/.test(to.pathname)) return yield* unreadFromPage("", to.origin + to.pathname)
     return yield* robots.allow(to.href, to.pathname) // the query may be signed, so it is not shown
   })
 
-  /** Fetches one payload. */
   const get = Effect.fnUntraced(function* (ask: Ask) {
-    const context = yield* Effect.context<Needs>()
-    const wish = yield* robots.allow(ask.url)
+    const context = yield* Effect.context<RequestNeeds>()
+    const pace = yield* robots.allow(ask.url)
     const mayFollow = (to: URL) =>
-      judge(to).pipe(
+      checkRedirect(to).pipe(
         Effect.catchIf(isUnread, ({ detail: problem, outcome: reason }) =>
           Effect.fail(new GivenUp({ url: ask.url, reason, problem }))
         ),
-        Effect.catchIf((error): error is Fatal => !(error instanceof GivenUp), Effect.die),
+        Effect.catchIf((error): error is LocalFault => !(error instanceof GivenUp), Effect.die),
         Effect.provideContext(context)
       )
-    return yield* Effect.mapError(fetch({ ...common, ...wish, mayFollow, ...ask }), orUnread)
+    return yield* Effect.mapError(fetch({ ...common, ...pace, mayFollow, ...ask }), orUnread)
   })
 
-  const room = yield* makeRoom
+  const memory = yield* makePageMemory
 
-  /** Fetches a page of a list. If something else arrives, such as a bot check, the page is requested once more. */
+  /** Fetches a page of a list. If the response is something else, such as a bot check, requests it once more. */
   const page = <A>(url: string, wants: ReadonlyArray<string>, read: (text: string) => A) => {
     const attempt = Effect.gen(function* () {
-      yield* room.leave // the previous page has been staged
-      const raw = yield* get({ url, accept: "application/json", longest: policy.longestPage, wants })
-      yield* room.enter(raw)
-      const text = yield* textOf(raw)
+      yield* memory.release // the previous page has been staged
+      const raw = yield* get({ url, accept: "application/json", longest: policy.maxPageBytes, wants })
+      yield* memory.reserve(raw)
+      const text = yield* readPageText(raw)
       try {
-        return { raw, found: read(text) }
+        return { raw, content: read(text) }
       } catch (cause) {
-        return yield* unreadOfAnswer(cause, text, raw.final_url) ?? Effect.die(cause)
+        return yield* unreadFromAnswer(cause, text, raw.final_url) ?? Effect.die(cause)
       }
     })
     return Effect.catchIf(
@@ -130,4 +124,4 @@ export const makeAsking = Effect.fnUntraced(function* (policy: StorePolicy, lane
   }
   return { get, page }
 })
-export type Asking = Effect.Success<ReturnType<typeof makeAsking>>
+export type StoreRequests = Effect.Success<ReturnType<typeof makeStoreRequests>>

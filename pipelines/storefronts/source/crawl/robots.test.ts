@@ -4,7 +4,7 @@ import { startUpstream, type Upstream } from "@larder/test/support/pipelines/ups
 import { Effect } from "effect"
 import fc from "fast-check"
 import { storePolicy } from "./policy.ts"
-import { robotsRules } from "./robots.ts"
+import { parseRobots } from "./robots.ts"
 
 const shop = { pages: [[1, 2]], collections: { all: [[1]] } }
 const rules = (...lines: ReadonlyArray<string>) => lines.join("\n")
@@ -38,7 +38,7 @@ describe("a robots.txt", () => {
     })
   )
 
-  it.live("is obeyed in its rules for our name, not in those for all", () =>
+  it.live("applies with its rules for our name, not with those for all", () =>
     Effect.gen(function* () {
       const robots = rules("User-agent: *", "Disallow: /", "", "User-agent: larder", "Disallow: /cart")
       const { read } = yield* readShop({ ...shop, robots })
@@ -72,7 +72,7 @@ describe("a robots.txt", () => {
     })
   )
 
-  it.live.each([401, 403, 404, 410])("allows everything when it is answered with %i", (status) =>
+  it.live.each([401, 403, 404, 410])("allows everything if its status is %i", (status) =>
     Effect.gen(function* () {
       const { read } = yield* readShop(
         shop,
@@ -82,7 +82,7 @@ describe("a robots.txt", () => {
     })
   )
 
-  it.live("is obeyed when it comes after two failures", () =>
+  it.live("is obeyed if it arrives after two failures", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop(
         shop,
@@ -95,7 +95,7 @@ describe("a robots.txt", () => {
   it.live.each([
     ["with 500", 500, "unreachable"],
     ["with 429", 429, "throttled"]
-  ] as const)("prevents every other request when it is always answered %s", ([, status, outcome]) =>
+  ] as const)("prevents every other request if the response is always %s", ([, status, outcome]) =>
     Effect.gen(function* () {
       const { asked, read } = yield* readShop(
         shop,
@@ -115,7 +115,7 @@ describe("a robots.txt", () => {
 
   it.live("is obeyed at its maximum length, and forbids everything one byte above it", () =>
     Effect.gen(function* () {
-      const policy = { longestRobots: 200 }
+      const policy = { maxRobotsBytes: 200 }
       const robots = rules("User-agent: *", "Disallow: /collections", "#").padEnd(200, "#")
       const heeded = yield* readShop({ ...shop, robots }, undefined, { policy })
       const refused = yield* readShop({ ...shop, robots: `${robots}#` }, undefined, { policy })
@@ -123,14 +123,14 @@ describe("a robots.txt", () => {
       assert.notInclude(heeded.asked.join(), "collections")
       assert.deepStrictEqual([refused.read.outcome, [...new Set(refused.asked)]], ["forbidden", ["/robots.txt"]])
       assert.match(refused.read.detail ?? "", /robots\.txt: more than 200 bytes/)
-      assert.strictEqual(storePolicy.longestRobots, 524_288)
+      assert.strictEqual(storePolicy.maxRobotsBytes, 524_288)
     })
   )
 
   it.live("can slow requests down only up to our own limit", () =>
     Effect.gen(function* () {
       const robots = rules("User-agent: *", "Crawl-delay: 10")
-      const policy = { longestDelay: "20 millis", budget: "30 seconds" } as const
+      const policy = { maxDelay: "20 millis", budget: "30 seconds" } as const
       const { asked, read } = yield* readShop({ ...shop, robots }, undefined, { policy })
       assert.strictEqual(read.outcome, "complete")
       assert.isAbove(asked.length, 5)
@@ -212,7 +212,7 @@ describe("the robots.txt of a redirect's target", () => {
 })
 
 const allows = (path: string, ...lines: ReadonlyArray<string>) =>
-  robotsRules(lines.join("\n"), "larder").allows(new URL(`https://shop.example${path}`))
+  parseRobots(lines.join("\n"), "larder").allows(new URL(`https://shop.example${path}`))
 
 describe("rules of a robots.txt", () => {
   it.each([
@@ -229,11 +229,11 @@ describe("rules of a robots.txt", () => {
     ["/caf%C3%A9", "Disallow: /caf%c3%a9", false],
     ["/cart", "disallow : /cart # not the cart", false],
     ["/a", "Disallow: cart", true]
-  ])("say of %s by %j: %s", (path, rule, expected) => {
+  ])("decide on %s by %j: %s", (path, rule, expected) => {
     assert.strictEqual(allows(path, "User-agent: *", rule), expected)
   })
 
-  it("take the longest pattern, and Allow between two of one length", () => {
+  it("apply the longest pattern, and Allow between two of the same length", () => {
     const rules = ["User-agent: *", "Disallow: /a", "Allow: /a/b", "Disallow: /a/b/*c", "Allow: /x", "Disallow: /x"]
     assert.deepStrictEqual(
       ["/a", "/a/b", "/a/b/1c", "/x"].map((path) => allows(path, ...rules)),
@@ -241,18 +241,18 @@ describe("rules of a robots.txt", () => {
     )
   })
 
-  it("are those for our name, in as many groups as there are, else those for all", () => {
+  it("are those for our name, in any number of groups, or else those for all", () => {
     const rules = ["User-agent: *", "Disallow: /", "User-agent: other", "User-agent: Larder/2.0", "Disallow: /a", ""]
     const more = ["User-agent: larder", "Sitemap: https://shop.example/s.xml", "Disallow: /b", "Crawl-delay: 2.5"]
     assert.deepStrictEqual(
       ["/a", "/b", "/c"].map((path) => allows(path, ...rules, ...more)),
       [false, false, true]
     )
-    assert.strictEqual(robotsRules([...rules, ...more].join("\r\n"), "larder").delay, 2.5)
+    assert.strictEqual(parseRobots([...rules, ...more].join("\r\n"), "larder").delay, 2.5)
     assert.isFalse(allows("/c", ...rules.slice(0, 2)))
   })
 
-  it("match patterns as an expression does", () => {
+  it("match patterns like a regular expression", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "b", "*", "$", "/"), maxLength: 8 })
     const path = fc.string({ unit: fc.constantFrom("a", "b", "/"), maxLength: 12 })
     fc.assert(
@@ -271,21 +271,21 @@ describe("rules of a robots.txt", () => {
     )
   })
 
-  it("hold many addresses against 500 KiB of patterns, which a parser for each character would do for minutes", () => {
+  it("match many addresses against 500 KiB of patterns in a moment, which would take minutes character by character", () => {
     const lines = Array.from({ length: 28_000 }, (_, n) => `Disallow: /*a*${n.toString(36)}`)
-    const { allows: allowsAll } = robotsRules(`User-agent: *\n${lines.join("\n")}\n`, "larder")
+    const { allows: allowsAll } = parseRobots(`User-agent: *\n${lines.join("\n")}\n`, "larder")
     const path = "/collections/~~/products.json?limit=250&page="
     const allowed = Array.from({ length: 20 }, (_, page) => allowsAll(new URL(`https://shop.example${path}~${page}`)))
     assert.lengthOf(allowed, 20)
   })
 
-  it("of a group with as many names as rules are kept once: the square of them would not fit into memory", () => {
+  it("are kept once for a group with as many names as rules, whose square would not fit into memory", () => {
     const numbers = Array.from({ length: 20_000 }, (_, n) => n)
     const names = ["*", "Larder", ...numbers.flatMap((n) => [`bot${n}`, "larder", "*"])]
     const lines = [...names.map((agent) => `User-agent:${agent}`), ...numbers.map((n) => `Disallow:/${n}a`)]
     assert.isAbove(lines.join("\n").length, 500 << 10)
     const before = process.memoryUsage().heapUsed
-    const { allows: allowsAll } = robotsRules(lines.join("\n"), "larder")
+    const { allows: allowsAll } = parseRobots(lines.join("\n"), "larder")
     assert.isBelow(process.memoryUsage().heapUsed - before, 200 << 20)
     const isAllowed = (path: string) => allowsAll(new URL(`https://shop.example${path}`))
     assert.deepStrictEqual(["/7a", "/19999a", "/20000a"].map(isAllowed), [false, false, true])

@@ -1,13 +1,11 @@
 /**
- * The robots.txt of each host that one store is read from, fetched once per host.
- *
- * The rules of one robots.txt for one crawler, by RFC 9309: the longest pattern that matches an address decides, and
- * `Allow` wins between patterns of equal length. The rules are compiled once and matched fast, whatever a host serves:
- * 500 KiB of patterns with `*` take some milliseconds per address. The parsers on npm compare each address with each
- * character of each rule, which takes seconds.
+ * The robots.txt of each host of a store, fetched once per host. By RFC 9309, the longest pattern that matches an
+ * address decides, and `Allow` wins between patterns of equal length. The rules are compiled once: 500 KiB of patterns
+ * with `*` take some milliseconds per address. The parsers on npm compare each address with each character of each
+ * rule, which takes seconds.
  */
 import { Duration, Effect } from "effect"
-import { unread } from "./outcome.ts"
+import { makeUnread } from "./outcome.ts"
 
 interface Wildcard {
   /** The texts between the `*`. The first one begins the path, and the last one ends it if `isWhole`. */
@@ -22,41 +20,41 @@ interface Rule {
   readonly allow: boolean
 }
 
-const encoded = (path: string) =>
+const encodePath = (path: string) =>
   encodeURI(path.replace(/\p{Cs}/gu, ""))
     .replaceAll("%25", "%")
     .replace(/%[0-9a-f]{2}/gi, (code) => code.toUpperCase())
 
 /** Percent-encodes characters beyond ASCII, with encodings in upper case: `/ä` and `/%c3%a4` are the same. */
-const normalised = (path: string) => (/^[!-$&-~]*$/.test(path) ? path : encoded(path))
+const normalizePath = (path: string) => (/^[!-$&-~]*$/.test(path) ? path : encodePath(path))
 
-const fits = ({ isWhole, parts }: Wildcard, path: string): boolean => {
+const matches = ({ isWhole, parts }: Wildcard, path: string): boolean => {
   const [first = "", ...others] = parts
   if (!path.startsWith(first)) return false
   let at = first.length
   const last = isWhole ? others.pop() : undefined
   for (const part of others) {
-    const found = path.indexOf(part, at)
-    if (found === -1) return false
-    at = found + part.length
+    const index = path.indexOf(part, at)
+    if (index === -1) return false
+    at = index + part.length
   }
   return last === undefined || (path.length - last.length >= at && path.endsWith(last))
 }
 
-const stronger = (a: Rule | undefined, b: Rule): Rule => {
+const pickStronger = (a: Rule | undefined, b: Rule): Rule => {
   if (a === undefined || b.length > a.length) return b
   return b.length === a.length && b.allow ? b : a
 }
 
-class Group {
+class RuleGroup {
   readonly #prefixes = new Map<string, boolean>()
   readonly #whole = new Map<string, boolean>()
   readonly #wildcards: Array<Wildcard> = []
   delay = 0
 
-  add(written: string, allow: boolean) {
-    if (written === "") return
-    const pattern = normalised(written).replace(/\*+/g, "*")
+  add(rule: string, allow: boolean) {
+    if (rule === "") return
+    const pattern = normalizePath(rule).replace(/\*+/g, "*")
     const isWhole = pattern.endsWith("$")
     const path = isWhole ? pattern.slice(0, -1) : pattern
     if (path.includes("*")) this.#wildcards.push({ parts: path.split("*"), isWhole, length: pattern.length, allow })
@@ -70,65 +68,62 @@ class Group {
     let rule: Rule | undefined
     for (let length = 1; length <= path.length; length++) {
       const allow = this.#prefixes.get(path.slice(0, length))
-      if (allow !== undefined) rule = stronger(rule, { length, allow })
+      if (allow !== undefined) rule = pickStronger(rule, { length, allow })
     }
     const allow = this.#whole.get(path)
-    if (allow !== undefined) rule = stronger(rule, { length: path.length + 1, allow })
+    if (allow !== undefined) rule = pickStronger(rule, { length: path.length + 1, allow })
     for (const wildcard of this.#wildcards) {
-      const isStronger = rule === undefined || stronger(rule, wildcard) !== rule
-      if (isStronger && fits(wildcard, path)) rule = wildcard
+      const isStronger = rule === undefined || pickStronger(rule, wildcard) !== rule
+      if (isStronger && matches(wildcard, path)) rule = wildcard
     }
     return rule?.allow ?? true
   }
 }
 
-export interface RobotsRules {
-  /** Decides by the path and the query. */
+interface RobotsRules {
   readonly allows: (url: URL) => boolean
   /** Seconds between two requests; 0 if none are stated. */
   readonly delay: number
 }
 
 /**
- * The rules of the group that names the crawler, or else of the group for all. `name` is in lower case. Rules of other
- * groups are not kept: a group may have as many names as rules, so keeping them all takes memory quadratic in the file
- * size.
+ * The rules of the group that names the crawler, or else of the group for all. `name` is in lower case. Other groups
+ * are not kept: a group may have as many names as rules, so all of them would take memory quadratic in the file size.
  */
-export const robotsRules = (text: string, name: string): RobotsRules => {
-  const groups = new Map<string, Group>()
-  const open = new Set<Group>()
+export const parseRobots = (text: string, name: string): RobotsRules => {
+  const groups = new Map<string, RuleGroup>()
+  const open = new Set<RuleGroup>()
   let isNaming = false
-  for (const written of text.replace(/^\uFEFF/, "").split(/\r\n?|\n/)) {
-    const [, field = "", value = ""] = /^\s*([a-z-]+)\s*:\s*([^#]*)/i.exec(written) ?? []
+  for (const line of text.replace(/^\uFEFF/, "").split(/\r\n?|\n/)) {
+    const [, field = "", value = ""] = /^\s*([a-z-]+)\s*:\s*([^#]*)/i.exec(line) ?? []
     const key = field.toLowerCase()
     if (key === "user-agent") {
       if (!isNaming) open.clear()
       isNaming = true
       const agent = (value.split("/")[0] ?? "").trim().toLowerCase()
       if (agent !== name && agent !== "*") continue
-      const group = groups.get(agent) ?? new Group()
+      const group = groups.get(agent) ?? new RuleGroup()
       groups.set(agent, group)
       open.add(group)
     } else if (key === "allow" || key === "disallow" || key === "crawl-delay") {
       isNaming = false
-      const stated = value.trim()
+      const text = value.trim()
       for (const group of open) {
-        if (key === "crawl-delay") group.delay = Number(stated) > 0 ? Number(stated) : 0
-        else group.add(stated, key === "allow")
+        if (key === "crawl-delay") group.delay = Number(text) > 0 ? Number(text) : 0
+        else group.add(text, key === "allow")
       }
     }
   }
-  const group = groups.get(name) ?? groups.get("*") ?? new Group()
-  return { allows: ({ pathname, search }) => group.allows(normalised(pathname + search)), delay: group.delay }
+  const group = groups.get(name) ?? groups.get("*") ?? new RuleGroup()
+  return { allows: ({ pathname, search }) => group.allows(normalizePath(pathname + search)), delay: group.delay }
 }
 
-/** The name by which a robots.txt addresses us: the one in our `User-Agent`, without its version. */
-const us = "larder"
+const crawlerName = "larder"
 
-/** `read` returns undefined if there is no robots.txt, or none that we may read: then everything is allowed. */
+/** `read` returns undefined if there is no robots.txt or we may not read it: then everything is allowed. */
 export const makeRobots = <E, R>(
   read: (url: string) => Effect.Effect<string | undefined, E, R>,
-  longestDelay: Duration.Input
+  maxDelay: Duration.Input
 ) => {
   const known = new Map<string, RobotsRules | undefined>()
 
@@ -136,22 +131,22 @@ export const makeRobots = <E, R>(
     if (known.has(origin)) return known.get(origin)
     const url = `${origin}/robots.txt`
     const text = yield* read(url)
-    const rules = text === undefined ? undefined : robotsRules(text, us)
+    const rules = text === undefined ? undefined : parseRobots(text, crawlerName)
     known.set(origin, rules)
     return rules
   })
 
-  /** Fails if the address may not be requested. Otherwise returns the interval that its host asks for. */
+  /** Fails if the address may not be requested. Otherwise returns the interval that its host requests. */
   const allow = Effect.fnUntraced(function* (url: string, shown?: string) {
     const address = new URL(url)
     const { origin, pathname, protocol, search } = address
     if (protocol !== "http:" && protocol !== "https:") return {}
     const rules = yield* rulesOf(origin)
     if (rules?.allows(address) === false) {
-      return yield* unread("forbidden", `${origin}/robots.txt forbids ${shown ?? pathname + search}`)
+      return yield* makeUnread("forbidden", `${origin}/robots.txt forbids ${shown ?? pathname + search}`)
     }
     const delay = rules?.delay ?? 0
-    return delay > 0 ? { interval: Math.min(delay * 1000, Duration.toMillis(longestDelay)) } : {}
+    return delay > 0 ? { interval: Math.min(delay * 1000, Duration.toMillis(maxDelay)) } : {}
   })
   return { allow }
 }

@@ -1,111 +1,94 @@
 /**
- * Reads the collections of a Shopify store and their members. The `products_count` of collections is wrong in most
- * stores: it also counts products that are not shown. So the members of each collection are requested, one collection
- * at a time. If as many are found as it counts, no empty page is requested. A failure here leaves the products as they
- * were read, and the read incomplete.
+ * Reads the collections of a Shopify store and their members. `products_count` of a collection is wrong in most stores:
+ * it also counts products that are not shown. So the members of each collection are requested, one collection at a
+ * time. If as many are found as it counts, no empty page is requested. A failure here makes the read incomplete, but
+ * leaves the products as they were read.
  */
 import { Effect } from "effect"
-import { isObject, objectsOf, parseAnswer } from "../../decode/answers.ts"
+import { isObject, parseAnswer, pickObjects } from "../../decode/answers.ts"
 import { readCollections, readMembers } from "../../decode/json/shopify-json.ts"
-import { idOf } from "../../decode/page.ts"
-import { Judged } from "../../decode/stated.ts"
-import { isUnread, type Outcome } from "./outcome.ts"
-import { readList } from "./pages.ts"
-import type { Asking } from "./requests.ts"
-import type { Take } from "./store-read.ts"
+import { parseId } from "../../decode/page.ts"
+import { FeedStats } from "../../decode/typed-fields.ts"
+import { isUnread, type StoreOutcome } from "./outcome.ts"
+import { readPages } from "./pages.ts"
+import type { StoreRequests } from "./requests.ts"
+import type { TakeRows } from "./store-read.ts"
 
 interface Sources<E, R> {
-  readonly asking: Asking
+  readonly requests: StoreRequests
   readonly limit: number
   readonly window: number
   readonly addressOf: (path: string, page: number) => string
-  readonly take: Take<E, R>
-  /** How many collections the store reports. */
+  readonly take: TakeRows<E, R>
+  /** Number of collections that the store reports. */
   readonly reported: number | null
-  /** Maximum number of collections whose members are requested. */
-  readonly most: number
-}
-
-export interface CollectionsRead {
-  readonly outcome: Outcome
-  readonly detail: string | null
-  readonly pages: number
-  readonly listed: number
-}
-
-interface ToRead {
-  readonly native_id: string
-  readonly handle: string
+  /** Members of further collections are not requested. */
+  readonly maxCollections: number
 }
 
 /** The product counts above 0 that the collections of a page state, with the ids of the collections. */
-const countsIn = (text: string) => {
+const readCounts = (text: string) => {
   const answer = parseAnswer(text)
-  return objectsOf(isObject(answer) ? answer.collections : undefined).flatMap(({ id, products_count }) => {
-    const native_id = idOf(id)
+  return pickObjects(isObject(answer) ? answer.collections : undefined).flatMap(({ id, products_count }) => {
+    const native_id = parseId(id)
     const isCount = typeof products_count === "number" && products_count > 0
     return native_id !== null && isCount ? [[native_id, products_count] as const] : []
   })
 }
 
 /** Outcomes that end the loop: the next collection would fail too. */
-const isHopeless = (outcome: Outcome) =>
+const wouldRepeat = (outcome: StoreOutcome) =>
   outcome === "throttled" || outcome === "unreachable" || outcome === "broken_off"
 
-/** Members of a collection are sorted by demand and may change places at any time: the next read corrects this. */
-const isFine = (outcome: Outcome) => outcome === "complete" || outcome === "moved"
+/** Members of a collection are sorted by demand and may move at any time, which the next read corrects. */
+const isAcceptable = (outcome: StoreOutcome) => outcome === "complete" || outcome === "moved"
 
 /** Shops may have an empty collection or two. If all of many are empty, the products are sold elsewhere. */
 const isHeadless = (collections: number, members: number) => collections > 2 && members === 0
 
 export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources: Sources<E, R>) {
-  const { addressOf, asking, limit, most, reported, take, window } = sources
-  const toRead: Array<ToRead> = []
+  const { addressOf, requests, limit, maxCollections, reported, take, window } = sources
+  const collections: Array<{ readonly native_id: string; readonly handle: string }> = []
   const counts = new Map<string, number>()
-  const judged = new Judged()
-  const list = yield* readList({
+  const stats = new FeedStats()
+  const list = yield* readPages({
     limit,
     reported: null,
-    turn: (page) =>
-      asking.page(addressOf("collections.json", page), [], (text) => {
-        const found = readCollections(text, judged)
-        for (const [native_id, count] of countsIn(text)) counts.set(native_id, count)
-        return found
+    fetchPage: (page) =>
+      requests.page(addressOf("collections.json", page), [], (text) => {
+        const content = readCollections(text, stats)
+        for (const [native_id, count] of readCounts(text)) counts.set(native_id, count)
+        return content
       }),
-    take: ({ found, raw }) => {
-      for (const { handle, native_id } of found.batch.collections) {
-        if (handle !== null) toRead.push({ handle, native_id })
+    takePage: ({ content, raw }) => {
+      for (const { handle, native_id } of content.batch.collections) {
+        if (handle !== null) collections.push({ handle, native_id })
       }
-      return take(found.batch, raw)
+      return take(content.batch, raw)
     }
   })
   let { pages } = list
-  let members = 0
-  const ended = (outcome: Outcome, detail: string | null): CollectionsRead => ({
-    outcome,
-    detail,
-    pages,
-    listed: list.listed
-  })
+  let memberCount = 0
+  const ended = (outcome: StoreOutcome, detail: string | null) => ({ outcome, detail, pages, listed: list.listed })
   const brokenOff = (detail: string | null) => ended("broken_off", `its collections: ${detail}`)
   if (list.outcome === "window" || list.outcome === "budget") return ended(list.outcome, list.detail)
-  if (!isFine(list.outcome)) return brokenOff(list.detail)
-  const fault = judged.fault()
+  if (!isAcceptable(list.outcome)) return brokenOff(list.detail)
+  const fault = stats.findFault()
   if (fault !== null) return brokenOff(fault)
   if (list.listed === 0 && reported !== null && reported > 0) return brokenOff(`it reports ${reported} and lists none`)
 
   let problem: string | undefined
-  for (const { handle, native_id } of toRead.slice(0, most)) {
+  for (const { handle, native_id } of collections.slice(0, maxCollections)) {
     const path = `collections/${encodeURIComponent(handle)}/products.json`
     let isGone = false
-    const atMost = counts.get(native_id)
-    const own = yield* readList({
+    const maxEntries = counts.get(native_id)
+    const memberPages = yield* readPages({
       limit,
-      ...(atMost === undefined ? {} : { atMost }),
+      ...(maxEntries === undefined ? {} : { maxEntries }),
       window,
       reported: null,
-      turn: (page, before) =>
-        asking
+      fetchPage: (page, before) =>
+        requests
           .page(addressOf(path, page), [], (text) => readMembers(text, native_id, before))
           .pipe(
             Effect.tapError((error) =>
@@ -114,17 +97,18 @@ export const readShopifyCollections = Effect.fnUntraced(function* <E, R>(sources
               })
             )
           ),
-      take: ({ found, raw }) => take(found.batch, raw)
+      takePage: ({ content, raw }) => take(content.batch, raw)
     })
-    pages += own.pages
-    members += own.listed
-    if (isFine(own.outcome) || isGone) continue // hidden, or gone since it was listed: it has no members
-    if (own.outcome === "budget") return ended("budget", own.detail)
-    problem ??= `members of ${handle}: ${own.detail}`
-    if (isHopeless(own.outcome)) break
+    pages += memberPages.pages
+    memberCount += memberPages.listed
+    if (isAcceptable(memberPages.outcome) || isGone) continue // hidden, or gone since it was listed: it has no members
+    if (memberPages.outcome === "budget") return ended("budget", memberPages.detail)
+    problem ??= `members of ${handle}: ${memberPages.detail}`
+    if (wouldRepeat(memberPages.outcome)) break
   }
   if (problem !== undefined) return brokenOff(problem)
-  if (toRead.length > most) return brokenOff(`members of ${most} of ${toRead.length} were read`)
-  if (isHeadless(toRead.length, members)) return brokenOff(`none of the ${toRead.length} lists a product`)
+  if (collections.length > maxCollections)
+    return brokenOff(`members of ${maxCollections} of ${collections.length} were read`)
+  if (isHeadless(collections.length, memberCount)) return brokenOff(`none of the ${collections.length} lists a product`)
   return list.outcome === "moved" ? ended("moved", `its collections: ${list.detail}`) : ended("complete", null)
 })

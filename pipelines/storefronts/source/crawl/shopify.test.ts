@@ -12,7 +12,7 @@ const meta = {
 }
 
 describe("pages of products", () => {
-  it.live("are read on after short pages in the middle", () =>
+  it.live("continue after short pages in the middle", () =>
     Effect.gen(function* () {
       const pages = [range(1, 250), range(251, 495), range(496, 745), range(746, 748)]
       const { asked, products, read } = yield* readShop({ pages })
@@ -24,14 +24,14 @@ describe("pages of products", () => {
     })
   )
 
-  it.live("are read on after an empty page that follows a full one", () =>
+  it.live("continue after an empty page that follows a full one", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop({ pages: [range(1, 250), [], range(251, 262)] })
       assert.deepStrictEqual([read.outcome, read.products_read], ["complete", 262])
     })
   )
 
-  it.live("are read on after an empty page while the shop reports more products", () =>
+  it.live("continue after an empty page if the shop reports more products", () =>
     Effect.gen(function* () {
       const shop = { pages: [range(1, 10), [], [11, 12]], meta: { ...meta, published_products_count: 12 } }
       const { asked, read } = yield* readShop(shop)
@@ -43,7 +43,7 @@ describe("pages of products", () => {
     })
   )
 
-  it.live("make the read partial when they overlap, because a product may have been passed over", () =>
+  it.live("make the read partial when they overlap, because a product may have been missed", () =>
     Effect.gen(function* () {
       const { products, read } = yield* readShop({ pages: [range(1, 250), range(250, 300)] })
       assert.deepStrictEqual([read.outcome, read.fetch_status, read.products_read], ["moved", "partial", 300])
@@ -101,7 +101,7 @@ describe("the limit of paging", () => {
   it.live.each([
     ["as 400", 400, { errors }],
     ["as 200 with errors", 200, { errors: { page: [errors] } }]
-  ] as const)("ends the read when it is answered %s, and keeps what was read", ([, status, body]) =>
+  ] as const)("ends the read with the response %s, and keeps the products read before", ([, status, body]) =>
     Effect.gen(function* () {
       const collections = { all: [range(1, 250)] }
       const { products, read } = yield* readShop(
@@ -145,7 +145,7 @@ describe("a shop whose first page is empty", () => {
 describe("the currency of a shop's prices", () => {
   const shop = (set: ReadonlyArray<string>) => ({ pages: [[1]], meta, headers: { "set-cookie": set.join(", ") } })
 
-  it.live("is that of the cookie in the same answer", () =>
+  it.live("is in the cookie of the same response", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop(shop(["cart_currency=NOK; path=/; SameSite=Lax"]), undefined, {
         store: { currency: "EUR" }
@@ -154,7 +154,7 @@ describe("the currency of a shop's prices", () => {
     })
   )
 
-  it.live("falls back to that of the list, then to that of meta.json, and else is unknown", () =>
+  it.live("is otherwise the currency of the list, then of meta.json, and else unknown", () =>
     Effect.gen(function* () {
       const listed = yield* readShop({ pages: [[1]], meta }, undefined, { store: { currency: "EUR" } })
       const said = yield* readShop({ pages: [[1]], meta })
@@ -163,7 +163,7 @@ describe("the currency of a shop's prices", () => {
     })
   )
 
-  it.live("is stated by the variants of a page with another one", () =>
+  it.live("is stored with the variants of a page in another currency", () =>
     Effect.gen(function* () {
       const second: Misbehaviour = ({ page, path, response }) => {
         if (path === "/products.json") response.setHeader("set-cookie", `cart_currency=${page === 1 ? "NOK" : "SEK"}`)
@@ -178,7 +178,7 @@ describe("the currency of a shop's prices", () => {
   it.live.each([
     ["before", ["", "NOK", "SEK", ""]],
     ["after", ["NOK", "SEK", "", ""]]
-  ] as const)("is that of the first page that names one, also for pages %s it without one", ([, named]) =>
+  ] as const)("is taken from the first page that names one, also for pages %s it without one", ([, named]) =>
     Effect.gen(function* () {
       const some: Misbehaviour = ({ page, path, response }) => {
         const currency = path === "/products.json" ? named[page - 1] : undefined
@@ -222,7 +222,7 @@ describe("collections", () => {
     })
   )
 
-  it.live("are asked for a further page only when they seem to have more", () =>
+  it.live("are requested page by page only while they seem to have more", () =>
     Effect.gen(function* () {
       const collections = { exact: [[1, 2]], more: [[1]], empty: [], full: [range(1, 250)] }
       const { asked, read } = yield* readShop({ pages: [[1, 2]], collections, products_count: 2 })
@@ -263,7 +263,7 @@ describe("the facts that a shop states about itself", () => {
     })
   )
 
-  it.live("are null when it does not answer, and its products are still read", () =>
+  it.live("are null if meta.json fails, and the products are still read", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop({ pages: [[1]] })
       assert.deepStrictEqual([read.outcome, read.facts.name], ["complete", null])

@@ -7,81 +7,83 @@ import { Effect } from "effect"
 import type { RawFile } from "../../../run/archive/fetch-list.ts"
 import { UnexpectedAnswer } from "../../decode/answers.ts"
 import { readMeta, readShopifyProducts, type StoreMeta } from "../../decode/json/shopify-json.ts"
-import type { Page } from "../../decode/page.ts"
-import { Judged } from "../../decode/stated.ts"
+import type { FeedPage } from "../../decode/page.ts"
+import { FeedStats } from "../../decode/typed-fields.ts"
 import type { ListedStore } from "../store-list.ts"
-import { isUnread, type Outcome, type Unread, unread } from "./outcome.ts"
+import { isUnread, makeUnread, type Unread } from "./outcome.ts"
 import { ShopifyStores, type StorePolicy, shopifyLane } from "./policy.ts"
-import { type Known, readProductList } from "./product-list.ts"
-import { type Asking, makeAsking } from "./requests.ts"
+import { type KnownProducts, readProductList } from "./product-list.ts"
+import { makeStoreRequests, type StoreRequests } from "./requests.ts"
 import { readShopifyCollections } from "./shopify-collections.ts"
-import { noFacts, ofNothing, type StoreFacts, shopAddress, storeRead, type Take } from "./store-read.ts"
+import {
+  explainEmpty,
+  makeStoreRead,
+  noShopFacts,
+  parseShopAddress,
+  type ShopFacts,
+  type TakeRows
+} from "./store-read.ts"
 
 const adminApi = { path: /\/admin\/api\//, name: "Shopify's Admin API" }
 
-/** The largest page size that Shopify allows. */
 const limit = 250
 /** Entries beyond this cannot be paged through: Shopify answers 400, or `errors` in place of products. */
 const window = 25_000
 
-/** The currency of the prices in the same answer. The prices name none, and are those of the visitor's market. */
+/** The currency of the prices in the same response, which depends on the visitor's market. */
 const currencyCookie = "set-cookie:cart_currency"
 
-const currencyOf = ({ told }: RawFile) => {
+const readCurrency = ({ told }: RawFile) => {
   const code = told?.[currencyCookie]?.toUpperCase() ?? ""
   return /^[A-Z]{3}$/.test(code) ? code : null
 }
 
 /** The base address of the store, with a slash at the end. A list may name one of its feeds. */
-const baseOf = ({ origin, pathname }: URL) =>
+const baseAddress = ({ origin, pathname }: URL) =>
   `${origin}${pathname.replace(/\/?(?:(?:products|collections|meta)\.json)?$/, "/")}`
 
-const factsOf = (meta: StoreMeta): StoreFacts => ({
-  name: meta.name,
-  url: meta.url,
-  description: meta.description,
-  country: meta.country,
-  city: meta.city,
-  province: meta.province,
-  language: meta.language,
-  platform_shop_id: meta.platform_shop_id,
-  myshopify_domain: meta.myshopify_domain,
-  reported_product_count: meta.published_products_count
-})
+const toFacts = ({
+  currency: _currency,
+  domain: _domain,
+  published_collections_count: _count,
+  published_products_count: reported_product_count,
+  ...facts
+}: StoreMeta): ShopFacts => ({ ...facts, reported_product_count })
 
 /** If `meta.json` fails like this, all other requests would fail too. */
-const isHopeless = ({ outcome }: Unread) =>
-  (["locked", "throttled", "unreachable", "private_address", "budget"] satisfies ReadonlyArray<Outcome>).some(
-    (hopeless) => hopeless === outcome
-  )
+const wouldRepeat = ({ outcome }: Unread) =>
+  ["locked", "throttled", "unreachable", "private_address", "budget"].includes(outcome)
 
-/** A fault if a currency or a count is mistyped: everything that follows would lack it. */
-const metaOrFault = (text: string): StoreMeta | Unread => {
+/** `Unread` if a currency or a count has another type: everything that follows would lack it. */
+const readMetaOrFault = (text: string): StoreMeta | Unread => {
   try {
     return readMeta(text)
   } catch (cause) {
     if (!(cause instanceof UnexpectedAnswer) || cause.kind !== "mistyped") throw cause
-    return unread("unreadable", `meta.json: ${cause.problem}`)
+    return makeUnread("unreadable", `meta.json: ${cause.problem}`)
   }
 }
 
-/** Null if the store does not describe itself; its products may still be readable. */
-const readFacts = (asking: Asking, base: string) =>
+/** Null if the store has no description of itself; its products may still be readable. */
+const readFacts = (requests: StoreRequests, base: string) =>
   Effect.catchIf(
-    Effect.map(asking.page(`${base}meta.json`, [], metaOrFault), ({ found }): StoreMeta | Unread | null => found),
+    Effect.map(
+      requests.page(`${base}meta.json`, [], readMetaOrFault),
+      ({ content }): StoreMeta | Unread | null => content
+    ),
     isUnread,
-    (error) => Effect.succeed(isHopeless(error) ? error : null)
+    (error) => Effect.succeed(wouldRepeat(error) ? error : null)
   )
 
-/** Recordings that were made without a country answer requests with one. */
-const orWithout = (pin: string, asking: Asking): Asking => ({
-  ...asking,
+/** Recordings that were made without a country are used for requests with one. */
+const retryWithoutCountry = (countryQuery: string, requests: StoreRequests): StoreRequests => ({
+  ...requests,
   page: (url, wants, read) =>
-    asking.page(url, wants, read).pipe(
+    requests.page(url, wants, read).pipe(
       Effect.catchIf(
-        (error) => pin !== "" && isUnread(error) && error.is_unrecorded,
+        (error) => countryQuery !== "" && isUnread(error) && error.is_unrecorded,
         (error) =>
-          Effect.mapError(asking.page(url.replace(pin, ""), wants, read), (other) =>
+          Effect.mapError(requests.page(url.replace(countryQuery, ""), wants, read), (other) =>
             isUnread(other) && other.is_unrecorded ? error : other
           )
       )
@@ -91,21 +93,21 @@ const orWithout = (pin: string, asking: Asking): Asking => ({
 const readAt = Effect.fnUntraced(function* <E, R>(
   address: URL,
   store: ListedStore,
-  take: Take<E, R>,
+  take: TakeRows<E, R>,
   policy: StorePolicy,
-  known: Known<E, R>
+  known: KnownProducts<E, R>
 ) {
-  const anyCountry = yield* makeAsking(policy, shopifyLane)
-  const base = baseOf(address)
-  const meta = yield* readFacts(anyCountry, base)
+  const anyCountryRequests = yield* makeStoreRequests(policy, shopifyLane)
+  const base = baseAddress(address)
+  const meta = yield* readFacts(anyCountryRequests, base)
   if (isUnread(meta)) {
-    return storeRead(meta.outcome === "budget" ? "unreachable" : meta.outcome, meta.detail)
+    return makeStoreRead(meta.outcome === "budget" ? "unreachable" : meta.outcome, meta.detail)
   }
-  const facts = meta === null ? noFacts : factsOf(meta)
+  const facts = meta === null ? noShopFacts : toFacts(meta)
   const country = store.country ?? meta?.country
-  const pin = country === undefined || country === null ? "" : `&country=${country}`
-  const asking = orWithout(pin, anyCountry)
-  const addressOf = (path: string, page: number) => `${base}${path}?limit=${limit}&page=${page}${pin}`
+  const countryQuery = country === undefined || country === null ? "" : `&country=${country}`
+  const requests = retryWithoutCountry(countryQuery, anyCountryRequests)
+  const addressOf = (path: string, page: number) => `${base}${path}?limit=${limit}&page=${page}${countryQuery}`
   const fallbackCurrency = store.currency ?? meta?.currency ?? null
 
   let currency: string | null = null
@@ -114,26 +116,28 @@ const readAt = Effect.fnUntraced(function* <E, R>(
    * name no currency are in the first one that any page names, or if no page names one, in that of the list or the
    * account.
    */
-  const takeProducts = ({ batch }: Page, raw: RawFile) => {
-    const own = currencyOf(raw)
-    currency ??= own
-    const isForeign = own !== null && own !== currency
-    const variants = isForeign ? batch.variants.map((variant) => ({ ...variant, currency: own })) : batch.variants
+  const takeProducts = ({ batch }: FeedPage, raw: RawFile) => {
+    const pageCurrency = readCurrency(raw)
+    currency ??= pageCurrency
+    const isForeign = pageCurrency !== null && pageCurrency !== currency
+    const variants = isForeign
+      ? batch.variants.map((variant) => ({ ...variant, currency: pageCurrency }))
+      : batch.variants
     return take({ ...batch, variants }, raw)
   }
-  const judged = new Judged()
+  const stats = new FeedStats()
   const products = yield* readProductList({
     list: {
       limit,
       window,
       reported: facts.reported_product_count,
-      turn: (page) =>
-        asking.page(addressOf("products.json", page), [currencyCookie], (text) => readShopifyProducts(text, judged)),
-      take: ({ found, raw }) => takeProducts(found, raw)
+      fetchPage: (page) =>
+        requests.page(addressOf("products.json", page), [currencyCookie], (text) => readShopifyProducts(text, stats)),
+      takePage: ({ content, raw }) => takeProducts(content, raw)
     },
     known,
     recount: () =>
-      Effect.map(readFacts(asking, base), (now) => (isUnread(now) ? null : (now?.published_products_count ?? null)))
+      Effect.map(readFacts(requests, base), (now) => (isUnread(now) ? null : (now?.published_products_count ?? null)))
   })
   const read = {
     pages_read: products.pages,
@@ -141,35 +145,35 @@ const readAt = Effect.fnUntraced(function* <E, R>(
     has_all_products: products.outcome === "complete",
     currency: currency ?? fallbackCurrency,
     facts,
-    fields_seen: judged.seen
+    fields_seen: stats.fieldsSeen
   }
-  const fault = judged.fault()
-  if (fault !== null) return storeRead("unreadable", fault, { ...read, has_all_products: false })
-  if (products.listed === 0) return storeRead(...ofNothing(products), read)
+  const fault = stats.findFault()
+  if (fault !== null) return makeStoreRead("unreadable", fault, { ...read, has_all_products: false })
+  if (products.listed === 0) return makeStoreRead(...explainEmpty(products), read)
   if (products.outcome === "budget" || products.outcome === "broken_off") {
-    return storeRead(products.outcome, products.detail, read)
+    return makeStoreRead(products.outcome, products.detail, read)
   }
   const collections = yield* readShopifyCollections({
-    asking,
+    requests,
     limit,
     window,
     addressOf,
     take,
     reported: meta?.published_collections_count ?? null,
-    most: policy.mostCollections
+    maxCollections: policy.maxCollections
   })
   const { detail, outcome } = products.outcome === "complete" ? collections : products
   const pages_read = products.pages + collections.pages
-  return storeRead(outcome, detail, { ...read, pages_read, collections_read: collections.listed })
+  return makeStoreRead(outcome, detail, { ...read, pages_read, collections_read: collections.listed })
 })
 
 export const readShopify = Effect.fn("Crawl.readShopify")(function* <E, R>(
   store: ListedStore,
-  take: Take<E, R>,
+  take: TakeRows<E, R>,
   policy: StorePolicy,
-  known: Known<E, R>
+  known: KnownProducts<E, R>
 ) {
-  const address = shopAddress(store.location, adminApi)
+  const address = parseShopAddress(store.location, adminApi)
   if (!(address instanceof URL)) return address
   const atOnce = yield* ShopifyStores
   return yield* atOnce.withPermit(Effect.scoped(readAt(address, store, take, policy, known)))

@@ -1,29 +1,22 @@
-/** What every kind of read provides: rows as they arrive, and the result at the end. */
+/** The parts that reads of all kinds of stores share: the rows as they arrive, and the result at the end. */
 import type { Effect } from "effect"
 import type { RawFile } from "../../../run/archive/fetch-list.ts"
 import type { Batch } from "../../decode/feed.ts"
+import type { StoreMeta } from "../../decode/json/shopify-json.ts"
 import type { ListedStore } from "../store-list.ts"
-import { type Outcome, outcomes, statusOf } from "./outcome.ts"
-import type { Listed } from "./pages.ts"
+import { fetchStatusOf, outcomes, type StoreOutcome } from "./outcome.ts"
+import type { ReadPages } from "./pages.ts"
 
-/** Takes the rows of one payload, or of a piece of it, with the payload they came from. The read waits for it. */
-export type Take<E, R> = (batch: Batch, raw: RawFile) => Effect.Effect<void, E, R>
+/** Receives the rows of a payload, or of a piece of it. The read waits for it. */
+export type TakeRows<E, R> = (batch: Batch, raw: RawFile) => Effect.Effect<void, E, R>
 
-/** What the store states about itself; null for what it does not state. */
-export interface StoreFacts {
-  readonly name: string | null
-  readonly url: string | null
-  readonly description: string | null
-  readonly country: string | null
-  readonly city: string | null
-  readonly province: string | null
-  readonly language: string | null
-  readonly platform_shop_id: string | null
-  readonly myshopify_domain: string | null
+/** Facts about a shop, as it states them itself; null if it does not. */
+export interface ShopFacts
+  extends Omit<StoreMeta, "currency" | "domain" | "published_collections_count" | "published_products_count"> {
   readonly reported_product_count: number | null
 }
 
-export const noFacts: StoreFacts = {
+export const noShopFacts: ShopFacts = {
   name: null,
   url: null,
   description: null,
@@ -39,9 +32,9 @@ export const noFacts: StoreFacts = {
 export type TableEnd = "with a line" | "within a line"
 
 export interface StoreRead {
-  readonly outcome: Outcome
+  readonly outcome: StoreOutcome
   readonly fetch_status: "complete" | "partial" | "failed"
-  /** A message: what the outcome means, and what happened. Null if all is well. */
+  /** A message: the meaning of the outcome, and what happened. Null if nothing went wrong. */
   readonly detail: string | null
   /** Pages with lists of products, collections and members; files count as one. */
   readonly pages_read: number
@@ -51,15 +44,16 @@ export interface StoreRead {
   readonly collections_read: number
   /** ISO 4217 code for prices that name none themselves. */
   readonly currency: string | null
-  readonly facts: StoreFacts
-  /** How the file ends if the feed is a table, else null. A `.gz` counts as complete: a truncated one fails. */
+  readonly facts: ShopFacts
+  /**
+   * How the file ends if the feed is a table; otherwise null. A `.gz` counts as complete, since a truncated one fails.
+   */
   readonly table_end: TableEnd | null
   /** Fields of products that occurred, by the names of the feed: `vendor`, `variant sku`. */
   readonly fields_seen: ReadonlySet<string>
 }
 
-/** The result of reading one store. */
-export interface Done {
+export interface ReadStore {
   readonly store: ListedStore
   readonly read: StoreRead
   readonly rows_read: number
@@ -68,50 +62,53 @@ export interface Done {
   readonly seconds: number
 }
 
-/** The name of a store's feed in `ingest`. */
-export const feedOf = ({ domain }: ListedStore) => `store/${domain}`
+export const feedName = ({ domain }: ListedStore) => `store/${domain}`
 
-const inWords = (sentence: string, detail: string | null) =>
+const joinDetail = (sentence: string, detail: string | null) =>
   detail === null ? sentence : `${sentence.replace(/\.$/, "")} (${detail}).`
 
-export const storeRead = (outcome: Outcome, detail: string | null, read: Partial<StoreRead> = {}): StoreRead => {
+export const makeStoreRead = (
+  outcome: StoreOutcome,
+  detail: string | null,
+  read: Partial<StoreRead> = {}
+): StoreRead => {
   const { sentence } = outcomes[outcome]
   const isFine = outcome === "complete" && detail === null
-  const fetch_status = statusOf(outcome)
+  const fetch_status = fetchStatusOf(outcome)
   return {
     pages_read: 0,
     products_read: 0,
     collections_read: 0,
     currency: null,
-    facts: noFacts,
+    facts: noShopFacts,
     table_end: null,
     fields_seen: new Set(),
     ...read,
     outcome,
     fetch_status,
     has_all_products: fetch_status !== "failed" && (read.has_all_products ?? outcome === "complete"),
-    detail: isFine ? null : inWords(sentence, detail)
+    detail: isFine ? null : joinDetail(sentence, detail)
   }
 }
 
 /**
- * The address of a shop that is read page by page, or the result for a location that is none. An admin API also lists
- * private products and drafts, so its address is refused before any request.
+ * The address of a shop that is read page by page, or the result for another location. An admin API also lists private
+ * products and drafts, so its address is rejected before any request.
  */
-export const shopAddress = (location: string, admin: { readonly path: RegExp; readonly name: string }) => {
+export const parseShopAddress = (location: string, admin: { readonly path: RegExp; readonly name: string }) => {
   const address = URL.parse(location)
   if (address?.protocol !== "https:" && address?.protocol !== "http:") {
-    return storeRead("not_found", `its location, ${location}, is not a web address`)
+    return makeStoreRead("not_found", `its location, ${location}, is not a web address`)
   }
   if (!admin.path.test(address.pathname)) return address
   const problem = `its location is ${admin.name}, which is for administrators: list the address of the store itself`
-  return storeRead("unreadable", problem)
+  return makeStoreRead("unreadable", problem)
 }
 
 /** The outcome for an empty product list. It is complete only if the store itself reports 0 products. */
-export const ofNothing = ({ detail, outcome, reported }: Listed): readonly [Outcome, string | null] => {
+export const explainEmpty = ({ detail, outcome, reported }: ReadPages): readonly [StoreOutcome, string | null] => {
   if (outcome === "budget") return ["unreachable", `nothing came in time: ${detail}`]
-  if (outcome !== "complete") return [statusOf(outcome) === "failed" ? outcome : "unreadable", detail]
+  if (outcome !== "complete") return [fetchStatusOf(outcome) === "failed" ? outcome : "unreadable", detail]
   if (reported === 0) return ["complete", null]
   return reported === null ? ["empty", null] : ["headless", `it reports ${reported} products`]
 }

@@ -1,4 +1,7 @@
-/** What a read may say is gone. Shops here show one list that changes while it is read, cut into pages as real ones do. */
+/**
+ * Which products a read withdraws. The shops have one list that changes while it is read, cut into pages as in real
+ * shops.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { type Misbehaviour, range, readShop, type Shop } from "@larder/test/support/pipelines/store-host.ts"
 import { Effect } from "effect"
@@ -42,7 +45,7 @@ describe("a product that moves up onto a page that was read already", () => {
     Effect.gen(function* () {
       const { asked, read } = yield* readShop({ pages: [] }, showing(250, unpublishing), { known: range(1, 500) })
       assert.deepStrictEqual([read.outcome, read.fetch_status, read.has_all_products], ["moved", "partial", false])
-      assert.include(read.detail ?? "", "there were 500 when it was asked first, and 499 when its pages had been read")
+      assert.include(read.detail ?? "", "there were 500 before its pages were read, and 499 after that")
       assert.deepStrictEqual([pagesOf(asked), metasOf(asked)], [[1, 2, 3, 4], 2])
     })
   )
@@ -50,7 +53,7 @@ describe("a product that moves up onto a page that was read already", () => {
   it.live.each([
     ["Shopify", 250, undefined],
     ["WooCommerce", 100, woo]
-  ] as const)("is found by a second reading of the pages when a shop on %s states no count", ([, limit, store]) =>
+  ] as const)("is found by reading the pages again if a shop on %s states no count", ([, limit, store]) =>
     Effect.gen(function* () {
       const shop = showing(limit, unpublishing, noCount)
       const { products, read } = yield* readShop({ pages: [] }, shop, { known: range(1, 500), store: store ?? {} })
@@ -60,7 +63,7 @@ describe("a product that moves up onto a page that was read already", () => {
     })
   )
 
-  it.live("is found although another was published meanwhile, so that the count is the same", () =>
+  it.live("is found even if another one was published meanwhile and the count is the same", () =>
     Effect.gen(function* () {
       const replaced = (n: number) => (n < 3 ? unpublishing(n) : [501, ...range(2, 500)])
       const { products, read } = yield* readShop({ pages: [] }, showing(250, replaced), { known: range(1, 500) })
@@ -69,7 +72,7 @@ describe("a product that moves up onto a page that was read already", () => {
     })
   )
 
-  it.live("keeps a first read from being complete, too", () =>
+  it.live("also prevents a first read from being complete", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop({ pages: [] }, showing(250, unpublishing))
       assert.strictEqual(read.outcome, "moved")
@@ -78,7 +81,7 @@ describe("a product that moves up onto a page that was read already", () => {
 })
 
 describe("a product that is gone", () => {
-  it.live("is withdrawn at once when the shop counts as many as were found, before and after", () =>
+  it.live("is withdrawn at once if the shop reports as many as were found, before and after", () =>
     Effect.gen(function* () {
       const { asked, read } = yield* readShop(
         { pages: [] },
@@ -93,7 +96,7 @@ describe("a product that is gone", () => {
   it.live.each([
     ["states no count", undefined],
     ["counts more than it shows", 305]
-  ] as const)("is withdrawn after a second reading of the pages when the shop %s", ([, published_products_count]) =>
+  ] as const)("is withdrawn after the pages were read again if the shop %s", ([, published_products_count]) =>
     Effect.gen(function* () {
       const shop: Shop = { pages: [range(2, 250), range(251, 300)], meta: { ...meta, published_products_count } }
       const { asked, batches, read } = yield* readShop(shop, undefined, { known: range(1, 300) })
@@ -111,7 +114,7 @@ describe("a product that is gone", () => {
     ["refused", 403],
     ["throttled", 429],
     ["broken", 500]
-  ] as const)("is not withdrawn when the second reading is %s", ([, status]) =>
+  ] as const)("is not withdrawn if the second reading is %s", ([, status]) =>
     Effect.gen(function* () {
       const once: Misbehaviour = ({ n, path, response }) => {
         if (path !== "/products.json" || n === 1) return false
@@ -124,7 +127,7 @@ describe("a product that is gone", () => {
     })
   )
 
-  it.live("is not withdrawn when the pages are empty in the second reading", () =>
+  it.live("is not withdrawn if the pages are empty in the second reading", () =>
     Effect.gen(function* () {
       const emptied = (n: number) => (n < 4 ? [2, 3] : [])
       const { read } = yield* readShop({ pages: [] }, showing(250, emptied, noCount), { known: [1, 2, 3] })
@@ -134,7 +137,7 @@ describe("a product that is gone", () => {
 })
 
 describe("a shop without missing products", () => {
-  it.live("is asked for each page once, and for its count twice when it states one", () =>
+  it.live("is requested once per page, and twice for its count if it states one", () =>
     Effect.gen(function* () {
       const shop: Shop = { pages: [range(1, 300)], meta: { ...meta, published_products_count: 310 } }
       const { asked, read } = yield* readShop(shop, undefined, { known: range(1, 300) })
@@ -190,14 +193,14 @@ describe("collections that cannot be read", () => {
       return true
     }
 
-  it.live("leave the products read whole", () =>
+  it.live("do not affect the products", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop(shop, answering(500, "b"), { known: [1, 2] })
       assert.deepStrictEqual([read.outcome, read.fetch_status, read.has_all_products], ["broken_off", "partial", true])
     })
   )
 
-  it.live.each([404, 410])("have no members when their pages answer %i, and the others are read", (status) =>
+  it.live.each([404, 410])("have no members if their pages return %i, and the others are read", (status) =>
     Effect.gen(function* () {
       const { batches, read } = yield* readShop(shop, answering(status, "b"))
       assert.deepStrictEqual([read.outcome, read.collections_read], ["complete", 3])
@@ -206,7 +209,7 @@ describe("collections that cannot be read", () => {
     })
   )
 
-  it.live("make the read partial when not one of them has members", () =>
+  it.live("make the read partial if none of them has members", () =>
     Effect.gen(function* () {
       const { read } = yield* readShop(shop, answering(404, "a", "b", "c"))
       assert.deepStrictEqual([read.outcome, read.fetch_status, read.has_all_products], ["broken_off", "partial", true])

@@ -28,7 +28,7 @@ describe("a WooCommerce store", () => {
     })
   )
 
-  it.live("is asked for one more page while it states more products", () =>
+  it.live("is read one page further while it states more products", () =>
     Effect.gen(function* () {
       const shop = { pages: [range(1, 90), [], range(91, 95)], headers: saying(95) }
       const { read } = yield* readShop(shop, undefined, { store })
@@ -58,7 +58,7 @@ describe("a WooCommerce store", () => {
     })
   )
 
-  it.live("can be listed by the address of its API", () =>
+  it.live("can be listed with the address of its API", () =>
     Effect.gen(function* () {
       const path = "/wp-json/wc/store/v1/products"
       const { read } = yield* readShop({ pages: [[1]] }, undefined, { store, path })

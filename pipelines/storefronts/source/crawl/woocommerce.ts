@@ -2,22 +2,21 @@
 import { Effect } from "effect"
 import type { RawFile } from "../../../run/archive/fetch-list.ts"
 import { readWooCommerceProducts } from "../../decode/json/woocommerce.ts"
-import { Judged } from "../../decode/stated.ts"
+import { FeedStats } from "../../decode/typed-fields.ts"
 import type { ListedStore } from "../store-list.ts"
 import type { StorePolicy } from "./policy.ts"
-import { type Known, readProductList } from "./product-list.ts"
-import { makeAsking } from "./requests.ts"
-import { noFacts, ofNothing, shopAddress, storeRead, type Take } from "./store-read.ts"
+import { type KnownProducts, readProductList } from "./product-list.ts"
+import { makeStoreRequests } from "./requests.ts"
+import { explainEmpty, makeStoreRead, noShopFacts, parseShopAddress, type TakeRows } from "./store-read.ts"
 
 const adminApi = { path: /\/wp-json\/wc\/v\d/, name: "the REST API wc/v3 of WooCommerce" }
 
-/** The largest page size that the API allows. */
 const limit = 100
-/** The header with the number of products. It confirms that an empty list is empty, and exposes an incomplete list. */
-const total = "x-wp-total"
+/** The header with the number of products, which reveals an incomplete list. */
+const totalHeader = "x-wp-total"
 
-const totalOf = ({ told }: RawFile) => {
-  const text = told?.[total] ?? ""
+const readTotal = ({ told }: RawFile) => {
+  const text = told?.[totalHeader] ?? ""
   return /^\d{1,9}$/.test(text) ? { total: Number(text) } : {}
 }
 
@@ -30,49 +29,46 @@ const addressOf = ({ origin, pathname }: URL, page: number) => {
 const readAt = Effect.fnUntraced(function* <E, R>(
   address: URL,
   store: ListedStore,
-  take: Take<E, R>,
+  take: TakeRows<E, R>,
   policy: StorePolicy,
-  known: Known<E, R>
+  known: KnownProducts<E, R>
 ) {
-  const asking = yield* makeAsking(policy)
-  const judged = new Judged()
+  const requests = yield* makeStoreRequests(policy)
+  const stats = new FeedStats()
   let currency = store.currency ?? null
   const products = yield* readProductList({
     list: {
       limit,
       reported: null,
-      turn: (page) =>
+      fetchPage: (page) =>
         Effect.map(
-          asking.page(addressOf(address, page), [total], (text) => readWooCommerceProducts(text, judged)),
-          (turned) => ({
-            ...turned,
-            ...totalOf(turned.raw)
-          })
+          requests.page(addressOf(address, page), [totalHeader], (text) => readWooCommerceProducts(text, stats)),
+          (page) => ({ ...page, ...readTotal(page.raw) })
         ),
-      take: ({ found, raw }) => {
-        currency ??= found.batch.variants.find((variant) => variant.currency !== null)?.currency ?? null
-        return take(found.batch, raw)
+      takePage: ({ content, raw }) => {
+        currency ??= content.batch.variants.find((variant) => variant.currency !== null)?.currency ?? null
+        return take(content.batch, raw)
       }
     },
     known,
     recount: Effect.succeed // every page has stated the current number
   })
-  const facts = { ...noFacts, reported_product_count: products.reported }
-  const fields_seen = judged.seen
+  const facts = { ...noShopFacts, reported_product_count: products.reported }
+  const fields_seen = stats.fieldsSeen
   const read = { pages_read: products.pages, products_read: products.listed, currency, facts, fields_seen }
-  const fault = judged.fault()
-  if (fault !== null) return storeRead("unreadable", fault, { ...read, has_all_products: false })
-  if (products.listed === 0) return storeRead(...ofNothing(products), read)
-  return storeRead(products.outcome, products.detail, read)
+  const fault = stats.findFault()
+  if (fault !== null) return makeStoreRead("unreadable", fault, { ...read, has_all_products: false })
+  if (products.listed === 0) return makeStoreRead(...explainEmpty(products), read)
+  return makeStoreRead(products.outcome, products.detail, read)
 })
 
 export const readWooCommerce = Effect.fn("Crawl.readWooCommerce")(function* <E, R>(
   store: ListedStore,
-  take: Take<E, R>,
+  take: TakeRows<E, R>,
   policy: StorePolicy,
-  known: Known<E, R>
+  known: KnownProducts<E, R>
 ) {
-  const address = shopAddress(store.location, adminApi)
+  const address = parseShopAddress(store.location, adminApi)
   if (!(address instanceof URL)) return address
   return yield* Effect.scoped(readAt(address, store, take, policy, known))
 })

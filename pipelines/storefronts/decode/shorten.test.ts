@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Batch, ProductRow } from "./feed.ts"
+import type { Batch, FeedProduct } from "./feed.ts"
 import { readShopifyProducts as readShopify } from "./json/shopify-json.ts"
-import { shortened } from "./shortened.ts"
+import { shortenTexts } from "./shorten.ts"
 
 const batchOf = (product: Readonly<Record<string, unknown>>): Batch =>
   readShopify(
     JSON.stringify({ products: [{ id: 7, title: "Jam", variants: [{ id: 71, price: "1.00" }], ...product }] })
   ).batch
 const productOf = (product: Readonly<Record<string, unknown>>) => {
-  const { batch, cuts } = shortened(batchOf(product))
+  const { batch, cuts } = shortenTexts(batchOf(product))
   return { product: batch.products[0], variant: batch.variants[0], cuts }
 }
 
@@ -20,7 +20,7 @@ describe("texts of a feed that are too long", () => {
     ["product_type", "product_type", 2000]
   ] as const)(
     "are cut to a limit when they are a %s, and the cut is reported",
-    (stated, field: keyof ProductRow, most) => {
+    (stated, field: keyof FeedProduct, most) => {
       const { cuts, product } = productOf({ [stated]: `${"x".repeat(most - 3)} 🧀 and more` })
       assert.strictEqual(product?.[field], `${"x".repeat(most - 3)} 🧀`.slice(0, most))
       assert.deepStrictEqual(
@@ -35,7 +35,7 @@ describe("texts of a feed that are too long", () => {
     assert.strictEqual(productOf({ title: `${"x".repeat(999)} y` }).product?.title, "x".repeat(999))
   })
 
-  it("are cut in tags, which are then listed once, and in SKUs and options of variants", () => {
+  it("are cut in tags, which are then unique, and in SKUs and options of variants", () => {
     const long = "t".repeat(255)
     const { cuts, product, variant } = productOf({
       tags: ["fruit", `${long}1`, `${long}2`],
@@ -62,6 +62,6 @@ describe("texts of a feed that are too long", () => {
 
   it("leave a batch unchanged whose texts are within their limits", () => {
     const batch = batchOf({ title: "x".repeat(1000), tags: ["t".repeat(255)], body_html: "b".repeat(5000) })
-    assert.strictEqual(shortened(batch).batch, batch)
+    assert.strictEqual(shortenTexts(batch).batch, batch)
   })
 })

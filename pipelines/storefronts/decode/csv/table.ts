@@ -1,0 +1,78 @@
+/**
+ * Reads the rows of a table by the names of its columns: files differ in which columns they have, and in which order.
+ */
+import { FeedUnreadable } from "../feed.ts"
+import { UnusableRow } from "../page.ts"
+import type { FeedStats } from "../typed-fields.ts"
+import type { BatchBuilder, FileRow } from "./batch-builder.ts"
+import { readRecords, type TableRecord } from "./table-records.ts"
+
+export interface Columns<Column extends string> {
+  readonly has: (column: Column) => boolean
+  /** "" if the table has no such column, or the record ends before it. */
+  readonly cell: (record: TableRecord, column: Column) => string
+}
+
+export interface TableFormat<Column extends string> {
+  /** What the file should be, for messages. */
+  readonly kind: string
+  readonly columns: ReadonlyArray<Column>
+  /** The names of a column. The first one that is in the header is used. */
+  readonly aliases: (column: Column) => ReadonlyArray<string>
+  readonly normalizeName: (name: string) => string
+  readonly required: ReadonlyArray<Column>
+}
+
+const quote = (names: ReadonlyArray<string>) => names.map((name) => `"${name}"`).join(" or ")
+
+const findColumns = <Column extends string>(
+  header: TableRecord,
+  { aliases, columns, kind, normalizeName, required }: TableFormat<Column>
+): Columns<Column> => {
+  const names = header.cells.map(normalizeName)
+  const indexes = new Map<Column, number>()
+  for (const column of columns) {
+    const name = aliases(column).find((alias) => names.includes(alias))
+    if (name !== undefined) indexes.set(column, names.indexOf(name))
+  }
+  const missing = required.filter((column) => !indexes.has(column)).map((column) => quote(aliases(column)))
+  if (missing.length > 0) {
+    const beginning = JSON.stringify(header.raw.trim().slice(0, 100))
+    throw new FeedUnreadable(
+      `This is not a ${kind}: line ${header.line} should contain the names of the columns, but lacks ${missing.join(", ")}. It begins with ${beginning}.`
+    )
+  }
+  return {
+    has: (column) => indexes.has(column),
+    cell: (record, column) => record.cells[indexes.get(column) ?? -1] ?? ""
+  }
+}
+
+/** Adds the rows of a table to `builder`, and yields whenever it is full. Fails with `FeedUnreadable`. */
+export async function* readTable<Column extends string>(
+  builder: BatchBuilder,
+  pieces: AsyncIterable<string>,
+  format: TableFormat<Column>,
+  stats: FeedStats,
+  readRow: (record: TableRecord, columns: Columns<Column>) => FileRow
+): AsyncGenerator<void> {
+  let columns: Columns<Column> | undefined
+  for await (const records of readRecords(pieces)) {
+    for (const record of records) {
+      if (columns === undefined) {
+        columns = findColumns(record, format)
+        for (const column of format.columns) {
+          if (columns.has(column)) stats.recordField(format.aliases(column)[0] ?? column)
+        }
+        continue
+      }
+      const known = columns
+      builder.addRow(record.line, record.raw, () => {
+        if (record.problem !== null) throw new UnusableRow(record.problem)
+        return readRow(record, known)
+      })
+      if (builder.isFull) yield
+    }
+  }
+  if (columns === undefined) throw new FeedUnreadable("The file is empty.")
+}

@@ -1,0 +1,170 @@
+/**
+ * Reads the fields of a row and checks their types. A value of another type rejects its row; it never counts as absent.
+ * If all values of a field have another type, in several rows, the whole feed is rejected: its source has changed, and
+ * nothing else in it can be trusted.
+ */
+import { formatJson, isObject, type JsonObject } from "./answers.ts"
+import { htmlToLine, htmlToText } from "./html-text.ts"
+import { parseCount, parseId, UnusableRow } from "./page.ts"
+import { normalizeText, parseDecimal, parseTime, parseWebAddress } from "./texts.ts"
+
+export interface FieldType<A> {
+  /** With its article, as the end of the sentence "it is 5, which is not …". */
+  readonly name: string
+  /** Undefined for a value of another type; null for one that means "not known", such as 0 grams. */
+  readonly read: (value: unknown) => A | null | undefined
+}
+
+const isText = (value: unknown) => typeof value === "string" || (typeof value === "number" && Number.isFinite(value))
+const isNumber = (value: unknown) =>
+  typeof value === "string" ? /^\s*[+-]?(?:\d+\.?\d*|\.\d+)\s*$/.test(value) : isText(value)
+
+const textType = (read: (value: unknown) => string | null): FieldType<string> => ({
+  name: "a text",
+  read: (value) => (isText(value) ? read(value) : undefined)
+})
+/** `parse` returns null for a value of another type. */
+const parsedType = <A>(name: string, parse: (value: unknown) => A | null): FieldType<A> => ({
+  name,
+  read: (value) => parse(value) ?? undefined
+})
+
+export const types = {
+  text: textType(normalizeText),
+  line: textType(htmlToLine),
+  body: textType(htmlToText),
+  /** An address that no browser would load is null. */
+  address: textType(parseWebAddress),
+  price: parsedType("a price", parseDecimal),
+  time: parsedType("a time", parseTime),
+  id: parsedType("an id", parseId),
+  boolean: parsedType("a boolean", (value) => (typeof value === "boolean" ? value : null)),
+  list: parsedType("a list", (value): ReadonlyArray<unknown> | null => (Array.isArray(value) ? value : null)),
+  object: parsedType("an object", (value) => (isObject(value) ? value : null)),
+  count: {
+    name: "a number",
+    read: (value: unknown) => (isNumber(value) ? parseCount(value) : undefined)
+  },
+  /** 0 means "not known". */
+  grams: {
+    name: "a weight",
+    read: (value: unknown) => (isNumber(value) ? Number(parseDecimal(value)) || null : undefined)
+  }
+}
+
+const isAbsent = (value: unknown) =>
+  value === undefined || value === null || (typeof value === "string" && value.trim() === "")
+
+/** If few rows have a field, fewer values than this may all be wrong by chance. */
+const minMistypedRows = 3
+
+interface Mistyped {
+  rows: number
+  readonly reason: string
+}
+
+/** What the rows of one feed have in their fields. Its size does not grow with the number of rows. */
+export class FeedStats {
+  #usedCount = 0
+  #rejectCount = 0
+  #firstReason: string | undefined
+  readonly #typed = new Map<string, Set<string>>()
+  readonly #mistyped = new Map<string, Mistyped>()
+  readonly #fieldsSeen = new Set<string>()
+
+  /** Fields, columns or elements that occur in any row, even without a value: `vendor`, `variant sku`. */
+  get fieldsSeen(): ReadonlySet<string> {
+    return this.#fieldsSeen
+  }
+
+  get rejectCount() {
+    return this.#rejectCount
+  }
+
+  recordField(field: string) {
+    this.#fieldsSeen.add(field)
+  }
+
+  /** Fields that had a value of the right type, in the row itself or in a part of it, such as its variants. */
+  typedFields(part: string): Set<string> {
+    const fields = this.#typed.get(part)
+    if (fields !== undefined) return fields
+    const noFields = new Set<string>()
+    this.#typed.set(part, noFields)
+    return noFields
+  }
+
+  recordMistyped(part: string, field: string, reason: string) {
+    const key = JSON.stringify([part, field])
+    const mistyped = this.#mistyped.get(key) ?? { rows: 0, reason }
+    mistyped.rows += 1
+    this.#mistyped.set(key, mistyped)
+  }
+
+  recordUsed() {
+    this.#usedCount += 1
+  }
+
+  recordReject(reason: string) {
+    this.#rejectCount += 1
+    this.#firstReason ??= reason
+  }
+
+  /** Why the feed as a whole cannot be trusted; null if it can. Some row must have each of the `required` fields. */
+  findFault(required: ReadonlyArray<string> = []): string | null {
+    if (this.#usedCount === 0) {
+      return this.#rejectCount === 0 ? null : `none of its ${this.#rejectCount} rows can be used: ${this.#firstReason}`
+    }
+    const missing = required.find((field) => !this.typedFields("").has(field))
+    if (missing !== undefined) return `none of its ${this.#usedCount} rows has a ${missing}`
+    for (const [key, { reason, rows }] of this.#mistyped) {
+      const [part = "", field = ""]: ReadonlyArray<string> = JSON.parse(key)
+      if (rows < minMistypedRows || this.typedFields(part).has(field)) continue
+      return `all ${rows} rows with a ${field} have a value of another type in it: ${reason}`
+    }
+    return null
+  }
+}
+
+export class Fields {
+  readonly #stats: FeedStats
+  readonly #part: string
+  readonly #number: number
+  readonly #typed: Set<string>
+
+  constructor(stats: FeedStats, part = "", number = 0) {
+    this.#stats = stats
+    this.#part = part
+    this.#number = number
+    this.#typed = stats.typedFields(part)
+  }
+
+  /**
+   * Null if there is no value. Fails with `UnusableRow` for a value of another type. `name` is the name in messages.
+   */
+  read<A>(field: string, value: unknown, type: FieldType<A>, name = field): A | null {
+    if (value !== undefined) this.#stats.recordField(this.#part === "" ? field : `${this.#part} ${field}`)
+    if (isAbsent(value)) return null
+    const result = type.read(value)
+    if (result === undefined) {
+      return this.reject(field, `is ${formatJson(value).slice(0, 100)}, which is not ${type.name}`, name)
+    }
+    this.#typed.add(field)
+    return result
+  }
+
+  /** The objects of a list, which may contain only objects and null. */
+  readObjects(field: string, value: unknown): ReadonlyArray<JsonObject> {
+    const entries = this.read(field, value, types.list) ?? []
+    const wrong = entries.find((entry) => !isObject(entry) && entry !== null)
+    if (wrong === undefined) return entries.filter(isObject)
+    return this.reject(field, `contains ${formatJson(wrong).slice(0, 100)}, which is not an object`)
+  }
+
+  reject(field: string, problem: string, name = field): never {
+    const owner = this.#part === "" ? `its ${name}` : `the ${name} of its ${this.#part} ${this.#number}`
+    const reason = `${owner} ${problem}`
+    this.#stats.recordMistyped(this.#part, field, reason)
+    throw new UnusableRow(reason)
+  }
+}

@@ -1,0 +1,26 @@
+import { Schema } from "effect"
+import { Day, Timestamp } from "./dates.ts"
+
+const notes = <A>(description: string, examples: ReadonlyArray<A>) =>
+  examples.length === 0 ? { description } : { description, examples }
+
+/** Fields of records and tables. The API, the OpenAPI document and the comments of tables show the descriptions. */
+export const described = {
+  text: (description: string, ...examples: ReadonlyArray<string>) =>
+    Schema.String.annotate(notes(description, examples)),
+  textOrNull: (description: string, ...examples: ReadonlyArray<string>) =>
+    Schema.NullOr(Schema.String).annotate(notes(description, examples)),
+  integer: (description: string, ...examples: ReadonlyArray<number>) =>
+    Schema.Int.annotate(notes(description, examples)),
+  integerOrNull: (description: string) => Schema.NullOr(Schema.Int).annotate({ description }),
+  number: (description: string) => Schema.Finite.annotate({ description }),
+  numberOrNull: (description: string) => Schema.NullOr(Schema.Finite).annotate({ description }),
+  flag: (description: string) => Schema.Boolean.annotate({ description }),
+  flagOrNull: (description: string) => Schema.NullOr(Schema.Boolean).annotate({ description }),
+  day: (description: string) => Day.annotate({ description }),
+  dayOrNull: (description: string) => Schema.NullOr(Day).annotate({ description }),
+  timeOrNull: (description: string) => Schema.NullOr(Timestamp).annotate({ description }),
+  list: (description: string) => Schema.Array(Schema.Unknown).annotate({ description }),
+  oneOf: <const Names extends ReadonlyArray<string>>(names: Names, description: string) =>
+    Schema.Literals(names).annotate({ description })
+}
