@@ -1,11 +1,8 @@
-/**
- * Labels of the CSV release, as SQL: the query is in `csv-labels.sql`, and selects a range of fdc_id, so that memory
- * does not grow with the release.
- */
+/** Labels of the CSV release, as SQL: `csv-labels.sql` takes a range of fdc_id, so memory does not grow with the release. */
 import { readFileSync } from "node:fs"
 import { type FieldNames, labelsFrom } from "./label.ts"
 
-/** Needs the tables of the release: DuckDB looks for them when it creates the macro. */
+/** Needs the tables of the release: DuckDB resolves them when it creates the macro. */
 export const createCsvLabels = readFileSync(new URL("./csv-labels.sql", import.meta.url), "utf8")
 
 const fieldNames: FieldNames = {
@@ -18,4 +15,4 @@ const fieldNames: FieldNames = {
 }
 
 export const csvLabels = (range: { readonly first: number; readonly last: number }, hasAttributes: boolean) =>
-  labelsFrom(`stated_in_csv(${range.first}, ${range.last}, ${hasAttributes})`, fieldNames)
+  labelsFrom(`labels_in_csv(${range.first}, ${range.last}, ${hasAttributes})`, fieldNames)

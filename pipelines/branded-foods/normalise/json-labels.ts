@@ -1,9 +1,22 @@
-/** Labels of the JSON release, as SQL. The query is in `json-labels.sql`, and reads the relation `chunk`. */
+/** Labels of the JSON release, as SQL. The query in `json-labels.sql` reads the relation `chunk`. */
 import { readFileSync } from "node:fs"
-import { relationOf } from "../decode/json/keys.ts"
+import { labelColumns } from "@larder/warehouse"
+import { jsonRelation, labelKeys } from "../decode/json/keys.ts"
 import { type FieldNames, labelsFrom } from "./label.ts"
 
-const stated = readFileSync(new URL("./json-labels.sql", import.meta.url), "utf8")
+const labels = readFileSync(new URL("./json-labels.sql", import.meta.url), "utf8")
+
+const ownAmount = (key: string) => `label_nutrients.${key}.value`
+const ownAmounts = labelKeys.map((key, i) => `try_cast(${ownAmount(key)} as decimal(18, 6)) as ${labelColumns[i]}`)
+/** The first own amount that is unreadable. Most labels have none, or fifteen that are numbers. */
+const unreadable = `case when label_nutrients is not null then coalesce(
+  ${labelKeys.map((key) => `unreadable_amount('${key}', ${ownAmount(key)})`).join(", ")}
+) end`
+const withOwnAmounts = `
+  select
+    * exclude (label_nutrients) replace (nullif(concat_ws('; ', other_problem, ${unreadable}), '') as other_problem),
+    ${ownAmounts.join(", ")}
+  from (${labels})`
 
 const fieldNames: FieldNames = {
   description: "description",
@@ -15,7 +28,7 @@ const fieldNames: FieldNames = {
 }
 
 /** The labels of the temporary table `chunk`. */
-export const chunkLabels = labelsFrom(`(${stated})`, fieldNames)
+export const chunkLabels = labelsFrom(`(${withOwnAmounts})`, fieldNames)
 
 /** The labels of a chunk, read from its file in the same statement. */
-export const jsonLabels = (path: string) => `with chunk as (from ${relationOf(path)}) from (${chunkLabels})`
+export const jsonLabels = (path: string) => `with chunk as (from ${jsonRelation(path)}) from (${chunkLabels})`

@@ -1,5 +1,5 @@
 -- Texts: literal doubled quotes become single ones, the brackets of [[…]] are dropped, blanks are trimmed and collapsed,
--- and an empty text is null. Nearly every text is tidy already, and these tests together cost less than trimming.
+-- and an empty text is null. Nearly every text is tidy, and these tests together take less time than trimming.
 create or replace temp macro has_untidy(raw) as
   contains(raw, '  ') or contains(raw, '""') or contains(raw, '[[') or contains(raw, chr(9)) or contains(raw, chr(10))
   or contains(raw, chr(11)) or contains(raw, chr(12)) or contains(raw, chr(13)) or strlen(raw) <> length(raw)
@@ -23,7 +23,7 @@ create or replace temp macro tidied(raw) as if(
   raw
 )
 ;
--- A whole number that is written as one: 85 and 85.0, but not 1.6 or -5, which a cast would accept.
+-- Accepts 85 and 85.0, but not 1.6 or -5, which a cast would accept.
 create or replace temp macro whole(raw, number) as if(
   number >= 0 and (number::varchar = raw or regexp_full_match(trim(raw), '[0-9]+(\.0*)?')), number, null
 )
@@ -71,7 +71,7 @@ create or replace temp macro is_noisy(size) as
 create or replace temp macro shortest_float(size) as try_cast(try_cast(size as float)::varchar as decimal(18, 6))
 ;
 
--- Barcodes: hyphens and blanks are removed. If 1 to 14 digits remain, they are padded to a GTIN-14.
+-- Barcodes lose hyphens and blanks. If 1 to 14 digits remain, they are padded to a GTIN-14.
 create or replace temp macro bare_gtin(raw) as if(
   contains(raw, '-') or contains(raw, ' '), replace(replace(raw, '-', ''), ' ', ''), raw
 )
