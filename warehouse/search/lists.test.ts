@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { ascendingOnce, intersection } from "./lists.ts"
+import { intersection, sortUnique } from "./lists.ts"
 
 const documents = 5000
 const some = (maxLength: number) => fc.array(fc.nat(documents - 1), { maxLength })
@@ -10,11 +10,11 @@ describe("lists of documents", () => {
   it("have each document once and in order, whether they are short or long", () => {
     fc.assert(
       fc.property(fc.oneof(some(18), some(400)), (docs) => {
-        assert.deepStrictEqual([...ascendingOnce(Uint32Array.from(docs), documents)], sorted(docs))
+        assert.deepStrictEqual([...sortUnique(Uint32Array.from(docs), documents)], sorted(docs))
       })
     )
     const all = Uint32Array.from({ length: 2 * documents }, (_, i) => (documents * 2 - 1 - i) >>> 1)
-    assert.deepStrictEqual([...ascendingOnce(all, documents)], [...Array(documents).keys()])
+    assert.deepStrictEqual([...sortUnique(all, documents)], [...Array(documents).keys()])
   })
   it("intersect to the documents that are in both", () => {
     fc.assert(

@@ -1,4 +1,4 @@
-/** The branded foods of a generation: records by fdc_id and the search, from the files that `build.ts` wrote. */
+/** The branded foods of a generation: records by fdc_id and the search, from the files of `build.ts`. */
 import { Effect, type Scope } from "effect"
 import { FoodFilesDamaged } from "./files.ts"
 import { textFiles } from "./indexed-columns.ts"
@@ -7,7 +7,7 @@ import { checkPieces, openBundle, readSearchManifest } from "./manifest.ts"
 import { RecordFile, recordFiles } from "./records.ts"
 import { type FoodFilters, search } from "./search.ts"
 import { TextColumn } from "./text-column.ts"
-import { inSlices } from "./time-slices.ts"
+import { runInSlices } from "./time-slices.ts"
 
 interface FoodPage {
   /** JSON of each record. */
@@ -23,7 +23,7 @@ export interface Foods {
   readonly foods: number
   /** Number of current label versions, which the search covers. */
   readonly current: number
-  /** JSON of one label version. Takes microseconds, and reads from the page cache. */
+  /** JSON of one label version. Takes microseconds, if the page cache has it. */
   readonly record: (fdcId: number) => string | undefined
   /** JSON of the categories of current labels, in order. */
   readonly categories: string
@@ -35,22 +35,22 @@ const open = (folder: string) => {
   const manifest = readSearchManifest(folder)
   const bundle = (name: string) => openBundle(folder, manifest, name)
   checkPieces(folder, manifest)
-  const closing: Array<() => void> = []
+  const files: Array<{ close(): void }> = []
   const close = () => {
-    for (const file of closing) file()
+    for (const file of files) file.close()
   }
-  const closed = <A extends { close(): void }>(opened: A) => {
-    closing.push(() => opened.close())
-    return opened
+  const closeLater = <A extends { close(): void }>(file: A) => {
+    files.push(file)
+    return file
   }
-  const column = (name: string) => closed(new TextColumn(folder, name, bundle(textFiles(name).index)))
+  const column = (name: string) => closeLater(new TextColumn(folder, name, bundle(textFiles(name).index)))
   try {
-    const records = closed(new RecordFile(folder, bundle(recordFiles.index), manifest.nutrients))
+    const records = closeLater(new RecordFile(folder, bundle(recordFiles.index), manifest.nutrients))
     const labels = new Labels(bundle(labelFile))
     const columns = { names: column("names"), brands: column("brands"), ingredients: column("ingredients") }
-    const counted = [labels.ids.length, ...Object.values(columns).map((texts) => texts.documents)]
-    if (records.size !== manifest.foods || counted.some((count) => count !== manifest.current)) {
-      throw new FoodFilesDamaged({ file: "manifest.json", reason: "has other counts of foods than the files" })
+    const counts = [labels.ids.length, ...Object.values(columns).map((texts) => texts.documents)]
+    if (records.size !== manifest.foods || counts.some((count) => count !== manifest.current)) {
+      throw new FoodFilesDamaged({ file: "manifest.json", reason: "has other food counts than the files" })
     }
     return { manifest, records, labels, columns, close }
   } catch (error) {
@@ -59,7 +59,7 @@ const open = (folder: string) => {
   }
 }
 
-/** Opens the files of a generation's branded foods. Fails if they are not whole or do not belong together. */
+/** Opens the files of a generation's branded foods. Fails if one is damaged or from another build. */
 export const openFoods = Effect.fn("Foods.open")(function* (
   folder: string
 ): Effect.fn.Return<Foods, FoodFilesDamaged, Scope.Scope> {
@@ -74,8 +74,8 @@ export const openFoods = Effect.fn("Foods.open")(function* (
     ({ close }) => Effect.sync(close)
   )
   const page = function* (filters: FoodFilters, after: number | undefined, limit: number) {
-    const found = yield* search(labels, columns, filters, after, limit + 1)
-    const ids = found.slice(0, limit).map((doc) => labels.ids[doc] ?? 0)
+    const docs = yield* search(labels, columns, filters, after, limit + 1)
+    const ids = docs.slice(0, limit).map((doc) => labels.ids[doc] ?? 0)
     const texts: Array<string> = []
     for (const id of ids) {
       const text = records.read(id)
@@ -83,7 +83,7 @@ export const openFoods = Effect.fn("Foods.open")(function* (
       texts.push(text)
       yield
     }
-    return { records: texts, next: found.length > limit ? ids.at(-1) : undefined }
+    return { records: texts, next: docs.length > limit ? ids.at(-1) : undefined }
   }
   return {
     run_id: manifest.run_id,
@@ -91,6 +91,6 @@ export const openFoods = Effect.fn("Foods.open")(function* (
     current: manifest.current,
     categories: manifest.categories,
     record: (fdcId) => records.read(fdcId),
-    search: (filters, after, limit) => inSlices(() => page(filters, after, limit))
+    search: (filters, after, limit) => runInSlices(() => page(filters, after, limit))
   }
 })

@@ -3,30 +3,33 @@
  */
 import { join } from "node:path"
 import { type Bundle, PieceFile, type Places } from "./files.ts"
-import { commonFrom, textFiles } from "./indexed-columns.ts"
-import { ascendingOnce, intersection } from "./lists.ts"
+import { maxListedDocuments, textFiles } from "./indexed-columns.ts"
+import { findFirst, intersection, sortUnique } from "./lists.ts"
 import { decodePostings } from "./postings.ts"
-import { cut, edgeLength, endOfWord, hashOf, junction, nearest, startOfWord, type Token } from "./tokenizer.ts"
+import {
+  edgeLength,
+  endOfWord,
+  hashJunction,
+  hashToken,
+  nearestByte,
+  startOfWord,
+  type Token,
+  tokenize
+} from "./tokenizer.ts"
 import { Vocabulary } from "./vocabulary.ts"
 
-/**
- * Maximum tokens of a term. A filter that more tokens contain matches so many texts that reading them from the first on
- * soon fills a page.
- */
+/** Maximum tokens of a term. A filter that more tokens contain matches so many texts that a page soon fills. */
 const maxTokens = 4096
 
-/**
- * Maximum terms whose lists are read. A few terms restrict as much as thousands, and the URL of a filter has room for
- * thousands.
- */
+/** Maximum terms whose lists are read. A few restrict as much as the thousands that fit into a URL. */
 const maxLists = 32
 
-/** Number of tokens, or of lists of one term, that are processed without a pause. */
-const withoutPause = 128
+/** Tokens, or lists of one term, that are processed between pauses. */
+const itemsPerPause = 128
 
 /** Bytes per read: around one text or list, and when all texts are read. */
-const near = 16 * 2 ** 10
-const block = 256 * 2 ** 10
+const nearBytes = 16 * 2 ** 10
+const blockBytes = 256 * 2 ** 10
 
 interface Term {
   /** Documents that have the term. A document with several of its tokens counts once per token. */
@@ -47,16 +50,16 @@ export class TextColumn {
   readonly #junctionDocs: Uint32Array
   readonly #junctionPlaces: Places
   // The texts that were read last: bytes `#windowStart` to `#windowEnd` of the file.
-  #window = Buffer.allocUnsafeSlow(block)
+  #window = Buffer.allocUnsafeSlow(blockBytes)
   #windowStart = 0
   #windowEnd = 0
-  #list = Buffer.allocUnsafeSlow(near)
+  #list = Buffer.allocUnsafeSlow(nearBytes)
 
   constructor(folder: string, column: string, index: Bundle) {
     const files = textFiles(column)
     this.#starts = index.places("textStarts")
     this.documents = this.#starts.length - 1
-    this.#common = commonFrom(this.documents)
+    this.#common = maxListedDocuments(this.documents)
     this.#vocabulary = new Vocabulary(index.bytes("vocabulary"), index.naturals("tokenStarts"))
     this.#tokenDocs = index.naturals("tokenDocs")
     this.#tokenPlaces = index.places("tokenPlaces")
@@ -72,7 +75,7 @@ export class TextColumn {
   }
 
   contains(doc: number, text: Buffer): boolean {
-    const at = this.#load(doc, near) - this.#windowStart
+    const at = this.#load(doc, nearBytes) - this.#windowStart
     const end = this.#end(doc) - this.#windowStart
     return this.#window.subarray(at, end).includes(text)
   }
@@ -82,7 +85,7 @@ export class TextColumn {
    * the document at which to continue.
    */
   find(doc: number, text: Buffer): { readonly found: number } | { readonly next: number } {
-    const at = this.#load(doc, block) - this.#windowStart
+    const at = this.#load(doc, blockBytes) - this.#windowStart
     const last = this.#lastInWindow(doc)
     const hit = this.#window.subarray(0, this.#end(last) - this.#windowStart).indexOf(text, at)
     if (hit < 0) return { next: last + 1 }
@@ -96,7 +99,7 @@ export class TextColumn {
   *candidates(text: Buffer): Generator<void, Uint32Array | undefined> {
     let fewest: Uint32Array | undefined
     const read = new Set<number>()
-    for (const term of this.#termsOf(text)) {
+    for (const term of this.#findTerms(text)) {
       yield
       if (term === undefined) continue
       if (term.docs === 0) return new Uint32Array()
@@ -113,12 +116,9 @@ export class TextColumn {
     return fewest
   }
 
-  /**
-   * The terms that every text containing this one has, the cheapest to find first. Undefined is a pause, or a term that
-   * is too common.
-   */
-  *#termsOf(text: Buffer): Generator<Term | undefined> {
-    const tokens = cut(text)
+  /** The terms of every text that contains this one, the cheapest first. Undefined is a pause, or a common term. */
+  *#findTerms(text: Buffer): Generator<Term | undefined> {
+    const tokens = tokenize(text)
     const [first] = tokens
     if (first === undefined) return
     if (tokens.length === 1) return yield yield* this.#unlessCommon(text, "anywhere")
@@ -135,17 +135,14 @@ export class TextColumn {
     yield yield* this.#unlessCommon(text.subarray(first.from, first.to), "end")
   }
 
-  /**
-   * A word at the edge of the filter may continue beyond it. If fewer than three of its bytes are known, only the
-   * nearest byte of each word is looked up.
-   */
+  /** A word at the edge of the filter may continue. If fewer than three of its bytes are known, only the nearest is used. */
   #junction(text: Buffer, left: Token, right: Token, edge: { opens: boolean; closes: boolean }) {
     const opens = edge.opens && left.to - left.from < edgeLength
     const closes = edge.closes && right.to - right.from < edgeLength
-    const known = opens || closes ? nearest : (edge: number) => edge
-    const hash = junction(
+    const known = opens || closes ? nearestByte : (edge: number) => edge
+    const hash = hashJunction(
       known(endOfWord(text, left.from, left.to)),
-      hashOf(text, left.to, right.from),
+      hashToken(text, left.to, right.from),
       known(startOfWord(text, right.from, right.to))
     )
     const bucket = hash & (this.#junctionDocs.length - 1)
@@ -166,7 +163,7 @@ export class TextColumn {
     return this.#term(range(from, to))
   }
 
-  /** Checks first whether the text itself is a common token: then the vocabulary need not be scanned. */
+  /** If the text itself is a common token, the vocabulary need not be scanned. */
   *#unlessCommon(text: Buffer, where: "anywhere" | "end") {
     return this.#exactly(text) === undefined ? undefined : yield* this.#term(this.#vocabulary.containing(text, where))
   }
@@ -176,7 +173,7 @@ export class TextColumn {
     let docs = 0
     const lists: Array<readonly [number, number]> = []
     for (const token of tokens) {
-      if (token === undefined || lists.length % withoutPause === withoutPause - 1) yield
+      if (token === undefined || lists.length % itemsPerPause === itemsPerPause - 1) yield
       if (token === undefined) continue
       docs += this.#tokenDocs[token] ?? 0
       if (docs > this.#common || lists.length === maxTokens) return undefined
@@ -190,39 +187,36 @@ export class TextColumn {
   }
 
   *#read({ docs, lists }: Term): Generator<void, Uint32Array> {
-    const found = new Uint32Array(docs)
+    const all = new Uint32Array(docs)
     let n = 0
-    let start = 0 // `start` and `end` delimit what the buffer holds: many lists are adjacent
+    let start = 0 // `start` and `end` delimit the contents of the buffer: many lists are adjacent
     let end = 0
     for (const [i, [from, to]] of lists.entries()) {
-      if (i % withoutPause === withoutPause - 1) {
+      if (i % itemsPerPause === itemsPerPause - 1) {
         yield
         end = 0 // other searches have used the buffer
       }
       if (to > end) {
         if (to - from > this.#list.length) this.#list = Buffer.allocUnsafeSlow((to - from) * 2)
         start = from
-        end = lists.length === 1 ? to : Math.min(Math.max(to, from + near), this.#postings.size)
+        end = lists.length === 1 ? to : Math.min(Math.max(to, from + nearBytes), this.#postings.size)
         this.#postings.read(this.#list, start, end - start)
       }
-      n += decodePostings(this.#list, from - start, to - start, found, n)
+      n += decodePostings(this.#list, from - start, to - start, all, n)
     }
-    return lists.length > 1 ? ascendingOnce(found, this.documents) : found
+    return lists.length > 1 ? sortUnique(all, this.documents) : all
   }
 
   #end(doc: number) {
     return (this.#starts[doc + 1] ?? 0) - 1
   }
 
-  /**
-   * Ensures that the window holds a document's text, and returns its start. If the text must be read, reads at least
-   * `wished` bytes, as far as the file has them.
-   */
-  #load(doc: number, wished: number) {
+  /** Ensures that the window contains a document's text, and returns its start. Reads `minBytes`, if the file has them. */
+  #load(doc: number, minBytes: number) {
     const start = this.#starts[doc] ?? 0
     const end = this.#end(doc)
     if (start >= this.#windowStart && end < this.#windowEnd) return start
-    const length = Math.min(Math.max(wished, end + 1 - start), this.#texts.size - start)
+    const length = Math.min(Math.max(minBytes, end + 1 - start), this.#texts.size - start)
     if (length > this.#window.length) this.#window = Buffer.allocUnsafeSlow(length)
     this.#windowEnd = 0 // empty if the read fails
     this.#texts.read(this.#window, start, length)
@@ -233,25 +227,11 @@ export class TextColumn {
 
   /** The last document from `doc` on whose text is entirely in the window. */
   #lastInWindow(doc: number) {
-    let low = doc
-    let high = this.documents - 1
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1
-      if (this.#end(middle) < this.#windowEnd) low = middle
-      else high = middle - 1
-    }
-    return low
+    return findFirst(doc + 1, this.documents, (next) => this.#end(next) >= this.#windowEnd) - 1
   }
 
   #docAt(place: number, from: number, to: number) {
-    let low = from
-    let high = to
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1
-      if ((this.#starts[middle] ?? 0) <= place) low = middle
-      else high = middle - 1
-    }
-    return low
+    return findFirst(from + 1, to + 1, (doc) => (this.#starts[doc] ?? 0) > place) - 1
   }
 }
 

@@ -6,8 +6,8 @@ import { Effect } from "effect"
 
 /** How long searches may block the event loop per turn, in ms. */
 const slice = 4
-/** Minimum share of the slice for waiting reads, in ms, even if new reads keep arriving. */
-const leastForWaiting = 1
+/** Minimum part of the slice for waiting reads, in ms, even if new reads keep arriving. */
+const minForWaiting = 1
 
 interface Reading {
   /** Runs one step. Returns true if it was the last. */
@@ -22,22 +22,22 @@ const waiting = new Set<Reading>()
 let spent = 0
 let isTurnPlanned = false
 
-/** Runs a read until it ends or the slice is used up: at least one step. */
+/** Runs at least one step of a read, until it ends or the slice is used up. */
 const advance = (reading: Reading) => {
-  const began = performance.now()
-  const latest = began + slice - spent
+  const startedAt = performance.now()
+  const latest = startedAt + slice - spent
   let isDone = false
-  let now = began
+  let now = startedAt
   try {
     do {
       isDone = reading.step()
       now = performance.now()
     } while (!isDone && now < latest)
   } catch (error) {
-    spent += performance.now() - began
+    spent += performance.now() - startedAt
     return reading.fail(error)
   }
-  spent += now - began // before `end`, in which the next search of the same caller may begin
+  spent += now - startedAt // before `end`, which may start the next search of the same caller
   if (isDone) reading.end()
   else waiting.add(reading)
 }
@@ -50,7 +50,7 @@ const planTurn = () => {
 
 const turn = () => {
   isTurnPlanned = false
-  spent = Math.min(spent, slice - leastForWaiting)
+  spent = Math.min(spent, slice - minForWaiting)
   for (const reading of waiting) {
     waiting.delete(reading) // `advance` adds it again, after the others, if it is not done
     advance(reading)
@@ -61,10 +61,10 @@ const turn = () => {
 }
 
 /**
- * Runs a generator to its end. At each yield it can be suspended, or abandoned if the caller is interrupted. A read
- * that begins while part of the slice is left does not wait.
+ * Runs a generator to its end. At each yield it can be suspended, or stopped if the caller is interrupted. A read that
+ * begins while part of the slice is left does not wait.
  */
-export const inSlices = <A>(begin: () => Generator<void, A>) =>
+export const runInSlices = <A>(begin: () => Generator<void, A>) =>
   Effect.callback<A>((resume) => {
     const steps = begin()
     let result: Effect.Effect<A> = Effect.never
@@ -75,7 +75,7 @@ export const inSlices = <A>(begin: () => Generator<void, A>) =>
         return done === true
       },
       end: () => resume(result),
-      fail: (error) => resume(Effect.die(error)) // the files were whole when they were opened
+      fail: (error) => resume(Effect.die(error)) // the files were checked when they were opened
     }
     planTurn()
     if (spent < slice) advance(reading)

@@ -1,9 +1,10 @@
 /** The tokens of one text column: numbered while texts are read, then stored in the order of their bytes. */
+import { findFirst } from "./lists.ts"
 
 const lineBreak = 10
 
 /** Bytes of a vocabulary that are scanned without a pause. */
-const piece = 256 * 2 ** 10
+const pieceBytes = 256 * 2 ** 10
 
 /** Numbers tokens in the order in which they are first seen. A hash table with open addressing over the tokens' bytes. */
 export class VocabularyBuilder {
@@ -15,13 +16,13 @@ export class VocabularyBuilder {
   /** Token numbers plus one; 0 is free. At least half of the slots are free. */
   #slots = new Uint32Array(2 ** 13)
 
-  number(source: Uint8Array, from: number, to: number, hash: number) {
+  assignNumber(source: Uint8Array, from: number, to: number, hash: number) {
     const mask = this.#slots.length - 1
     let slot = hash & mask
     for (;;) {
-      const found = this.#slots[slot] ?? 0
-      if (found === 0) break
-      if (this.#hashes[found - 1] === hash && this.#is(found - 1, source, from, to)) return found - 1
+      const entry = this.#slots[slot] ?? 0
+      if (entry === 0) break
+      if (this.#hashes[entry - 1] === hash && this.#equals(entry - 1, source, from, to)) return entry - 1
       slot = (slot + 1) & mask
     }
     return this.#add(source, from, to, hash, slot)
@@ -53,7 +54,7 @@ export class VocabularyBuilder {
     return token === 0 ? 0 : (this.#ends[token - 1] ?? 0)
   }
 
-  #is(token: number, source: Uint8Array, from: number, to: number) {
+  #equals(token: number, source: Uint8Array, from: number, to: number) {
     const start = this.#start(token)
     if ((this.#ends[token] ?? 0) - start !== to - from) return false
     for (let i = from, j = start; i < to; i++, j++) if (source[i] !== this.#bytes[j]) return false
@@ -69,8 +70,8 @@ export class VocabularyBuilder {
     }
     this.#bytes.set(source.subarray(from, to), start)
     if (token === this.#ends.length) {
-      this.#ends = doubled(this.#ends)
-      this.#hashes = doubled(this.#hashes)
+      this.#ends = doubleLength(this.#ends)
+      this.#hashes = doubleLength(this.#hashes)
     }
     this.#ends[token] = end
     this.#hashes[token] = hash
@@ -91,11 +92,8 @@ export class VocabularyBuilder {
   }
 }
 
-const doubled = (numbers: Uint32Array) => {
-  const larger = new Uint32Array(numbers.length * 2)
-  larger.set(numbers)
-  return larger
-}
+const doubleLength = (numbers: Uint32Array<ArrayBuffer>) =>
+  new Uint32Array(numbers.buffer.transfer(numbers.byteLength * 2))
 
 /** A stored vocabulary. The number of a token is its position in byte order. */
 export class Vocabulary {
@@ -109,15 +107,18 @@ export class Vocabulary {
     this.size = starts.length - 1
   }
 
-  /** The tokens that begin with a text, as a range of numbers. A token that equals the text is the first of them. */
+  /** The tokens that begin with a text, as a range of numbers. */
   beginningWith(text: Buffer): { readonly from: number; readonly to: number } {
-    const from = this.#first((token) => this.#compare(token, text) >= 0)
-    return { from, to: this.#first((token) => token >= from && this.#compare(token, text, text.length) > 0) }
+    const from = findFirst(0, this.size, (token) => this.#compare(token, text) >= 0)
+    return {
+      from,
+      to: findFirst(0, this.size, (token) => token >= from && this.#compare(token, text, text.length) > 0)
+    }
   }
 
   /** The token that equals a text. */
   exactly(text: Buffer): number | undefined {
-    const from = this.#first((token) => this.#compare(token, text) >= 0)
+    const from = findFirst(0, this.size, (token) => this.#compare(token, text) >= 0)
     return from < this.size && this.#compare(from, text) === 0 ? from : undefined
   }
 
@@ -128,38 +129,23 @@ export class Vocabulary {
   *containing(text: Buffer, where: "anywhere" | "end"): Generator<number | undefined> {
     const needle = where === "end" ? Buffer.concat([text, Buffer.of(lineBreak)]) : text
     for (let at = 0; at < this.#bytes.length; ) {
-      const end = at + piece
+      const end = at + pieceBytes
       const hit = this.#bytes.subarray(at, end + needle.length - 1).indexOf(needle)
       if (hit < 0) {
         at = end
         yield undefined
         continue
       }
-      const next = this.#first((token) => (this.#starts[token] ?? 0) > at + hit)
+      const next = findFirst(0, this.size, (token) => (this.#starts[token] ?? 0) > at + hit)
       yield next - 1
       at = this.#starts[next] ?? this.#bytes.length
     }
   }
 
-  /**
-   * Binary search: the first token for which `isYes` is true. It must be false for all tokens before that and true for
-   * all after it.
-   */
-  #first(isYes: (token: number) => boolean) {
-    let low = 0
-    let high = this.size
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (isYes(middle)) high = middle
-      else low = middle + 1
-    }
-    return low
-  }
-
-  /** Compares a token, or at most its first `most` bytes, with a text. */
-  #compare(token: number, text: Buffer, most = Number.POSITIVE_INFINITY) {
+  /** Compares a token, or its first `maxBytes` bytes, with a text. */
+  #compare(token: number, text: Buffer, maxBytes = Number.POSITIVE_INFINITY) {
     const start = this.#starts[token] ?? 0
-    const end = Math.min((this.#starts[token + 1] ?? 0) - 1, start + most)
+    const end = Math.min((this.#starts[token + 1] ?? 0) - 1, start + maxBytes)
     return this.#bytes.compare(text, 0, text.length, start, end)
   }
 }
