@@ -18,10 +18,7 @@ const current = currentIn("live.branded_food.version")
 /** Forms with fewer rows are not checked: they may vary by more than 5 % for good reasons. */
 const minCheckedRows = 10_000
 
-/**
- * Releases of each form, each with the last run that read part of it. The files of a folder are one release: unchanged
- * files keep the run that first read them. If an address has several payloads, the latest is used.
- */
+/** Releases of each form, each with the last run that read part of it. The CSV files of a folder are one release. */
 const releasesIn = (rawFiles: string) => `
   select feed, max(regexp_extract(url, '\\d{4}-\\d{2}-\\d{2}')) as day, max(run_id) as run_id, sum(rows)::integer as rows
   from (

@@ -2,10 +2,7 @@
 import { createHash } from "node:crypto"
 import { countries, derivations, nutrients } from "./normalise/dictionaries.ts"
 
-/**
- * Raise it by one with every change after which the same release gives other rows: in decoding, normalising, macros,
- * quality flags or the merge of both forms. Then record the golden rows of the new version (docs/contributing.md).
- */
+/** Raise it by one whenever the same release gives other rows, and record the new golden rows (docs/contributing.md). */
 export const labelMappingVersion = 1
 
 /** Recorded as `mapping_sha256`: the version, and the data that, besides the code, affects the rows. */

@@ -6,10 +6,8 @@ import { labelMappingHash } from "./mapping-version.ts"
 import { KnownPayload } from "./source/fetch-release.ts"
 
 export interface LoadedBefore {
-  /** Payloads that this version of the mapping has read. */
   readonly payloads: ReadonlyArray<KnownPayload>
   readonly unknownFields: ReadonlyArray<string>
-  /** Numbers of nutrients from releases, by id. */
   readonly nutrientNumbers: ReadonlyMap<number, string>
 }
 

@@ -60,10 +60,7 @@ const fromOneRow = (column: string) => `if(
   l.${column}
 )`
 
-/**
- * An empty list of amounts or remarks is treated as missing, unless the form is read again: some current labels have lost
- * theirs upstream. A null list means that the files have no such list.
- */
+/** An empty list counts as missing, unless the form is read again. Null means that the files have no such list. */
 const preferFilled = (column: string) => `case
   when ${restates(column)} then coalesce(s.${column}, l.${column})
   when ${takesPrecedence} then if(len(s.${column}) > 0 or l.${column} is null, s.${column}, l.${column})

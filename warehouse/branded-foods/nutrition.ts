@@ -82,10 +82,7 @@ const findAmount = (key: NutritionKey, amounts: Amounts) => {
     : (Math.sign(units) * Math.round((Math.abs(toMillionths(units)) * 25) / 1000)) / 1e6
 }
 
-/**
- * The keys of a label with their amounts per serving; empty without a serving size. `amounts` has the first amount of each
- * nutrient, `own` the label's own amounts per serving in the order of `nutritionKeys`.
- */
+/** Keys with amounts per serving; empty without a serving size. `own` is in the order of `nutritionKeys`. */
 export const computeNutrition = (
   servingSize: number | null,
   amounts: Amounts,

@@ -17,6 +17,15 @@ const createLookup = `
   semi join storefront.listing using (product_id)
   order by id_hash`
 
+/** The JSON fields of a product, in lists and alone. */
+export const productFields = (image: string, variantCount: string) => `
+    'id': product_id, 'title': title, 'handle': handle, 'vendor': vendor, 'product_type': product_type,
+    'category': category, 'sub_category': sub_category, 'tags': tags, 'image': ${image},
+    'price': {'min': ${decimalToJson("price_min")}, 'max': ${decimalToJson("price_max")}, 'currency': currency},
+    'variant_count': ${variantCount},
+    'published_at': ${timeToText("published_at")},
+    'source': 'platform'`
+
 const RowNumber = Schema.Struct({ row_number: Schema.BigInt })
 const rowNumbers = "select row_number from lookup.product where id_hash = hash($id)"
 
@@ -25,12 +34,7 @@ const inCurrency = (price: string) => `if(v.currency is not distinct from p.curr
 
 const detail = `
   to_json({
-    'id': p.product_id, 'title': p.title, 'handle': p.handle, 'vendor': p.vendor, 'product_type': p.product_type,
-    'category': p.category, 'sub_category': p.sub_category, 'tags': p.tags, 'image': p.images[1],
-    'price': {'min': ${decimalToJson("p.price_min")}, 'max': ${decimalToJson("p.price_max")}, 'currency': p.currency},
-    'variant_count': len(p.variants),
-    'published_at': ${timeToText("p.published_at")},
-    'source': 'platform',
+    ${productFields("p.images[1]", "len(p.variants)")},
     'store_id': p.store_id,
     'body_text': p.body_text,
     'images': p.images,

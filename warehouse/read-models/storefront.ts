@@ -1,8 +1,8 @@
 /** Storefronts of one generation: stores in memory, products and collections read on request. */
 import { Effect } from "effect"
 import type { DuckDb } from "../duckdb.ts"
-import { decimalToJson, timeToText } from "./json-in-sql.ts"
-import { openProducts, type ProductById } from "./product-details.ts"
+import { timeToText } from "./json-in-sql.ts"
+import { openProducts, type ProductById, productFields } from "./product-details.ts"
 import { openLists, type SortedTable, type StoreLists } from "./store-lists.ts"
 import { type LoadedStores, loadLastReads, loadStores, makeStores, type Stores } from "./stores.ts"
 
@@ -24,14 +24,7 @@ const image = "if(image_src is null, null, {'src': image_src, 'width': image_wid
 const listing: SortedTable = {
   name: "listing",
   id: "product_id",
-  record: `to_json({
-    'id': product_id, 'title': title, 'handle': handle, 'vendor': vendor, 'product_type': product_type,
-    'category': category, 'sub_category': sub_category, 'tags': tags, 'image': ${image},
-    'price': {'min': ${decimalToJson("price_min")}, 'max': ${decimalToJson("price_max")}, 'currency': currency},
-    'variant_count': variant_count,
-    'published_at': ${timeToText("published_at")},
-    'source': 'platform'
-  })`
+  record: `to_json({${productFields(image, "variant_count")}})`
 }
 
 const collectionListing: SortedTable = {

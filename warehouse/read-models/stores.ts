@@ -7,11 +7,7 @@ import { Effect, Schema } from "effect"
 import type { DuckDb, DuckDbError } from "../duckdb.ts"
 import { timeToText } from "./json-in-sql.ts"
 
-interface StoreFilters {
-  readonly query: string | undefined
-  readonly category: string | undefined
-  readonly country: string | undefined
-}
+type StoreFilters = Readonly<Record<"query" | "category" | "country", string | undefined>>
 
 /** Stores are ordered by lower-cased name, then by id. */
 export interface StorePosition {
@@ -28,10 +24,7 @@ export interface Stores {
   ) => { readonly records: ReadonlyArray<string>; readonly next: StorePosition | undefined }
 }
 
-interface Counts {
-  readonly products: (store: string) => number
-  readonly collections: (store: string) => number
-}
+type Counts = Readonly<Record<"products" | "collections", (store: string) => number>>
 
 const {
   category: _,

@@ -1,7 +1,6 @@
 /**
  * The file formats of sidecar files: large files that are read in pieces, and bundles of typed arrays that are loaded
- * whole. Numbers have the machine's byte order. All machines of Node 24 are little-endian, except s390x, whose files
- * others would reject because of their checksums and counts.
+ * whole. Numbers are little-endian, on all machines of Node 24 but s390x, whose files fail the checksums elsewhere.
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs"
 import { basename } from "node:path"

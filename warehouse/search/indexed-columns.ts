@@ -1,9 +1,8 @@
 /** The texts that the search covers: one line per current label, in ascending fdc_id. */
 
 /**
- * Published texts have no line breaks, because the loader replaces them with blanks. So a line feed separates labels, and
- * a carriage return separates owner, brand and sub-brand of a label. If a text has line breaks anyway, they must not
- * shift the lines of the others.
+ * A line feed separates labels, and a carriage return the owner, brand and sub-brand of a label. Published texts have no
+ * line breaks; if one has, it must not shift the lines of the others.
  */
 export const neverInText = /[\n\r]/
 

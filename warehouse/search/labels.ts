@@ -1,7 +1,4 @@
-/**
- * Current labels in search order, in which they are documents 0, 1, 2, …. The index has their fdc_ids, and the documents
- * of each category and barcode.
- */
+/** Index of the current labels, numbered in search order as documents: ids, and documents by category and barcode. */
 import { join } from "node:path"
 import { parseBarcode } from "./barcodes.ts"
 import { type Bundle, forEachLine, writeArrays } from "./files.ts"
@@ -26,16 +23,14 @@ const hashBarcode = (barcode: number) => {
   return (hash ^ (hash >>> 15)) >>> 0
 }
 
-/**
- * Hash table from barcode numbers to documents. A UPC-E has two numbers (see `parseBarcode`): the second one is an
- * entry after those of all documents.
- */
+/** Hash table from barcodes to documents. The second number of a UPC-E is an entry after those of all documents. */
 const makeBarcodeTable = (first: Float64Array, others: ReadonlyArray<readonly [number, number]>) => {
   const barcodes = new Float64Array(first.length + others.length)
   barcodes.set(first)
-  others.forEach(([, barcode], i) => {
-    barcodes[first.length + i] = barcode
-  })
+  barcodes.set(
+    others.map(([, barcode]) => barcode),
+    first.length
+  )
   const heads = new Uint32Array(2 ** Math.ceil(Math.log2(barcodes.length + 1)))
   const nexts = new Uint32Array(barcodes.length)
   for (let entry = barcodes.length - 1; entry >= 0; entry--) {

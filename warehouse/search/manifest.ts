@@ -1,7 +1,4 @@
-/**
- * `manifest.json`: the files that a folder of branded foods must contain. Opening the folder fails if a file differs from
- * the manifest, so the search never uses an incomplete folder or files of two builds.
- */
+/** `manifest.json`: the search never uses a folder with a file that differs from it, such as one of another build. */
 import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { crc32 } from "node:zlib"

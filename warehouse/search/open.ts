@@ -10,9 +10,7 @@ import { TextColumn } from "./text-column.ts"
 import { runInSlices } from "./time-slices.ts"
 
 interface FoodPage {
-  /** JSON of each record. */
   readonly records: ReadonlyArray<string>
-  /** The last fdc_id of the page, if another page follows. */
   readonly next: number | undefined
 }
 
@@ -31,48 +29,35 @@ export interface Foods {
   readonly search: (filters: FoodFilters, after: number | undefined, limit: number) => Effect.Effect<FoodPage>
 }
 
-const open = (folder: string) => {
-  const manifest = readSearchManifest(folder)
-  const bundle = (name: string) => openBundle(folder, manifest, name)
-  checkPieces(folder, manifest)
-  const files: Array<{ close(): void }> = []
-  const close = () => {
-    for (const file of files) file.close()
-  }
-  const closeLater = <A extends { close(): void }>(file: A) => {
-    files.push(file)
-    return file
-  }
-  const column = (name: string) => closeLater(new TextColumn(folder, name, bundle(textFiles(name).index)))
-  try {
-    const records = closeLater(new RecordFile(folder, bundle(recordFiles.index), manifest.nutrients))
-    const labels = new Labels(bundle(labelFile))
-    const columns = { names: column("names"), brands: column("brands"), ingredients: column("ingredients") }
-    const counts = [labels.ids.length, ...Object.values(columns).map((texts) => texts.documents)]
-    if (records.size !== manifest.foods || counts.some((count) => count !== manifest.current)) {
-      throw new FoodFilesDamaged({ file: "manifest.json", reason: "has other food counts than the files" })
-    }
-    return { manifest, records, labels, columns, close }
-  } catch (error) {
-    close()
-    throw error
-  }
-}
-
 /** Opens the files of a generation's branded foods. Fails if one is damaged or from another build. */
 export const openFoods = Effect.fn("Foods.open")(function* (
   folder: string
 ): Effect.fn.Return<Foods, FoodFilesDamaged, Scope.Scope> {
-  const { columns, labels, manifest, records } = yield* Effect.acquireRelease(
+  const attempt = <A>(open: () => A) =>
     Effect.try({
-      try: () => open(folder),
+      try: open,
       catch: (error) =>
         error instanceof FoodFilesDamaged
           ? error
           : new FoodFilesDamaged({ file: folder, reason: `cannot be opened (${error})` })
-    }),
-    ({ close }) => Effect.sync(close)
-  )
+    })
+  const openFile = <A extends { close(): void }>(open: () => A) =>
+    Effect.acquireRelease(attempt(open), (file) => Effect.sync(() => file.close()))
+  const manifest = yield* attempt(() => readSearchManifest(folder))
+  yield* attempt(() => checkPieces(folder, manifest))
+  const bundle = (name: string) => openBundle(folder, manifest, name)
+  const column = (name: string) => openFile(() => new TextColumn(folder, name, bundle(textFiles(name).index)))
+  const records = yield* openFile(() => new RecordFile(folder, bundle(recordFiles.index), manifest.nutrients))
+  const labels = yield* attempt(() => new Labels(bundle(labelFile)))
+  const columns = {
+    names: yield* column("names"),
+    brands: yield* column("brands"),
+    ingredients: yield* column("ingredients")
+  }
+  const counts = [labels.ids.length, ...Object.values(columns).map((texts) => texts.documents)]
+  if (records.size !== manifest.foods || counts.some((count) => count !== manifest.current)) {
+    return yield* new FoodFilesDamaged({ file: "manifest.json", reason: "has other food counts than the files" })
+  }
   const page = function* (filters: FoodFilters, after: number | undefined, limit: number) {
     const docs = yield* search(labels, columns, filters, after, limit + 1)
     const ids = docs.slice(0, limit).map((doc) => labels.ids[doc] ?? 0)

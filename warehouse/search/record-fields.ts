@@ -1,6 +1,6 @@
 /**
- * The format of `records.tsv`: one line per label version, fields separated by tabs, an empty field for null. Fields that
- * follow from others are computed when a record is requested: a line has 0.7 kB, a record 2.5 kB.
+ * The format of `records.tsv`: tab-separated, an empty field for null. Fields that follow from others are computed when a
+ * record is requested: a line has 0.7 kB, a record 2.5 kB.
  */
 import { BrandedFood } from "@larder/schemas"
 import { firstOwnAmount, labelColumns } from "../branded-foods/nutrition.ts"

@@ -9,10 +9,7 @@ import { cellIndexes, fields, isText, textToJson } from "./record-fields.ts"
 
 export const recordFiles = { lines: "records.tsv", index: "records.index" }
 
-/**
- * The positions of the ids, in ascending order of the ids, which are never negative. Sorting 64-bit numbers of id and
- * position takes a tenth of the time.
- */
+/** The order of the ids, never negative. Sorting 64-bit numbers of id and position takes a tenth of the time. */
 const sortPositions = (ids: Int32Array) => {
   const halves = new Uint32Array(ids.length * 2)
   ids.forEach((id, place) => {
@@ -103,7 +100,6 @@ export class RecordFile {
     this.#lines.close()
   }
 
-  /** The JSON of a label version. */
   read(fdcId: number): string | undefined {
     const position = findPosition(this.#ids, fdcId)
     if (this.#ids[position] !== fdcId) return undefined

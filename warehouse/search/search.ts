@@ -1,7 +1,4 @@
-/**
- * The search of current labels. Filters combine with AND; texts match literally, ignoring case. Candidate lists only save
- * work: the texts decide what matches.
- */
+/** The search of current labels. Filters combine with AND; texts match literally, ignoring case. */
 import { neverInText } from "./indexed-columns.ts"
 import type { Labels } from "./labels.ts"
 import { intersection } from "./lists.ts"
@@ -9,19 +6,11 @@ import { findPosition } from "./records.ts"
 import type { TextColumn } from "./text-column.ts"
 
 /** As the client typed them; undefined or "" means no filter. */
-export interface FoodFilters {
-  readonly name?: string | undefined
-  readonly brand?: string | undefined
-  readonly category?: string | undefined
-  readonly barcode?: string | undefined
-  readonly ingredient?: string | undefined
-}
+export type FoodFilters = Readonly<
+  Partial<Record<"name" | "brand" | "category" | "barcode" | "ingredient", string | undefined>>
+>
 
-interface TextColumns {
-  readonly names: TextColumn
-  readonly brands: TextColumn
-  readonly ingredients: TextColumn
-}
+type TextColumns = Readonly<Record<"names" | "brands" | "ingredients", TextColumn>>
 
 interface TextFilter {
   readonly column: TextColumn

@@ -1,6 +1,4 @@
-/**
- * One text column of the search: which documents may contain a text, from the index, and which do, from their texts.
- */
+/** One text column of the search: documents that may contain a text, by the index, and those that do, by their texts. */
 import { join } from "node:path"
 import { type Bundle, PieceFile, type Places } from "./files.ts"
 import { maxListedDocuments, textFiles } from "./indexed-columns.ts"
@@ -80,10 +78,7 @@ export class TextColumn {
     return this.#window.subarray(at, end).includes(text)
   }
 
-  /**
-   * The first document from `doc` on that contains the text, if the next block of texts has one. Otherwise `{ next }`:
-   * the document at which to continue.
-   */
+  /** The first document from `doc` on that contains the text, if it is in the next block of texts. */
   find(doc: number, text: Buffer): { readonly found: number } | { readonly next: number } {
     const at = this.#load(doc, blockBytes) - this.#windowStart
     const last = this.#lastInWindow(doc)
@@ -92,10 +87,7 @@ export class TextColumn {
     return { found: this.#docAt(this.#windowStart + hit, doc, last) }
   }
 
-  /**
-   * A superset of the documents that contain the text, ascending; undefined if they are too many for a list. A yield is
-   * a pause: between two yields it reads one term, or a part of a long one.
-   */
+  /** A superset of the documents with the text, ascending; undefined if they are too many. A yield is a pause. */
   *candidates(text: Buffer): Generator<void, Uint32Array | undefined> {
     let fewest: Uint32Array | undefined
     const read = new Set<number>()

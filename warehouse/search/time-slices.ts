@@ -1,7 +1,4 @@
-/**
- * Runs long reads on the event loop in time slices. All reads of the process share one slice per turn of the event
- * loop, round-robin, so a hundred long searches block the loop no longer than one does.
- */
+/** Runs long reads in time slices. All reads of the process share one slice per turn of the event loop, round-robin. */
 import { Effect } from "effect"
 
 /** How long searches may block the event loop per turn, in ms. */
@@ -60,10 +57,7 @@ const turn = () => {
   if (waiting.size > 0) planTurn()
 }
 
-/**
- * Runs a generator to its end. At each yield it can be suspended, or stopped if the caller is interrupted. A read that
- * begins while part of the slice is left does not wait.
- */
+/** Runs a generator, which is suspended at yields if needed. A read that begins while the slice lasts does not wait. */
 export const runInSlices = <A>(begin: () => Generator<void, A>) =>
   Effect.callback<A>((resume) => {
     const steps = begin()

@@ -1,7 +1,6 @@
 /**
- * Splits lower-cased texts into tokens for the search: the longest runs of letters and digits (words), or of anything
- * else (separators). The split looks at bytes, not characters: all UTF-8 bytes beyond ASCII count as letters. Texts and
- * filters are split in the same way, so a filter's inner tokens are tokens of every text that contains it.
+ * Splits lower-cased texts and filters into words (letters and digits) and separators. It looks at bytes: all UTF-8 bytes
+ * beyond ASCII are letters. So a filter's inner tokens are tokens of every text that contains it.
  */
 
 /** 1 for bytes that belong to words. */

@@ -8,7 +8,6 @@ const pieceBytes = 256 * 2 ** 10
 
 /** Numbers tokens in the order in which they are first seen. A hash table with open addressing over the tokens' bytes. */
 export class VocabularyBuilder {
-  /** The number of tokens so far. */
   size = 0
   #bytes = Buffer.allocUnsafeSlow(2 ** 16)
   #ends = new Uint32Array(2 ** 12)
@@ -122,10 +121,7 @@ export class Vocabulary {
     return from < this.size && this.#compare(from, text) === 0 ? from : undefined
   }
 
-  /**
-   * The tokens that contain a text, or end with it; undefined is a pause. Scans the whole vocabulary, about 1 ms per
-   * megabyte.
-   */
+  /** The tokens that contain a text, or end with it; undefined is a pause. Scans about 1 MB per ms. */
   *containing(text: Buffer, where: "anywhere" | "end"): Generator<number | undefined> {
     const needle = where === "end" ? Buffer.concat([text, Buffer.of(lineBreak)]) : text
     for (let at = 0; at < this.#bytes.length; ) {

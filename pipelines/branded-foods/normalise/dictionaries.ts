@@ -1,7 +1,7 @@
 /**
- * Built-in reference data: nutrients and derivations of FoodData Central, and names of countries. Names and units have
- * one spelling here; in releases they vary, and a release may have no dictionaries. They are part of the SQL that
- * normalises labels, so they are read when this module is loaded. An invalid line fails only runs of this pipeline.
+ * Built-in nutrients, derivations and countries. Names and units have one spelling here; in releases they vary, and a
+ * release may have no dictionaries. They are part of the SQL that normalises labels, so they are read when this module is
+ * loaded. An invalid line fails only runs of this pipeline.
  */
 import { readFileSync } from "node:fs"
 import { Effect, Exit, Schema } from "effect"
@@ -48,7 +48,6 @@ const read = Effect.runSyncExit(
   )
 )
 
-/** Fails with the first invalid line. */
 export const checkDictionaries = Effect.asVoid(read)
 
 export const { derivations, nutrients } = Exit.isSuccess(read) ? read.value : { derivations: [], nutrients: [] }

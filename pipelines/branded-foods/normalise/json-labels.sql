@@ -1,5 +1,5 @@
--- The labels of a chunk of the JSON release, with the columns that `labelsFrom` reads; json-labels.ts unpacks
--- `label_nutrients`. `chunk` is the chunk as read with `jsonRelation` of decode/json/keys.ts.
+-- The labels of a chunk of the JSON release: columns that `labelsFrom` reads, and the keys that json-labels.ts renames.
+-- `chunk` is the chunk as read with `jsonRelation` of decode/json/keys.ts.
 with food as (
   -- The parts of the amounts that are used, read once. Ids are doubles, which are exact here: parsing six million texts
   -- would take seconds.
@@ -15,25 +15,10 @@ with food as (
   from chunk
 )
 select
-  line,
+  food.*,
   whole(fdcId, try_cast(fdcId as integer)) as fdc_id,
-  description,
-  shortDescription as short_description,
-  brandOwner as brand_owner,
-  brandName as brand_name,
-  subbrandName as subbrand_name,
-  brandedFoodCategory as category,
   null::varchar as food_category,
-  gpcClassCode as gpc_class_code,
-  gtinUpc as upc,
-  packageWeight as package_weight,
-  servingSize as serving_size,
-  servingSizeUnit as serving_size_unit,
-  householdServingFullText as household_serving_text,
-  preparationStateCode as preparation_state_code,
-  marketCountry as market_country,
   tradeChannels as trade_channels,
-  ingredients,
   list_transform(
     list_sort(list_transform(foodNutrients, lambda amount: {
       'place': place_of(amount.nutrient_id, ranks[amount.derivation_id], amount.id),
@@ -51,17 +36,8 @@ select
       {'added': try_cast(remark.id as bigint), 'name': tidied(remark.name), 'value': tidied(remark.value)})),
     lambda row: {'name': row.name, 'value': row.value}
   ) as attributes,
-  caffeineStatement as caffeine_statement,
-  footnote,
-  dataSource as data_source,
-  publicationDate as published_on,
-  availableDate as available_on,
-  modifiedDate as modified_on,
-  discontinuedDate as discontinued_on,
-  labelNutrients as label_nutrients,
   null as daily_values,
   null::varchar as not_a_significant_source_of,
-  materialCode as material_code,
   list_filter(
     list_transform(foodUpdateLog, lambda earlier: {
       'fdc_id': whole(earlier.fdcId, try_cast(earlier.fdcId as integer)),

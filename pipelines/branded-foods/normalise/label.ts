@@ -1,8 +1,6 @@
 /**
- * Converts labels as a release states them into rows of `branded_food.food`. Both release forms use the same query, so
- * the same label gives the same row. The input is the text of the source under common column names; the macros are in
- * `macros.sql`. A label that does not decode gets a `problem` that names the field. An implausible value is kept and
- * gets a quality flag.
+ * Converts labels as a release states them into rows of `branded_food.food`, by the same query for both forms. A label
+ * that does not decode gets a `problem` that names the field. An implausible value is kept and gets a quality flag.
  */
 import { literal } from "@larder/warehouse"
 import { qualityFlags } from "./quality.ts"
@@ -46,16 +44,10 @@ export const textColumns = [
   "not_a_significant_source_of",
   "material_code"
 ]
-/**
- * All texts of a label, joined by spaces: a text that is empty, or begins or ends with a space, makes two spaces in a
- * row. Most labels are tidy, and one test of all texts takes half the time of testing each.
- */
+/** One test of all texts takes half the time of testing each: an untidy text makes two spaces in a row here. */
 const joinedTexts = `' ' || concat_ws(' ', ${textColumns.join(", ")}) || ' '`
 
-/**
- * Selects from the labels of either form, whose columns are texts unless they are nested. Returns the columns of
- * `branded_food.food` that do not describe the run, `line` and `problem`.
- */
+/** Returns `line`, `problem`, and the columns of `branded_food.food` that do not describe the run. */
 export const labelsFrom = (labels: string, names: FieldNames) => `
   with seen as (
     select *, has_untidy(${joinedTexts}) as is_untidy

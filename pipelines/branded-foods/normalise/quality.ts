@@ -10,9 +10,8 @@ const amountOf = (nutrientId: number) => `amounts[list_position(ids, ${nutrientI
 const amountOrZero = (nutrientId: number) => `coalesce(${amountOf(nutrientId)}, 0)`
 
 /**
- * Maximum amounts of nutrients that many labels state: protein, fat, carbohydrates, sugars under either id, added
- * sugar, fiber, saturated and trans fat in g; then cholesterol in mg (dried yolk and brain have about 3,000) and sodium
- * in mg (salt has 39,300 and, in a rounded serving of 1.4 g, 42,100). Testing each of them takes little time.
+ * Maximum amounts of nutrients that many labels state: macronutrients in g; then cholesterol in mg (dried yolk and brain
+ * have about 3,000) and sodium in mg (salt has 39,300 and, in a rounded serving of 1.4 g, 42,100).
  */
 const maxAmounts: Readonly<Record<number, number>> = {
   ...Object.fromEntries([1003, 1004, 1005, 2000, 1063, 1235, 1079, 1258, 1257].map((id) => [id, maxMass])),

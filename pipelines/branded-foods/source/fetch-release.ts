@@ -1,7 +1,4 @@
-/**
- * Fetches the payloads of a release into the archive, except payloads that an earlier run loaded. A form that cannot be
- * fetched is left out, and the other one is read.
- */
+/** Fetches new payloads of a release into the archive. If a form cannot be fetched, the other one is read. */
 import type { FeedLeftOut } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import { Archive } from "../../run/archive/archive.ts"
@@ -63,10 +60,7 @@ const fetchForm = (form: ReleaseForm | undefined, addresses: ReadonlyArray<strin
   )
 }
 
-/**
- * A release never changes under its name, so payloads of hundreds of megabytes are not requested again. `loaded` are the
- * payloads that this mapping has read.
- */
+/** A release never changes under its name, so payloads that this mapping has read, `loaded`, are not requested again. */
 export const fetchRelease = Effect.fnUntraced(function* (release: Release, loaded: ReadonlyArray<KnownPayload>) {
   const { kind } = yield* Origin
   const progress = yield* Progress

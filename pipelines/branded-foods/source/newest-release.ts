@@ -1,8 +1,7 @@
 /**
- * Finds the release to load. There is no URL for the latest release: the download page lists the releases, and their
- * names contain their dates. About two a year appear, on unannounced days. If the page lists none, Larder does not guess
- * dates: the run fails and explains how to continue with a manual download. Recordings and local files are listed by the
- * run's origin.
+ * Finds the release to load. There is no URL for the latest: the download page lists the releases, about two a year, and
+ * their names contain their dates. If the page lists none, the run fails and explains how to continue with a manual
+ * download. Recordings and local files are listed by the run's origin.
  */
 import { readFile } from "node:fs/promises"
 import { isDay } from "@larder/schemas"
@@ -13,7 +12,6 @@ import { NotRecorded, Origin, RefusedByUpstream } from "../../run/origins/origin
 
 const host = "https://fdc.nal.usda.gov"
 
-/** The base address of the releases. */
 export const datasets = `${host}/fdc-datasets/`
 
 /** The download page, at its current and its former address. */
@@ -30,7 +28,6 @@ export interface Release {
   readonly released_on: string | null
 }
 
-/** There is no release to load. */
 export class NoReleaseFound extends Schema.TaggedError<NoReleaseFound>()("NoReleaseFound", {
   where: Schema.String,
   problem: Schema.String
@@ -116,7 +113,6 @@ const findOnPages = Effect.gen(function* () {
   return yield* new NoReleaseFound({ where: `on ${pages[0]}`, problem })
 })
 
-/** The newest release that the origin of this run has. */
 export const newestRelease = Effect.fn("Release.newest")(function* () {
   const origin = yield* Origin
   const localFiles = yield* origin.listing(fileScheme)

@@ -22,7 +22,6 @@ export const printableName = (name: string) => {
   return start.search(unprintable) === -1 ? start : quoteText(start)
 }
 
-/** A zip, or a member of it, that cannot be read. */
 export class ZipUnusable extends Schema.TaggedError<ZipUnusable>()("ZipUnusable", {
   zip: Schema.String,
   /** Null if the problem concerns the whole zip. */
@@ -47,22 +46,20 @@ export class MemberMissing extends Schema.TaggedError<MemberMissing>()("MemberMi
   }
 }
 
-export interface ZipLimits {
+export const zipLimits = {
   /** The unpacked size of one member. The largest in all releases, food_nutrient.csv, has 1.7 GB. */
-  readonly memberBytes: number
+  memberBytes: 20e9,
   /** Unpacked to packed size, checked above `ratioFrom` bytes. Real ratios are 7 (CSV) to 16 (JSON). */
-  readonly ratio: number
-  readonly ratioFrom: number
+  ratio: 200,
+  ratioFrom: 100e6,
   /** A release has about a dozen. */
-  readonly members: number
+  members: 10_000
 }
-
-export const zipLimits: ZipLimits = { memberBytes: 20e9, ratio: 200, ratioFrom: 100e6, members: 10_000 }
+export type ZipLimits = typeof zipLimits
 
 export interface ZipMember {
   /** Base name, spelled as in the zip. */
   readonly name: string
-  /** Path in the zip, with its folder. */
   readonly path: string
   /** The declared unpacked size. More bytes are an error. */
   readonly bytes: number

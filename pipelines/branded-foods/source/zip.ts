@@ -24,18 +24,6 @@ import {
   zipLimits
 } from "./zip-members.ts"
 
-export interface Zip {
-  readonly members: ReadonlyArray<ZipMember>
-  /** Finds a member by base name, in any case. */
-  member(name: string): Effect.Effect<ZipMember, MemberMissing>
-  /** The `*.json` with the foods. */
-  readonly json: Effect.Effect<ZipMember, MemberMissing>
-  /** Throws `ZipUnusable`, at the latest after the last byte, if the member is not as declared. Can be read once. */
-  bytes(member: ZipMember): AsyncGenerator<Buffer, void, undefined>
-  /** Unpacks into a file, in constant memory. A partial file remains after a failure, and is removed with its folder. */
-  extract(member: ZipMember, file: string): Effect.Effect<void, ZipUnusable | FileUnwritable>
-}
-
 /** The first bytes of a file; all of them if it is shorter. */
 export const readStart = async (path: string, bytes: number) => {
   const file = await open(path)
@@ -64,7 +52,6 @@ export async function* readUnzipped(file: string, label: string): AsyncGenerator
   }
 }
 
-/** The compressed bytes of a member. */
 const openCompressed = async (file: string, opened: ZipFile, entry: Entry) => {
   const { fileDataStart: start } = await opened.readLocalFileHeaderPromise(entry, { minimal: true })
   if (entry.compressedSize === 0) return undefined // a stream cannot read an empty range
@@ -87,7 +74,8 @@ const describeCause = (cause: unknown) => {
   return reasonOf(cause)
 }
 
-const makeZip = (label: string, file: string, opened: ZipFile, members: ReadonlyArray<ZipMember>): Zip => {
+const makeZip = (label: string, file: string, opened: ZipFile, members: ReadonlyArray<ZipMember>) => {
+  /** Throws `ZipUnusable`, at the latest after the last byte, if the member is not as declared. Can be read once. */
   async function* bytes({ path, entry }: ZipMember) {
     const unusable = (problem: string) => new ZipUnusable({ zip: label, member: path, problem })
     let length = 0
@@ -112,6 +100,7 @@ const makeZip = (label: string, file: string, opened: ZipFile, members: Readonly
     if (crc !== entry.crc32) throw unusable("its checksum (CRC-32) is wrong: the zip is damaged")
   }
 
+  /** Unpacks in constant memory. A partial file remains after a failure, and is removed with its folder. */
   const extract = (member: ZipMember, target: string) =>
     Effect.tryPromise({
       try: async (signal) => {
@@ -134,18 +123,20 @@ const makeZip = (label: string, file: string, opened: ZipFile, members: Readonly
   }
   return {
     members,
-    member: (name) => {
-      const wanted = name.toLowerCase()
-      return requireMember(
-        name,
-        members.find((member) => member.name.toLowerCase() === wanted)
-      )
+    /** Finds a member by base name, in any case. */
+    member: (name: string) => {
+      const lowerCase = name.toLowerCase()
+      const found = members.find((member) => member.name.toLowerCase() === lowerCase)
+      return requireMember(name, found)
     },
+    /** The `*.json` with the foods. */
     json: requireMember("*.json", findFoodsMember(members)),
     bytes,
     extract
   }
 }
+
+export type Zip = ReturnType<typeof makeZip>
 
 /** Opens the zip at `file` until the scope closes. Errors name it `label`: the names of archived payloads are hashes. */
 export const openZip = Effect.fn("Zip.open")(function* (file: string, label: string, limits: ZipLimits = zipLimits) {

@@ -1,10 +1,10 @@
 /**
- * Decides whether a staged form is plausible. Single unreadable values only reject their rows. But a key that no record
- * has, or a field without any readable value, was renamed or has changed its meaning, and loading the form would remove
- * known values.
+ * Decides whether a staged form is plausible. A key that no record has, or a field without any readable value, was renamed
+ * or has changed its meaning, and loading the form would remove known values.
  */
 import { type DuckDb, firstOwnAmount } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
+import { columnOfKey } from "../decode/json/keys.ts"
 import type { ReleaseForm } from "../source/fetch-release.ts"
 
 export class ImplausibleForm extends Schema.TaggedError<ImplausibleForm>()("ImplausibleForm", {
@@ -16,21 +16,11 @@ export class ImplausibleForm extends Schema.TaggedError<ImplausibleForm>()("Impl
   }
 }
 
-/** Keys that most JSON records have in every release, each with its column. */
-const usualKeys = {
-  foodNutrients: "nutrients",
-  publicationDate: "published_on",
-  brandOwner: "brand_owner",
-  gtinUpc: "upc",
-  ingredients: "ingredients",
-  servingSize: "serving_size",
-  servingSizeUnit: "serving_size_unit",
-  householdServingFullText: "household_serving_text",
-  brandedFoodCategory: "category",
-  dataSource: "data_source",
-  modifiedDate: "modified_on",
-  availableDate: "available_on"
-}
+/** Keys that most JSON records have in every release. */
+const usualKeys = [
+  ...["foodNutrients", "publicationDate", "brandOwner", "gtinUpc", "ingredients", "servingSize", "servingSizeUnit"],
+  ...["householdServingFullText", "brandedFoodCategory", "dataSource", "modifiedDate", "availableDate"]
+]
 
 /** Every record has these. In a form with few records, the other keys may be missing by chance. */
 const requiredKeys: ReadonlyArray<string> = ["foodNutrients", "publicationDate"]
@@ -59,7 +49,10 @@ const checkedFields = {
 /** So many unreadable values of a field are no isolated errors. Nor are as many as there are labels. */
 const manyValues = 10
 
-const columnOf: ReadonlyMap<string, string> = new Map(Object.entries({ ...usualKeys, ...checkedFields }))
+const columnOf: ReadonlyMap<string, string> = new Map([
+  ...usualKeys.map((key) => [key, columnOfKey[key] ?? "nutrients"] as const),
+  ...Object.entries(checkedFields)
+])
 const columns = [...new Set(columnOf.values())]
 /** Conditions for counting a column for which "not null" is not enough. */
 const countedValues: Readonly<Record<string, string>> = {
@@ -136,13 +129,11 @@ export const checkForm = Effect.fnUntraced(function* (
     }
   }
   if (form === "json") {
-    const missing = Object.entries(usualKeys).filter(
-      ([key, column]) =>
-        stated[key === "foodNutrients" ? "has_nutrients" : column] === 0 &&
-        (labels >= fewRecords || requiredKeys.includes(key))
+    const missing = usualKeys.filter(
+      (key) => stated[columnOfKey[key] ?? "has_nutrients"] === 0 && (labels >= fewRecords || requiredKeys.includes(key))
     )
     if (missing.length > 0) {
-      return yield* implausible(`has no ${missing.map(([key]) => key).join(", ")} in any of its ${labels} records`)
+      return yield* implausible(`has no ${missing.join(", ")} in any of its ${labels} records`)
     }
   }
   if (stated.nutrients === 0) return

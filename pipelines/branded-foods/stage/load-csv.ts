@@ -1,7 +1,6 @@
 /**
- * Loads the CSV release: stages its files as tables, assembles labels from them, and accounts for every row. Rows that do
- * not parse, cannot be used or belong to no label go to `ingest.reject` with their line. Rows of other kinds of food are
- * only counted.
+ * Loads the CSV release: stages its files as tables, assembles labels from them, and accounts for every row. Rows that are
+ * unusable or belong to no label go to `ingest.reject` with their line.
  */
 import { type DuckDb, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
@@ -17,15 +16,12 @@ import { insertLabels, type Load, type LoadResult, maxPayloadLength } from "./lo
 type Db = DuckDb["Service"]
 
 interface CsvFiles {
-  /** Paths of the files that are present. */
   readonly members: ReadonlyMap<CsvMember, string>
-  /** The file with the record counts that the release declares. */
   readonly counts: string | undefined
   /** True if the files come from a zip, whose checksums prove that nothing is missing. */
   readonly areComplete: boolean
 }
 
-/** Reads the headers of the files that are present. */
 const readHeaders = <Name extends CsvMember, A, E>(
   files: CsvFiles["members"],
   names: ReadonlyArray<Name>,
@@ -75,7 +71,6 @@ const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: Load, member:
   return ignored
 })
 
-/** Counts all rows of a file, both staged and rejected. */
 const countAllRows = (db: Db, member: LabelMember) =>
   countRows(
     db,

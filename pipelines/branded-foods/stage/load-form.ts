@@ -15,7 +15,6 @@ import { loadJson } from "./load-json.ts"
 const payloadName = ({ url }: Pick<RawFile, "url">) =>
   decodeURIComponent(url.slice(url.lastIndexOf("/") + 1)).replace(/^file:/, "")
 
-/** The folder of these files, for errors. */
 const describeFolder = ([first]: ReadonlyArray<RawFile>) => {
   const parts = (first?.url ?? "").replace(/^file:/, "").split("/")
   return `The folder ${decodeURIComponent(parts.at(-2) ?? "")}`.trimEnd()

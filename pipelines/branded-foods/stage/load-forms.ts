@@ -34,7 +34,6 @@ const attachRelease = (db: DuckDb["Service"], file: string) =>
     Effect.ignore(db.run("detach release; drop table if exists temp.chunk"))
   )
 
-/** Removes everything that a form has staged. */
 const removeForm = (db: DuckDb["Service"], feed: string) =>
   db.run(`
     reset force_compression;

@@ -1,7 +1,4 @@
-/**
- * Loads the JSON release: cuts it into chunks of lines, reads each chunk with DuckDB while the next one is cut, and
- * accounts for every record. Also finds unknown keys, and names nutrients that no dictionary has.
- */
+/** Loads the JSON release: reads each chunk with DuckDB while the next one is cut, and accounts for every record. */
 import { basename } from "node:path"
 import { type DuckDb, type DuckDbError, literal, rejectTable, type Staging } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
@@ -17,10 +14,7 @@ import { readStart } from "../source/zip.ts"
 import { printableName } from "../source/zip-members.ts"
 import { insertLabels, type Load, type LoadResult, maxPayloadLength } from "./load.ts"
 
-/**
- * Bytes at the start of each chunk that are searched for unknown keys: about one record in a thousand. A new key occurs
- * in all records, or is rare enough to ignore.
- */
+/** Bytes per chunk that are searched for unknown keys. A new key occurs in all records, or is rare enough to ignore. */
 const searchedBytes = 262_144
 
 /** DuckDB may accept a line that is not strict JSON, such as one with an extra comma. Other lines have the same keys. */
@@ -92,10 +86,7 @@ const countUnnamedNutrients = (row: number) => `
     select nutrient_id from release.nutrient
   )`
 
-/**
- * Reads the names of these nutrients from the chunk: reading them with every chunk would take longer than all other
- * steps. Only names are read, so no data is lost if a record cannot be read.
- */
+/** Reading the names with every chunk would take longer than all other steps. A bad record loses only a name here. */
 const insertNutrientNames = (path: string) => `
   insert into release.nutrient
   select distinct try_cast(entry.nutrient.id as integer) as nutrient_id, entry.nutrient.number, entry.nutrient.name, entry.nutrient.unitName
@@ -110,10 +101,7 @@ const Row = Schema.Struct({ row: Schema.Int })
 const Added = Schema.Struct({ labels: Schema.Int, duplicates: Schema.Int })
 const Count = Schema.Struct({ rows: Schema.Int })
 
-/**
- * The fast path of nearly every chunk: all of its records become labels, are unique, and have plain text where text is
- * expected. Returns whether that is so; if not, the labels are removed again.
- */
+/** The fast path of nearly every chunk: all records become labels, are unique, and have plain texts. */
 const loadWholeChunk = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, chunk: Chunk, before: number) {
   const isRead = yield* db.run(insertLabels(load, jsonLabels(chunk.file))).pipe(
     Effect.as(true),

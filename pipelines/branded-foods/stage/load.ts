@@ -18,7 +18,6 @@ export interface Load {
   readonly payloadOf: (member: string) => Pick<RawFile, "sha256" | "url">
   /** Whether a file may have fewer records than its release declares. */
   readonly acceptShrinkage: boolean
-  /** Reports how many rows of the payload were read. */
   readonly advance: (rows: number) => Effect.Effect<void>
 }
 
@@ -28,7 +27,6 @@ export interface LoadResult {
   readonly rows_read: ReadonlyMap<string, number>
   /** Rows of other kinds of food. */
   readonly rows_ignored: number
-  /** Fields that upstream added. */
   readonly unknown_fields: ReadonlyArray<{ readonly field: string; readonly example: string }>
 }
 

@@ -1,7 +1,4 @@
-/**
- * Writes the files of a generation's branded foods: finished records, and the search index of current labels. They follow
- * from the database alone, so they can be rebuilt at any time. Without their manifest they are unusable.
- */
+/** Writes the records and the search index of branded foods, which follow from the database alone. */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
@@ -128,10 +125,7 @@ const verify = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: strin
   }
 }, Effect.scoped)
 
-/**
- * Writes the files of a generation's branded foods into a new folder. Nothing else uses `db`, the built database. With
- * `requestsWait`, threads always do the work, so that the event loop stays free for requests.
- */
+/** `folder` is new; nothing else uses `db`. With `requestsWait`, threads do the work, so the event loop stays free. */
 export const buildFoods = Effect.fn("Foods.build")(function* (
   db: DuckDb["Service"],
   folder: string,

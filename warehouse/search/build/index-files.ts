@@ -7,10 +7,7 @@ import { indexRecords } from "../records.ts"
 import { endOfWord, hashJunction, hashStart, mixHash, nearestByte, startOfWord, wordBytes } from "../tokenizer.ts"
 import { VocabularyBuilder } from "../vocabulary.ts"
 
-/**
- * Hash buckets that the junctions share. A collision only costs text look-ups: several hundred at 2 M ingredient texts.
- * More buckets would slow down the build because of cache misses.
- */
+/** Hash buckets of the junctions. More cause cache misses; fewer, look-ups: several hundred at 2 M ingredient texts. */
 const countBuckets = (documents: number) => 2 ** Math.min(18, Math.max(8, Math.floor(Math.log2(documents + 1)) - 1))
 
 class TokenIndex {
@@ -82,10 +79,7 @@ const lowerCase = (bytes: Buffer, from: number, to: number, into: Buffer) => {
   return to - from
 }
 
-/**
- * Writes the search files of one text column: the lower-cased texts, an index of their tokens and junctions, and the
- * posting lists. The source has one text per line, in document order.
- */
+/** Writes the search files of one text column. The source has one text per line, in document order. */
 const indexText = (source: string, folder: string, column: string, documents: number) => {
   const files = textFiles(column)
   const tokens = new TokenIndex(documents)

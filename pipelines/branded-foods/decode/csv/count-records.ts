@@ -1,12 +1,11 @@
 /**
- * Counts the records of a CSV file independently of DuckDB: fewer staged rows mean lost records. The counter is a state
- * machine for RFC 4180 that reads two bytes per step, 0.7 s per gigabyte. It runs on the main thread while DuckDB reads
- * the same file on its own threads.
+ * Counts the records of a CSV file independently of DuckDB, to find lost records. A state machine for RFC 4180 reads two
+ * bytes per step, 0.7 s per gigabyte, on the main thread while DuckDB reads the file on its own threads.
  */
 import { open } from "node:fs/promises"
 import { Effect } from "effect"
 import { pieceBytes } from "../../../run/files/chunk-size.ts"
-import { HeaderUnreadable } from "./header.ts"
+import { fileUnreadable } from "./header.ts"
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
@@ -73,8 +72,8 @@ const findMiddle = (bytes: Uint8Array) => {
 }
 
 /**
- * Each step depends on the previous one, so one loop walks both halves at the same time, the second from the expected
- * state. If the first half ends in another state, the second half is walked again.
+ * Walks both halves in one loop, because each step depends on the previous one: the second half from the expected state.
+ * If the first half ends in another state, the second half is walked again.
  */
 const walkHalves = (pairs: Uint16Array, middle: number, state: number) => {
   const both = Math.min(middle, pairs.length - middle)
@@ -145,6 +144,5 @@ const countFile = async (path: string, signal: AbortSignal) => {
 export const countRecords = (member: string, path: string) =>
   Effect.tryPromise({
     try: (signal) => countFile(path, signal),
-    catch: (cause) =>
-      new HeaderUnreadable({ file: `${member}.csv`, line: null, problem: `it cannot be read: ${String(cause)}` })
+    catch: fileUnreadable(`${member}.csv`)
   })

@@ -16,6 +16,9 @@ export class HeaderUnreadable extends Schema.TaggedError<HeaderUnreadable>()("He
   }
 }
 
+export const fileUnreadable = (file: string) => (cause: unknown) =>
+  new HeaderUnreadable({ file, line: null, problem: `it cannot be read: ${String(cause)}` })
+
 /** The longest header so far has 420 bytes. */
 const maxHeaderBytes = 65_536
 
@@ -39,18 +42,16 @@ const splitNames = (line: string) => line.split(",").map((name) => name.trim().r
 export interface Header<Name extends CsvMember = CsvMember> {
   readonly member: Name
   readonly path: string
-  /** All columns of the file, in file order. */
   readonly columns: ReadonlyArray<string>
   /** Columns that the mapping does not know, escaped for display. */
   readonly unknown: ReadonlyArray<string>
 }
 
-/** Reads the header and compares it with the columns that the mapping needs. */
 export const readHeader = Effect.fnUntraced(function* <Name extends CsvMember>(member: Name, path: string) {
   const file = `${member}.csv`
   const start = yield* Effect.tryPromise({
     try: () => readStart(path, maxHeaderBytes),
-    catch: (cause) => new HeaderUnreadable({ file, line: null, problem: `it cannot be read: ${String(cause)}` })
+    catch: fileUnreadable(file)
   })
   const unreadable = (problem: string, line: number | null = 1) => new HeaderUnreadable({ file, line, problem })
   if (isUtf16(start)) return yield* unreadable("it is UTF-16, and a release is UTF-8; save it as UTF-8", null)
@@ -86,8 +87,8 @@ export const readHeader = Effect.fnUntraced(function* <Name extends CsvMember>(m
 export const maxRowBytes = 2_000_000
 
 /**
- * The file as a relation, of texts if `typeOf` has no other type. DuckDB's auto-detection takes one bad line as proof
- * that a file has no quotes, so every option is set. The first line that does not parse fails the query.
+ * The file as a relation, of texts if `typeOf` has no other type. Every option is set, because DuckDB's auto-detection
+ * takes one bad line as proof that a file has no quotes. The first line that does not parse fails the query.
  */
 export const csvRelation = ({ columns, path }: Header, typeOf: ReadonlyMap<string, string> = new Map()) => {
   const types = columns.map((name) => `${literal(name)}: ${literal(typeOf.get(name) ?? "varchar")}`).join(", ")

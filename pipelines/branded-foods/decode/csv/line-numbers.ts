@@ -1,7 +1,6 @@
 /**
- * Rejects of a CSV file, and line numbers of staged rows. An unusable row moves from `release.<member>` to
- * `rejects_<member>` (line, reason, payload). The line of a staged row follows from its rowid and the lines of the
- * rejects. Line numbers count records: a record with a line break counts once.
+ * Rejects of a CSV file, and line numbers of staged rows, which follow from their rowid and the lines of the rejects. A
+ * record with a line break counts as one line.
  */
 import { type DuckDb, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
@@ -35,7 +34,7 @@ const Count = Schema.Struct({ rows: Schema.Int })
 export const countRows = (db: Db, from: string) =>
   Effect.map(db.all(Count, `select count(*)::integer as rows ${from}`), ([row]) => row?.rows ?? 0)
 
-/** Moves staged rows to the rejects. `rows` is a query of their rowid, as `row`, and their `reason`. */
+/** Moves unusable rows from `release.<member>` to `rejects_<member>`. `rows` is a query of their rowid, as `row`, and their `reason`. */
 export const moveToRejects = Effect.fnUntraced(function* (db: Db, member: LabelMember, rows: string) {
   yield* db.run(`create or replace temp table unusable as ${rows}`)
   if ((yield* countRows(db, "from unusable")) === 0) return

@@ -1,6 +1,6 @@
 /**
- * Adds entries of the release's dictionaries that the built-in ones lack. Labels can be read without them, so an
- * unusable dictionary only causes a warning. A truncated one fails the form, as any other file does.
+ * Adds entries of the release's dictionaries that the built-in ones lack. Labels do not need them, so an unusable one only
+ * causes a warning. A truncated one fails the form, as any other file does.
  */
 import type { DuckDb } from "@larder/warehouse"
 import { Effect } from "effect"
@@ -15,7 +15,6 @@ const warn = (member: Dictionary, problem: string) =>
     Effect.annotateLogs({ file: `${member}.csv`, problem })
   )
 
-/** The header; undefined if the file cannot be used. */
 export const readDictionaryHeader = (member: Dictionary, path: string) =>
   readHeader(member, path).pipe(
     Effect.catchTag("HeaderUnreadable", (error) => Effect.as(warn(member, error.message), undefined))

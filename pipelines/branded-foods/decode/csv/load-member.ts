@@ -1,8 +1,7 @@
 /**
- * Stages a CSV file as the table `release.<member>` so that no record is lost silently. DuckDB reads the file strictly
- * and types its fields, while `countRecords` counts its records in parallel. If a field cannot be typed, all fields are
- * read as text and checked, which takes 1.7 times as long. If DuckDB still cannot read the file, or the counts differ,
- * broken records are filtered out first.
+ * Stages a CSV file as `release.<member>` without losing records. DuckDB types its fields while `countRecords` counts its
+ * records. If a field cannot be typed, all are read as text and checked, in 1.7 times the time. If DuckDB still cannot
+ * read the file, or the counts differ, broken records are filtered out first.
  */
 import { type DuckDb, identifier, literal } from "@larder/warehouse"
 import { Effect, Exit, Schema } from "effect"
@@ -48,7 +47,7 @@ const selectColumns = ({ columns, member }: LabelHeader, mode: "typed" | "checke
     })
     .join(", ")
 
-/** Fails if a field cannot be typed. An id that is not a whole number is null. */
+/** An id that is not a whole number is null. */
 const stageTyped = (header: LabelHeader) => {
   const types = new Map(columnsOf(header.member).map(([, column]) => [column.header, column.type]))
   return `create table release.${header.member} as select ${selectColumns(header, "typed")} from ${csvRelation(header, types)}`

@@ -5,7 +5,6 @@
 
 /** How a column is read: with a type, or as a text that is checked. The functions return SQL for a field of the file. */
 export interface Column {
-  /** Its name in the file. */
   readonly header: string
   readonly isNeeded: boolean
   readonly type: string
@@ -132,7 +131,6 @@ const labelMember = (member: LabelMember, ignoredColumns: ReadonlyArray<string>)
   ignoredColumns
 })
 
-/** The files of labels, and the two dictionaries. */
 export const members = {
   food: labelMember("food", ["market_country", "trade_channel", "microbe_data"]),
   branded_food: labelMember("branded_food", []),

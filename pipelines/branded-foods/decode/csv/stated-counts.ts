@@ -1,13 +1,12 @@
 /**
- * The record counts that a release declares for its files, in `all_downloaded_table_record_counts.csv`. Only they show
- * that a file was truncated between two records. They were exact for every dictionary that could be compared, and are
- * known to be wrong for `food.csv`. So `food.csv` is compared with the count of `branded_food.csv`, because every label
- * has a row in `food.csv`, and a small difference is allowed. If records are missing, unpacked files are rejected. Files
- * of a zip, whose checksums are correct, only cause a warning: the declared count may be wrong.
+ * The record counts that a release declares for its files: only they show that a file was truncated between two records.
+ * The counts of dictionaries are exact. The one of `food.csv` is wrong, so `food.csv` is compared with `branded_food.csv`,
+ * with a tolerance: every label has a row in both. If records are missing, unpacked files are rejected. Files of a zip,
+ * whose checksums are correct, only cause a warning: the declared count may be wrong.
  */
 import { Effect, Schema } from "effect"
 import { readStart } from "../../source/zip.ts"
-import { HeaderUnreadable } from "./header.ts"
+import { fileUnreadable } from "./header.ts"
 import type { LabelMember } from "./members.ts"
 
 export const countsFile = "all_downloaded_table_record_counts.csv"
@@ -20,7 +19,6 @@ export class RecordsMissing extends Schema.TaggedError<RecordsMissing>()("Record
   file: Schema.String,
   found: Schema.Int,
   stated: Schema.Int,
-  /** The file for which the release declares this count. */
   of: Schema.String
 }) {
   override get message() {
@@ -36,8 +34,7 @@ const maxBytes = 65_536
 export const readStatedCounts = (path: string) =>
   Effect.tryPromise({
     try: () => readStart(path, maxBytes),
-    catch: (cause) =>
-      new HeaderUnreadable({ file: countsFile, line: null, problem: `it cannot be read: ${String(cause)}` })
+    catch: fileUnreadable(countsFile)
   }).pipe(
     Effect.map((start) => {
       const lines = start.toString("utf8").matchAll(/^"?([a-z_]+)"?,"?(\d{1,9})"?\r?$/gim)

@@ -1,7 +1,6 @@
 /**
- * The slow and exact check of a chunk that could not be loaded as a whole. Each line is decoded as strict UTF-8, parsed,
- * compared with the expected shapes, and checked for duplicate keys. Good lines stay in the file, the others are
- * reported. About 60 MB/s, in constant memory. Not used for releases without bad records and texts that look like JSON.
+ * The slow and exact check of a chunk that could not be loaded as a whole, about 60 MB/s in constant memory: strict UTF-8,
+ * JSON, the expected shape, and no duplicate keys. Good lines stay in the file, the others are reported.
  */
 import { open, rename, rm } from "node:fs/promises"
 import { basename } from "node:path"
@@ -48,7 +47,6 @@ const maxRejects = 1000
 
 const newLine = Buffer.from("\n")
 
-/** Yields the rejects to report. */
 async function* checkFile(file: string): AsyncGenerator<ReadonlyArray<FoodReject>, void, undefined> {
   const target = `${file}.good`
   const good = await open(target, "w")

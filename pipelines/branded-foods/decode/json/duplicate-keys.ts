@@ -1,6 +1,6 @@
 /**
- * Finds duplicate keys in an object. DuckDB rejects a record in which a key that is read occurs twice; JSON.parse
- * silently uses the last one. About 200 MB/s; only used for chunks that are checked line by line.
+ * Finds duplicate keys, about 200 MB/s. DuckDB rejects a record in which a key that is read occurs twice; JSON.parse
+ * silently uses the last one.
  */
 import { foodShape, isList, type JsonShape } from "./keys.ts"
 

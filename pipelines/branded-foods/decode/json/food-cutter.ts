@@ -1,7 +1,7 @@
 /**
- * Cuts the JSON release into lines `{"line":123,…}`, one record each, without the commas between them. The input arrives
- * in pieces of any size. Records are found by counting braces (pretty-printed files need that) until one is alone on its
- * line. From then on, records end at line feeds, which are found at gigabytes per second.
+ * Cuts the JSON release, in pieces of any size, into lines `{"line":123,…}` of one record each. Braces are counted
+ * (pretty-printed files need that) until a record is alone on its line. From then on, records end at line feeds, which
+ * are found at gigabytes per second.
  */
 import { isBlank, makeCutLines } from "./cut-lines.ts"
 import { FoodListUnusable, findHead, findTailProblem, maxHeadBytes, payloadBytes } from "./food-list.ts"
@@ -55,10 +55,7 @@ export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes)
     cut.finish()
   }
 
-  /**
-   * Processes a line without a comma at its end: the last record, the end of the list, both, or something broken. If
-   * the end of the list shares its line with a broken record, the list is treated as truncated: the two look the same.
-   */
+  /** The last record, the end of the list, both, or something broken. A broken record before the end looks truncated. */
   const readLastLine = (bytes: Buffer, from: number, to: number) => {
     let at = from
     while (at < to) {

@@ -1,7 +1,6 @@
 /**
- * Cuts the JSON release into files that DuckDB reads: newline-delimited, one record per line with its line number in the
- * release, `{"line":123,"foodClass":…}`. They are cut while the zip is inflated, and loaded while the next ones are cut.
- * At most four are on disk: one in use, two waiting and one being cut.
+ * Cuts the JSON release into newline-delimited files, one record per line with its line number in the release, while the
+ * zip is inflated and earlier files are loaded. At most four are on disk: one in use, two waiting and one being cut.
  */
 import { open, rm } from "node:fs/promises"
 import { basename, join } from "node:path"
@@ -12,7 +11,6 @@ import { makeCutter } from "./food-cutter.ts"
 import { FoodListUnusable, type FoodReject } from "./food-list.ts"
 
 export interface FoodList {
-  /** Its name in errors. */
   readonly name: string
   readonly bytes: AsyncIterable<Buffer>
 }
@@ -76,10 +74,7 @@ const asError = (cause: unknown, file: string) =>
     ? cause
     : new FileUnwritable({ file: `a chunk of ${file}`, cause })
 
-/**
- * Cuts the list and passes each chunk to `use`, one after the other. If the list is truncated or damaged, this fails only
- * after the chunks before the damage were used: do not trust their data until this succeeds.
- */
+/** Passes each chunk to `use`. May fail later if the list is damaged: do not trust the data until this succeeds. */
 export const cutFoods = Effect.fn("Foods.cut")(function* <E, R>(
   list: FoodList,
   options: ChunkOptions,

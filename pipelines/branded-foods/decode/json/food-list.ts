@@ -1,15 +1,10 @@
-/**
- * The frame around the foods of a JSON release: `{"BrandedFoods":[` and `]}`. A file with another frame is not read, and
- * a file without the end was truncated. Also the errors of the list and of its records.
- */
+/** The frame around the foods of a JSON release: `{"BrandedFoods":[` and `]}`. A file without the end was truncated. */
 import { Schema } from "effect"
 
-/** A record that cannot be read, for `ingest.reject`. */
 export interface FoodReject {
   /** The line of the JSON file on which it begins, from 1. */
   readonly line: number
   readonly reason: string
-  /** Its first 2,000 characters. */
   readonly payload: string
 }
 

@@ -1,13 +1,7 @@
-/**
- * The keys of a food in the JSON release, how DuckDB reads them (as texts, except for the ids of amounts), and the check
- * of a record against them.
- */
+/** The keys of a food in the JSON release, how DuckDB reads them, and the check of a record against them. */
 import { labelColumns, literal } from "@larder/warehouse"
 
-/**
- * What a key contains: `text` is published unchanged (it may be a number, but not an object or list); `value` is
- * validated later; a number; a list; or an object, whose other keys are ignored.
- */
+/** `text` is published unchanged, and may be a number; `value` is validated later; other keys of an object are ignored. */
 export type JsonShape = "text" | "value" | "number" | readonly [JsonShape] | { readonly [key: string]: JsonShape }
 
 /** The keys of a label's own amounts, in the order of `labelColumns`: `addedSugar` for `label_added_sugar`. */
@@ -15,40 +9,52 @@ export const labelKeys = labelColumns.map((column) =>
   column.slice("label_".length).replace(/_./g, (letter) => letter.slice(1).toUpperCase())
 )
 
+const textKeys = {
+  description: "description",
+  shortDescription: "short_description",
+  brandOwner: "brand_owner",
+  brandName: "brand_name",
+  subbrandName: "subbrand_name",
+  brandedFoodCategory: "category",
+  gtinUpc: "upc",
+  packageWeight: "package_weight",
+  servingSizeUnit: "serving_size_unit",
+  householdServingFullText: "household_serving_text",
+  preparationStateCode: "preparation_state_code",
+  marketCountry: "market_country",
+  ingredients: "ingredients",
+  caffeineStatement: "caffeine_statement",
+  footnote: "footnote",
+  materialCode: "material_code",
+  dataSource: "data_source"
+}
+const valueKeys = {
+  gpcClassCode: "gpc_class_code",
+  servingSize: "serving_size",
+  publicationDate: "published_on",
+  availableDate: "available_on",
+  modifiedDate: "modified_on",
+  discontinuedDate: "discontinued_on"
+}
+/** Keys that each become one column. */
+export const columnOfKey: Readonly<Record<string, string>> = { ...textKeys, ...valueKeys }
+
+const withShape = (keys: object, shape: "text" | "value") =>
+  Object.fromEntries(Object.keys(keys).map((key) => [key, shape]))
+
 /** The keys of a food that are read. */
-export const foodShape = {
+export const foodShape: { readonly [key: string]: JsonShape } = {
   fdcId: "value",
-  description: "text",
-  shortDescription: "text",
-  brandOwner: "text",
-  brandName: "text",
-  subbrandName: "text",
-  brandedFoodCategory: "text",
-  gpcClassCode: "value",
-  gtinUpc: "text",
-  packageWeight: "text",
-  servingSize: "value",
-  servingSizeUnit: "text",
-  householdServingFullText: "text",
-  preparationStateCode: "text",
-  marketCountry: "text",
+  ...withShape(textKeys, "text"),
+  ...withShape(valueKeys, "value"),
   tradeChannels: ["text"],
-  ingredients: "text",
   foodNutrients: [
     { id: "number", amount: "value", nutrient: { id: "number" }, foodNutrientDerivation: { code: "value" } }
   ],
   foodAttributes: [{ id: "value", name: "text", value: "text" }],
   foodUpdateLog: [{ fdcId: "value", publicationDate: "value" }],
-  labelNutrients: Object.fromEntries(labelKeys.map((key) => [key, { value: "value" }])),
-  caffeineStatement: "text",
-  footnote: "text",
-  materialCode: "text",
-  dataSource: "text",
-  publicationDate: "value",
-  availableDate: "value",
-  modifiedDate: "value",
-  discontinuedDate: "value"
-} as const satisfies JsonShape
+  labelNutrients: Object.fromEntries(labelKeys.map((key) => [key, { value: "value" }]))
+}
 
 /** Known keys that are not read: they are the same for every branded food, or always empty. */
 const ignoredKeys = ["foodClass", "dataType", "microbes"]
@@ -68,7 +74,6 @@ const typeOf = (shape: JsonShape): string => {
     .join(", ")})`
 }
 
-/** The lines of a chunk, as a relation. */
 export const jsonRelation = (path: string) => {
   const columns = Object.entries(foodShape).map(([key, shape]) => `${literal(key)}: ${literal(typeOf(shape))}`)
   return `read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
@@ -84,7 +89,6 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const isNumber = (value: unknown) =>
   typeof value === "string" ? /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) : typeof value !== "object"
 
-/** The first problem of the items. */
 const findFirst = <A>(items: Iterable<A>, check: (item: A) => string | undefined) => {
   for (const item of items) {
     const problem = check(item)
@@ -111,9 +115,6 @@ const findObjectProblem = (
   prefix: string
 ) => findFirst(Object.entries(shape), ([key, inner]) => findProblem(`${prefix}${key}`, value[key], inner))
 
-/**
- * The problem with the shape of a food; undefined if there is none. Used for foods of a chunk that DuckDB could not read,
- * or that seems to have an object instead of a text. The content of texts and numbers is validated later.
- */
+/** The problem with the shape of a food; undefined if there is none. Texts and numbers are validated later. */
 export const findShapeProblem = (value: unknown): string | undefined =>
   isObject(value) ? findObjectProblem(value, foodShape, "") : "the record is not an object"

@@ -1,7 +1,6 @@
 /**
- * Counts labels that may have an object or list instead of a text: DuckDB does not reject it, and returns its JSON as
- * the text. Only the record shows whether the text merely looks like JSON. Few texts begin with a bracket, so few chunks
- * need that slow check.
+ * Finds texts that may be objects or lists: DuckDB reads these as their JSON. Few texts begin with a bracket, so few
+ * chunks need the slow check of their records, which shows whether a text only looks like JSON.
  */
 import { textColumns } from "../../normalise/label.ts"
 

@@ -33,7 +33,6 @@ export const findRecordEnd = (bytes: Buffer, from: number, to: number) => {
   return -1
 }
 
-/** Where and why the scanner stopped in a piece. */
 interface Stop {
   readonly at: number
   readonly reason: "end of piece" | "end of list" | "record per line"

@@ -1,16 +1,18 @@
 /**
- * Finds records that DuckDB cannot read although each is JSON of the expected shape. DuckDB's messages do not identify
- * the line reliably, so the chunk is bisected down to single lines. One such record costs about twice the time of
- * reading its chunk, in constant memory. No such record is known; many would take about 20 ms each.
+ * Finds records that DuckDB cannot read although they are JSON of the expected shape. DuckDB's messages do not identify
+ * the line reliably, so it reads the chunk again in small batches, and the lines of a failing batch one by one, about 20
+ * ms each. No such record is known.
  */
-import { open, rename, rm } from "node:fs/promises"
+import { appendFile, rename, rm, writeFile } from "node:fs/promises"
 import { basename } from "node:path"
 import type { DuckDb, DuckDbError } from "@larder/warehouse"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { FileUnwritable } from "../../../run/files/write-all.ts"
-import { copyRanges, makeReject, type Range, readBeginning, splitRange } from "./chunk-lines.ts"
+import { makeReject, readLines } from "./chunk-lines.ts"
 import type { FoodReject } from "./food-list.ts"
 import { readChunk } from "./keys.ts"
+
+const batchBytes = 1 << 20
 
 const firstLine = ({ cause }: DuckDbError) =>
   (cause instanceof Error ? cause.message : String(cause)).split("\n")[0] ?? ""
@@ -29,35 +31,54 @@ const describeReason = (error: DuckDbError) => {
   return `DuckDB cannot read the record: ${message.slice(0, 300)}`
 }
 
+const lineFeed = Buffer.from("\n")
+const joinLines = (lines: ReadonlyArray<Buffer>) => Buffer.concat(lines.flatMap((line) => [line, lineFeed]))
+
+async function* readBatches(file: string) {
+  let lines: Array<Buffer> = []
+  let bytes = 0
+  for await (const line of readLines(file)) {
+    lines.push(line)
+    bytes += line.length
+    if (bytes < batchBytes) continue
+    yield lines
+    lines = []
+    bytes = 0
+  }
+  if (lines.length > 0) yield lines
+}
+
 /** Removes the records that DuckDB cannot read from the chunk's file, and returns them as rejects. */
 export const removeUnreadableLines = Effect.fnUntraced(function* (db: DuckDb["Service"], file: string) {
-  const part = `${file}.part`
-  const attempt = <A>(run: () => Promise<A>) =>
-    Effect.tryPromise({ try: run, catch: (cause) => new FileUnwritable({ file: basename(file), cause }) })
-  const opened = yield* Effect.acquireRelease(
-    attempt(() => open(file)),
-    (opened) => Effect.promise(() => opened.close())
-  )
-  const good: Array<Range> = []
+  const batch = `${file}.batch`
+  const target = `${file}.good`
+  const failed = (cause: unknown) => new FileUnwritable({ file: basename(file), cause })
+  const attempt = (run: () => Promise<void>) => Effect.tryPromise({ try: run, catch: failed })
   const rejects: Array<FoodReject> = []
-  const waiting: Array<Range> = [{ from: 0, to: (yield* attempt(() => opened.stat())).size }]
-  for (let range = waiting.pop(); range !== undefined; range = waiting.pop()) {
-    const current = range
-    yield* attempt(() => copyRanges(file, [current], part))
-    const error = yield* db.run(readChunk(part)).pipe(
+  const findError = (lines: ReadonlyArray<Buffer>) =>
+    attempt(() => writeFile(batch, joinLines(lines))).pipe(
+      Effect.andThen(db.run(readChunk(batch))),
       Effect.as(undefined),
       Effect.catchTag("DuckDbError", (error) => (isRecordError(error) ? Effect.succeed(error) : Effect.fail(error)))
     )
-    if (error === undefined) {
-      good.push(current)
-      continue
-    }
-    const split = yield* attempt(() => splitRange(opened, current))
-    if (split !== undefined)
-      waiting.push(split[1], split[0]) // the first half is popped first
-    else rejects.push(makeReject(yield* attempt(() => readBeginning(opened, current)), describeReason(error)))
-  }
-  yield* attempt(() => copyRanges(file, good, part))
-  yield* attempt(() => (rejects.length === 0 ? rm(part) : rename(part, file)))
+  yield* attempt(() => writeFile(target, ""))
+  yield* Stream.fromAsyncIterable(readBatches(file), failed).pipe(
+    Stream.runForEach((lines) =>
+      Effect.gen(function* () {
+        let good = lines
+        if ((yield* findError(lines)) !== undefined) {
+          good = []
+          for (const line of lines) {
+            const error = yield* findError([line])
+            if (error === undefined) good.push(line)
+            else rejects.push(makeReject(line, describeReason(error)))
+          }
+        }
+        yield* attempt(() => appendFile(target, joinLines(good)))
+      })
+    )
+  )
+  yield* attempt(() => rm(batch))
+  yield* attempt(() => rename(target, file))
   return rejects
-}, Effect.scoped)
+})
