@@ -3,13 +3,13 @@ import fc from "fast-check"
 import { parseBarcode } from "./barcodes.ts"
 
 describe("a barcode", () => {
-  it("is the same with any number of leading zeros", () => {
+  it("is equal with any number of leading zeros", () => {
     for (const text of ["59642932491", "059642932491", "00059642932491"]) {
       assert.deepStrictEqual(parseBarcode(text), [59642932491])
     }
   })
   it.each(["", "x", "05964293249x", "000000000000000", "0596 42932491", "-1", "1e5", "٠٤٢"])(
-    "is empty for %j",
+    "has no number if it is %j",
     (text) => {
       assert.deepStrictEqual(parseBarcode(text), [])
     }
@@ -32,7 +32,7 @@ describe("a barcode", () => {
       [1, 1, 1, 1, 1]
     )
   })
-  it("is expanded from eight digits with exactly one check digit, in number systems 0 and 1", () => {
+  it("of eight digits is expanded with exactly one check digit, in number systems 0 and 1", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(..."0123456789"), minLength: 7, maxLength: 7 }), (digits) => {
         const long = [..."0123456789"].flatMap((check) => parseBarcode(`${digits}${check}`).slice(1))

@@ -81,44 +81,35 @@ export const indexLabels = (lines: string, folder: string, documents: number) =>
   writeArrays(join(folder, labelFile), arrays)
 }
 
-export class Labels {
-  readonly ids: Int32Array
-  readonly #barcodes: Float64Array
-  readonly #heads: Uint32Array
-  readonly #nexts: Uint32Array
-  readonly #others: Uint32Array
-  readonly #categories: ReadonlyMap<string, number>
-  readonly #categoryStarts: Uint32Array
-  readonly #categoryDocs: Uint32Array
+export type Labels = ReturnType<typeof openLabels>
 
-  constructor(index: Bundle) {
-    this.ids = index.integers("ids")
-    this.#barcodes = index.doubles("barcodes")
-    this.#heads = index.naturals("barcodeHeads")
-    this.#nexts = index.naturals("barcodeNexts")
-    this.#others = index.naturals("barcodeOthers")
-    const names: ReadonlyArray<string> = JSON.parse(index.bytes("categoryNames").toString())
-    this.#categories = new Map(names.map((name, i) => [name, i]))
-    this.#categoryStarts = index.naturals("categoryStarts")
-    this.#categoryDocs = index.naturals("categoryDocs")
-  }
-
-  inCategory(category: string): Uint32Array {
-    const number = this.#categories.get(categoryKey(category))
-    if (number === undefined) return new Uint32Array()
-    return this.#categoryDocs.subarray(this.#categoryStarts[number], this.#categoryStarts[number + 1])
-  }
-
-  withBarcode(text: string): Uint32Array {
-    const docs = new Set<number>()
-    for (const barcode of parseBarcode(text)) {
-      let entry = this.#heads[hashBarcode(barcode) & (this.#heads.length - 1)] ?? 0
-      for (; entry > 0; entry = this.#nexts[entry - 1] ?? 0) {
-        if (this.#barcodes[entry - 1] !== barcode) continue
-        const doc = entry - 1
-        docs.add(doc < this.ids.length ? doc : (this.#others[doc - this.ids.length] ?? 0))
+export const openLabels = (index: Bundle) => {
+  const ids = index.integers("ids")
+  const barcodes = index.doubles("barcodes")
+  const heads = index.naturals("barcodeHeads")
+  const nexts = index.naturals("barcodeNexts")
+  const others = index.naturals("barcodeOthers")
+  const names: ReadonlyArray<string> = JSON.parse(index.bytes("categoryNames").toString())
+  const categories = new Map(names.map((name, i) => [name, i]))
+  const starts = index.naturals("categoryStarts")
+  const docs = index.naturals("categoryDocs")
+  return {
+    ids,
+    inCategory: (category: string) => {
+      const number = categories.get(categoryKey(category))
+      return number === undefined ? new Uint32Array() : docs.subarray(starts[number], starts[number + 1])
+    },
+    withBarcode: (text: string) => {
+      const found = new Set<number>()
+      for (const barcode of parseBarcode(text)) {
+        let entry = heads[hashBarcode(barcode) & (heads.length - 1)] ?? 0
+        for (; entry > 0; entry = nexts[entry - 1] ?? 0) {
+          if (barcodes[entry - 1] !== barcode) continue
+          const doc = entry - 1
+          found.add(doc < ids.length ? doc : (others[doc - ids.length] ?? 0))
+        }
       }
+      return Uint32Array.from(found).sort()
     }
-    return Uint32Array.from(docs).sort()
   }
 }

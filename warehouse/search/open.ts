@@ -2,9 +2,9 @@
 import { Effect, type Scope } from "effect"
 import { FoodFilesDamaged } from "./files.ts"
 import { textFiles } from "./indexed-columns.ts"
-import { Labels, labelFile } from "./labels.ts"
+import { labelFile, openLabels } from "./labels.ts"
 import { checkPieces, openBundle, readSearchManifest } from "./manifest.ts"
-import { RecordFile, recordFiles } from "./records.ts"
+import { openRecords, recordFiles } from "./records.ts"
 import { type FoodFilters, search } from "./search.ts"
 import { TextColumn } from "./text-column.ts"
 import { runInSlices } from "./time-slices.ts"
@@ -47,8 +47,8 @@ export const openFoods = Effect.fn("Foods.open")(function* (
   yield* attempt(() => checkPieces(folder, manifest))
   const bundle = (name: string) => openBundle(folder, manifest, name)
   const column = (name: string) => openFile(() => new TextColumn(folder, name, bundle(textFiles(name).index)))
-  const records = yield* openFile(() => new RecordFile(folder, bundle(recordFiles.index), manifest.nutrients))
-  const labels = yield* attempt(() => new Labels(bundle(labelFile)))
+  const records = yield* openFile(() => openRecords(folder, bundle(recordFiles.index), manifest.nutrients))
+  const labels = yield* attempt(() => openLabels(bundle(labelFile)))
   const columns = {
     names: yield* column("names"),
     brands: yield* column("brands"),

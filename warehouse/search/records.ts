@@ -65,7 +65,7 @@ export const indexRecords = (folder: string, foods: number) => {
 
 const texts = new Set<string>(fields.filter(isText))
 
-const parseNumbers = (cell: string): ReadonlyArray<number | null> =>
+const parseNumbers = (cell: string): Numbers =>
   cell === "" || cell === "[]"
     ? []
     : cell
@@ -76,85 +76,66 @@ const parseNumbers = (cell: string): ReadonlyArray<number | null> =>
 /** The position of an id in an ascending list, or the position at which it would be inserted. */
 export const findPosition = (ids: Int32Array, id: number) => findFirst(0, ids.length, (i) => (ids[i] ?? 0) >= id)
 
-export class RecordFile {
-  readonly #ids: Int32Array
-  readonly #starts: ReturnType<Bundle["places"]>
-  readonly #lengths: Uint32Array
-  readonly #lines: PieceFile
-  readonly #nutrients: ReadonlyMap<number, string>
-  #buffer = Buffer.allocUnsafeSlow(2 ** 16)
-
-  constructor(folder: string, index: Bundle, nutrients: ReadonlyArray<typeof KnownNutrient.Type>) {
-    this.#ids = index.integers("ids")
-    this.#starts = index.places("starts")
-    this.#lengths = index.naturals("lengths")
-    this.#nutrients = new Map(nutrients.map((nutrient) => [nutrient.nutrient_id, nutrientPrefix(nutrient)]))
-    this.#lines = new PieceFile(join(folder, recordFiles.lines))
-  }
-
-  get size() {
-    return this.#ids.length
-  }
-
-  close() {
-    this.#lines.close()
-  }
-
-  read(fdcId: number): string | undefined {
-    const position = findPosition(this.#ids, fdcId)
-    if (this.#ids[position] !== fdcId) return undefined
-    const length = this.#lengths[position] ?? 0
-    if (length > this.#buffer.length) this.#buffer = Buffer.allocUnsafeSlow(length * 2)
-    this.#lines.read(this.#buffer, this.#starts[position] ?? 0, length)
-    const cells = this.#buffer.toString("utf8", 0, length).split("\t")
+/** The records of a folder. `read` returns the JSON of a label version. */
+export const openRecords = (folder: string, index: Bundle, nutrients: ReadonlyArray<typeof KnownNutrient.Type>) => {
+  const ids = index.integers("ids")
+  const starts = index.places("starts")
+  const lengths = index.naturals("lengths")
+  const prefixes = new Map(nutrients.map((nutrient) => [nutrient.nutrient_id, nutrientPrefix(nutrient)]))
+  const lines = new PieceFile(join(folder, recordFiles.lines))
+  let buffer = Buffer.allocUnsafeSlow(2 ** 16)
+  const read = (fdcId: number) => {
+    const position = findPosition(ids, fdcId)
+    if (ids[position] !== fdcId) return undefined
+    const length = lengths[position] ?? 0
+    if (length > buffer.length) buffer = Buffer.allocUnsafeSlow(length * 2)
+    lines.read(buffer, starts[position] ?? 0, length)
+    const cells = buffer.toString("utf8", 0, length).split("\t")
     if (cells[0] !== String(fdcId)) {
       throw new FoodFilesDamaged({ file: recordFiles.lines, reason: `has another line instead of the one of ${fdcId}` })
     }
-    return this.#json(fdcId, cells)
+    return recordJson(fdcId, cells, prefixes)
   }
+  return { size: ids.length, read, close: () => lines.close() }
+}
 
-  #json(fdcId: number, cells: ReadonlyArray<string>) {
-    const cell = (field: keyof typeof cellIndexes) => cells[cellIndexes[field] ?? -1] ?? ""
-    const servingSize = cell("serving_size") === "" ? null : Number(cell("serving_size"))
-    const ids = parseNumbers(cell("nutrient_ids"))
-    const amounts = parseNumbers(cell("amounts"))
-    let json = "{"
-    for (const field of fields) {
-      if (field !== "id") json += ","
-      json += `"${field}":`
-      if (field === "id") json += `"${brandedFoodId(fdcId)}"`
-      else if (field === "source") json += '"gov-fdc"'
-      else if (field === "serving_size") json += servingSize
-      else if (field === "nutrients") json += this.#nutrientsJson(ids, amounts)
-      else if (field === "nutrition")
-        json += nutritionJson(servingSize, ids, amounts, parseNumbers(cell("own_amounts")))
-      else if (cell(field) === "") json += "null"
-      else json += texts.has(field) ? textToJson(cell(field)) : cell(field)
-    }
-    return `${json}}`
-  }
+type Numbers = ReadonlyArray<number | null>
 
-  #nutrientsJson(ids: ReadonlyArray<number | null>, amounts: ReadonlyArray<number | null>) {
-    let json = "["
-    for (let i = 0; i < ids.length; i++) {
-      const id = ids[i] ?? 0
-      const known = this.#nutrients.get(id) ?? nutrientPrefix({ nutrient_id: id, number: null, name: null, unit: null })
-      json += `${i === 0 ? "" : ","}${known}${amounts[i] ?? null}}`
-    }
-    return `${json}]`
+const recordJson = (fdcId: number, cells: ReadonlyArray<string>, prefixes: ReadonlyMap<number, string>) => {
+  const cell = (field: keyof typeof cellIndexes) => cells[cellIndexes[field] ?? -1] ?? ""
+  const servingSize = cell("serving_size") === "" ? null : Number(cell("serving_size"))
+  const ids = parseNumbers(cell("nutrient_ids"))
+  const amounts = parseNumbers(cell("amounts"))
+  let json = "{"
+  for (const field of fields) {
+    if (field !== "id") json += ","
+    json += `"${field}":`
+    if (field === "id") json += `"${brandedFoodId(fdcId)}"`
+    else if (field === "source") json += '"gov-fdc"'
+    else if (field === "serving_size") json += servingSize
+    else if (field === "nutrients") json += nutrientsJson(ids, amounts, prefixes)
+    else if (field === "nutrition") json += nutritionJson(servingSize, ids, amounts, parseNumbers(cell("own_amounts")))
+    else if (cell(field) === "") json += "null"
+    else json += texts.has(field) ? textToJson(cell(field)) : cell(field)
   }
+  return `${json}}`
+}
+
+const nutrientsJson = (ids: Numbers, amounts: Numbers, prefixes: ReadonlyMap<number, string>) => {
+  let json = "["
+  for (let i = 0; i < ids.length; i++) {
+    const id = ids[i] ?? 0
+    const prefix = prefixes.get(id) ?? nutrientPrefix({ nutrient_id: id, number: null, name: null, unit: null })
+    json += `${i === 0 ? "" : ","}${prefix}${amounts[i] ?? null}}`
+  }
+  return `${json}]`
 }
 
 /** A nutrient's JSON up to its amount. */
 const nutrientPrefix = ({ name, number, nutrient_id, unit }: typeof KnownNutrient.Type) =>
   `${JSON.stringify({ nutrient_id, number, name, unit }).slice(0, -1)},"amount":`
 
-const nutritionJson = (
-  servingSize: number | null,
-  ids: ReadonlyArray<number | null>,
-  amountsOfIds: ReadonlyArray<number | null>,
-  own: ReadonlyArray<number | null>
-) => {
+const nutritionJson = (servingSize: number | null, ids: Numbers, amountsOfIds: Numbers, own: Numbers) => {
   const amounts = new Map<number, number | null>()
   ids.forEach((id, i) => {
     if (id !== null && !amounts.has(id)) amounts.set(id, amountsOfIds[i] ?? null)

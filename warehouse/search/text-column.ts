@@ -123,7 +123,8 @@ export class TextColumn {
       if (i > 0 && i < last) yield this.#exactly(text.subarray(token.from, token.to))
     }
     const end = tokens[last] ?? first
-    yield yield* this.#beginning(text.subarray(end.from, end.to))
+    const { from, to } = this.#vocabulary.beginningWith(text.subarray(end.from, end.to))
+    yield yield* this.#term(range(from, to))
     yield yield* this.#unlessCommon(text.subarray(first.from, first.to), "end")
   }
 
@@ -148,11 +149,6 @@ export class TextColumn {
     if (token === undefined) return { docs: 0, lists: [] }
     const docs = this.#tokenDocs[token] ?? 0
     return docs > this.#common ? undefined : { docs, lists: [this.#listOf(token)] }
-  }
-
-  #beginning(text: Buffer) {
-    const { from, to } = this.#vocabulary.beginningWith(text)
-    return this.#term(range(from, to))
   }
 
   /** If the text itself is a common token, the vocabulary need not be scanned. */

@@ -8,8 +8,6 @@ const inWord = new Uint8Array(256).fill(1, 0x80)
 inWord.fill(1, 0x30, 0x3a).fill(1, 0x61, 0x7b)
 export const wordBytes: Readonly<Uint8Array> = inWord
 
-const isWord = (bytes: Uint8Array, at: number) => wordBytes[bytes[at] ?? 0] === 1
-
 /** End of the token that begins at `from`. */
 const findTokenEnd = (bytes: Uint8Array, from: number, to: number) => {
   const kind = wordBytes[bytes[from] ?? 0]
@@ -28,7 +26,7 @@ export const tokenize = (text: Buffer): ReadonlyArray<Token> => {
   const tokens: Array<Token> = []
   for (let from = 0; from < text.length; ) {
     const to = findTokenEnd(text, from, text.length)
-    tokens.push({ from, to, isWord: isWord(text, from) })
+    tokens.push({ from, to, isWord: wordBytes[text[from] ?? 0] === 1 })
     from = to
   }
   return tokens

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { labelColumns } from "@larder/warehouse"
 import { columnOfKey, foodShape, jsonRelation, labelKeys } from "../decode/json/keys.ts"
-import { type FieldNames, labelsFrom } from "./label.ts"
+import { labelsFrom } from "./label.ts"
 
 const labels = readFileSync(new URL("./json-labels.sql", import.meta.url), "utf8")
 
@@ -19,14 +19,7 @@ const withColumns = `
     ${[...columns, ...ownAmounts].join(", ")}
   from (${labels})`
 
-const fieldNames: FieldNames = {
-  description: "description",
-  serving_size: "servingSize",
-  published_on: "publicationDate",
-  available_on: "availableDate",
-  modified_on: "modifiedDate",
-  discontinued_on: "discontinuedDate"
-}
+const fieldNames = Object.fromEntries(Object.entries(columnOfKey).map(([key, column]) => [column, key]))
 
 export const chunkLabels = labelsFrom(`(${withColumns})`, fieldNames)
 

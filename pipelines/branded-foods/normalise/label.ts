@@ -3,15 +3,16 @@
  * that does not decode gets a `problem` that names the field. An implausible value is kept and gets a quality flag.
  */
 import { literal } from "@larder/warehouse"
+import { textKeys } from "../decode/json/keys.ts"
 import { qualityFlags } from "./quality.ts"
 
-const days = ["published_on", "available_on", "modified_on", "discontinued_on"] as const
+const days = ["published_on", "available_on", "modified_on", "discontinued_on"]
 
-/** The names of these fields in a release form, for messages. */
-export type FieldNames = Readonly<Record<"description" | "serving_size" | (typeof days)[number], string>>
+/** The names of columns in a release form, for messages. */
+export type FieldNames = Readonly<Record<string, string>>
 
 const problems = (names: FieldNames) => {
-  const unreadable = (field: keyof FieldNames, isReadable: string, what: string) =>
+  const unreadable = (field: string, isReadable: string, what: string) =>
     `if(trim(${field}) <> '' and not (${isReadable}), ${literal(`${names[field]} is `)} || '"' || left(${field}, 60) || '"' || ${literal(`, which is not a ${what}`)}, null)`
   return `nullif(concat_ws('; ',
     other_problem,
@@ -22,28 +23,8 @@ const problems = (names: FieldNames) => {
 }
 
 /** Columns that are texts in the source. */
-export const textColumns = [
-  "description",
-  "short_description",
-  "brand_owner",
-  "brand_name",
-  "subbrand_name",
-  "category",
-  "food_category",
-  "upc",
-  "package_weight",
-  "serving_size",
-  "serving_size_unit",
-  "household_serving_text",
-  "preparation_state_code",
-  "market_country",
-  "ingredients",
-  "caffeine_statement",
-  "footnote",
-  "data_source",
-  "not_a_significant_source_of",
-  "material_code"
-]
+const textColumns = [...Object.values(textKeys), "food_category", "serving_size", "not_a_significant_source_of"]
+
 /** One test of all texts takes half the time of testing each: an untidy text makes two spaces in a row here. */
 const joinedTexts = `' ' || concat_ws(' ', ${textColumns.join(", ")}) || ' '`
 

@@ -143,16 +143,12 @@ export const openZip = Effect.fn("Zip.open")(function* (file: string, label: str
   const failed = (problem: string) => new ZipUnusable({ zip: label, member: null, problem })
   const opened = yield* Effect.acquireRelease(
     Effect.tryPromise({
-      try: () => openPromise(file, { autoClose: false, decodeStrings: false }),
-      catch: (cause) => cause
-    }).pipe(
-      Effect.catch((cause) =>
-        Effect.tryPromise({
-          try: () => describeProblem(file, cause),
-          catch: (second) => failed(reasonOf(second))
-        }).pipe(Effect.flatMap((problem) => Effect.fail(failed(problem))))
-      )
-    ),
+      try: () =>
+        openPromise(file, { autoClose: false, decodeStrings: false }).catch(async (cause) => {
+          throw failed(await describeProblem(file, cause))
+        }),
+      catch: (cause) => (cause instanceof ZipUnusable ? cause : failed(reasonOf(cause)))
+    }),
     (zip) => Effect.sync(() => zip.close())
   )
   const members = yield* Effect.tryPromise({

@@ -9,7 +9,7 @@ export const labelKeys = labelColumns.map((column) =>
   column.slice("label_".length).replace(/_./g, (letter) => letter.slice(1).toUpperCase())
 )
 
-const textKeys = {
+export const textKeys = {
   description: "description",
   shortDescription: "short_description",
   brandOwner: "brand_owner",

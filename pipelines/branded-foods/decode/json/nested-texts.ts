@@ -2,12 +2,7 @@
  * Finds texts that may be objects or lists: DuckDB reads these as their JSON. Few texts begin with a bracket, so few
  * chunks need the slow check of their records, which shows whether a text only looks like JSON.
  */
-import { textColumns } from "../../normalise/label.ts"
-
-/** Text columns of the JSON form that are published unchanged. */
-const publishedTexts = textColumns.filter(
-  (column) => !["food_category", "serving_size", "not_a_significant_source_of"].includes(column)
-)
+import { textKeys } from "./keys.ts"
 
 /** Counts labels of a chunk with a text that begins like the JSON of an object or list. */
 export const countNestedTexts = (row: number) => {
@@ -19,7 +14,9 @@ export const countNestedTexts = (row: number) => {
     select count(*)::integer as rows
     from branded_food.food
     where rowid > ${row} and (
-      ${publishedTexts.map((column) => `coalesce(${looksNested(column)}, false)`).join(" or ")}
+      ${Object.values(textKeys)
+        .map((column) => `coalesce(${looksNested(column)}, false)`)
+        .join(" or ")}
       or coalesce(${anyLooksNested("trade_channels", "item")}, false)
       or coalesce(${anyLooksNested("attributes", "item.name")} or ${anyLooksNested("attributes", "item.value")}, false)
     )`
