@@ -5,7 +5,7 @@ import type { RunContext } from "../run/pipeline.ts"
 import { labelMappingHash } from "./mapping-version.ts"
 import { KnownPayload } from "./source/fetch-release.ts"
 
-export interface LoadedBefore {
+interface LoadedBefore {
   readonly payloads: ReadonlyArray<KnownPayload>
   readonly unknownFields: ReadonlyArray<string>
   readonly nutrientNumbers: ReadonlyMap<number, string>

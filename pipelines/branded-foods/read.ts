@@ -5,6 +5,7 @@
 import type { FeedLeftOut } from "@larder/schemas"
 import { rawFileTable, unknownFieldTable } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
+import type { RawFile } from "../run/archive/fetch-list.ts"
 import { NothingRead, ReadFailed, type ReadResult, type RunContext } from "../run/pipeline.ts"
 import { Progress } from "../run/progress.ts"
 import { labelMappingHash } from "./mapping-version.ts"
@@ -48,6 +49,8 @@ const rejectedRows = `
     arg_min(if(feed like '%.csv', 'record ', 'line ') || position || ': ' || reason, position) as first
   from ingest.reject group by raw_sha256, feed`
 
+const payloadFields = ({ bytes, content_type, fetched_at, url }: RawFile) => ({ url, fetched_at, bytes, content_type })
+
 /** Records the run's payloads and unknown fields, logs warnings, and returns the number of rejected rows. */
 const recordPayloads = Effect.fnUntraced(function* (
   run: RunContext,
@@ -66,16 +69,13 @@ const recordPayloads = Effect.fnUntraced(function* (
       sum(rejected.filter((row) => row.feed.startsWith(feed) && row.raw_sha256 === sha256).map(({ rows }) => rows))
     yield* staging.add(
       rawFileTable,
-      files.map(({ bytes, content_type, fetched_at, sha256: raw_sha256, url }) => ({
+      files.map((file) => ({
         ...source,
-        raw_sha256,
-        url,
-        fetched_at,
-        bytes,
-        content_type,
+        ...payloadFields(file),
+        raw_sha256: file.sha256,
         // files without labels, such as dictionaries, have no rows
-        rows_read: rows_read.get(url) ?? 0,
-        rows_rejected: rows_read.has(url) ? countRejected(raw_sha256) : 0,
+        rows_read: rows_read.get(file.url) ?? 0,
+        rows_rejected: rows_read.has(file.url) ? countRejected(file.sha256) : 0,
         mapping_sha256: labelMappingHash
       }))
     )
@@ -95,15 +95,7 @@ const recordPayloads = Effect.fnUntraced(function* (
 const recordAddresses = ({ run_id, staging }: RunContext, recognised: ReadonlyArray<Recognised>) =>
   staging.add(
     rawFileTable,
-    recognised.map(({ file: { bytes, content_type, fetched_at, url }, payload }) => ({
-      ...payload,
-      pipeline: "branded-foods",
-      run_id,
-      url,
-      fetched_at,
-      bytes,
-      content_type
-    }))
+    recognised.map(({ file, payload }) => ({ ...payload, pipeline: "branded-foods", run_id, ...payloadFields(file) }))
   )
 
 export const readBrandedFoods = Effect.fn("brandedFoods.read")(

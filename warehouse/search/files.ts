@@ -79,15 +79,12 @@ export const writeFile = <A>(file: string, write: (writer: FileWriter) => A): A 
 }
 
 const kinds = { u8: Uint8Array, i32: Int32Array, u32: Uint32Array, f64: Float64Array }
-const findKind = (numbers: Numbers) => {
-  if (numbers instanceof Uint8Array) return "u8"
-  if (numbers instanceof Int32Array) return "i32"
-  return numbers instanceof Uint32Array ? "u32" : "f64"
-}
+const kindNames = ["u8", "i32", "u32", "f64"] as const
+const findKind = (numbers: Numbers) => kindNames.find((kind) => numbers instanceof kinds[kind])
 const Header = Schema.fromJsonString(
   Schema.Record(
     Schema.String,
-    Schema.Struct({ kind: Schema.Literals(["u8", "i32", "u32", "f64"]), length: Schema.Int, start: Schema.Int })
+    Schema.Struct({ kind: Schema.Literals(kindNames), length: Schema.Int, start: Schema.Int })
   )
 )
 const decodeHeader = Schema.decodeUnknownSync(Header)

@@ -42,13 +42,7 @@ export class NoReleaseFound extends Schema.TaggedError<NoReleaseFound>()("NoRele
 /** `FoodData_Central_branded_food_json_2026-04-30.zip`, or a file unpacked from it; also matches the zip of all foods. */
 const releaseName = /FoodData_Central_(?:branded_food_)?(json|csv)_(\d{4}-\d{2}-\d{2})(?:\.zip|\.json|\/[^/]+\.csv)?$/i
 
-interface ReleaseFile {
-  readonly address: string
-  readonly form: "json" | "csv" | undefined
-  readonly released_on: string | null
-}
-
-const parseAddress = (address: string): ReleaseFile => {
+const parseAddress = (address: string) => {
   const [, form, day] = releaseName.exec(address) ?? []
   const extension = /\.(json|csv)$/i.exec(address)?.[1]
   const known = (extension ?? form)?.toLowerCase()
@@ -59,6 +53,8 @@ const parseAddress = (address: string): ReleaseFile => {
     released_on: anyDay !== undefined && isDay(anyDay) ? anyDay : null
   }
 }
+
+type ReleaseFile = ReturnType<typeof parseAddress>
 
 /** Both forms, if both exist for that day. A zip takes precedence over files unpacked from it. */
 const assembleRelease = (files: ReadonlyArray<ReleaseFile>, released_on: string | null): Release => {

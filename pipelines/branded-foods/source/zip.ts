@@ -117,7 +117,7 @@ const makeZip = (label: string, file: string, opened: ZipFile, members: Readonly
       catch: (cause) => (cause instanceof ZipUnusable ? cause : new FileUnwritable({ file: baseName(target), cause }))
     })
 
-  const requireMember = (wanted: string, member: ZipMember | undefined) => {
+  const requireMember = (wanted: string, member: ZipMember | undefined): Effect.Effect<ZipMember, MemberMissing> => {
     const names = members.map(({ name }) => name).slice(0, 20)
     return member ? Effect.succeed(member) : Effect.fail(new MemberMissing({ zip: label, wanted, members: names }))
   }

@@ -135,18 +135,12 @@ const chunkBytes = 192 << 20
 export const loadJson = Effect.fnUntraced(function* (staging: Staging, load: Load, list: FoodList, folder: string) {
   const { db } = staging
   const unknown = new Map<string, string>()
+  const { feed, raw_sha256, run_id } = load
+  const source = { pipeline: "branded-foods", feed, run_id, raw_sha256 }
   const reject = (rejects: ReadonlyArray<FoodReject>) =>
     staging.add(
       rejectTable,
-      rejects.map(({ line, payload, reason }) => ({
-        pipeline: "branded-foods",
-        feed: load.feed,
-        run_id: load.run_id,
-        raw_sha256: load.raw_sha256,
-        position: line,
-        reason,
-        payload
-      }))
+      rejects.map(({ line: position, ...reject }) => ({ ...source, position, ...reject }))
     )
   const counts = yield* cutFoods(list, { folder, chunkBytes }, (chunk) =>
     Effect.gen(function* () {

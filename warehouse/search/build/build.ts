@@ -35,19 +35,13 @@ const copyLines = (db: DuckDb["Service"], sql: string, file: string) =>
     `copy (${sql}) to ${literal(file)} (format csv, header false, delimiter '\t', quote '', escape '', nullstr '')`
   )
 
-const Setting = Schema.Struct({ value: Schema.String })
-
 /** Lets DuckDB write rows in any order, which takes 60 % of the time and memory. */
-const runUnordered = Effect.fnUntraced(function* <A, E>(db: DuckDb["Service"], run: Effect.Effect<A, E>) {
-  const setting = "preserve_insertion_order"
-  const [before] = yield* db.all(Setting, `select current_setting('${setting}')::varchar as value`)
-  const set = (value: string) => db.run(`set ${setting} = ${value}`)
-  return yield* Effect.acquireUseRelease(
-    set("false"),
+const runUnordered = <A, E>(db: DuckDb["Service"], run: Effect.Effect<A, E>) =>
+  Effect.acquireUseRelease(
+    db.run("set preserve_insertion_order = false"),
     () => run,
-    () => set(before?.value ?? "true")
+    () => db.run("reset preserve_insertion_order")
   )
-})
 
 const runInThread = (task: IndexingTask) =>
   Effect.callback<void, FoodFilesNotWritten>((resume) => {

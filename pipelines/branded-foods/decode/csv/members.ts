@@ -131,6 +131,12 @@ const labelMember = (member: LabelMember, ignoredColumns: ReadonlyArray<string>)
   ignoredColumns
 })
 
+const dictionary = (
+  neededColumns: ReadonlyArray<string>,
+  otherColumns: ReadonlyArray<string>,
+  ignoredColumns: ReadonlyArray<string>
+) => ({ isNeeded: false, neededColumns, otherColumns, ignoredColumns })
+
 export const members = {
   food: labelMember("food", ["market_country", "trade_channel", "microbe_data"]),
   branded_food: labelMember("branded_food", []),
@@ -139,18 +145,8 @@ export const members = {
     "data_points standard_error min max median loq footnote min_year_acquired name unit_name".split(" ")
   ),
   food_attribute: labelMember("food_attribute", ["seq_num", "food_attribute_type_id"]),
-  nutrient: {
-    isNeeded: false,
-    neededColumns: ["id", "name", "unit_name"],
-    otherColumns: ["nutrient_nbr"],
-    ignoredColumns: ["rank"]
-  },
-  food_nutrient_derivation: {
-    isNeeded: false,
-    neededColumns: ["id", "code", "description"],
-    otherColumns: [],
-    ignoredColumns: ["source_id"]
-  }
+  nutrient: dictionary(["id", "name", "unit_name"], ["nutrient_nbr"], ["rank"]),
+  food_nutrient_derivation: dictionary(["id", "code", "description"], [], ["source_id"])
 }
 
 export type CsvMember = keyof typeof members
