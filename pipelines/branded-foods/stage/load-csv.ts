@@ -10,7 +10,7 @@ import { dictionaries, readDictionaryHeader, stageDictionary } from "../decode/c
 import { loadMember } from "../decode/csv/load-member.ts"
 import { type CsvMember, type LabelMember, labelMembers } from "../decode/csv/members.ts"
 import { findMissingRecords, readStatedCounts } from "../decode/csv/stated-counts.ts"
-import { createCsvLabels, csvLabels } from "../normalise/csv-labels.ts"
+import { createCsvLabels, csvLabels } from "../normalise/release-labels.ts"
 import { insertLabels, type Load, type LoadResult, maxPayloadLength } from "./load.ts"
 
 type Db = DuckDb["Service"]
@@ -18,8 +18,8 @@ type Db = DuckDb["Service"]
 interface CsvFiles {
   readonly members: ReadonlyMap<CsvMember, string>
   readonly counts: string | undefined
-  /** True if the files come from a zip, whose checksums prove that nothing is missing. */
-  readonly areComplete: boolean
+  /** Whether no record can be missing. */
+  readonly isComplete: boolean
 }
 
 const readHeaders = <Name extends CsvMember, A, E>(
@@ -115,7 +115,7 @@ const stageLabels = Effect.fnUntraced(function* (db: Db, load: Load, hasAttribut
 export const loadCsv = Effect.fnUntraced(function* (
   db: Db,
   load: Load,
-  { areComplete, counts, members: files }: CsvFiles,
+  { isComplete, counts, members: files }: CsvFiles,
   folder: string
 ) {
   const labelHeaders = yield* readHeaders(files, labelMembers, readHeader)
@@ -127,7 +127,7 @@ export const loadCsv = Effect.fnUntraced(function* (
     yield* rejectRows(db, load, header.member)
     const rows = yield* countAllRows(db, header.member)
     const missing = findMissingRecords(stated, header.member, rows)
-    if (missing !== undefined && !areComplete && !load.acceptShrinkage) return yield* missing
+    if (missing !== undefined && !isComplete && !load.acceptShrinkage) return yield* missing
     if (missing !== undefined) yield* Effect.logWarning(missing.message)
     yield* load.advance(rows)
   }

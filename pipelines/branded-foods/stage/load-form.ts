@@ -1,6 +1,6 @@
 /** Loads one form of a release from its archived payloads into the staging file. */
 import type { Staging } from "@larder/warehouse"
-import { Effect, Path } from "effect"
+import { Effect } from "effect"
 import type { RawFile } from "../../run/archive/fetch-list.ts"
 import { csvMembers, members } from "../decode/csv/members.ts"
 import { countsFile } from "../decode/csv/stated-counts.ts"
@@ -22,40 +22,42 @@ const describeFolder = ([first]: ReadonlyArray<RawFile>) => {
 
 const isZip = (file: RawFile) => /\.zip$/i.test(file.url)
 
-/** Unpacks the CSV files of a zip into the run's folder. Files that older releases lack may be missing. */
-const unpackCsv = Effect.fnUntraced(function* (zip: Zip, folder: string) {
-  const path = yield* Path.Path
-  const names = csvMembers.filter(
-    (name) => members[name].isNeeded || zip.members.some((member) => member.name.toLowerCase() === `${name}.csv`)
+/** The CSV files of a release. Files that older releases lack may be missing. */
+const collectCsv = Effect.fnUntraced(function* <E>(
+  has: (file: string) => boolean,
+  pathOf: (file: string) => Effect.Effect<string, E>
+) {
+  const names = csvMembers.filter((name) => members[name].isNeeded || has(`${name}.csv`))
+  const paths = yield* Effect.forEach(names, (name) =>
+    Effect.map(pathOf(`${name}.csv`), (path) => [name, path] as const)
   )
-  const extract = (file: string) => {
-    const target = path.join(folder, file)
-    return zip.member(file).pipe(
-      Effect.flatMap((member) => zip.extract(member, target)),
-      Effect.as(target)
-    )
-  }
-  const files = yield* Effect.forEach(names, (name) =>
-    Effect.map(extract(`${name}.csv`), (target) => [name, target] as const)
-  )
-  const hasCounts = zip.members.some((member) => member.name.toLowerCase() === countsFile)
-  return { members: new Map(files), counts: hasCounts ? yield* extract(countsFile) : undefined, areComplete: true }
+  return { members: new Map(paths), counts: has(countsFile) ? yield* pathOf(countsFile) : undefined }
 })
 
-/** The CSV files of a folder. Files that older releases lack may be missing. */
-const findCsv = Effect.fnUntraced(function* (files: ReadonlyArray<RawFile>) {
-  const byName = new Map(files.map((raw) => [payloadName(raw).toLowerCase(), raw]))
-  const missing = csvMembers.find((name) => members[name].isNeeded && !byName.has(`${name}.csv`))
-  if (missing !== undefined) {
-    const names = files.map(payloadName).slice(0, 20)
-    return yield* new MemberMissing({ zip: describeFolder(files), wanted: `${missing}.csv`, members: names })
-  }
-  const paths = csvMembers.flatMap((name) => {
-    const file = byName.get(`${name}.csv`)
-    return file === undefined ? [] : [[name, file.path] as const]
-  })
-  return { members: new Map(paths), counts: byName.get(countsFile)?.path, areComplete: false }
-})
+const unpackCsv = (zip: Zip, folder: string) =>
+  collectCsv(
+    (file) => zip.members.some(({ name }) => name.toLowerCase() === file),
+    (file) => {
+      const target = `${folder}/${file}`
+      return Effect.as(
+        Effect.flatMap(zip.member(file), (member) => zip.extract(member, target)),
+        target
+      )
+    }
+  )
+
+const findCsv = (files: ReadonlyArray<RawFile>) => {
+  const paths = new Map(files.map((file) => [payloadName(file).toLowerCase(), file.path]))
+  const names = files.map(payloadName).slice(0, 20)
+  return collectCsv(
+    (file) => paths.has(file),
+    (file) => {
+      const path = paths.get(file)
+      if (path !== undefined) return Effect.succeed(path)
+      return Effect.fail(new MemberMissing({ zip: describeFolder(files), wanted: file, members: names }))
+    }
+  )
+}
 
 /** The form of a zip whose name does not say it. */
 const detectForm = ({ members: inside }: Zip): ReleaseForm => {
@@ -90,8 +92,9 @@ export const loadForm = Effect.fn("brandedFoods.load")(function* (
     payloadOf: (member) => files.find((raw) => payloadName(raw).toLowerCase() === `${member}.csv`) ?? first
   }
   if (form === "csv") {
-    const paths = zip === undefined ? yield* findCsv(files) : yield* unpackCsv(zip, folder)
-    return { form, ...(yield* loadCsv(staging.db, load, paths, folder)) }
+    const csv = zip === undefined ? yield* findCsv(files) : yield* unpackCsv(zip, folder)
+    const isComplete = zip !== undefined // checksums prove that nothing is missing
+    return { form, ...(yield* loadCsv(staging.db, load, { ...csv, isComplete }, folder)) }
   }
   const name = payloadName(first)
   if (zip === undefined) {

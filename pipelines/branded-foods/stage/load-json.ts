@@ -6,10 +6,9 @@ import { FileUnwritable } from "../../run/files/write-all.ts"
 import { checkLines } from "../decode/json/check-lines.ts"
 import { type Chunk, cutFoods, type FoodList } from "../decode/json/food-lines.ts"
 import type { FoodReject } from "../decode/json/food-list.ts"
-import { knownKeys, maxFoodBytes, readChunk } from "../decode/json/keys.ts"
-import { countNestedTexts } from "../decode/json/nested-texts.ts"
+import { knownKeys, maxFoodBytes, readChunk, textKeys } from "../decode/json/keys.ts"
 import { isRecordError, removeUnreadableLines } from "../decode/json/unreadable-lines.ts"
-import { chunkLabels, jsonLabels } from "../normalise/json-labels.ts"
+import { chunkLabels, jsonLabels } from "../normalise/release-labels.ts"
 import { readStart } from "../source/zip.ts"
 import { printableName } from "../source/zip-members.ts"
 import { insertLabels, type Load, type LoadResult, maxPayloadLength } from "./load.ts"
@@ -47,6 +46,27 @@ const countAdded = (row: number) => `
     count(*) filter (where rowid > ${row})::integer as labels,
     (count(*) - count(distinct fdc_id))::integer as duplicates
   from branded_food.food`
+
+/**
+ * Counts texts of a chunk that may be objects or lists: DuckDB reads these as their JSON. Few texts begin with a bracket,
+ * so few chunks need the slow check of their records, which shows whether a text only looks like JSON.
+ */
+const countNestedTexts = (row: number) => {
+  const looksNested = (text: string) =>
+    `case when starts_with(${text}, '[') then regexp_matches(${text}, '^.["{}\\[\\]0-9tfn-]') else starts_with(${text}, '{') end`
+  const anyLooksNested = (list: string, text: string) =>
+    `len(list_filter(${list}, lambda item: ${looksNested(text)})) > 0`
+  return `
+    select count(*)::integer as rows
+    from branded_food.food
+    where rowid > ${row} and (
+      ${Object.values(textKeys)
+        .map((column) => `coalesce(${looksNested(column)}, false)`)
+        .join(" or ")}
+      or coalesce(${anyLooksNested("trade_channels", "item")}, false)
+      or coalesce(${anyLooksNested("attributes", "item.name")} or ${anyLooksNested("attributes", "item.value")}, false)
+    )`
+}
 
 const repeatedIds = `
   select try_cast(fdcId as integer) as fdc_id, min(line) as first_line
