@@ -1,10 +1,9 @@
 /**
- * Merges two rows of one label, from two releases or from both forms (JSON and CSV) of one release. `s` is the row being
- * added, `l` the existing row. A later release overrides an earlier one, including values that it no longer states;
- * columns that its form cannot state keep their values. Reading a form again, with another mapping or reissued under the
- * same date, overrides in the same way. Within one release the JSON form takes precedence, and each form fills the gaps
- * of the other. So the order in which releases are loaded does not matter. A value that both forms of a release state is
- * only cleared by reading both forms again in one run.
+ * Merges two rows of one label: `s`, which is being added, and the existing `l`. A later release overrides an earlier one,
+ * including values that it no longer states; columns that its form cannot state keep their values. Reading a form again,
+ * with another mapping or reissued under the same date, overrides in the same way. Within one release the JSON form takes
+ * precedence, and each form fills the gaps of the other. So the order of loading does not matter. A value that both forms
+ * of a release state is only cleared by reading both again in one run.
  */
 import { firstOwnAmount, labelColumns } from "./nutrition.ts"
 

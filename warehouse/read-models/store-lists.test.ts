@@ -62,7 +62,7 @@ const walk = Effect.fnUntraced(function* (products: StoreLists, store: string, l
 })
 
 describe("pages of a long list", () => {
-  itWorks("give the whole list when they are joined, in every page size", () =>
+  itWorks("add up to the whole list, in every page size", () =>
     Effect.gen(function* () {
       const { products, whole } = yield* opened
       for (const [name, rows] of Object.entries(sizes)) {

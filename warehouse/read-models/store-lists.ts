@@ -1,11 +1,9 @@
 /**
- * Pages of a store's products and collections, from tables that are in the order of the API: by store, then by `place`. A
- * page begins after a position (publication time and id of the last row seen), not after a number of rows, so paging
- * continues correctly in the next generation.
+ * Pages of a store's products and collections, from tables in the order of the API: by store, then by `place`. A page
+ * begins after the publication time and id of the last row seen, so paging continues correctly in the next generation.
  *
- * Ids of one kind begin alike, and DuckDB keeps only 8 bytes of the minima and maxima of texts, so finding rows by
- * `store_id` would scan all of them. So the row numbers of each store are in memory, and a position at every 2,048th
- * place.
+ * Finding rows by `store_id` would scan all of them: ids of one kind begin alike, and DuckDB keeps only 8 bytes of their
+ * minima and maxima. So the row numbers of each store are in memory, and a position at every 2,048th place.
  */
 import { Effect, Schema } from "effect"
 import type { DuckDb, DuckDbError } from "../duckdb.ts"

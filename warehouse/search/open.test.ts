@@ -47,12 +47,12 @@ const afterChanging = Effect.fnUntraced(function* (folder: string, change: (file
 })
 
 describe("the files of branded foods", () => {
-  itWorks("are exactly these 13, without those that were only needed to write them", () =>
+  itWorks("are exactly these 13, without temporary files", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(readdirSync(yield* builtFoods(labels("gum"))).sort(), names)
     })
   )
-  itWorks("are rejected when one is missing, cut, longer, changed or from another build", () =>
+  itWorks("are rejected if one is missing, truncated, longer, changed or from another build", () =>
     Effect.gen(function* () {
       const folder = yield* builtFoods(labels("gum"))
       const other = yield* builtFoods(labels("nut"))

@@ -1,9 +1,7 @@
 /**
  * Posting lists: for each term the documents that contain it, ascending, as varints of their differences. Terms in more
- * than `maxListed` documents get no list: it would restrict little, and these terms are most occurrences.
- *
- * Lists are built in runs of several million occurrences, each sorted by counting. Appending each occurrence directly to
- * its list takes five times as long, because of cache misses.
+ * than `maxListed` documents, which are most occurrences, get no list: it would restrict little. Lists are built in runs
+ * of several million occurrences, each sorted by counting: appending directly takes five times as long (cache misses).
  */
 import { type FileWriter, makePlaces, type Places } from "./files.ts"
 

@@ -141,7 +141,7 @@ const filterText = (texts: ReadonlyArray<string>) =>
   )
 
 describe("the search of branded foods", () => {
-  itWorks("finds page by page exactly what a scan of all labels finds", () =>
+  itWorks("finds the same as a scan of all labels, page by page", () =>
     Effect.gen(function* () {
       const all = labels(700)
       const foods = yield* openFoods(yield* builtFoods(all))

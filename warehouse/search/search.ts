@@ -25,11 +25,9 @@ const isGiven = (filter: string | undefined): filter is string => filter !== und
 
 /**
  * The first `limit` documents, ascending, that pass all filters and come after an fdc_id. A yield is a pause. The work
- * between two yields takes about a millisecond at most: one candidate list, 64 candidates, or one block of texts.
- *
- * A search is fast if a filter is rare or the page fills soon. Two filters that each match many texts, but never texts
- * of the same label, have no lists and fill no page: their columns are read from end to end, which at 2 M labels is
- * several hundred megabytes. The same is true for the last few labels of a common filter.
+ * between two yields takes about a millisecond at most: one candidate list, 64 candidates, or one block of texts. A search
+ * is fast if a filter is rare or the page fills soon. Otherwise, such as with two common filters that never match the same
+ * label, texts are read from end to end, which at 2 M labels is several hundred megabytes.
  */
 export function* search(
   labels: Labels,

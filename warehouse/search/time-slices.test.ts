@@ -55,12 +55,12 @@ describe("reading in slices", () => {
       assert.isAtMost(Math.max(...ahead), 10) // two slices: no reader is served first
     })
   )
-  itWorks("does not wait when the first slice is enough", () =>
+  itWorks("does not wait if the first slice is enough", () =>
     Effect.sync(() => {
       assert.strictEqual(Effect.runSync(runInSlices(() => steps(1, () => undefined))), 1)
     })
   )
-  itWorks("lets a short reading that begins later end before longer ones", () =>
+  itWorks("lets a short read that begins later end before longer ones", () =>
     Effect.gen(function* () {
       const ended: Array<string> = []
       const named = (name: string, count: number) =>
@@ -77,7 +77,7 @@ describe("reading in slices", () => {
       assert.deepStrictEqual(ended, ["short", "long", "longer"])
     })
   )
-  itWorks("stops when its caller is interrupted", () =>
+  itWorks("stops if its caller is interrupted", () =>
     Effect.gen(function* () {
       let taken = 0
       const fiber = yield* Effect.forkChild(runInSlices(() => steps(10_000, () => taken++)))
@@ -89,7 +89,7 @@ describe("reading in slices", () => {
       assert.strictEqual(taken, before)
     })
   )
-  itWorks("fails with the error of a step, and continues the other readings", () =>
+  itWorks("fails with the error of a step, and continues the other reads", () =>
     Effect.gen(function* () {
       const failing = runInSlices(() =>
         steps(10, () => {

@@ -6,73 +6,55 @@ const slice = 4
 /** Minimum part of the slice for waiting reads, in ms, even if new reads keep arriving. */
 const minForWaiting = 1
 
-interface Reading {
-  /** Runs one step. Returns true if it was the last. */
-  readonly step: () => boolean
-  readonly end: () => void
-  readonly fail: (error: unknown) => void
-}
-
-/** In round-robin order. */
-const waiting = new Set<Reading>()
+/** In round-robin order. Each runs at least one step of its read, until it ends or the slice is used up. */
+const waiting = new Set<() => void>()
 /** Time used in the current turn of the event loop, in ms. */
 let spent = 0
 let isTurnPlanned = false
 
-/** Runs at least one step of a read, until it ends or the slice is used up. */
-const advance = (reading: Reading) => {
-  const startedAt = performance.now()
-  const latest = startedAt + slice - spent
-  let isDone = false
-  let now = startedAt
-  try {
-    do {
-      isDone = reading.step()
-      now = performance.now()
-    } while (!isDone && now < latest)
-  } catch (error) {
-    spent += performance.now() - startedAt
-    return reading.fail(error)
-  }
-  spent += now - startedAt // before `end`, which may start the next search of the same caller
-  if (isDone) reading.end()
-  else waiting.add(reading)
-}
-
 const planTurn = () => {
   if (isTurnPlanned) return
   isTurnPlanned = true
-  setImmediate(turn)
+  setImmediate(runTurn)
 }
 
-const turn = () => {
+const runTurn = () => {
   isTurnPlanned = false
   spent = Math.min(spent, slice - minForWaiting)
-  for (const reading of waiting) {
-    waiting.delete(reading) // `advance` adds it again, after the others, if it is not done
-    advance(reading)
+  for (const advance of waiting) {
+    waiting.delete(advance) // it adds itself again, after the others, if it is not done
+    advance()
     if (spent >= slice) break
   }
   spent = 0
   if (waiting.size > 0) planTurn()
 }
 
+/** The result, if this was the last step. */
+const runStep = <A>(steps: Generator<void, A>) => {
+  try {
+    const { done, value } = steps.next()
+    return done === true ? Effect.succeed(value) : undefined
+  } catch (error) {
+    return Effect.die(error) // the files were checked when they were opened
+  }
+}
+
 /** Runs a generator, which is suspended at yields if needed. A read that begins while the slice lasts does not wait. */
 export const runInSlices = <A>(begin: () => Generator<void, A>) =>
   Effect.callback<A>((resume) => {
     const steps = begin()
-    let result: Effect.Effect<A> = Effect.never
-    const reading: Reading = {
-      step: () => {
-        const { done, value } = steps.next()
-        if (done === true) result = Effect.succeed(value)
-        return done === true
-      },
-      end: () => resume(result),
-      fail: (error) => resume(Effect.die(error)) // the files were checked when they were opened
+    const advance = () => {
+      const startedAt = performance.now()
+      const latest = startedAt + slice - spent
+      let result = runStep(steps)
+      while (result === undefined && performance.now() < latest) result = runStep(steps)
+      spent += performance.now() - startedAt // before `resume`, which may start the next search of the same caller
+      if (result === undefined) waiting.add(advance)
+      else resume(result)
     }
     planTurn()
-    if (spent < slice) advance(reading)
-    else waiting.add(reading)
-    return Effect.sync(() => waiting.delete(reading))
+    if (spent < slice) advance()
+    else waiting.add(advance)
+    return Effect.sync(() => waiting.delete(advance))
   })

@@ -46,8 +46,8 @@ export const hashToken = (bytes: Uint8Array, from: number, to: number) => {
 
 /**
  * A junction is two neighbouring words with the separator between them. Only the three bytes of each word nearest to the
- * separator are used, or all of a shorter word, because the filter "salt sug" must find "salt sugar". Such an edge is one
- * number: the byte nearest to the separator is its lowest byte, the number of bytes its highest.
+ * separator are used (its edge), because the filter "salt sug" must find "salt sugar". An edge is one number: the byte
+ * nearest to the separator is its lowest byte, the number of bytes its highest.
  */
 export const edgeLength = 3
 export const endOfWord = (bytes: Uint8Array, from: number, to: number) => {

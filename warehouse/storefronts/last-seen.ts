@@ -1,7 +1,6 @@
 /**
- * When each product and collection was last seen. A read that finds known data writes nothing, so the time is derived from
- * the reads: everything that is listed was found by the last complete read. A partial read counts only for what it found
- * new, changed or listed again, not for what it found unchanged.
+ * When each product and collection was last seen. A read that finds known data writes nothing, so everything that is
+ * listed was found by the last complete read. A partial read counts only for new, changed and relisted items.
  */
 
 /** Maps the name of a table to SQL: the table itself, or a query in its place. */

@@ -1,19 +1,14 @@
 /**
  * Reconciles the reads of a run with the existing data of their stores. The staged rows become those of the live
- * generation: times of first sight are kept, an incomplete read removes nothing, only a complete read withdraws, and
- * changes of variants become history. Products are withdrawn if their list was read completely, even if collections were
- * not. An item that has not changed becomes an unchanged row.
+ * generation: times of first sight are kept, only a complete read of a list withdraws its items, and changes of variants
+ * become history. An item that has not changed becomes an unchanged row.
  *
  * Each store is staged once, with its products, collections and read (`ingest.store_read`); after a failed read, only the
- * store. `storefront.variant_change` is only written here. So is `storefront.sighting`, except for products whose rows
- * were unusable.
+ * store. `storefront.variant_change` is only written here, as are sightings of all products whose rows are usable.
  */
 import { type KnownStores, lastSeen, type TableSource } from "./last-seen.ts"
 
-/**
- * If runs overlap, the later read of a store is used, whichever run is published first. A failed read never overrides one
- * that did not fail. `ingest.store_read` has all of them.
- */
+/** If runs overlap, the later read of a store is used, but never a failed one before one that did not fail. */
 const discardOlderReads = (knownReads: TableSource) => [
   `create or replace temp table outdated as
    select store_id

@@ -60,13 +60,12 @@ type ReleaseFile = ReturnType<typeof parseAddress>
 const assembleRelease = (files: ReadonlyArray<ReleaseFile>, released_on: string | null): Release => {
   const addressesOf = (form: ReleaseFile["form"]) =>
     files.filter((file) => file.form === form).map(({ address }) => address)
-  const preferZip = <A>(addresses: ReadonlyArray<string>, fallback: A) =>
-    addresses.find((address) => /\.zip$/i.test(address)) ?? fallback
+  const findZip = (addresses: ReadonlyArray<string>) => addresses.find((address) => /\.zip$/i.test(address))
   const [json, csv] = [addressesOf("json"), addressesOf("csv")]
   return {
-    json: preferZip(json, json[0]),
-    csv: preferZip(csv, csv.length === 0 ? undefined : csv),
-    zip: preferZip(addressesOf(undefined), undefined),
+    json: findZip(json) ?? json[0],
+    csv: findZip(csv) ?? (csv.length === 0 ? undefined : csv),
+    zip: findZip(addressesOf(undefined)),
     released_on
   }
 }
