@@ -60,16 +60,16 @@ describe("a search with much to read", () => {
   itWorks("finds a text of 3,000 words, and pauses between them", () =>
     Effect.gen(function* () {
       const folder = yield* built
-      const { found, pauses } = yield* searchAndCount(folder, { ingredient: turned(700, ", ").toUpperCase() })
+      const { found, pauses } = yield* searchAndCount(folder, { ingredient: rotate(700, ", ").toUpperCase() })
       assert.deepStrictEqual(found, [701])
       assert.isAbove(pauses, 32)
       const common = yield* searchAndCount(folder, { ingredient: "water, ".repeat(3000) })
       assert.deepStrictEqual(common.found, [])
       assert.isAbove(common.pauses, 3000)
       const others: ReadonlyArray<readonly [string, ReadonlyArray<number>]> = [
-        [turned(700, "; "), []], // its words, but with another separator
-        [`${turned(700, ", ")}, w`, []], // all of it, and more
-        [turned(700, ", ").slice(1, -1), [701]],
+        [rotate(700, "; "), []], // its words, but with another separator
+        [`${rotate(700, ", ")}, w`, []], // all of it, and more
+        [rotate(700, ", ").slice(1, -1), [701]],
         ["water, ".repeat(199), labels.filter((_, i) => i % 20 !== 0).map(({ fdc_id }) => fdc_id)],
         ["w1, w2, ".repeat(3000), []],
         ["a ".repeat(8000), []]
