@@ -6,7 +6,13 @@
 import { constants, inflateRawSync } from "node:zlib"
 import { Data, Effect, Stream } from "effect"
 import { fromRandomAccessReaderPromise, RandomAccessReader } from "yauzl"
-import { deflated, readMembers, type ZipMember, ZipUnusable, zipLimits } from "../branded-foods/source/zip-members.ts"
+import {
+  deflated,
+  readZipMembers,
+  type ZipMember,
+  ZipUnusable,
+  zipLimits
+} from "../branded-foods/source/zip-members.ts"
 import { reasonOf } from "../run/files/causes.ts"
 import { type Answer, type Ask, Origin, type Resume } from "../run/origins/origin.ts"
 
@@ -95,7 +101,7 @@ export const zipHeads = Effect.fn("probe.zipHeads")(function* (
         autoClose: false,
         decodeStrings: false
       })
-      return readMembers(label, opened, zipLimits)
+      return readZipMembers(label, opened, zipLimits)
     },
     catch: (cause) =>
       cause instanceof ZipUnusable ? cause : unusable(`its list of members is damaged (${reasonOf(cause)})`)

@@ -10,7 +10,7 @@ import { openBundle, readSearchManifest } from "./manifest.ts"
 import { openFoods } from "./open.ts"
 import type { FoodFilters } from "./search.ts"
 import { search } from "./search.ts"
-import { TextColumn } from "./text-column.ts"
+import { openTextColumn } from "./text-column.ts"
 
 const count = 2000
 const words = Array.from({ length: 3000 }, (_, i) => `w${i}`)
@@ -31,7 +31,7 @@ const searchAndCount = (folder: string, filters: FoodFilters) =>
   Effect.acquireUseRelease(
     Effect.sync(() => {
       const manifest = readSearchManifest(folder)
-      const column = (name: string) => new TextColumn(folder, name, openBundle(folder, manifest, textFiles(name).index))
+      const column = (name: string) => openTextColumn(folder, name, openBundle(folder, manifest, textFiles(name).index))
       const columns = { names: column("names"), brands: column("brands"), ingredients: column("ingredients") }
       return { columns, labels: openLabels(openBundle(folder, manifest, labelFile)) }
     }),

@@ -4,9 +4,9 @@ import { FoodFilesDamaged } from "./files.ts"
 import { textFiles } from "./indexed-columns.ts"
 import { labelFile, openLabels } from "./labels.ts"
 import { checkPieces, openBundle, readSearchManifest } from "./manifest.ts"
-import { openRecords, recordFiles } from "./records.ts"
+import { openFoodRecords, recordFiles } from "./records.ts"
 import { type FoodFilters, search } from "./search.ts"
-import { TextColumn } from "./text-column.ts"
+import { openTextColumn } from "./text-column.ts"
 import { runInSlices } from "./time-slices.ts"
 
 interface FoodPage {
@@ -46,8 +46,8 @@ export const openFoods = Effect.fn("Foods.open")(function* (
   const manifest = yield* attempt(() => readSearchManifest(folder))
   yield* attempt(() => checkPieces(folder, manifest))
   const bundle = (name: string) => openBundle(folder, manifest, name)
-  const column = (name: string) => openFile(() => new TextColumn(folder, name, bundle(textFiles(name).index)))
-  const records = yield* openFile(() => openRecords(folder, bundle(recordFiles.index), manifest.nutrients))
+  const column = (name: string) => openFile(() => openTextColumn(folder, name, bundle(textFiles(name).index)))
+  const records = yield* openFile(() => openFoodRecords(folder, bundle(recordFiles.index), manifest.nutrients))
   const labels = yield* attempt(() => openLabels(bundle(labelFile)))
   const columns = {
     names: yield* column("names"),

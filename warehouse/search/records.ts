@@ -77,7 +77,7 @@ const parseNumbers = (cell: string): Numbers =>
 export const findPosition = (ids: Int32Array, id: number) => findFirst(0, ids.length, (i) => (ids[i] ?? 0) >= id)
 
 /** The records of a folder. `read` returns the JSON of a label version. */
-export const openRecords = (folder: string, index: Bundle, nutrients: ReadonlyArray<typeof KnownNutrient.Type>) => {
+export const openFoodRecords = (folder: string, index: Bundle, nutrients: ReadonlyArray<typeof KnownNutrient.Type>) => {
   const ids = index.integers("ids")
   const starts = index.places("starts")
   const lengths = index.naturals("lengths")

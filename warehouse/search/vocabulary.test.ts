@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Vocabulary, VocabularyBuilder } from "./vocabulary.ts"
+import { makeVocabulary, VocabularyBuilder } from "./vocabulary.ts"
 
 const build = (tokens: ReadonlyArray<string>) => {
   const builder = new VocabularyBuilder()
@@ -7,7 +7,7 @@ const build = (tokens: ReadonlyArray<string>) => {
     builder.assignNumber(Buffer.from(token), 0, Buffer.byteLength(token), hash)
   const order = builder.sorted()
   const { bytes, starts } = builder.inOrder(order)
-  return { vocabulary: new Vocabulary(bytes, starts), inOrder: [...order].map((token) => tokens[token] ?? "") }
+  return { vocabulary: makeVocabulary(bytes, starts), inOrder: [...order].map((token) => tokens[token] ?? "") }
 }
 
 describe("a vocabulary of more than one piece", () => {

@@ -95,53 +95,47 @@ const doubleLength = (numbers: Uint32Array<ArrayBuffer>) =>
   new Uint32Array(numbers.buffer.transfer(numbers.byteLength * 2))
 
 /** A stored vocabulary. The number of a token is its position in byte order. */
-export class Vocabulary {
-  readonly #bytes: Buffer
-  readonly #starts: Uint32Array
-  readonly size: number
-
-  constructor(bytes: Buffer, starts: Uint32Array) {
-    this.#bytes = bytes
-    this.#starts = starts
-    this.size = starts.length - 1
-  }
+export const makeVocabulary = (bytes: Buffer, starts: Uint32Array) => {
+  const size = starts.length - 1
 
   /** The tokens that begin with a text, as a range of numbers. */
-  beginningWith(text: Buffer): { readonly from: number; readonly to: number } {
-    const from = findFirst(0, this.size, (token) => this.#compare(token, text) >= 0)
+  const beginningWith = (text: Buffer) => {
+    const from = findFirst(0, size, (token) => compare(token, text) >= 0)
     return {
       from,
-      to: findFirst(0, this.size, (token) => token >= from && this.#compare(token, text, text.length) > 0)
+      to: findFirst(0, size, (token) => token >= from && compare(token, text, text.length) > 0)
     }
   }
 
   /** The token that equals a text. */
-  exactly(text: Buffer): number | undefined {
-    const from = findFirst(0, this.size, (token) => this.#compare(token, text) >= 0)
-    return from < this.size && this.#compare(from, text) === 0 ? from : undefined
+  const exactly = (text: Buffer) => {
+    const from = findFirst(0, size, (token) => compare(token, text) >= 0)
+    return from < size && compare(from, text) === 0 ? from : undefined
   }
 
   /** The tokens that contain a text, or end with it; undefined is a pause. Scans about 1 MB per ms. */
-  *containing(text: Buffer, where: "anywhere" | "end"): Generator<number | undefined> {
+  function* containing(text: Buffer, where: "anywhere" | "end"): Generator<number | undefined> {
     const needle = where === "end" ? Buffer.concat([text, Buffer.of(lineBreak)]) : text
-    for (let at = 0; at < this.#bytes.length; ) {
+    for (let at = 0; at < bytes.length; ) {
       const end = at + pieceBytes
-      const hit = this.#bytes.subarray(at, end + needle.length - 1).indexOf(needle)
+      const hit = bytes.subarray(at, end + needle.length - 1).indexOf(needle)
       if (hit < 0) {
         at = end
         yield undefined
         continue
       }
-      const next = findFirst(0, this.size, (token) => (this.#starts[token] ?? 0) > at + hit)
+      const next = findFirst(0, size, (token) => (starts[token] ?? 0) > at + hit)
       yield next - 1
-      at = this.#starts[next] ?? this.#bytes.length
+      at = starts[next] ?? bytes.length
     }
   }
 
   /** Compares a token, or its first `maxBytes` bytes, with a text. */
-  #compare(token: number, text: Buffer, maxBytes = Number.POSITIVE_INFINITY) {
-    const start = this.#starts[token] ?? 0
-    const end = Math.min((this.#starts[token + 1] ?? 0) - 1, start + maxBytes)
-    return this.#bytes.compare(text, 0, text.length, start, end)
+  const compare = (token: number, text: Buffer, maxBytes = Number.POSITIVE_INFINITY) => {
+    const start = starts[token] ?? 0
+    const end = Math.min((starts[token + 1] ?? 0) - 1, start + maxBytes)
+    return bytes.compare(text, 0, text.length, start, end)
   }
+
+  return { beginningWith, exactly, containing }
 }

@@ -96,7 +96,7 @@ const findEntryProblem = (entry: Entry, limits: ZipLimits) => {
 }
 
 /** Members by base name. Throws `ZipUnusable` for the first problem of a member that would be read. */
-export const readMembers = async (zip: string, opened: ZipFile, limits: ZipLimits) => {
+export const readZipMembers = async (zip: string, opened: ZipFile, limits: ZipLimits) => {
   const members = new Map<string, ZipMember>()
   let entries = 0
   for await (const entry of opened.eachEntry()) {

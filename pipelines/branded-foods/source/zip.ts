@@ -17,7 +17,7 @@ import {
   findFoodsMember,
   MemberMissing,
   quoteText,
-  readMembers,
+  readZipMembers,
   type ZipLimits,
   type ZipMember,
   ZipUnusable,
@@ -152,7 +152,7 @@ export const openZip = Effect.fn("Zip.open")(function* (file: string, label: str
     (zip) => Effect.sync(() => zip.close())
   )
   const members = yield* Effect.tryPromise({
-    try: () => readMembers(label, opened, limits),
+    try: () => readZipMembers(label, opened, limits),
     catch: (cause) =>
       cause instanceof ZipUnusable ? cause : failed(`its list of members is damaged (${reasonOf(cause)})`)
   })

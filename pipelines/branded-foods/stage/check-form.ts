@@ -18,27 +18,32 @@ export class ImplausibleForm extends Schema.TaggedError<ImplausibleForm>()("Impl
 
 /** Keys that most JSON records have in every release. */
 const usualKeys = [
-  ...["foodNutrients", "publicationDate", "brandOwner", "gtinUpc", "ingredients", "servingSize", "servingSizeUnit"],
-  ...["householdServingFullText", "brandedFoodCategory", "dataSource", "modifiedDate", "availableDate"]
+  "foodNutrients",
+  "publicationDate",
+  "brandOwner",
+  "gtinUpc",
+  "ingredients",
+  "servingSize",
+  "servingSizeUnit",
+  "householdServingFullText",
+  "brandedFoodCategory",
+  "dataSource",
+  "modifiedDate",
+  "availableDate"
 ]
 
 /** Every record has these. In a form with few records, the other keys may be missing by chance. */
 const requiredKeys: ReadonlyArray<string> = ["foodNutrients", "publicationDate"]
 const fewRecords = 100
 
-/** Fields whose values are validated, as rejects name them, each with its column: fifteen count as `own_amounts`. */
+/** Other fields whose values are validated, as rejects name them, each with its column: fifteen count as `own_amounts`. */
 const checkedFields = {
-  foodNutrients: "nutrients",
   nutrient_id: "nutrients",
   amount: "nutrients",
   percent_daily_value: "daily_values",
-  servingSize: "serving_size",
   serving_size: "serving_size",
-  publicationDate: "published_on",
   publication_date: "published_on",
-  availableDate: "available_on",
   available_date: "available_on",
-  modifiedDate: "modified_on",
   modified_date: "modified_on",
   discontinuedDate: "discontinued_on",
   discontinued_date: "discontinued_on",

@@ -127,13 +127,14 @@ const countFile = async (path: string, signal: AbortSignal) => {
   const file = await open(path)
   const buffer = Buffer.from(new ArrayBuffer(pieceBytes))
   try {
-    for (let first = true; ; first = false) {
+    await file.read(buffer, 0, byteOrderMark.length, 0)
+    let position = buffer.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0
+    for (;;) {
       signal.throwIfAborted()
-      const { bytesRead } = await file.read(buffer, 0, pieceBytes)
+      const { bytesRead } = await file.read(buffer, 0, pieceBytes, position)
       if (bytesRead === 0) return counter.end()
-      const hasMark = first && buffer.subarray(0, byteOrderMark.length).equals(byteOrderMark)
-      if (hasMark) buffer.copyWithin(0, byteOrderMark.length, bytesRead)
-      counter.add(buffer.subarray(0, hasMark ? bytesRead - byteOrderMark.length : bytesRead))
+      counter.add(buffer.subarray(0, bytesRead))
+      position += bytesRead
     }
   } finally {
     await file.close()

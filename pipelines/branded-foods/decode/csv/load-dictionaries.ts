@@ -4,6 +4,7 @@
  */
 import type { DuckDb } from "@larder/warehouse"
 import { Effect } from "effect"
+import { reasonOf } from "../../../run/files/causes.ts"
 import { csvRelation, type Header, readHeader } from "./header.ts"
 import { filterMember } from "./load-member.ts"
 
@@ -51,6 +52,6 @@ export const stageDictionary = Effect.fnUntraced(function* (
     select *, whole(id, try_cast(id as integer)) as known_id from ${csvRelation({ ...header, path: good })};
     ${insertEntries[header.member](header)}`
   yield* Effect.catchTag(db.run(read), "DuckDbError", (error) =>
-    warn(header.member, String(error.cause instanceof Error ? error.cause.message : error.cause).split("\n")[0] ?? "")
+    warn(header.member, reasonOf(error.cause).split("\n")[0] ?? "")
   )
 })

@@ -4,7 +4,7 @@
  */
 
 /** How a column is read: with a type, or as a text that is checked. The functions return SQL for a field of the file. */
-export interface Column {
+export interface CsvColumn {
   readonly header: string
   readonly isNeeded: boolean
   readonly type: string
@@ -17,14 +17,14 @@ export interface Column {
 }
 
 const unchanged = (raw: string) => raw
-const optionalText = (header: string): Column => ({
+const optionalText = (header: string): CsvColumn => ({
   header,
   isNeeded: false,
   type: "varchar",
   typed: unchanged,
   checked: unchanged
 })
-const text = (header: string): Column => ({ ...optionalText(header), isNeeded: true })
+const text = (header: string): CsvColumn => ({ ...optionalText(header), isNeeded: true })
 
 /** Doubles are exact for ids. Integers would accept 1.6 as 2. */
 const wholeNumber = (header: string, type: string) => ({
@@ -33,13 +33,13 @@ const wholeNumber = (header: string, type: string) => ({
   typed: (raw: string) => `if(${raw} >= 0 and ${raw} = floor(${raw}), try_cast(${raw} as ${type}), null)`,
   checked: (raw: string) => `whole(${raw}, try_cast(${raw} as ${type}))`
 })
-const fdcId: Column = {
+const fdcId: CsvColumn = {
   ...wholeNumber("fdc_id", "integer"),
   isNeeded: true,
   must: { be: "whole number", required: true }
 }
 const nutrientNumber = wholeNumber("nutrient_id", "integer")
-const nutrientId: Column = {
+const nutrientId: CsvColumn = {
   ...fdcId,
   ...nutrientNumber,
   typed: (raw) => `nutrient_id_of(${nutrientNumber.typed(raw)})`,
@@ -47,10 +47,10 @@ const nutrientId: Column = {
 }
 
 /** A derivation id that is not a whole number becomes null, and its row is still usable. */
-const derivationId: Column = { ...wholeNumber("derivation_id", "smallint"), isNeeded: false, stagedType: "smallint" }
+const derivationId: CsvColumn = { ...wholeNumber("derivation_id", "smallint"), isNeeded: false, stagedType: "smallint" }
 
 /** Distinguishes rows of one food. Rows without it are still usable. */
-const rowId: Column = {
+const rowId: CsvColumn = {
   header: "id",
   isNeeded: false,
   type: "bigint",
@@ -58,7 +58,7 @@ const rowId: Column = {
   checked: (raw) => `try_cast(${raw} as bigint)`
 }
 /** A value that is not a number makes its row unusable; an empty field is null. */
-const number = (header: string, type: string, isNeeded: boolean): Column => ({
+const number = (header: string, type: string, isNeeded: boolean): CsvColumn => ({
   header,
   isNeeded,
   type,
@@ -111,13 +111,13 @@ export const labelColumnsOf = {
     added: rowId
   },
   food_attribute: { fdc_id: fdcId, name: text("name"), value: text("value"), added: rowId }
-} as const satisfies Readonly<Record<string, Readonly<Record<string, Column>>>>
+} as const satisfies Readonly<Record<string, Readonly<Record<string, CsvColumn>>>>
 
 export type LabelMember = keyof typeof labelColumnsOf
 export const labelMembers = ["food", "branded_food", "food_nutrient", "food_attribute"] as const
 
 const headersOf = (member: LabelMember, isNeeded: boolean) =>
-  Object.values<Column>(labelColumnsOf[member]).flatMap((column) =>
+  Object.values<CsvColumn>(labelColumnsOf[member]).flatMap((column) =>
     column.isNeeded === isNeeded ? [column.header] : []
   )
 

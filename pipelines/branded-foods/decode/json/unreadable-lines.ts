@@ -7,6 +7,7 @@ import { appendFile, rename, rm, writeFile } from "node:fs/promises"
 import { basename } from "node:path"
 import type { DuckDb, DuckDbError } from "@larder/warehouse"
 import { Effect, Stream } from "effect"
+import { reasonOf } from "../../../run/files/causes.ts"
 import { FileUnwritable } from "../../../run/files/write-all.ts"
 import { makeReject, readLines } from "./chunk-lines.ts"
 import type { FoodReject } from "./food-list.ts"
@@ -14,8 +15,7 @@ import { readChunk } from "./keys.ts"
 
 const batchBytes = 1 << 20
 
-const firstLine = ({ cause }: DuckDbError) =>
-  (cause instanceof Error ? cause.message : String(cause)).split("\n")[0] ?? ""
+const firstLine = ({ cause }: DuckDbError) => reasonOf(cause).split("\n")[0] ?? ""
 
 /** Whether a record may have caused the error, and not a full disk or a lack of memory. */
 export const isRecordError = (error: DuckDbError) =>
