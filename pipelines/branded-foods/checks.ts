@@ -2,11 +2,9 @@
 import type { Check } from "@larder/warehouse"
 import { error, shrinkage, warning } from "../run/severity.ts"
 
-/** Ids of the nutrients for which a label states an amount. */
 const nutrientIds = (label: string) =>
   `list_transform(list_filter(${label}.nutrients, lambda n: n.amount is not null), lambda n: n.nutrient_id)`
 
-/** Labels that this run replaced and that lost at least one nutrient. */
 const labelsLosingNutrients = `
   from live.branded_food.food l
   join (select fdc_id, nutrients from branded_food.food where run_id = getvariable('run_id')) s using (fdc_id)

@@ -17,7 +17,6 @@ import { loadForms, type StagedForm } from "./stage/load-forms.ts"
 
 const advice = "Nothing of this run was published; the previous generation stays live."
 
-/** The error of a run in which every form was left out. */
 const noFormRead = (left_out: ReadonlyArray<FeedLeftOut>) => {
   const reasons = [...new Set(left_out.map(({ reason }) => reason))]
   return left_out.some(({ kind }) => kind === "untrusted")

@@ -9,7 +9,6 @@ import { firstOwnAmount, labelColumns } from "./nutrition.ts"
 
 type Row = "s" | "l"
 
-/** Columns that only one form can state. */
 const onlyIn: Readonly<Record<string, "json" | "csv">> = {
   gpc_class_code: "json",
   caffeine_statement: "json",

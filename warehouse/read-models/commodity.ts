@@ -83,7 +83,6 @@ const readingsRows = `
   from commodity.price
   group by metric_name`
 
-/** The names of the metrics with these licences. */
 const readMetricNames = Effect.fnUntraced(function* (db: DuckDb["Service"], licences: ReadonlyArray<Licence>) {
   if (licences.length === 0) return new Set<string>()
   const Named = Schema.Struct({ metric_name: Schema.String })

@@ -3,10 +3,8 @@
  * products are in memory with their row numbers, 16 bytes each and sorted, and rows are read by number.
  */
 import { Effect, Schema } from "effect"
-import type { DuckDb, DuckDbError } from "../duckdb.ts"
+import type { DuckDb } from "../duckdb.ts"
 import { decimalToJson, doubleToJson, timeToText } from "./json-in-sql.ts"
-
-export type ProductById = (id: string) => Effect.Effect<string | undefined, DuckDbError>
 
 /** An in-memory database, because a read-only instance of DuckDB accepts no new tables. */
 const createLookup = `
@@ -54,12 +52,12 @@ const productInRow = `
 
 export const openProducts = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
   yield* db.run(createLookup)
-  const byId: ProductById = Effect.fnUntraced(function* (id) {
+  /** A listed product with gallery and variants, as JSON. */
+  return Effect.fnUntraced(function* (id: string) {
     for (const { row_number } of yield* db.all(RowNumber, rowNumbers, { id })) {
       const [product] = yield* db.all(Product, productInRow, { row_number: Number(row_number), id })
       if (product !== undefined) return product.record
     }
     return undefined
   })
-  return byId
 })

@@ -6,24 +6,12 @@
  * minima and maxima. So the row numbers of each store are in memory, and a position at every 2,048th place.
  */
 import { Effect, Schema } from "effect"
-import type { DuckDb, DuckDbError } from "../duckdb.ts"
+import type { DuckDb } from "../duckdb.ts"
 
 /** Where a page ends. Publication times are in microseconds since 1970; null is last. */
 export interface ListPosition {
   readonly published: bigint | null
   readonly id: string
-}
-
-interface ListPage {
-  /** Finished JSON. */
-  readonly records: ReadonlyArray<string>
-  /** Undefined on the last page. */
-  readonly next: ListPosition | undefined
-}
-
-export interface StoreLists {
-  readonly count: (store: string) => number
-  readonly page: (store: string, after: ListPosition | undefined, limit: number) => Effect.Effect<ListPage, DuckDbError>
 }
 
 export interface SortedTable {
@@ -91,30 +79,30 @@ export const openLists = Effect.fnUntraced(function* (db: DuckDb["Service"], tab
   const marks = Map.groupBy(yield* db.all(Mark, selectMarks(table)), ({ store_id }) => store_id)
   const first = selectRows(table, "")
   const behind = selectRows(table, behindPosition(table))
-  const lists: StoreLists = {
-    count: (store) => extents.get(store)?.rows ?? 0,
-    page: (store, after, limit) => {
+  return {
+    count: (store: string) => extents.get(store)?.rows ?? 0,
+    /** Records as JSON. `next` is undefined on the last page. */
+    page: Effect.fnUntraced(function* (store: string, after: ListPosition | undefined, limit: number) {
       const extent = extents.get(store)
-      if (extent === undefined) return Effect.succeed({ records: [], next: undefined })
+      if (extent === undefined) return { records: [], next: undefined }
       const rows = limit + 1 // one more row shows whether there is another page
       const rest = { first_row: Number(extent.first_row), last_row: Number(extent.last_row), store, rows }
-      const query =
+      const found =
         after === undefined
-          ? db.all(ListRow, first, { ...rest, from: 1, to: rows })
-          : db.all(ListRow, behind, {
+          ? yield* db.all(ListRow, first, { ...rest, from: 1, to: rows })
+          : yield* db.all(ListRow, behind, {
               ...rest,
               ...findPlaces(marks.get(store) ?? [], after, rows, extent.rows),
               published: String(after.published ?? unpublished),
               id: after.id
             })
-      return Effect.map(query, (found) => {
-        const last = found.length > limit ? found[limit - 1] : undefined
-        return {
-          records: found.slice(0, limit).map(({ record }) => record),
-          next: last && { published: last.published, id: last.id }
-        }
-      })
-    }
+      const last = found.length > limit ? found[limit - 1] : undefined
+      return {
+        records: found.slice(0, limit).map(({ record }) => record),
+        next: last && { published: last.published, id: last.id }
+      }
+    })
   }
-  return lists
 })
+
+export type StoreLists = Effect.Success<ReturnType<typeof openLists>>

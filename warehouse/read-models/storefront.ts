@@ -2,22 +2,9 @@
 import { Effect } from "effect"
 import type { DuckDb } from "../duckdb.ts"
 import { timeToText } from "./json-in-sql.ts"
-import { openProducts, type ProductById, productFields } from "./product-details.ts"
-import { openLists, type SortedTable, type StoreLists } from "./store-lists.ts"
-import { type LoadedStores, loadLastReads, loadStores, makeStores, type Stores } from "./stores.ts"
-
-/** Without the stores' last reads. */
-interface StorefrontData {
-  readonly facts: LoadedStores
-  readonly products: StoreLists
-  readonly collections: StoreLists
-  /** A listed product with gallery and variants, as finished JSON. */
-  readonly product: ProductById
-}
-
-export interface Storefronts extends Omit<StorefrontData, "facts"> {
-  readonly stores: Stores
-}
+import { openProducts, productFields } from "./product-details.ts"
+import { openLists, type SortedTable } from "./store-lists.ts"
+import { loadLastReads, loadStores, makeStores, type Stores } from "./stores.ts"
 
 const image = "if(image_src is null, null, {'src': image_src, 'width': image_width, 'height': image_height})"
 
@@ -44,8 +31,15 @@ export const loadStorefronts = Effect.fn("Storefronts.load")(function* (db: Duck
   const collections = yield* openLists(db, collectionListing)
   const facts = yield* loadStores(db, { products: products.count, collections: collections.count })
   const product = yield* openProducts(db)
-  return { facts, products, collections, product } satisfies StorefrontData as StorefrontData
+  return { facts, products, collections, product }
 })
+
+/** Without the stores' last reads. */
+type StorefrontData = Effect.Success<ReturnType<typeof loadStorefronts>>
+
+export interface Storefronts extends Omit<StorefrontData, "facts"> {
+  readonly stores: Stores
+}
 
 /** Adds the stores' last reads, which change even if the data does not. */
 export const withLastReads = ({ facts, ...data }: StorefrontData, ingest: DuckDb["Service"]) =>

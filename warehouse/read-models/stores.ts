@@ -49,7 +49,6 @@ const lastReads = `
   from ingest.live_store_read
   group by store_id`
 
-/** By the id of the store. */
 type LastReads = ReadonlyMap<string, Pick<typeof LastRead.Type, "fetch_status" | "fetched_at">>
 
 export const loadLastReads = (db: DuckDb["Service"]): Effect.Effect<LastReads, DuckDbError> =>

@@ -34,7 +34,6 @@ export class FileWriter {
   readonly #fd: number
   readonly #buffer = Buffer.allocUnsafeSlow(2 ** 17)
   #filled = 0
-  /** Bytes written so far. */
   size = 0
 
   constructor(file: string) {
@@ -52,7 +51,6 @@ export class FileWriter {
     }
     this.size += length
   }
-  /** Flushes the buffer to the disk. */
   sync() {
     this.#flush()
     fsyncSync(this.#fd)

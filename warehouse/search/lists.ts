@@ -1,6 +1,5 @@
 /** Ascending lists of documents, and binary search. */
 
-/** The documents that are in both lists. */
 export const intersection = (a: Uint32Array, b: Uint32Array): Uint32Array => {
   const both = new Uint32Array(Math.min(a.length, b.length))
   let n = 0

@@ -1,5 +1,5 @@
 /** The branded foods of a generation: records by fdc_id and the search, from the files of `build.ts`. */
-import { Effect, type Scope } from "effect"
+import { Effect } from "effect"
 import { FoodFilesDamaged } from "./files.ts"
 import { textFiles } from "./indexed-columns.ts"
 import { labelFile, openLabels } from "./labels.ts"
@@ -9,30 +9,8 @@ import { type FoodFilters, search } from "./search.ts"
 import { openTextColumn } from "./text-column.ts"
 import { runInSlices } from "./time-slices.ts"
 
-interface FoodPage {
-  readonly records: ReadonlyArray<string>
-  readonly next: number | undefined
-}
-
-export interface Foods {
-  /** The last run that changed a label; null if there is none. */
-  readonly run_id: string | null
-  /** Number of label versions. */
-  readonly foods: number
-  /** Number of current label versions, which the search covers. */
-  readonly current: number
-  /** JSON of one label version. Takes microseconds, if the page cache has it. */
-  readonly record: (fdcId: number) => string | undefined
-  /** JSON of the categories of current labels, in order. */
-  readonly categories: string
-  /** One page of current labels in ascending fdc_id, after `after`. Yields to other requests if it has to read much. */
-  readonly search: (filters: FoodFilters, after: number | undefined, limit: number) => Effect.Effect<FoodPage>
-}
-
 /** Opens the files of a generation's branded foods. Fails if one is damaged or from another build. */
-export const openFoods = Effect.fn("Foods.open")(function* (
-  folder: string
-): Effect.fn.Return<Foods, FoodFilesDamaged, Scope.Scope> {
+export const openFoods = Effect.fn("Foods.open")(function* (folder: string) {
   const attempt = <A>(open: () => A) =>
     Effect.try({
       try: open,
@@ -71,11 +49,20 @@ export const openFoods = Effect.fn("Foods.open")(function* (
     return { records: texts, next: docs.length > limit ? ids.at(-1) : undefined }
   }
   return {
+    /** The last run that changed a label; null if there is none. */
     run_id: manifest.run_id,
+    /** Number of label versions. */
     foods: manifest.foods,
+    /** Number of current label versions, which the search covers. */
     current: manifest.current,
+    /** JSON of the categories of current labels, in order. */
     categories: manifest.categories,
-    record: (fdcId) => records.read(fdcId),
-    search: (filters, after, limit) => runInSlices(() => page(filters, after, limit))
+    /** JSON of one label version. Takes microseconds, if the page cache has it. */
+    record: (fdcId: number) => records.read(fdcId),
+    /** A page of current labels as JSON, in ascending fdc_id; `next` is its last fdc_id if another page follows. */
+    search: (filters: FoodFilters, after: number | undefined, limit: number) =>
+      runInSlices(() => page(filters, after, limit))
   }
 })
+
+export type Foods = Effect.Success<ReturnType<typeof openFoods>>

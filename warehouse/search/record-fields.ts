@@ -10,7 +10,6 @@ type Field = keyof typeof BrandedFood.fields
 /** A text is stored unchanged, which takes half the time of JSON, unless it would be misread: then as JSON. */
 const text = (column: string) =>
   `if(${column} = '' or starts_with(${column}, '"') or contains(${column}, chr(9)) or contains(${column}, chr(10)), to_json(${column})::varchar, ${column})`
-/** The JSON of a text field. */
 export const textToJson = (cell: string) => (cell.startsWith('"') ? cell : JSON.stringify(cell))
 
 const day = (column: string) => `'"' || ${column} || '"'`

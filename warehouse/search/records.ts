@@ -22,7 +22,6 @@ const sortPositions = (ids: Int32Array) => {
 
 const maxId = 2 ** 31 - 1
 
-/** The fdc_id at the start of a line, before its first tab. */
 const parseId = (bytes: Buffer, from: number, to: number) => {
   let id = 0
   let at = from

@@ -8,7 +8,6 @@ const inWord = new Uint8Array(256).fill(1, 0x80)
 inWord.fill(1, 0x30, 0x3a).fill(1, 0x61, 0x7b)
 export const wordBytes: Readonly<Uint8Array> = inWord
 
-/** End of the token that begins at `from`. */
 const findTokenEnd = (bytes: Uint8Array, from: number, to: number) => {
   const kind = wordBytes[bytes[from] ?? 0]
   let i = from + 1

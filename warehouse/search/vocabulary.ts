@@ -98,7 +98,6 @@ const doubleLength = (numbers: Uint32Array<ArrayBuffer>) =>
 export const makeVocabulary = (bytes: Buffer, starts: Uint32Array) => {
   const size = starts.length - 1
 
-  /** The tokens that begin with a text, as a range of numbers. */
   const beginningWith = (text: Buffer) => {
     const from = findFirst(0, size, (token) => compare(token, text) >= 0)
     return {
@@ -107,7 +106,6 @@ export const makeVocabulary = (bytes: Buffer, starts: Uint32Array) => {
     }
   }
 
-  /** The token that equals a text. */
   const exactly = (text: Buffer) => {
     const from = findFirst(0, size, (token) => compare(token, text) >= 0)
     return from < size && compare(from, text) === 0 ? from : undefined

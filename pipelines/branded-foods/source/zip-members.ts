@@ -34,7 +34,6 @@ export class ZipUnusable extends Schema.TaggedError<ZipUnusable>()("ZipUnusable"
   }
 }
 
-/** The zip can be read, but lacks a file that a release has. */
 export class MemberMissing extends Schema.TaggedError<MemberMissing>()("MemberMissing", {
   zip: Schema.String,
   wanted: Schema.String,

@@ -66,7 +66,6 @@ const countedValues: Readonly<Record<string, string>> = {
   own_amounts: firstOwnAmount()
 }
 
-/** The number of labels, and how many of them state each column. */
 const statedCounts = `
   select count(*)::integer as labels,
     ${columns.map((column) => `count(${countedValues[column] ?? column})::integer as ${column}`).join(", ")},

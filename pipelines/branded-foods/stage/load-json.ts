@@ -37,10 +37,8 @@ const findUnknownKeys = Effect.fnUntraced(function* (file: string, unknown: Map<
   }
 })
 
-/** Row id of the last label before a chunk. */
 const lastLabel = "select coalesce(max(rowid), -1)::integer as row from branded_food.food"
 
-/** How many labels a chunk added, and how many labels of the whole table are duplicates. */
 const countAdded = (row: number) => `
   select
     count(*) filter (where rowid > ${row})::integer as labels,
@@ -85,7 +83,6 @@ const labelsWithProblems = `
   from (${chunkLabels})
   left join (${repeatedIds}) using (fdc_id)`
 
-/** Rejects the records of `chunk` that have a problem, then inserts the others. */
 const loadChecked = (load: Load) => [
   `insert into ingest.reject
    select 'branded-foods', ${literal(load.feed)}, ${literal(load.run_id)}, ${literal(load.raw_sha256)}, line, problem,

@@ -21,7 +21,6 @@ export class RecordsLost extends Schema.TaggedError<RecordsLost>()("RecordsLost"
   }
 }
 
-/** The file ends within a record. */
 export class TruncatedFile extends Schema.TaggedError<TruncatedFile>()("TruncatedFile", {
   file: Schema.String,
   /** The header is record 1. */

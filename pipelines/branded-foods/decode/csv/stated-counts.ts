@@ -14,7 +14,6 @@ export const countsFile = "all_downloaded_table_record_counts.csv"
 /** A few missing records do not mean that a file was truncated. One in a hundred random truncations is below this limit. */
 const maxPercentMissing = 1
 
-/** A file has fewer records than its release declares. */
 export class RecordsMissing extends Schema.TaggedError<RecordsMissing>()("RecordsMissing", {
   file: Schema.String,
   found: Schema.Int,

@@ -80,7 +80,6 @@ export const jsonRelation = (path: string) => {
     maximum_object_size = ${maxFoodBytes}, columns = {'line': 'bigint', ${columns.join(", ")}})`
 }
 
-/** Reads a chunk into the temporary table `chunk`. */
 export const readChunk = (path: string) => `create or replace temp table chunk as from ${jsonRelation(path)}`
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
