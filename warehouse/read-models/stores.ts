@@ -4,7 +4,7 @@
  */
 import { Store } from "@larder/schemas"
 import { Effect, Schema } from "effect"
-import type { DuckDb, DuckDbError } from "../duckdb.ts"
+import type { DuckDb } from "../duckdb.ts"
 import { timeToText } from "./json-in-sql.ts"
 
 type StoreFilters = Readonly<Record<"query" | "category" | "country", string | undefined>>
@@ -13,15 +13,6 @@ type StoreFilters = Readonly<Record<"query" | "category" | "country", string | u
 export interface StorePosition {
   readonly name: string
   readonly id: string
-}
-
-export interface Stores {
-  readonly json: (id: string) => string | undefined
-  readonly search: (
-    filters: StoreFilters,
-    after: StorePosition | undefined,
-    limit: number
-  ) => { readonly records: ReadonlyArray<string>; readonly next: StorePosition | undefined }
 }
 
 type Counts = Readonly<Record<"products" | "collections", (store: string) => number>>
@@ -49,10 +40,9 @@ const lastReads = `
   from ingest.live_store_read
   group by store_id`
 
-type LastReads = ReadonlyMap<string, Pick<typeof LastRead.Type, "fetch_status" | "fetched_at">>
-
-export const loadLastReads = (db: DuckDb["Service"]): Effect.Effect<LastReads, DuckDbError> =>
+export const loadLastReads = (db: DuckDb["Service"]) =>
   Effect.map(db.all(LastRead, lastReads), (rows) => new Map(rows.map(({ store_id, ...read }) => [store_id, read])))
+type LastReads = Effect.Success<ReturnType<typeof loadLastReads>>
 
 const CategoryRow = Schema.Struct({ store_id: Schema.String, category: Schema.String, product_count })
 const categoryRows = `
@@ -83,7 +73,7 @@ export type LoadedStores = Effect.Success<ReturnType<typeof loadStores>>
 const neverRead = { fetch_status: "failed", fetched_at: null } as const
 
 /** Queries no database, so after new reads the stores are not loaded again. */
-export const makeStores = (loaded: LoadedStores, lastReads: LastReads): Stores => {
+export const makeStores = (loaded: LoadedStores, lastReads: LastReads) => {
   const stores = loaded.map(({ first_seen_at, ...store }) => {
     const { fetch_status, fetched_at } = lastReads.get(store.id) ?? neverRead
     const record: typeof Store.Type = { ...store, fetch_status, first_seen_at, fetched_at, source: "platform" }
@@ -99,7 +89,7 @@ export const makeStores = (loaded: LoadedStores, lastReads: LastReads): Stores =
   stores.sort((a, b) => (isBefore(a, b) ? -1 : 1))
   const jsonOf = new Map(stores.map(({ id, json }) => [id, json]))
 
-  const search: Stores["search"] = ({ category, country, query }, after, limit) => {
+  const search = ({ category, country, query }: StoreFilters, after: StorePosition | undefined, limit: number) => {
     const text = query?.toLowerCase()
     const matches: typeof stores = []
     for (const store of stores) {
@@ -116,5 +106,7 @@ export const makeStores = (loaded: LoadedStores, lastReads: LastReads): Stores =
       next: last && { name: last.name, id: last.id }
     }
   }
-  return { json: (id) => jsonOf.get(id), search }
+  return { json: (id: string) => jsonOf.get(id), search }
 }
+
+export type Stores = ReturnType<typeof makeStores>

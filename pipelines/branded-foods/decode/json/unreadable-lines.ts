@@ -13,7 +13,8 @@ import { makeReject, readLines } from "./chunk-lines.ts"
 import type { FoodReject } from "./food-list.ts"
 import { readChunk } from "./keys.ts"
 
-const batchBytes = 1 << 20
+/** Lines per batch: usually 200 kB, at most 512 MB. */
+const batchLines = 32
 
 const firstLine = ({ cause }: DuckDbError) => reasonOf(cause).split("\n")[0] ?? ""
 
@@ -34,20 +35,6 @@ const describeReason = (error: DuckDbError) => {
 const lineFeed = Buffer.from("\n")
 const joinLines = (lines: ReadonlyArray<Buffer>) => Buffer.concat(lines.flatMap((line) => [line, lineFeed]))
 
-async function* readBatches(file: string) {
-  let lines: Array<Buffer> = []
-  let bytes = 0
-  for await (const line of readLines(file)) {
-    lines.push(line)
-    bytes += line.length
-    if (bytes < batchBytes) continue
-    yield lines
-    lines = []
-    bytes = 0
-  }
-  if (lines.length > 0) yield lines
-}
-
 /** Removes the records that DuckDB cannot read from the chunk's file, and returns them as rejects. */
 export const removeUnreadableLines = Effect.fnUntraced(function* (db: DuckDb["Service"], file: string) {
   const batch = `${file}.batch`
@@ -62,12 +49,13 @@ export const removeUnreadableLines = Effect.fnUntraced(function* (db: DuckDb["Se
       Effect.catchTag("DuckDbError", (error) => (isRecordError(error) ? Effect.succeed(error) : Effect.fail(error)))
     )
   yield* attempt(() => writeFile(target, ""))
-  yield* Stream.fromAsyncIterable(readBatches(file), failed).pipe(
+  yield* Stream.fromAsyncIterable(readLines(file), failed).pipe(
+    Stream.grouped(batchLines),
     Stream.runForEach((lines) =>
       Effect.gen(function* () {
-        let good = lines
-        if ((yield* findError(lines)) !== undefined) {
-          good = []
+        const isReadable = (yield* findError(lines)) === undefined
+        const good: Array<Buffer> = isReadable ? [...lines] : []
+        if (!isReadable) {
           for (const line of lines) {
             const error = yield* findError([line])
             if (error === undefined) good.push(line)
