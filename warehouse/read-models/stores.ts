@@ -53,7 +53,6 @@ const categoryRows = `
 
 const isBefore = (a: StorePosition, b: StorePosition) => a.name < b.name || (a.name === b.name && a.id < b.id)
 
-/** The stores of a generation, without their last reads. */
 export const loadStores = Effect.fnUntraced(function* (db: DuckDb["Service"], counts: Counts) {
   const rowsOfStore = Map.groupBy(yield* db.all(CategoryRow, categoryRows), ({ store_id }) => store_id)
   return (yield* db.all(StoreRow, storeRows)).map((store) => {
@@ -69,7 +68,6 @@ export const loadStores = Effect.fnUntraced(function* (db: DuckDb["Service"], co
 })
 export type LoadedStores = Effect.Success<ReturnType<typeof loadStores>>
 
-/** For a store without recorded reads. */
 const neverRead = { fetch_status: "failed", fetched_at: null } as const
 
 /** Queries no database, so after new reads the stores are not loaded again. */

@@ -30,7 +30,6 @@ const runTurn = () => {
   if (waiting.size > 0) planTurn()
 }
 
-/** The result, if this was the last step. */
 const runStep = <A>(steps: Generator<void, A>) => {
   try {
     const { done, value } = steps.next()

@@ -129,7 +129,6 @@ const makeZip = (label: string, file: string, opened: ZipFile, members: Readonly
       const found = members.find((member) => member.name.toLowerCase() === lowerCase)
       return requireMember(name, found)
     },
-    /** The `*.json` with the foods. */
     json: requireMember("*.json", findFoodsMember(members)),
     bytes,
     extract

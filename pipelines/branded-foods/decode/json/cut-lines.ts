@@ -46,7 +46,6 @@ export const makeCutLines = () => {
       complete = length
       records += 1
     },
-    /** Rejects the current record. */
     abandon(line: number, reason: string) {
       const from = out.indexOf(comma, complete) + 1
       const start = out.subarray(from, Math.min(length, from + payloadBytes))
@@ -56,7 +55,6 @@ export const makeCutLines = () => {
     reject(line: number, reason: string, bytes: Buffer) {
       rejects.push({ line, reason, payload: shortenPayload(bytes) })
     },
-    /** Bytes of complete lines. */
     lineBytes: () => complete,
     /** The complete lines. They are valid until `removeLines`. */
     lines: () => out.subarray(0, complete),
@@ -65,7 +63,6 @@ export const makeCutLines = () => {
       length -= complete
       complete = 0
     },
-    /** Number of all records that were cut. */
     recordCount: () => records,
     rejectCount: () => rejects.length,
     takeRejects: () => rejects.splice(0)

@@ -32,7 +32,6 @@ export const shortenPayload = (bytes: Buffer) => {
 
 const listKey = "BrandedFoods"
 
-/** Maximum length of the head before the first record. */
 export const maxHeadBytes = 65_536
 
 const maxQuotedLength = 40

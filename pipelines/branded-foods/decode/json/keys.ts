@@ -42,7 +42,6 @@ export const columnOfKey: Readonly<Record<string, string>> = { ...textKeys, ...v
 const withShape = (keys: object, shape: "text" | "value") =>
   Object.fromEntries(Object.keys(keys).map((key) => [key, shape]))
 
-/** The keys of a food that are read. */
 export const foodShape: { readonly [key: string]: JsonShape } = {
   fdcId: "value",
   ...withShape(textKeys, "text"),

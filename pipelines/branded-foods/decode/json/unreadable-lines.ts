@@ -54,7 +54,7 @@ export const removeUnreadableLines = Effect.fnUntraced(function* (db: DuckDb["Se
     Stream.runForEach((lines) =>
       Effect.gen(function* () {
         const isReadable = (yield* findError(lines)) === undefined
-        const good: Array<Buffer> = isReadable ? [...lines] : []
+        const good = isReadable ? lines : []
         if (!isReadable) {
           for (const line of lines) {
             const error = yield* findError([line])
@@ -66,7 +66,7 @@ export const removeUnreadableLines = Effect.fnUntraced(function* (db: DuckDb["Se
       })
     )
   )
-  yield* attempt(() => rm(batch))
+  yield* attempt(() => rm(batch, { force: true }))
   yield* attempt(() => rename(target, file))
   return rejects
 })
