@@ -10,14 +10,14 @@ const labelsLosingNutrients = `
   join (select fdc_id, nutrients from branded_food.food where run_id = getvariable('run_id')) s using (fdc_id)
   where not list_has_all(${nutrientIds("s")}, ${nutrientIds("l")})`
 
-const currentIn = (versions: string) => `select fdc_id from ${versions} where is_current`
-const current = currentIn("live.branded_food.version")
+const selectCurrent = (versions: string) => `select fdc_id from ${versions} where is_current`
+const current = selectCurrent("live.branded_food.version")
 
 /** Forms with fewer rows are not checked: they may vary by more than 5 % for good reasons. */
 const minCheckedRows = 10_000
 
 /** Releases of each form, each with the last run that read part of it. The CSV files of a folder are one release. */
-const releasesIn = (rawFiles: string) => `
+const selectReleases = (rawFiles: string) => `
   select feed, max(regexp_extract(url, '\\d{4}-\\d{2}-\\d{2}')) as day, max(run_id) as run_id, sum(rows)::integer as rows
   from (
     select feed, url, max(run_id) as run_id, arg_max(rows_read - rows_rejected, run_id) as rows
@@ -29,10 +29,10 @@ const releasesIn = (rawFiles: string) => `
 
 /** Forms that have fewer rows than the newest known release of the form. An older release may have fewer. */
 const shrunkForms = `
-  with form as (${releasesIn("ingest.raw_file")}),
+  with form as (${selectReleases("ingest.raw_file")}),
   known as (
     select feed, max(day) as day, arg_max(rows, (day, run_id)) as rows
-    from (${releasesIn("live.ingest.raw_file")})
+    from (${selectReleases("live.ingest.raw_file")})
     group by feed
   )
   select feed as what, known.rows as before, form.rows as now,
@@ -46,7 +46,7 @@ export const brandedFoodChecks: ReadonlyArray<Check> = [
     name: "current_labels_do_not_shrink",
     what: "current labels",
     before: `select count(*) from (${current})`,
-    now: `select count(*) from (${currentIn("branded_food.version")})`,
+    now: `select count(*) from (${selectCurrent("branded_food.version")})`,
     percent: 5
   }),
   shrinkage({

@@ -87,7 +87,7 @@ export const openLists = Effect.fnUntraced(function* (db: DuckDb["Service"], tab
       if (extent === undefined) return { records: [], next: undefined }
       const rows = limit + 1 // one more row shows whether there is another page
       const rest = { first_row: Number(extent.first_row), last_row: Number(extent.last_row), store, rows }
-      const found =
+      const pageRows =
         after === undefined
           ? yield* db.all(ListRow, first, { ...rest, from: 1, to: rows })
           : yield* db.all(ListRow, behind, {
@@ -96,9 +96,9 @@ export const openLists = Effect.fnUntraced(function* (db: DuckDb["Service"], tab
               published: String(after.published ?? unpublished),
               id: after.id
             })
-      const last = found.length > limit ? found[limit - 1] : undefined
+      const last = pageRows.length > limit ? pageRows[limit - 1] : undefined
       return {
-        records: found.slice(0, limit).map(({ record }) => record),
+        records: pageRows.slice(0, limit).map(({ record }) => record),
         next: last && { published: last.published, id: last.id }
       }
     })

@@ -100,16 +100,16 @@ export const openLabels = (index: Bundle) => {
       return number === undefined ? new Uint32Array() : docs.subarray(starts[number], starts[number + 1])
     },
     withBarcode: (text: string) => {
-      const found = new Set<number>()
+      const matches = new Set<number>()
       for (const barcode of parseBarcode(text)) {
         let entry = heads[hashBarcode(barcode) & (heads.length - 1)] ?? 0
         for (; entry > 0; entry = nexts[entry - 1] ?? 0) {
           if (barcodes[entry - 1] !== barcode) continue
           const doc = entry - 1
-          found.add(doc < ids.length ? doc : (others[doc - ids.length] ?? 0))
+          matches.add(doc < ids.length ? doc : (others[doc - ids.length] ?? 0))
         }
       }
-      return Uint32Array.from(found).sort()
+      return Uint32Array.from(matches).sort()
     }
   }
 }

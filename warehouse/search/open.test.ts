@@ -33,17 +33,17 @@ const names = [
 /** The reasons why opening fails, after a change to each file in turn. */
 const afterChanging = Effect.fnUntraced(function* (folder: string, change: (file: string) => void) {
   const copy = join(yield* aFolder, "copy")
-  const told: Array<string> = []
+  const reasons: Array<string> = []
   for (const name of names) {
     cpSync(folder, copy, { recursive: true })
     change(join(copy, name))
     const error = yield* Effect.flip(Effect.scoped(openFoods(copy)))
     assert.strictEqual(error._tag, "FoodFilesDamaged")
     assert.include(error.message, name)
-    told.push(error.reason)
+    reasons.push(error.reason)
     rmSync(copy, { recursive: true })
   }
-  return told
+  return reasons
 })
 
 describe("the files of branded foods", () => {

@@ -200,10 +200,10 @@ describe("the time at which something was last seen", () => {
 
 describe("a failed read", () => {
   const address = { url: "https://www.shop.example/en" }
-  const told = { day: 1, set: address }
-  const silent = stores("silent", told, { day: 2, status: "failed" }, { day: 3, status: "partial" })
-  const moving = stores("moving", told, { day: 2, status: "partial", set: { url: "https://shop.example/ro" } })
-  const back = stores("back", told, { day: 2 })
+  const firstRead = { day: 1, set: address }
+  const silent = stores("silent", firstRead, { day: 2, status: "failed" }, { day: 3, status: "partial" })
+  const moving = stores("moving", firstRead, { day: 2, status: "partial", set: { url: "https://shop.example/ro" } })
+  const back = stores("back", firstRead, { day: 2 })
   itWorks("keeps the URL that the store gave for itself, as does a partial read without one", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* silent.rows("url", "store"), [address])

@@ -103,12 +103,12 @@ describe("a store whose first reads fail", () => {
 })
 
 describe("a product that states something new", () => {
-  const told = [
+  const reads = [
     { day: 1, products: [{ id: "tea", set: { vendor: "Leaf", body_text: "Green" } }] },
     { day: 2, products: [{ id: "tea", set: { product_type: "Leaf", body_text: "Green" } }] }
   ]
-  const moved = stores("moved", ...told)
-  const emptied = stores("emptied", ...told, { day: 3, products: [{ id: "tea", set: { product_type: "Leaf" } }] })
+  const moved = stores("moved", ...reads)
+  const emptied = stores("emptied", ...reads, { day: 3, products: [{ id: "tea", set: { product_type: "Leaf" } }] })
   itWorks("gets a new row, even if a value only moved to another column or a text became null", () =>
     Effect.gen(function* () {
       const row = "vendor, product_type, body_text, run_id"

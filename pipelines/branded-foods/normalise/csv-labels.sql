@@ -1,4 +1,4 @@
--- The labels of a CSV release whose fdc_id is between `first` and `last`, with the columns that `labelsFrom` reads. A
+-- The labels of a CSV release whose fdc_id is between `first` and `last`, with the columns that `normaliseLabels` reads. A
 -- label consists of a row of food.csv (its name and publication day), the row of branded_food.csv with the same fdc_id,
 -- and their rows in food_nutrient.csv and food_attribute.csv.
 create or replace temp macro labels_in_csv(first, last, has_attributes) as table

@@ -1,4 +1,4 @@
--- The labels of a chunk of the JSON release: columns that `labelsFrom` reads, and the keys that release-labels.ts renames.
+-- The labels of a chunk of the JSON release: columns that `normaliseLabels` reads, and the keys that release-labels.ts renames.
 -- `chunk` is the chunk as read with `jsonRelation` of decode/json/keys.ts.
 with food as (
   -- The parts of the amounts that are used, read once. Ids are doubles, which are exact here: parsing six million texts

@@ -29,7 +29,7 @@ const textColumns = [...Object.values(textKeys), "food_category", "serving_size"
 const joinedTexts = `' ' || concat_ws(' ', ${textColumns.join(", ")}) || ' '`
 
 /** Returns `line`, `problem`, and the columns of `branded_food.food` that do not describe the run. */
-export const labelsFrom = (labels: string, names: FieldNames) => `
+export const normaliseLabels = (labels: string, names: FieldNames) => `
   with seen as (
     select *, has_untidy(${joinedTexts}) as is_untidy
     from ${labels}

@@ -22,15 +22,15 @@ const anyCommonAbove = Object.entries(maxAmounts)
   .map(([id, max]) => `coalesce(${amountOf(Number(id))} > ${max}, false)`)
   .join(" or ")
 
-const idsIn = (...units: ReadonlyArray<string>) =>
+const listIds = (...units: ReadonlyArray<string>) =>
   nutrients.flatMap(({ nutrient_id, unit }) => (unit !== null && units.includes(unit) ? [nutrient_id] : [])).join(", ")
 
 /** All other nutrients in g, mg or µg. Few labels have such a large number, so few need the search. */
 const anyOtherAbove = `if(
   list_max(amounts) > ${maxMass * 1e3},
   len(list_filter(amounts, lambda amount, index:
-    (ids[index] in (${idsIn("g", "mg")}) and amount > ${maxMass * 1e3})
-    or (ids[index] in (${idsIn("µg")}) and amount > ${maxMass * 1e6})
+    (ids[index] in (${listIds("g", "mg")}) and amount > ${maxMass * 1e3})
+    or (ids[index] in (${listIds("µg")}) and amount > ${maxMass * 1e6})
   )) > 0,
   false
 )`

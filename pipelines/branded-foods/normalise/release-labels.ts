@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { labelColumns } from "@larder/warehouse"
 import { columnOfKey, foodShape, jsonRelation, labelKeys } from "../decode/json/keys.ts"
-import { type FieldNames, labelsFrom } from "./label.ts"
+import { type FieldNames, normaliseLabels } from "./label.ts"
 
 const readSql = (file: string) => readFileSync(new URL(file, import.meta.url), "utf8")
 
@@ -21,7 +21,7 @@ const withColumns = `
 
 const jsonNames = Object.fromEntries(Object.entries(columnOfKey).map(([key, column]) => [column, key]))
 
-export const chunkLabels = labelsFrom(`(${withColumns})`, jsonNames)
+export const chunkLabels = normaliseLabels(`(${withColumns})`, jsonNames)
 
 export const jsonLabels = (path: string) => `with chunk as (from ${jsonRelation(path)}) from (${chunkLabels})`
 
@@ -39,4 +39,4 @@ const csvNames: FieldNames = {
 
 /** Takes a range of fdc_id, so that memory does not grow with the release. */
 export const csvLabels = (range: { readonly first: number; readonly last: number }, hasAttributes: boolean) =>
-  labelsFrom(`labels_in_csv(${range.first}, ${range.last}, ${hasAttributes})`, csvNames)
+  normaliseLabels(`labels_in_csv(${range.first}, ${range.last}, ${hasAttributes})`, csvNames)

@@ -64,7 +64,7 @@ const fetchForm = (form: ReleaseForm | undefined, addresses: ReadonlyArray<strin
 export const fetchRelease = Effect.fnUntraced(function* (release: Release, loaded: ReadonlyArray<KnownPayload>) {
   const { kind } = yield* Origin
   const progress = yield* Progress
-  const wanted = [
+  const addressesOfForms = [
     { form: undefined, addresses: [release.zip ?? []].flat() },
     { form: "json" as const, addresses: [release.json ?? []].flat() },
     { form: "csv" as const, addresses: [release.csv ?? []].flat() }
@@ -76,7 +76,7 @@ export const fetchRelease = Effect.fnUntraced(function* (release: Release, loade
   /** Those of them with a new address at the source: the next live run need not fetch them. */
   const recognised: Array<Recognised> = []
   const left_out: Array<FeedLeftOut> = []
-  for (const { addresses, form } of wanted) {
+  for (const { addresses, form } of addressesOfForms) {
     const byAddress = addresses.flatMap((address) => loaded.find(({ url }) => url === address) ?? [])
     if (kind === "live" && byAddress.length === addresses.length) {
       known.push(...byAddress)

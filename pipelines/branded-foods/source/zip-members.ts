@@ -110,14 +110,14 @@ export const readZipMembers = async (zip: string, opened: ZipFile, limits: ZipLi
     if (leavesFolder) throw unusable("its path leads out of the folder that it would be unpacked into")
     if (isJunk(path)) continue
     const name = baseName(path)
-    const other = members.get(name.toLowerCase())
+    const sameName = members.get(name.toLowerCase())
     if (isRead(name)) {
       const problem = findEntryProblem(entry, limits)
       if (problem !== undefined) throw unusable(problem)
-      if (other !== undefined)
-        throw unusable(`${printableName(other.path)} has the same name, and one of them would be lost`)
+      if (sameName !== undefined)
+        throw unusable(`${printableName(sameName.path)} has the same name, and one of them would be lost`)
     }
-    if (other === undefined) members.set(name.toLowerCase(), { name, path, bytes: entry.uncompressedSize, entry })
+    if (sameName === undefined) members.set(name.toLowerCase(), { name, path, bytes: entry.uncompressedSize, entry })
   }
   return [...members.values()]
 }

@@ -126,8 +126,8 @@ const makeZip = (label: string, file: string, opened: ZipFile, members: Readonly
     /** Finds a member by base name, in any case. */
     member: (name: string) => {
       const lowerCase = name.toLowerCase()
-      const found = members.find((member) => member.name.toLowerCase() === lowerCase)
-      return requireMember(name, found)
+      const member = members.find((member) => member.name.toLowerCase() === lowerCase)
+      return requireMember(name, member)
     },
     json: requireMember("*.json", findFoodsMember(members)),
     bytes,

@@ -5,7 +5,7 @@
 import { type DuckDb, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { readHeader } from "../decode/csv/header.ts"
-import { countRows, lineOf, moveToRejects } from "../decode/csv/line-numbers.ts"
+import { countRows, lineNumber, moveToRejects } from "../decode/csv/line-numbers.ts"
 import { dictionaries, readDictionaryHeader, stageDictionary } from "../decode/csv/load-dictionaries.ts"
 import { loadMember } from "../decode/csv/load-member.ts"
 import { type CsvMember, type LabelMember, labelMembers } from "../decode/csv/members.ts"
@@ -63,7 +63,7 @@ const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: Load, member:
   const leftovers = yield* countRows(db, `from release.${member} ${withoutLabel}`)
   if (leftovers === ignored) return ignored
   const rows = `
-    select ${lineOf(member)} as line,
+    select ${lineNumber(member)} as line,
       coalesce('its label was rejected: ' || rejected.reason, 'food.csv has no row with the fdc_id ' || staged.fdc_id) as reason,
       to_json(staged)::varchar as payload
     from release.${member} staged left join release.rejected using (fdc_id) ${withoutLabel} where not (${isOtherKind})`

@@ -33,7 +33,7 @@ export interface LoadResult {
 /** Maximum characters of a row in `ingest.reject`; the raw archive has the complete row. */
 export const maxPayloadLength = 100_000
 
-/** Inserts the labels that have no problem. `labels` is a query of `labelsFrom`. */
+/** Inserts the labels that have no problem. `labels` is a query of `normaliseLabels`. */
 export const insertLabels = ({ fetched_at, form, raw_sha256, released_on, run_id }: Load, labels: string) => `
   insert into branded_food.food by name
   select

@@ -66,9 +66,9 @@ export const readHeader = Effect.fnUntraced(function* <Name extends CsvMember>(m
   const missing = neededColumns.filter((name) => !columns.includes(name))
   if (line.trim() === "") return yield* unreadable("the file is empty: not even a header", null)
   if (missing.length > 0) {
-    const found = columns.map((name) => printableName(name.slice(0, 40))).join(", ")
+    const names = columns.map((name) => printableName(name.slice(0, 40))).join(", ")
     return yield* unreadable(
-      `the header has no column ${missing.join(", ")}, which the mapping needs. Found: ${found.slice(0, 600)}`
+      `the header has no column ${missing.join(", ")}, which the mapping needs. Found: ${names.slice(0, 600)}`
     )
   }
   const inLowerCase = columns.map((name) => name.toLowerCase()) // as DuckDB compares them

@@ -14,7 +14,7 @@ const numberLines = (member: LabelMember) => `
   select line - row_number() over (order by line) + 1 as after
   from rejects_${member}`
 
-export const lineOf = (member: LabelMember) =>
+export const lineNumber = (member: LabelMember) =>
   `(staged.rowid + 2 + (select count(*) from release.shift_${member} where after <= staged.rowid + 2))`
 
 export const createRejects = (db: Db, member: LabelMember) =>
@@ -40,7 +40,7 @@ export const moveToRejects = Effect.fnUntraced(function* (db: Db, member: LabelM
   if ((yield* countRows(db, "from unusable")) === 0) return
   yield* db.run(`
     insert into rejects_${member}
-    select ${lineOf(member)}, unusable.reason, to_json(staged)::varchar
+    select ${lineNumber(member)}, unusable.reason, to_json(staged)::varchar
     from release.${member} staged join unusable on unusable.row = staged.rowid`)
   yield* db.run(`create table release.usable as from release.${member} where rowid not in (select row from unusable)`)
   yield* db.run(`drop table release.${member}; alter table release.usable rename to ${member}; ${numberLines(member)}`)

@@ -9,7 +9,7 @@ import { countRecords } from "./count-records.ts"
 import { filterRecords } from "./filter-records.ts"
 import { csvRelation, type Header } from "./header.ts"
 import { addRejects, countRows, createRejects, moveToRejects } from "./line-numbers.ts"
-import { type CsvColumn, type LabelMember, labelColumnsOf } from "./members.ts"
+import { type CsvColumn, type LabelMember, labelFileColumns } from "./members.ts"
 
 export class RecordsLost extends Schema.TaggedError<RecordsLost>()("RecordsLost", {
   file: Schema.String,
@@ -35,7 +35,7 @@ export class TruncatedFile extends Schema.TaggedError<TruncatedFile>()("Truncate
 type Db = DuckDb["Service"]
 type LabelHeader = Header<LabelMember>
 
-const columnsOf = (member: LabelMember) => Object.entries<CsvColumn>(labelColumnsOf[member])
+const columnsOf = (member: LabelMember) => Object.entries<CsvColumn>(labelFileColumns[member])
 
 /** Columns that an older layout lacks are null, which means "not stated". */
 const selectColumns = ({ columns, member }: LabelHeader, mode: "typed" | "checked") =>

@@ -71,7 +71,7 @@ const number = (header: string, type: string, isNeeded: boolean): CsvColumn => (
 const channelsOrEmpty = (raw: string) => `coalesce(${raw}, '')`
 
 /** Labels are made of the rows of these files, and each row is accounted for: the columns of `release.<file>`. */
-export const labelColumnsOf = {
+export const labelFileColumns = {
   food: {
     fdc_id: fdcId,
     data_type: optionalText("data_type"),
@@ -113,11 +113,11 @@ export const labelColumnsOf = {
   food_attribute: { fdc_id: fdcId, name: text("name"), value: text("value"), added: rowId }
 } as const satisfies Readonly<Record<string, Readonly<Record<string, CsvColumn>>>>
 
-export type LabelMember = keyof typeof labelColumnsOf
+export type LabelMember = keyof typeof labelFileColumns
 export const labelMembers = ["food", "branded_food", "food_nutrient", "food_attribute"] as const
 
-const headersOf = (member: LabelMember, isNeeded: boolean) =>
-  Object.values<CsvColumn>(labelColumnsOf[member]).flatMap((column) =>
+const listHeaders = (member: LabelMember, isNeeded: boolean) =>
+  Object.values<CsvColumn>(labelFileColumns[member]).flatMap((column) =>
     column.isNeeded === isNeeded ? [column.header] : []
   )
 
@@ -125,9 +125,9 @@ const headersOf = (member: LabelMember, isNeeded: boolean) =>
 const labelMember = (member: LabelMember, ignoredColumns: ReadonlyArray<string>) => ({
   /** Without a needed file the release cannot be read. */
   isNeeded: member !== "food_attribute",
-  neededColumns: headersOf(member, true),
+  neededColumns: listHeaders(member, true),
   /** Read if present. Older layouts lack them. */
-  otherColumns: headersOf(member, false),
+  otherColumns: listHeaders(member, false),
   ignoredColumns
 })
 

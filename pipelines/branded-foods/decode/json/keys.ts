@@ -64,17 +64,17 @@ export const maxFoodBytes = 33_554_432
 
 export const isList = (shape: JsonShape): shape is readonly [JsonShape] => Array.isArray(shape)
 
-const typeOf = (shape: JsonShape): string => {
+const duckDbType = (shape: JsonShape): string => {
   if (shape === "text" || shape === "value") return "varchar"
   if (shape === "number") return "double"
-  if (isList(shape)) return `${typeOf(shape[0])}[]`
+  if (isList(shape)) return `${duckDbType(shape[0])}[]`
   return `struct(${Object.entries(shape)
-    .map(([key, inner]) => `"${key}" ${typeOf(inner)}`)
+    .map(([key, inner]) => `"${key}" ${duckDbType(inner)}`)
     .join(", ")})`
 }
 
 export const jsonRelation = (path: string) => {
-  const columns = Object.entries(foodShape).map(([key, shape]) => `${literal(key)}: ${literal(typeOf(shape))}`)
+  const columns = Object.entries(foodShape).map(([key, shape]) => `${literal(key)}: ${literal(duckDbType(shape))}`)
   return `read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
     maximum_object_size = ${maxFoodBytes}, columns = {'line': 'bigint', ${columns.join(", ")}})`
 }
