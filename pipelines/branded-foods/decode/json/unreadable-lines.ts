@@ -54,7 +54,7 @@ export const removeUnreadableLines = Effect.fnUntraced(function* (db: DuckDb["Se
     Stream.runForEach((lines) =>
       Effect.gen(function* () {
         const isReadable = (yield* findError(lines)) === undefined
-        const good = isReadable ? lines : []
+        const good: Array<Buffer> = isReadable ? [...lines] : []
         if (!isReadable) {
           for (const line of lines) {
             const error = yield* findError([line])
