@@ -81,8 +81,8 @@ export {
   stage,
   whileNobodyRuns
 } from "./publishing/staging.ts"
-export { jsonOfRange, lengthOfRange, type Points, pointsOf } from "./read-models/points.ts"
-export type { Position, StoreLists } from "./read-models/store-lists.ts"
+export { jsonOfRange, lengthOfRange, type Points, serializePoints } from "./read-models/points.ts"
+export type { ListPosition, StoreLists } from "./read-models/store-lists.ts"
 export type { StorePosition } from "./read-models/stores.ts"
 export { buildFoods } from "./search/build/build.ts"
 export { openFoods } from "./search/open.ts"

@@ -2,13 +2,13 @@
 import { brandedFood } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { Pipeline } from "../run/pipeline.ts"
-import { checks } from "./checks.ts"
+import { brandedFoodChecks } from "./checks.ts"
 
 export const brandedFoods: Pipeline = {
   name: "branded-foods",
   dataSet: brandedFood,
   holds: "labels",
-  checks,
+  checks: brandedFoodChecks,
   samples: new URL("./samples/", import.meta.url),
   hosts: ["fdc.nal.usda.gov"],
   files: true,

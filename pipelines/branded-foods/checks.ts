@@ -2,27 +2,22 @@
 import type { Check } from "@larder/warehouse"
 import { error, shrinkage, warning } from "../run/severity.ts"
 
-/** Ids of the nutrients for which a label states an amount. */
-const stated = (label: string) =>
-  `list_transform(list_filter(${label}.nutrients, lambda of: of.amount is not null), lambda of: of.nutrient_id)`
+const nutrientIds = (label: string) =>
+  `list_transform(list_filter(${label}.nutrients, lambda n: n.amount is not null), lambda n: n.nutrient_id)`
 
-/** Labels that this run replaced and that lost at least one nutrient. */
-const losing = `
+const labelsLosingNutrients = `
   from live.branded_food.food l
   join (select fdc_id, nutrients from branded_food.food where run_id = getvariable('run_id')) s using (fdc_id)
-  where not list_has_all(${stated("s")}, ${stated("l")})`
+  where not list_has_all(${nutrientIds("s")}, ${nutrientIds("l")})`
 
-const currentIn = (versions: string) => `select fdc_id from ${versions} where is_current`
-const current = currentIn("live.branded_food.version")
+const selectCurrent = (versions: string) => `select fdc_id from ${versions} where is_current`
+const current = selectCurrent("live.branded_food.version")
 
-/** Forms with fewer rows are not checked: they may vary by more than 5 % without a fault. */
-const enoughRows = 10_000
+/** Forms with fewer rows are not checked: they may vary by more than 5 % for good reasons. */
+const minCheckedRows = 10_000
 
-/**
- * Releases of each form, each with the last run that read a part of it. The files of a folder are one release:
- * unchanged files keep the run that first read them. If an address has several payloads, the latest one counts.
- */
-const releasesIn = (rawFiles: string) => `
+/** Releases of each form, each with the last run that read part of it. The CSV files of a folder are one release. */
+const selectReleases = (rawFiles: string) => `
   select feed, max(regexp_extract(url, '\\d{4}-\\d{2}-\\d{2}')) as day, max(run_id) as run_id, sum(rows)::integer as rows
   from (
     select feed, url, max(run_id) as run_id, arg_max(rows_read - rows_rejected, run_id) as rows
@@ -34,44 +29,44 @@ const releasesIn = (rawFiles: string) => `
 
 /** Forms that have fewer rows than the newest known release of the form. An older release may have fewer. */
 const shrunkForms = `
-  with form as (${releasesIn("ingest.raw_file")}),
+  with form as (${selectReleases("ingest.raw_file")}),
   known as (
     select feed, max(day) as day, arg_max(rows, (day, run_id)) as rows
-    from (${releasesIn("live.ingest.raw_file")})
+    from (${selectReleases("live.ingest.raw_file")})
     group by feed
   )
   select feed as what, known.rows as before, form.rows as now,
     round(100 * (known.rows - form.rows) / known.rows, 1) as percent_fewer
   from form join known using (feed)
   where form.run_id = getvariable('run_id') and form.day >= known.day
-    and known.rows >= ${enoughRows} and 100 * (known.rows - form.rows) > 5 * known.rows`
+    and known.rows >= ${minCheckedRows} and 100 * (known.rows - form.rows) > 5 * known.rows`
 
-export const checks: ReadonlyArray<Check> = [
+export const brandedFoodChecks: ReadonlyArray<Check> = [
   shrinkage({
     name: "current_labels_do_not_shrink",
     what: "current labels",
     before: `select count(*) from (${current})`,
-    now: `select count(*) from (${currentIn("branded_food.version")})`,
+    now: `select count(*) from (${selectCurrent("branded_food.version")})`,
     percent: 5
   }),
   shrinkage({
     name: "labels_keep_nutrients",
     what: "labels with each nutrient that they had",
     before: "select count(*) from live.branded_food.food",
-    now: `(select count(*) from live.branded_food.food) - (select count(*) ${losing})`,
+    now: `(select count(*) from live.branded_food.food) - (select count(*) ${labelsLosingNutrients})`,
     percent: 2
   }),
   shrinkage({
     name: "current_labels_keep_nutrients",
     what: "current labels with each nutrient that they had",
     before: `select count(*) from (${current})`,
-    now: `(select count(*) from (${current})) - (select count(*) ${losing} and fdc_id in (${current}))`,
+    now: `(select count(*) from (${current})) - (select count(*) ${labelsLosingNutrients} and fdc_id in (${current}))`,
     percent: 2
   }),
   {
     ...error(
       "forms_do_not_shrink",
-      "at most 5 % fewer rows of a form than its newest release had; with --accept-shrinkage fewer are published",
+      "at most 5 % fewer rows of a form than in its newest release; --accept-shrinkage publishes fewer",
       shrunkForms // a file that was truncated between two records looks complete
     ),
     comparesWithLive: true
@@ -84,7 +79,7 @@ export const checks: ReadonlyArray<Check> = [
   error(
     "products_have_one_current_label",
     "every product (data source and barcode) that is loaded has exactly one current label, and it is loaded",
-    // without a barcode, a history consists of the label and of the versions that only that label names
+    // without a barcode, a history is the label and the versions that only this label names
     `select data_source, gtin_14, count(*) filter (where is_current and is_loaded) as current
      from branded_food.version
      where gtin_14 is not null

@@ -6,13 +6,13 @@ import { aLayout, aRun } from "@larder/test/support/warehouse/pantry.ts"
 import { brandedFood, stage } from "@larder/warehouse"
 import { Effect, FileSystem, Schema } from "effect"
 import type { RawFile } from "../run/archive/fetch-list.ts"
-import { mappingHash, mappingVersion } from "./mapping-version.ts"
-import { type Form, feedOf } from "./source/fetch-release.ts"
+import { labelMappingHash, labelMappingVersion } from "./mapping-version.ts"
+import { feedName, type ReleaseForm } from "./source/fetch-release.ts"
 import { loadForms } from "./stage/load-forms.ts"
 
 const protein = { nutrient_id: 1003, amount: "3.3333333" }
 
-/** Each label has another oddity of the source. Both forms state it, where both can. */
+/** Each label has another oddity of the source, in both forms if both can state it. */
 const labels: ReadonlyArray<Label> = [
   aLabel({
     fdc_id: 1001,
@@ -103,7 +103,7 @@ const labels: ReadonlyArray<Label> = [
 const onlyInJson = aLabel({ fdc_id: 1010, description: "CRACKERS" })
 const onlyInCsv = aLabel({ fdc_id: 901, description: "OATS", publication_date: "2019-04-01" })
 
-/** Rows of the CSV form that no label has: another kind of food, and amounts that are unreadable or belong to no label. */
+/** Extra rows of the CSV form: another kind of food, and amounts that are unreadable or belong to no label. */
 const csvRows = () => {
   const rows = csvRowsOf([...labels, onlyInCsv])
   const amount = { id: "1", nutrient_id: "1003", amount: "1", derivation_id: "70", percent_daily_value: "" }
@@ -121,7 +121,7 @@ const csvRows = () => {
 }
 
 /** Writes both forms, and returns the files of each. */
-const written = Effect.gen(function* () {
+const writeForms = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-golden-" })
   writeJson(`${folder}/foods.json`, [...labels, onlyInJson])
@@ -145,7 +145,7 @@ const written = Effect.gen(function* () {
     path: `${folder}/${name}`
   })
   const csv = ["food", "branded_food", "food_nutrient", "food_attribute"].map((name) => fileOf(`${name}.csv`))
-  return { json: [fileOf("foods.json")], csv } satisfies Record<Form, ReadonlyArray<RawFile>>
+  return { json: [fileOf("foods.json")], csv } satisfies Record<ReleaseForm, ReadonlyArray<RawFile>>
 })
 
 const Json = Schema.Struct({ row: Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)) })
@@ -159,16 +159,16 @@ const queries = {
   rejects: "select feed, list(position order by position) as positions from ingest.reject group by feed order by feed"
 }
 
-/** The rows that a release in these forms becomes, without columns that are null. */
-const rowsOf = Effect.fnUntraced(function* (forms: ReadonlyArray<Form>) {
+/** The rows of a release in these forms, without columns that are null. */
+const loadRelease = Effect.fnUntraced(function* (forms: ReadonlyArray<ReleaseForm>) {
   const layout = yield* aLayout
-  const files = yield* written
+  const files = yield* writeForms
   const { filled } = yield* stage(layout, aRun(), brandedFood, (staging) =>
     Effect.gen(function* () {
       const run = { run_id: "run", started_at: "", layout, staging, days: undefined, acceptShrinkage: false }
       const toLoad = forms.map((form) => ({ form, released_on: "2026-04-30", files: files[form] }))
       const { left_out, staged } = yield* loadForms(run, toLoad, new Map())
-      const counts = staged.map(({ form, rows_silent }) => ({ feed: feedOf(form), rows_silent }))
+      const counts = staged.map(({ form, rows_ignored }) => ({ feed: feedName(form), rows_silent: rows_ignored }))
       const rows: Record<string, unknown> = { left_out, counts }
       for (const [name, query] of Object.entries(queries)) {
         const found = yield* staging.db.all(Json, `select to_json(found)::varchar as row from (${query}) found`)
@@ -183,9 +183,15 @@ const rowsOf = Effect.fnUntraced(function* (forms: ReadonlyArray<Form>) {
 
 itWorks("maps a release in JSON, CSV or both forms to the golden rows of this mapping version", () =>
   Effect.gen(function* () {
-    const rows = { json: yield* rowsOf(["json"]), csv: yield* rowsOf(["csv"]), both: yield* rowsOf(["json", "csv"]) }
-    goldenRows(new URL("./golden/", import.meta.url), mappingVersion, rows)
+    const rows = {
+      json: yield* loadRelease(["json"]),
+      csv: yield* loadRelease(["csv"]),
+      both: yield* loadRelease(["json", "csv"])
+    }
+    goldenRows(new URL("./golden/", import.meta.url), labelMappingVersion, rows)
   })
 )
 
-itWorks("the mapping hash is a SHA-256 digest", () => Effect.sync(() => assert.match(mappingHash, /^[0-9a-f]{64}$/)))
+itWorks("the mapping hash is a SHA-256 digest", () =>
+  Effect.sync(() => assert.match(labelMappingHash, /^[0-9a-f]{64}$/))
+)

@@ -5,12 +5,12 @@
  */
 import { Effect, FileSystem, Path, Result } from "effect"
 import { readHeader } from "../branded-foods/decode/csv/header.ts"
-import { memberNames, members } from "../branded-foods/decode/csv/members.ts"
+import { csvMembers, members } from "../branded-foods/decode/csv/members.ts"
 import { makeCutter } from "../branded-foods/decode/json/food-cutter.ts"
 import { FoodListUnusable } from "../branded-foods/decode/json/food-list.ts"
-import { knownKeys, shapeProblem } from "../branded-foods/decode/json/keys.ts"
+import { findShapeProblem, knownKeys } from "../branded-foods/decode/json/keys.ts"
 import { newestRelease } from "../branded-foods/source/newest-release.ts"
-import { foodsAmong, type Member } from "../branded-foods/source/zip-members.ts"
+import { findFoodsMember, type ZipMember } from "../branded-foods/source/zip-members.ts"
 import type { OriginError } from "../run/origins/origin.ts"
 import { type Finding, orFatal, verdictsOf, whyAway } from "./verdict.ts"
 import { type MemberHead, type ZipHeads, zipHeads } from "./zip-heads.ts"
@@ -33,7 +33,7 @@ export const foodsIn = ({ head, name }: MemberHead): ReadonlyArray<Readonly<Reco
 
 const judgeFoods = (feed: string, foods: ReturnType<typeof foodsIn>): Finding => {
   const rows = foods.length
-  const problem = foods.map(shapeProblem).find((found) => found !== undefined)
+  const problem = foods.map(findShapeProblem).find((found) => found !== undefined)
   const keys = new Set(foods.flatMap((food) => Object.keys(food)))
   const missing = neededKeys.filter((key) => !keys.has(key))
   if (rows === 0) return { feed, verdict: "differs", detail: "its beginning has no complete record" }
@@ -58,12 +58,12 @@ const judgeJson = (feed: string, member: MemberHead): Finding => {
 }
 
 const memberOf = ({ name }: Pick<MemberHead, "name">) =>
-  memberNames.find((member) => `${member}.csv` === name.toLowerCase())
+  csvMembers.find((member) => `${member}.csv` === name.toLowerCase())
 
 const judgeCsv = Effect.fnUntraced(function* (feed: string, heads: ReadonlyArray<MemberHead>) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const missing = memberNames.filter((name) => members[name].needed && !heads.some((head) => memberOf(head) === name))
+  const missing = csvMembers.filter((name) => members[name].isNeeded && !heads.some((head) => memberOf(head) === name))
   if (missing.length > 0) {
     const detail = `the zip has no ${missing.map((name) => `${name}.csv`).join(", ")}`
     return { feed, verdict: "differs", detail } satisfies Finding as Finding
@@ -86,9 +86,9 @@ const judgeCsv = Effect.fnUntraced(function* (feed: string, heads: ReadonlyArray
 
 type Form = "json" | "csv"
 
-const wantedOf = (form: Form) => (all: ReadonlyArray<Member>) => {
+const wantedOf = (form: Form) => (all: ReadonlyArray<ZipMember>) => {
   if (form === "csv") return all.filter((member) => memberOf(member) !== undefined)
-  const foods = foodsAmong(all)
+  const foods = findFoodsMember(all)
   return foods === undefined ? [] : [foods]
 }
 
@@ -141,7 +141,7 @@ export const probeBrandedFoods = Effect.fn("probe.brandedFoods")(function* () {
   const release = yield* Effect.result(newestRelease())
   if (Result.isFailure(release)) {
     const error = release.failure
-    if (error._tag === "ReleaseUnknown") {
+    if (error._tag === "NoReleaseFound") {
       return { verdicts: [verdict({ feed: "gov-fdc", verdict: "differs", detail: error.message })], seen: [] }
     }
     const away = yield* orFatal(error)

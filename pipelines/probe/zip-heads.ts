@@ -6,7 +6,13 @@
 import { constants, inflateRawSync } from "node:zlib"
 import { Data, Effect, Stream } from "effect"
 import { fromRandomAccessReaderPromise, RandomAccessReader } from "yauzl"
-import { deflated, type Member, membersOf, ZipUnusable, zipLimits } from "../branded-foods/source/zip-members.ts"
+import {
+  deflated,
+  readZipMembers,
+  type ZipMember,
+  ZipUnusable,
+  zipLimits
+} from "../branded-foods/source/zip-members.ts"
 import { reasonOf } from "../run/files/causes.ts"
 import { type Answer, type Ask, Origin, type Resume } from "../run/origins/origin.ts"
 
@@ -15,7 +21,7 @@ const tailBytes = 128 << 10
 /** Compressed bytes. Decompressed, they hold some hundred records. */
 const headBytes = 64 << 10
 
-export interface MemberHead extends Pick<Member, "name" | "path" | "bytes"> {
+export interface MemberHead extends Pick<ZipMember, "name" | "path" | "bytes"> {
   /** Its first bytes, decompressed. */
   readonly head: Buffer
 }
@@ -23,7 +29,7 @@ export interface MemberHead extends Pick<Member, "name" | "path" | "bytes"> {
 export interface ZipHeads {
   readonly bytes: number
   /** All members that the zip lists. */
-  readonly listed: ReadonlyArray<Pick<Member, "path" | "bytes">>
+  readonly listed: ReadonlyArray<Pick<ZipMember, "path" | "bytes">>
   readonly members: ReadonlyArray<MemberHead>
 }
 
@@ -75,7 +81,7 @@ const unpack = (bytes: Buffer, method: number) =>
 /** Reads the first bytes of the `wanted` members. */
 export const zipHeads = Effect.fn("probe.zipHeads")(function* (
   ask: Ask,
-  wanted: (members: ReadonlyArray<Member>) => ReadonlyArray<Member>
+  wanted: (members: ReadonlyArray<ZipMember>) => ReadonlyArray<ZipMember>
 ) {
   const label = ask.url.slice(ask.url.lastIndexOf("/") + 1)
   const unusable = (problem: string) => new ZipUnusable({ zip: label, member: null, problem })
@@ -95,7 +101,7 @@ export const zipHeads = Effect.fn("probe.zipHeads")(function* (
         autoClose: false,
         decodeStrings: false
       })
-      return membersOf(label, opened, zipLimits)
+      return readZipMembers(label, opened, zipLimits)
     },
     catch: (cause) =>
       cause instanceof ZipUnusable ? cause : unusable(`its list of members is damaged (${reasonOf(cause)})`)

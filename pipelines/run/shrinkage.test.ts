@@ -4,7 +4,7 @@ import { itWorks } from "@larder/test/support/it-works.ts"
 import { aRun } from "@larder/test/support/warehouse/pantry.ts"
 import { DuckDb, literal, runChecks, runTable } from "@larder/warehouse"
 import { Effect, FileSystem } from "effect"
-import { checks as ofFoods } from "../branded-foods/checks.ts"
+import { brandedFoodChecks as ofFoods } from "../branded-foods/checks.ts"
 import { checks as ofCommodities } from "../commodities/checks.ts"
 import { checks as ofStores } from "../storefronts/checks.ts"
 

@@ -153,7 +153,7 @@ describe("records of branded foods that are damaged under a running server", () 
     [
       "overwritten",
       () => writeFileSync(records, Buffer.alloc(whole.length)),
-      /records\.tsv.*has another line where that of/
+      /records\.tsv.*has another line instead of the one of/
     ],
     ["cut", () => truncateSync(records, 10), /records\.tsv.*ends before byte \d+/]
   ]

@@ -56,7 +56,7 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     "a member that is missing",
     "few.zip",
     zipOf(...other.slice(0, 2)),
-    /few\.zip has no food_nutrient\.csv\. It holds food\.csv, branded_food\.csv/
+    /few\.zip has no food_nutrient\.csv\. It contains food\.csv, branded_food\.csv/
   ],
   [
     "a header without a required column",
@@ -80,7 +80,7 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     "an empty CSV release",
     "headers.zip",
     zipOf(...csvFiles({ "food.csv": "", "branded_food.csv": "", "food_nutrient.csv": "" })),
-    /The release holds no label: it is empty/
+    /The release has no label: it is empty/
   ],
   [
     "empty CSV files, without even a header",
@@ -92,9 +92,9 @@ const releases: ReadonlyArray<readonly [fault: string, name: string, content: Bu
     "a header with more columns than the rows, so that no row can be read",
     "shifted.zip",
     zipOf(...changed("food.csv", (text) => text.replace(',"publication_date"', ',"publication_date","extra"'))),
-    /holds no label: all of its rows were rejected, such as record 2: it has 5 instead of 6 fields/
+    /has no label: all of its rows were rejected, such as record 2: it has 5 instead of 6 fields/
   ],
-  ["an empty JSON release", "empty.json", jsonRelease([]), /The release holds no label: it is empty/],
+  ["an empty JSON release", "empty.json", jsonRelease([]), /The release has no label: it is empty/],
   [
     "a JSON release truncated inside its zip",
     "json.zip",

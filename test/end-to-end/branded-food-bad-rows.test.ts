@@ -76,7 +76,7 @@ describe("a CSV release with broken lines", () => {
       line("99999999999", "branded_food", "TOO LARGE", "", "2024-04-18"),
       /fdc_id is "99999999999", which is not a whole/
     ],
-    [foodLine(101, "TWICE"), /duplicate fdc_id 101: an earlier row has it/],
+    [foodLine(101, "TWICE"), /duplicate fdc_id 101 \(first seen in an earlier row\)/],
     [foodLine(111, "NO DAY", "13/11/2020"), /publication_date in food\.csv is "13\/11\/2020", which is not a day/],
     [foodLine(112, ""), /description in food\.csv is empty/],
     [line(113, "foundation_food", "NOT BRANDED", "", "2024-04-18")],
@@ -127,7 +127,7 @@ describe("a CSV release with broken lines", () => {
 
   it("reports each rejected line of food.csv by its number", () => {
     const expected = lines.flatMap(([, reason], index) => (reason === undefined ? [] : [index + 2]))
-    const left = of("food.csv").filter(({ reason }) => !/^its label was refused/.test(reason))
+    const left = of("food.csv").filter(({ reason }) => !/^its label was rejected/.test(reason))
     const ofLabels = [114, 115].map((id) => lines.findIndex(([text]) => String(text) === foodLine(id)) + 2)
     expect(of("food.csv").map(({ position }) => position)).toEqual([...expected, ...ofLabels].sort((a, b) => a - b))
     expect(left.length).toBeGreaterThan(10)
@@ -148,14 +148,14 @@ describe("a CSV release with broken lines", () => {
   it("reports bad numbers, bad days, rows without a label and rejected labels of the other files", () => {
     const told = (file: string) => of(file).map(({ position, reason }) => `${position}: ${reason}`)
     expect(told("branded_food.csv")).toEqual([
-      expect.stringMatching(/^5: its label was refused: publication_date in food\.csv is "13\/11\/2020"/),
-      expect.stringMatching(/^6: its label was refused: description in food\.csv is empty/),
-      expect.stringMatching(/^7: duplicate fdc_id 101: an earlier row has it/),
+      expect.stringMatching(/^5: its label was rejected: publication_date in food\.csv is "13\/11\/2020"/),
+      expect.stringMatching(/^6: its label was rejected: description in food\.csv is empty/),
+      expect.stringMatching(/^7: duplicate fdc_id 101 \(first seen in an earlier row\)/),
       expect.stringMatching(
-        /^8: its label was refused: serving_size in branded_food\.csv is "thirty", which is not a size/
+        /^8: its label was rejected: serving_size in branded_food\.csv is "thirty", which is not a size/
       ),
       expect.stringMatching(
-        /^9: its label was refused: modified_date in branded_food\.csv is "2020-13-11", which is not a day/
+        /^9: its label was rejected: modified_date in branded_food\.csv is "2020-13-11", which is not a day/
       ),
       expect.stringMatching(/^11: .*food\.csv has no row with th/)
     ])
@@ -163,7 +163,7 @@ describe("a CSV release with broken lines", () => {
       expect.stringMatching(/^3: nutrient_id is "protein", which is not a whole number/),
       expect.stringMatching(/^4: amount is "a trace", which is not a number/),
       expect.stringMatching(/^5: food\.csv has no row with the fdc_id 888/),
-      expect.stringMatching(/^6: its label was refused/)
+      expect.stringMatching(/^6: its label was rejected/)
     ])
   })
 
@@ -197,7 +197,7 @@ describe("a JSON release with broken records", () => {
     [recordOf(212, { servingSize: "thirty" }), /servingSize is "thirty", which is not a size/],
     [recordOf(213, { foodNutrients: [{ amount: 3 }] }), /foodNutrients has no nutrient id/],
     [recordOf(214, { foodNutrients: "none" }), /foodNutrients is not a list/],
-    [recordOf(201, { description: "TWICE" }), /duplicate fdcId 201: an earlier line has it/],
+    [recordOf(201, { description: "TWICE" }), /duplicate fdcId 201 \(first seen in an earlier line\)/],
     ["[1, 2]", /the line does not begin with \{/],
     [recordOf(216, { fdcId: -5 }), /fdcId is "-5", which is not a whole number/],
     [recordOf(217, { fdcId: 217.5 }), /fdcId is "217\.5", which is not a whole number/],
@@ -247,6 +247,6 @@ describe("a record whose id appeared before", () => {
     await loaded(home, "release.json", jsonRelease(lines))
     expect(await foodsIn(home)).toEqual([301, 302])
     const last = (await rejectsOf(home)).at(-1)
-    expect(last).toMatchObject({ position: 1004, reason: "duplicate fdcId 301: an earlier line has it" })
+    expect(last).toMatchObject({ position: 1004, reason: "duplicate fdcId 301 (first seen in an earlier line)" })
   })
 })

@@ -148,7 +148,7 @@ describe("a release with faults that are no reason to leave out a form", () => {
     release({ json: { fault: "", body: json }, csv: { fault: "", body: csv } })
     const { exit, told } = await ingest(home, live(), 86_400_000)
     expect(exit, told).toBe(0)
-    expect(told).toContain("food_nutrient.csv holds 3 records, and all_downloaded_table_record_counts.csv states 30")
+    expect(told).toContain("food_nutrient.csv has 3 records, and all_downloaded_table_record_counts.csv declares 30")
     expect(await foodsIn(home)).toEqual([1, 2, 3])
     const [fields, rejects] = await query(
       home,
@@ -305,7 +305,7 @@ describe("a folder of CSV files without one that is needed", () => {
     expect({ exit, told }).toEqual({
       exit: 1,
       told: expect.stringMatching(
-        /^The folder larder-end-to-end-\w+ has no branded_food\.csv\. It holds food\.csv, food_nutrient\.csv\./
+        /^The folder larder-end-to-end-\w+ has no branded_food\.csv\. It contains food\.csv, food_nutrient\.csv\./
       )
     })
   })

@@ -109,7 +109,7 @@ describe("a live run of branded foods", () => {
     host.releases.clear()
     const { problem, run } = await host.ingest(folderOfTest())
     expect(run).toBeNull()
-    expect(problem).toMatch(/names no release of branded foods.*larder-ingest branded-foods --file <zip>/)
+    expect(problem).toMatch(/No release of branded foods was found.*larder-ingest branded-foods --file <zip>/)
     expect(host.asked()).toEqual([page, `${page}.html`])
   })
 })

@@ -99,7 +99,7 @@ describe("a CSV release with odd fields", () => {
   ])(
     "rejects a label whose trade channels are not a JSON array of texts, in each of three files: %i",
     (_, position, text) => {
-      const reason = `its label was refused: trade_channel in branded_food.csv is "${text}", which is not a JSON array of texts`
+      const reason = `its label was rejected: trade_channel in branded_food.csv is "${text}", which is not a JSON array of texts`
       for (const file of ["food", "branded_food", "food_nutrient"]) {
         expect(rejects).toContain(`csv/${file}.csv ${position}: ${reason}`)
       }
@@ -116,7 +116,7 @@ describe("a CSV release with odd fields", () => {
 
   it("accepts branded_food in several spellings, and rejects labels that food.csv calls something else", () => {
     const ofTypes = rejects.filter((reject) => reject.includes("food.csv calls it"))
-    const reason = (type: string) => `its label was refused: food.csv calls it "${type}", not branded_food`
+    const reason = (type: string) => `its label was rejected: food.csv calls it "${type}", not branded_food`
     expect(ofTypes).toEqual(
       ["branded_food", "food", "food_nutrient"].flatMap((file) => [
         `csv/${file}.csv 13: ${reason("foundation_food")}`,
@@ -153,7 +153,7 @@ describe("a CSV release with odd fields", () => {
   })
 
   it("warns with the position of the first rejected record", () => {
-    expect(end.stderr).toContain('"first":"record 4: its label was refused: trade_channel')
+    expect(end.stderr).toContain('"first":"record 4: its label was rejected: trade_channel')
   })
 })
 

@@ -265,7 +265,7 @@ describe("a folder of CSV files", () => {
     const refused = await ingest(other, release)
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain(
-      "food_nutrient.csv holds 2 records, and all_downloaded_table_record_counts.csv states 4"
+      "food_nutrient.csv has 2 records, and all_downloaded_table_record_counts.csv declares 4"
     )
     expect((await ingest(other, release, "--accept-shrinkage")).code).toBe(0)
     expect(await labelsOf(other)).toEqual(await labelsOf(home))
@@ -282,7 +282,7 @@ describe("recordings without a release", () => {
     })
     removeFolder(folder)
     expect(ended.code).toBe(1)
-    const reason = expect.stringMatching(/^the recording names no release of branded foods/)
+    const reason = expect.stringMatching(/^No release of branded foods was found in the recording/)
     expect(JSON.parse(ended.stdout).left_out).toEqual([
       { feed: "gov-fdc/json", kind: "unreachable", reason },
       { feed: "gov-fdc/csv", kind: "unreachable", reason }

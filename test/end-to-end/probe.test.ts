@@ -242,7 +242,7 @@ describe("a probe of branded foods", () => {
       host.releases.clear()
       host.releases.set("/other", Buffer.from("nothing"))
       const none = yield* probing(brandedFoods, { origin: host.origin })
-      assert.include(of(none, "gov-fdc").detail, "names no release of branded foods")
+      assert.include(of(none, "gov-fdc").detail, "No release of branded foods was found")
     }).pipe(Effect.scoped)
   )
 })

@@ -1,17 +1,14 @@
 /**
- * Merges one label that is stated twice, by two releases or by both forms (JSON and CSV) of one release: which value
- * each column gets. `s` is the row being added, `l` the existing row. A later release overrides an earlier one,
- * including values that it no longer states; columns that its form cannot state keep their values. Reading a form
- * again, with another mapping or reissued under the same date, overrides in the same way. Within one release the JSON
- * form takes precedence over the CSV form, and each fills the gaps of the other. So the order in which releases are
- * loaded does not matter. A value that both forms of a release state is only cleared by reading both forms again in one
- * run.
+ * Merges two rows of one label: `s`, which is being added, and the existing `l`. A later release overrides an earlier one,
+ * including values that it no longer states; columns that its form cannot state keep their values. Reading a form again,
+ * with another mapping or reissued under the same date, overrides in the same way. Within one release the JSON form takes
+ * precedence, and each form fills the gaps of the other. So the order of loading does not matter. A value that both forms
+ * of a release state is only cleared by reading both again in one run.
  */
 import { firstOwnAmount, labelColumns } from "./nutrition.ts"
 
 type Row = "s" | "l"
 
-/** Columns that only one form can state. */
 const onlyIn: Readonly<Record<string, "json" | "csv">> = {
   gpc_class_code: "json",
   caffeine_statement: "json",
@@ -27,65 +24,60 @@ const canState = (row: Row, column: string) => {
   return form === undefined ? "true" : `${row}.form <> '${form === "json" ? "csv" : "json"}'`
 }
 
-/** A label from food.csv alone says nothing about what branded_food.csv states, so it never counts as later. */
+/** A label from food.csv alone lacks the values of branded_food.csv, so it is never later. */
 const isLater = (row: Row, than: Row) => `(
   coalesce(${row}.release_on > ${than}.release_on, false)
   and not list_contains(${row}.quality_flags, 'label_row_missing')
 )`
 
-const isOfOneRelease = "s.release_on is not distinct from l.release_on"
+const isSameRelease = "s.release_on is not distinct from l.release_on"
 
-/** Whether `s` is the same release as `l`, read again in one of these forms, and is not less complete than `l`. */
-const isAgain = (forms: string) => `(
-  ${isOfOneRelease}
+/** Whether `s` is the same release as `l`, read again in one of these forms, and not less complete than `l`. */
+const isReread = (forms: string) => `(
+  ${isSameRelease}
   and s.form in (${forms}, 'both')
   and (not list_contains(s.quality_flags, 'label_row_missing') or list_contains(l.quality_flags, 'label_row_missing'))
 )`
 
-const restates = (column: string) => isAgain(onlyIn[column] === undefined ? "l.form" : `'${onlyIn[column]}'`)
+const restates = (column: string) => isReread(onlyIn[column] === undefined ? "l.form" : `'${onlyIn[column]}'`)
 
-/** Whether `s` takes precedence over `l` where both state a value. */
-const goesFirst = `if(
-  ${isOfOneRelease},
+/** Whether `s` takes precedence over `l` if both state a value. */
+const takesPrecedence = `if(
+  ${isSameRelease},
   s.form <> 'csv' or l.form = 'csv',
   coalesce(s.release_on > l.release_on, s.release_on is not null)
 )`
 
 const either = (column: string) =>
-  `if(${goesFirst}, coalesce(s.${column}, l.${column}), coalesce(l.${column}, s.${column}))`
+  `if(${takesPrecedence}, coalesce(s.${column}, l.${column}), coalesce(l.${column}, s.${column}))`
 
-/**
- * The label's own amounts belong together: all come from the preferred row, or from the other one if that states none.
- */
+/** The label's own amounts belong together: all come from the preferred row, or from the other if that has none. */
 const fromOneRow = (column: string) => `if(
-  if(${goesFirst}, ${firstOwnAmount("s")} is not null, ${firstOwnAmount("l")} is null),
+  if(${takesPrecedence}, ${firstOwnAmount("s")} is not null, ${firstOwnAmount("l")} is null),
   s.${column},
   l.${column}
 )`
 
-/**
- * An empty list of amounts or remarks counts as no statement, unless the form is read again: some current labels have
- * lost theirs upstream. A null list means that the files have no such list.
- */
-const longer = (column: string) => `case
+/** An empty list counts as missing, unless the form is read again. Null means that the files have no such list. */
+const preferFilled = (column: string) => `case
   when ${restates(column)} then coalesce(s.${column}, l.${column})
-  when ${goesFirst} then if(len(s.${column}) > 0 or l.${column} is null, s.${column}, l.${column})
+  when ${takesPrecedence} then if(len(s.${column}) > 0 or l.${column} is null, s.${column}, l.${column})
   else if(len(l.${column}) > 0 or s.${column} is null, l.${column}, s.${column})
 end`
 
-/** The rule for most columns. `otherwise` is the value if neither row overrides the other. */
-const merged = (column: string, otherwise: string) => `case
+/** The rule for most columns. `fallback` is the value if neither row overrides the other. */
+const merge = (column: string, fallback: string) => `case
   when ${restates(column)} then s.${column}
   when ${isLater("s", "l")} and ${canState("s", column)} then s.${column}
   when ${isLater("l", "s")} and ${canState("l", column)} then l.${column}
-  else ${otherwise}
+  else ${fallback}
 end`
 
-const written: Readonly<Record<string, string>> = {
-  nutrients: longer("nutrients"),
-  attributes: longer("attributes"),
+const rules: Readonly<Record<string, string>> = {
+  nutrients: preferFilled("nutrients"),
+  attributes: preferFilled("attributes"),
   release_on: "greatest(s.release_on, l.release_on)",
-  ...Object.fromEntries(labelColumns.map((column) => [column, merged(column, fromOneRow(column))])),
+  ...Object.fromEntries(labelColumns.map((column) => [column, merge(column, fromOneRow(column))])),
   form: `case
     when ${isLater("s", "l")} or s.form = l.form then s.form
     when ${isLater("l", "s")} then l.form
@@ -93,16 +85,16 @@ const written: Readonly<Record<string, string>> = {
   end`,
   quality_flags: `list_filter(
     ${either("quality_flags")},
-    lambda flag: (flag <> 'no_nutrients' or coalesce(len(${longer("nutrients")}), 0) = 0)
+    lambda flag: (flag <> 'no_nutrients' or coalesce(len(${preferFilled("nutrients")}), 0) = 0)
       and (flag <> 'label_row_missing' or (list_contains(s.quality_flags, flag) and list_contains(l.quality_flags, flag)))
   )`
 }
 
 /** Columns that describe the run: the row being added keeps its own values. */
-const ofTheRun = ["fdc_id", "source_rows", "fetched_at", "run_id", "raw_sha256"]
+const runColumns = ["fdc_id", "source_rows", "fetched_at", "run_id", "raw_sha256"]
 
 /** The merged value of a column, as SQL over `s` and `l`; undefined for columns that are not merged. */
 export const completedLabel = (column: string): string | undefined => {
-  if (ofTheRun.includes(column)) return undefined
-  return written[column] ?? merged(column, either(column))
+  if (runColumns.includes(column)) return undefined
+  return rules[column] ?? merge(column, either(column))
 }

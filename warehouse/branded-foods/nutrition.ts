@@ -1,7 +1,6 @@
 /**
- * Label nutrition per serving, as defined by the view `branded_food.nutrition`, for one label at a time. The view takes
- * more than half a second per 100 000 labels, so the numbers are computed when a record is requested. A test compares
- * both.
+ * Label nutrition per serving of one label, as defined by the view `branded_food.nutrition`. The view takes more than half
+ * a second per 100 000 labels, so the numbers are computed when a record is requested. A test compares both.
  */
 import { Nutrition } from "@larder/schemas"
 
@@ -11,15 +10,12 @@ const nutritionKeys = Object.keys(Nutrition.fields) as ReadonlyArray<NutritionKe
 /** Columns of `branded_food.food` with the label's own amounts per serving, in the order of `nutritionKeys`. */
 export const labelColumns = nutritionKeys.map((key) => `label_${key}` as const)
 
-/**
- * The first amount per serving that a label states itself, as SQL. Null if it states none, also if the release has an
- * empty object for them.
- */
+/** The first of the label's own amounts, as SQL; null if it states none, or if the release has an empty object for them. */
 export const firstOwnAmount = (row = "food") =>
   `coalesce(${labelColumns.map((column) => `${row}.${column}`).join(", ")})`
 
-/** FoodData Central nutrients that state a key. The first one with an amount counts. */
-const nutrientsOf: Readonly<Record<NutritionKey, ReadonlyArray<number>>> = {
+/** Nutrient ids of FoodData Central for each key. The first one with an amount is used. */
+const nutrientIds: Readonly<Record<NutritionKey, ReadonlyArray<number>>> = {
   calories: [1008, 2047, 2048],
   fat: [1004],
   saturated_fat: [1258],
@@ -39,12 +35,12 @@ const nutrientsOf: Readonly<Record<NutritionKey, ReadonlyArray<number>>> = {
 const vitaminDInUnits = 1110 // 40 IU are 1 µg
 
 /** Amounts and serving sizes have six decimals. */
-const millionths = (number: number) => Math.round(number * 1e6)
+const toMillionths = (number: number) => Math.round(number * 1e6)
 
 const powersOfTen = Array.from({ length: 17 }, (_, i) => 10 ** i)
 
 /** Exact while `whole` is a safe integer: only multiples of the unit are divided. */
-const smallPerServing = (whole: number) => {
+const roundInteger = (whole: number) => {
   let dropped = 0
   while (whole >= (powersOfTen[dropped + 3] ?? Number.POSITIVE_INFINITY)) dropped++
   const unit = powersOfTen[dropped] ?? 1
@@ -54,7 +50,7 @@ const smallPerServing = (whole: number) => {
   return digits / (powersOfTen[14 - dropped] ?? 1)
 }
 
-const largePerServing = (whole: bigint) => {
+const roundBigInt = (whole: bigint) => {
   const dropped = Math.max(0, whole.toString().length - 3)
   const unit = 10n ** BigInt(dropped)
   const down = whole / unit
@@ -62,24 +58,19 @@ const largePerServing = (whole: bigint) => {
   return Number(`${digits}e${dropped - 14}`)
 }
 
-/**
- * The product of an amount per 100 g and a serving size, divided by 100: computed exactly, then rounded to three
- * significant digits.
- */
-export const perServing = (amount: number, servingSize: number): number => {
-  const stated = millionths(Math.abs(amount))
-  const size = millionths(servingSize)
-  const product = stated * size // in units of 10^-14
-  const rounded = Number.isSafeInteger(product)
-    ? smallPerServing(product)
-    : largePerServing(BigInt(stated) * BigInt(size))
+/** An amount per 100 g times a serving size, divided by 100: exact, then rounded to three significant digits. */
+const computePerServing = (amount: number, servingSize: number): number => {
+  const per100 = toMillionths(Math.abs(amount))
+  const size = toMillionths(servingSize)
+  const product = per100 * size // in units of 10^-14
+  const rounded = Number.isSafeInteger(product) ? roundInteger(product) : roundBigInt(BigInt(per100) * BigInt(size))
   return amount < 0 ? -rounded + 0 : rounded // no negative zero
 }
 
 type Amounts = ReadonlyMap<number, number | null>
 
-const statedAmount = (key: NutritionKey, amounts: Amounts) => {
-  for (const nutrient of nutrientsOf[key]) {
+const findAmount = (key: NutritionKey, amounts: Amounts) => {
+  for (const nutrient of nutrientIds[key]) {
     const amount = amounts.get(nutrient)
     if (amount !== undefined && amount !== null) return amount
   }
@@ -88,14 +79,11 @@ const statedAmount = (key: NutritionKey, amounts: Amounts) => {
   // Rounded as the database rounds digits beyond a decimal's scale: half away from zero.
   return units === undefined || units === null
     ? undefined
-    : (Math.sign(units) * Math.round((Math.abs(millionths(units)) * 25) / 1000)) / 1e6
+    : (Math.sign(units) * Math.round((Math.abs(toMillionths(units)) * 25) / 1000)) / 1e6
 }
 
-/**
- * The keys that a label states, with their amounts per serving. `amounts` holds the first amount of each nutrient,
- * `own` the label's own amounts per serving, in the order of `nutritionKeys`. Empty without a serving size.
- */
-export const nutritionOf = (
+/** Keys with amounts per serving; empty without a serving size. `own` is in the order of `nutritionKeys`. */
+export const computeNutrition = (
   servingSize: number | null,
   amounts: Amounts,
   own: ReadonlyArray<number | null>
@@ -103,8 +91,8 @@ export const nutritionOf = (
   if (servingSize === null) return []
   return nutritionKeys.flatMap((key, i) => {
     const stated = key === "vitamin_d" ? null : (own[i] ?? null) // the unit of its own amount is not documented
-    const amount = stated === null ? statedAmount(key, amounts) : undefined
+    const amount = stated === null ? findAmount(key, amounts) : undefined
     if (stated === null && amount === undefined) return []
-    return [[key, stated ?? perServing(amount ?? 0, servingSize)] as const]
+    return [[key, stated ?? computePerServing(amount ?? 0, servingSize)] as const]
   })
 }

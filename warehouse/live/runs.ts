@@ -12,11 +12,11 @@ import type { Layout } from "../generation/layout.ts"
 import { isLoaded, keptManifestsOf } from "../generation/manifest.ts"
 import { openIngestion } from "../ingestion/file.ts"
 import { refreshOpened } from "../opened/opened-files.ts"
-import { moment } from "../read-models/json-in-sql.ts"
+import { timeToText } from "../read-models/json-in-sql.ts"
 
 type Row = typeof Run.Type
 
-export const timestampColumn = (column: string) => `${moment(column)} as ${column}`
+export const timestampColumn = (column: string) => `${timeToText(column)} as ${column}`
 
 /** Columns of `ingest.run`. */
 export const runColumns = `

@@ -11,7 +11,7 @@ import type { Layout } from "../generation/layout.ts"
 import { withLock } from "../generation/lock.ts"
 import type { DataSetEntry } from "../generation/manifest.ts"
 import { faultOf, stampOf } from "../generation/parts.ts"
-import { buildFoods, runOf } from "../search/build/build.ts"
+import { buildFoods, readNewestRun } from "../search/build/build.ts"
 import { FoodFilesDamaged } from "../search/files.ts"
 import { openFoods } from "../search/open.ts"
 import { brandedFood } from "../tables/branded_food/data-set.ts"
@@ -105,7 +105,7 @@ const linkParts = Effect.fnUntraced(function* (
 const openOwn = Effect.fnUntraced(function* (db: DuckDb["Service"], folder: string, scope: Scope.Scope) {
   const own = yield* Scope.fork(scope)
   const foods = yield* Scope.provide(openFoods(folder), own)
-  if (foods.run_id === (yield* runOf(db))) return foods
+  if (foods.run_id === (yield* readNewestRun(db))) return foods
   yield* Scope.close(own, Exit.void)
   return yield* new FoodFilesDamaged({ file: "manifest.json", reason: "belongs to other foods" })
 })

@@ -1,11 +1,8 @@
-/**
- * The commodity catalog and all current readings of one generation, in memory and already serialized for responses. A
- * generation never changes, so this is loaded once, when it opens.
- */
+/** The commodity catalog and current readings of a generation, serialized in memory when the generation opens. */
 import { CommodityProduct, type Frequency, type Licence, type Metric, type Series } from "@larder/schemas"
 import { Effect, Schema } from "effect"
 import { type DuckDb, literal } from "../duckdb.ts"
-import { type Points, pointsOf } from "./points.ts"
+import { type Points, serializePoints } from "./points.ts"
 
 export interface SeriesModel {
   readonly record: typeof Series.Type
@@ -77,7 +74,7 @@ const ProductRow = Schema.Struct({
 })
 const productRows = "select slug, category, attributes, details from commodity.product order by slug"
 
-/** One row per metric: a column of days and one of numbers cost less than a row per reading. */
+/** One row per metric, with all days and all numbers: faster than a row per reading. */
 const ReadingsRow = Schema.Struct({ metric_name: Schema.String, days: Schema.String, numbers: Schema.String })
 const readingsRows = `
   select metric_name,
@@ -86,78 +83,75 @@ const readingsRows = `
   from commodity.price
   group by metric_name`
 
-/** The names of the metrics with these licences. */
-const metricsOf = Effect.fnUntraced(function* (db: DuckDb["Service"], licences: ReadonlyArray<Licence>) {
+const readMetricNames = Effect.fnUntraced(function* (db: DuckDb["Service"], licences: ReadonlyArray<Licence>) {
   if (licences.length === 0) return new Set<string>()
   const Named = Schema.Struct({ metric_name: Schema.String })
   const sql = `select metric_name from commodity.metric where licence in (${licences.map(literal).join(", ")})`
   return new Set((yield* db.all(Named, sql)).map(({ metric_name }) => metric_name))
 })
 
-const pointsFrom = (row: typeof ReadingsRow.Type) => {
+const parsePoints = (row: typeof ReadingsRow.Type) => {
   const numbers = row.numbers.split(",")
-  return pointsOf(row.days.split(",").map((day, index) => ({ day, value: numbers[index] ?? "null" })))
+  return serializePoints(row.days.split(",").map((day, index) => ({ day, value: numbers[index] ?? "null" })))
 }
 
-/** Leaves out metrics with withheld licences, their series, and products that have no other metrics. */
+/** Omits metrics with withheld licences, their series, and products that have no other metrics. */
 export const loadCommodities = Effect.fn("Commodities.load")(function* (
   db: DuckDb["Service"],
   withheldLicences: ReadonlyArray<Licence>
 ) {
-  const withheld = yield* metricsOf(db, withheldLicences)
-  const readings = yield* db.all(ReadingsRow, readingsRows)
-  const pointsBy = new Map(readings.map((row) => [row.metric_name, pointsFrom(row)]))
-  const none = pointsOf([])
+  const withheld = yield* readMetricNames(db, withheldLicences)
+  const points = new Map((yield* db.all(ReadingsRow, readingsRows)).map((row) => [row.metric_name, parsePoints(row)]))
+  const noPoints = serializePoints([])
   const all = yield* db.all(MetricRow, metricRows)
   const rows = all.filter(({ metric_name }) => !withheld.has(metric_name))
-  const rowOf = new Map(rows.map((row) => [row.metric_name, row]))
-  const metrics = new Map(
-    rows.map((row) => [
-      row.metric_name,
-      { unit: row.unit, frequency: row.frequency, points: pointsBy.get(row.metric_name) ?? none }
-    ])
+  const metricRowOf = new Map(rows.map((row) => [row.metric_name, row]))
+
+  const series = (yield* db.all(SeriesRow, seriesRows)).flatMap(
+    ({ commodity, market, metric_name, slug, spec, unit }) => {
+      const metric = metricRowOf.get(metric_name)
+      if (metric === undefined) return [] // withheld
+      const { first_observed_on, frequency, last_observed_on, measure, report, source } = metric
+      const record = {
+        slug,
+        spec,
+        market,
+        measure,
+        unit,
+        frequency: frequency as "daily" | "weekly" | "monthly", // no series of the catalog is biweekly or annual
+        source,
+        report,
+        first_observed_on,
+        last_observed_on
+      }
+      return [{ commodity, record, json: JSON.stringify(record), points: points.get(metric_name) ?? noPoints }]
+    }
   )
 
-  const series = new Map<string, SeriesModel>()
-  const groups = new Map<string, Array<SeriesModel>>()
-  for (const { commodity, market, metric_name, slug, spec, unit } of yield* db.all(SeriesRow, seriesRows)) {
-    const metric = rowOf.get(metric_name)
-    if (metric === undefined) continue // withheld
-    const { first_observed_on, frequency, last_observed_on, measure, report, source } = metric
-    const record = {
-      slug,
-      spec,
-      market,
-      measure,
-      unit,
-      frequency: frequency as "daily" | "weekly" | "monthly", // no series of the catalog is biweekly or annual
-      source,
-      report,
-      first_observed_on,
-      last_observed_on
-    }
-    const model = { record, json: JSON.stringify(record), points: pointsBy.get(metric_name) ?? none }
-    series.set(slug, model)
-    groups.set(commodity, [...(groups.get(commodity) ?? []), model])
-  }
-
-  const metricsOfProduct = new Map<string, Array<typeof Metric.Type>>()
-  for (const { product_slug, report: _report, ...metric } of rows) {
-    metricsOfProduct.set(product_slug, [...(metricsOfProduct.get(product_slug) ?? []), metric])
-  }
-  const emptied = new Set(all.flatMap(({ product_slug }) => (metricsOfProduct.has(product_slug) ? [] : [product_slug])))
+  const rowsOfProduct = Map.groupBy(rows, ({ product_slug }) => product_slug)
+  const metricsOf = (slug: string): ReadonlyArray<typeof Metric.Type> =>
+    (rowsOfProduct.get(slug) ?? []).map(({ product_slug: _product, report: _report, ...metric }) => metric)
+  const emptied = new Set(all.flatMap(({ product_slug }) => (rowsOfProduct.has(product_slug) ? [] : [product_slug])))
   const products = (yield* db.all(ProductRow, productRows))
     .filter(({ slug }) => !emptied.has(slug))
     .map((product) => ({
       slug: product.slug,
       category: product.category,
-      json: JSON.stringify({ ...product, metrics: metricsOfProduct.get(product.slug) ?? [] })
+      json: JSON.stringify({ ...product, metrics: metricsOf(product.slug) })
     }))
   return {
     loaded: true,
-    groups: [...groups].map(([commodity, series]) => ({ commodity, series })),
-    series,
-    metrics,
+    groups: [...Map.groupBy(series, ({ commodity }) => commodity)].map(([commodity, series]) => ({
+      commodity,
+      series
+    })),
+    series: new Map(series.map((model) => [model.record.slug, model])),
+    metrics: new Map(
+      rows.map(({ frequency, metric_name, unit }) => [
+        metric_name,
+        { unit, frequency, points: points.get(metric_name) ?? noPoints }
+      ])
+    ),
     products
   } satisfies CommodityModel as CommodityModel
 })

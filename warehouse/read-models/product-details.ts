@@ -1,18 +1,13 @@
 /**
- * Single products by id. An id does not tell where its row is, and finding it among a million texts takes tens of
- * milliseconds. So the listed products are held in memory by the hash of their id, 16 bytes each, sorted, and rows of
- * the generation are read by their number.
+ * Single products by id. Finding an id among a million texts takes tens of milliseconds. So hashes of the ids of listed
+ * products are in memory with their row numbers, 16 bytes each and sorted, and rows are read by number.
  */
 import { Effect, Schema } from "effect"
-import type { DuckDb, DuckDbError } from "../duckdb.ts"
-import { amount, double, moment } from "./json-in-sql.ts"
+import type { DuckDb } from "../duckdb.ts"
+import { decimalToJson, doubleToJson, timeToText } from "./json-in-sql.ts"
 
-export type ProductById = (id: string) => Effect.Effect<string | undefined, DuckDbError>
-
-/**
- * Belongs to this instance of DuckDB, and is gone when it closes. A read-only instance accepts no tables of its own.
- */
-const lookup = `
+/** An in-memory database, because a read-only instance of DuckDB accepts no new tables. */
+const createLookup = `
   attach ':memory:' as lookup (read_write);
   create table lookup.product as
   select hash(product_id) as id_hash, rowid as row_number
@@ -20,45 +15,49 @@ const lookup = `
   semi join storefront.listing using (product_id)
   order by id_hash`
 
+/** The JSON fields of a product, in lists and alone. */
+export const productFields = (image: string, variantCount: string) => `
+    'id': product_id, 'title': title, 'handle': handle, 'vendor': vendor, 'product_type': product_type,
+    'category': category, 'sub_category': sub_category, 'tags': tags, 'image': ${image},
+    'price': {'min': ${decimalToJson("price_min")}, 'max': ${decimalToJson("price_max")}, 'currency': currency},
+    'variant_count': ${variantCount},
+    'published_at': ${timeToText("published_at")},
+    'source': 'platform'`
+
 const RowNumber = Schema.Struct({ row_number: Schema.BigInt })
 const rowNumbers = "select row_number from lookup.product where id_hash = hash($id)"
 
-/** A price in a currency other than the product's would be misread as a price in the product's currency. */
-const inCurrency = (price: string) => `if(v.currency is not distinct from p.currency, ${amount(price)}, null)`
+/** Omits prices in other currencies, which readers would take for prices in the product's currency. */
+const inCurrency = (price: string) => `if(v.currency is not distinct from p.currency, ${decimalToJson(price)}, null)`
 
 const detail = `
   to_json({
-    'id': p.product_id, 'title': p.title, 'handle': p.handle, 'vendor': p.vendor, 'product_type': p.product_type,
-    'category': p.category, 'sub_category': p.sub_category, 'tags': p.tags, 'image': p.images[1],
-    'price': {'min': ${amount("p.price_min")}, 'max': ${amount("p.price_max")}, 'currency': p.currency},
-    'variant_count': len(p.variants),
-    'published_at': ${moment("p.published_at")},
-    'source': 'platform',
+    ${productFields("p.images[1]", "len(p.variants)")},
     'store_id': p.store_id,
     'body_text': p.body_text,
     'images': p.images,
     'variants': list_transform(p.variants, lambda v: {
       'id': v.variant_id, 'title': v.title, 'sku': v.sku,
       'price': ${inCurrency("v.price")}, 'compare_at_price': ${inCurrency("v.compare_at_price")},
-      'grams': ${double("v.grams")}, 'available': v.available,
+      'grams': ${doubleToJson("v.grams")}, 'available': v.available,
       'option1': v.option1, 'option2': v.option2, 'option3': v.option3,
       'position': v.position, 'image_src': v.image_src
     })
   })`
-const Found = Schema.Struct({ record: Schema.String })
+const Product = Schema.Struct({ record: Schema.String })
 const productInRow = `
   select (${detail})::varchar as record
   from storefront.product p
   where rowid = $row_number and product_id = $id`
 
 export const openProducts = Effect.fnUntraced(function* (db: DuckDb["Service"]) {
-  yield* db.run(lookup)
-  const byId: ProductById = Effect.fnUntraced(function* (id) {
+  yield* db.run(createLookup)
+  /** A listed product with gallery and variants, as JSON. */
+  return Effect.fnUntraced(function* (id: string) {
     for (const { row_number } of yield* db.all(RowNumber, rowNumbers, { id })) {
-      const [found] = yield* db.all(Found, productInRow, { row_number: Number(row_number), id })
-      if (found !== undefined) return found.record
+      const [product] = yield* db.all(Product, productInRow, { row_number: Number(row_number), id })
+      if (product !== undefined) return product.record
     }
     return undefined
   })
-  return byId
 })

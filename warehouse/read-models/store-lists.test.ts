@@ -6,7 +6,7 @@ import { Effect, FileSystem, Schema } from "effect"
 import { DuckDb } from "../duckdb.ts"
 import { define } from "../tables/dictionary.ts"
 import { storefront } from "../tables/storefront/data-set.ts"
-import type { Position, StoreLists } from "./store-lists.ts"
+import type { ListPosition, StoreLists } from "./store-lists.ts"
 import { loadStorefronts } from "./storefront.ts"
 
 /** Sizes around the distance between the positions that are held in memory, and an empty store. */
@@ -52,7 +52,7 @@ const opened = onceForFile(
 const titles = (records: ReadonlyArray<string>) => records.map((record) => String(JSON.parse(record).id))
 const walk = Effect.fnUntraced(function* (products: StoreLists, store: string, limit: number) {
   const ids: Array<string> = []
-  let after: Position | undefined
+  let after: ListPosition | undefined
   do {
     const { next, records } = yield* products.page(store, after, limit)
     ids.push(...titles(records))
@@ -62,7 +62,7 @@ const walk = Effect.fnUntraced(function* (products: StoreLists, store: string, l
 })
 
 describe("pages of a long list", () => {
-  itWorks("give the whole list when they are joined, in every page size", () =>
+  itWorks("add up to the whole list, in every page size", () =>
     Effect.gen(function* () {
       const { products, whole } = yield* opened
       for (const [name, rows] of Object.entries(sizes)) {

@@ -1,31 +1,17 @@
 /**
- * Pages of a store's products and collections, from tables that a generation holds in the order of the API: by store,
- * then by `place`. A page begins after a position, which is the publication time and the id of the last row seen, and
- * not after a number of rows. So paging continues correctly in the next generation.
+ * Pages of a store's products and collections, from tables in the order of the API: by store, then by `place`. A page
+ * begins after the publication time and id of the last row seen, so paging continues correctly in the next generation.
  *
- * Ids of one kind begin alike, and DuckDB keeps only 8 bytes of the minima and maxima of texts, so finding rows by
- * `store_id` would scan all of them. Therefore the row numbers of each store are held in memory, and a position at
- * every 2,048th place.
+ * Finding rows by `store_id` would scan all of them: ids of one kind begin alike, and DuckDB keeps only 8 bytes of their
+ * minima and maxima. So the row numbers of each store are in memory, and a position at every 2,048th place.
  */
 import { Effect, Schema } from "effect"
-import type { DuckDb, DuckDbError } from "../duckdb.ts"
+import type { DuckDb } from "../duckdb.ts"
 
 /** Where a page ends. Publication times are in microseconds since 1970; null is last. */
-export interface Position {
+export interface ListPosition {
   readonly published: bigint | null
   readonly id: string
-}
-
-export interface ListPage {
-  /** Finished JSON. */
-  readonly records: ReadonlyArray<string>
-  /** Undefined on the last page. */
-  readonly next: Position | undefined
-}
-
-export interface StoreLists {
-  readonly count: (store: string) => number
-  readonly page: (store: string, after: Position | undefined, limit: number) => Effect.Effect<ListPage, DuckDbError>
 }
 
 export interface SortedTable {
@@ -35,11 +21,11 @@ export interface SortedTable {
   readonly record: string
 }
 
-/** The time by which unpublished rows are sorted: before all timestamps of DuckDB, so these rows come last. */
-const never = -(2n ** 63n - 1n)
-const isBehind = (a: Position, b: Position) => {
-  const [one, other] = [a.published ?? never, b.published ?? never]
-  return one < other || (one === other && a.id > b.id)
+/** Sorts unpublished rows last: it is before all timestamps of DuckDB. */
+const unpublished = -(2n ** 63n - 1n)
+const isBehind = (a: ListPosition, b: ListPosition) => {
+  const [aTime, bTime] = [a.published ?? unpublished, b.published ?? unpublished]
+  return aTime < bTime || (aTime === bTime && a.id > b.id)
 }
 
 const placesPerMark = 2048
@@ -50,7 +36,7 @@ const Extent = Schema.Struct({
   last_row: Schema.BigInt,
   rows: Schema.Int
 })
-const extentsOf = ({ name }: SortedTable) => `
+const selectExtents = ({ name }: SortedTable) => `
   select store_id, min(rowid) as first_row, max(rowid) as last_row, count(*)::integer as rows
   from storefront.${name}
   group by store_id`
@@ -61,36 +47,26 @@ const Mark = Schema.Struct({
   published: Schema.NullOr(Schema.BigInt),
   id: Schema.String
 })
-const marksOf = ({ id, name }: SortedTable) => `
+const selectMarks = ({ id, name }: SortedTable) => `
   select store_id, place, epoch_us(published_at) as published, ${id} as id
   from storefront.${name}
   where place % ${placesPerMark} = 0
   order by store_id, place`
 
-const Found = Schema.Struct({ id: Schema.String, published: Schema.NullOr(Schema.BigInt), record: Schema.String })
-const rowsOf = ({ id, name, record }: SortedTable, behind: string) => `
+const ListRow = Schema.Struct({ id: Schema.String, published: Schema.NullOr(Schema.BigInt), record: Schema.String })
+const selectRows = ({ id, name, record }: SortedTable, behind: string) => `
   select ${id} as id, epoch_us(published_at) as published, (${record})::varchar as record
   from storefront.${name}
   where rowid between $first_row and $last_row and store_id = $store and place between $from and $to ${behind}
   order by place
   limit $rows`
 const behindPosition = ({ id }: SortedTable) => {
-  const published = `coalesce(epoch_us(published_at), ${never})`
+  const published = `coalesce(epoch_us(published_at), ${unpublished})`
   return `and (${published} < $published::bigint or (${published} = $published::bigint and ${id} > $id))`
 }
 
-const group = <A extends { readonly store_id: string }>(rows: ReadonlyArray<A>) => {
-  const groups = new Map<string, Array<A>>()
-  for (const row of rows) {
-    const group = groups.get(row.store_id)
-    if (group === undefined) groups.set(row.store_id, [row])
-    else group.push(row)
-  }
-  return groups
-}
-
-/** The range of places in which the rows after a position begin, and one page of them ends. */
-const placesBehind = (marks: ReadonlyArray<typeof Mark.Type>, after: Position, rows: number, all: number) => {
+/** The range of places that contains the page after a position. */
+const findPlaces = (marks: ReadonlyArray<typeof Mark.Type>, after: ListPosition, rows: number, all: number) => {
   const next = marks.findIndex((mark) => isBehind(mark, after))
   const before = next === -1 ? marks.length : next
   const from = (marks[before - 1]?.place ?? 0) + 1
@@ -99,34 +75,34 @@ const placesBehind = (marks: ReadonlyArray<typeof Mark.Type>, after: Position, r
 }
 
 export const openLists = Effect.fnUntraced(function* (db: DuckDb["Service"], table: SortedTable) {
-  const extents = new Map((yield* db.all(Extent, extentsOf(table))).map((extent) => [extent.store_id, extent]))
-  const marks = group(yield* db.all(Mark, marksOf(table)))
-  const first = rowsOf(table, "")
-  const behind = rowsOf(table, behindPosition(table))
-  const lists: StoreLists = {
-    count: (store) => extents.get(store)?.rows ?? 0,
-    page: (store, after, limit) => {
+  const extents = new Map((yield* db.all(Extent, selectExtents(table))).map((extent) => [extent.store_id, extent]))
+  const marks = Map.groupBy(yield* db.all(Mark, selectMarks(table)), ({ store_id }) => store_id)
+  const first = selectRows(table, "")
+  const behind = selectRows(table, behindPosition(table))
+  return {
+    count: (store: string) => extents.get(store)?.rows ?? 0,
+    /** Records as JSON. `next` is undefined on the last page. */
+    page: Effect.fnUntraced(function* (store: string, after: ListPosition | undefined, limit: number) {
       const extent = extents.get(store)
-      if (extent === undefined) return Effect.succeed({ records: [], next: undefined })
+      if (extent === undefined) return { records: [], next: undefined }
       const rows = limit + 1 // one more row shows whether there is another page
       const rest = { first_row: Number(extent.first_row), last_row: Number(extent.last_row), store, rows }
-      const found =
+      const pageRows =
         after === undefined
-          ? db.all(Found, first, { ...rest, from: 1, to: rows })
-          : db.all(Found, behind, {
+          ? yield* db.all(ListRow, first, { ...rest, from: 1, to: rows })
+          : yield* db.all(ListRow, behind, {
               ...rest,
-              ...placesBehind(marks.get(store) ?? [], after, rows, extent.rows),
-              published: String(after.published ?? never),
+              ...findPlaces(marks.get(store) ?? [], after, rows, extent.rows),
+              published: String(after.published ?? unpublished),
               id: after.id
             })
-      return Effect.map(found, (found) => {
-        const last = found.length > limit ? found[limit - 1] : undefined
-        return {
-          records: found.slice(0, limit).map(({ record }) => record),
-          next: last && { published: last.published, id: last.id }
-        }
-      })
-    }
+      const last = pageRows.length > limit ? pageRows[limit - 1] : undefined
+      return {
+        records: pageRows.slice(0, limit).map(({ record }) => record),
+        next: last && { published: last.published, id: last.id }
+      }
+    })
   }
-  return lists
 })
+
+export type StoreLists = Effect.Success<ReturnType<typeof openLists>>

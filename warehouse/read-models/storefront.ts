@@ -1,37 +1,17 @@
 /** Storefronts of one generation: stores in memory, products and collections read on request. */
 import { Effect } from "effect"
 import type { DuckDb } from "../duckdb.ts"
-import { amount, moment } from "./json-in-sql.ts"
-import { openProducts, type ProductById } from "./product-details.ts"
-import { openLists, type SortedTable, type StoreLists } from "./store-lists.ts"
-import { loadLastReads, loadStoreFacts, type StoreFacts, type Stores, storesOf } from "./stores.ts"
-
-/** The data of the data set alone, without the records of reads. */
-export interface StorefrontData {
-  readonly facts: StoreFacts
-  readonly products: StoreLists
-  readonly collections: StoreLists
-  /** A listed product with gallery and variants, as finished JSON. */
-  readonly product: ProductById
-}
-
-export interface Storefronts extends Omit<StorefrontData, "facts"> {
-  readonly stores: Stores
-}
+import { timeToText } from "./json-in-sql.ts"
+import { openProducts, productFields } from "./product-details.ts"
+import { openLists, type SortedTable } from "./store-lists.ts"
+import { loadLastReads, loadStores, makeStores, type Stores } from "./stores.ts"
 
 const image = "if(image_src is null, null, {'src': image_src, 'width': image_width, 'height': image_height})"
 
 const listing: SortedTable = {
   name: "listing",
   id: "product_id",
-  record: `to_json({
-    'id': product_id, 'title': title, 'handle': handle, 'vendor': vendor, 'product_type': product_type,
-    'category': category, 'sub_category': sub_category, 'tags': tags, 'image': ${image},
-    'price': {'min': ${amount("price_min")}, 'max': ${amount("price_max")}, 'currency': currency},
-    'variant_count': variant_count,
-    'published_at': ${moment("published_at")},
-    'source': 'platform'
-  })`
+  record: `to_json({${productFields(image, "variant_count")}})`
 }
 
 const collectionListing: SortedTable = {
@@ -40,8 +20,8 @@ const collectionListing: SortedTable = {
   record: `to_json({
     'id': collection_id, 'title': title, 'handle': handle, 'description': description, 'image': ${image},
     'product_count': product_count,
-    'published_at': ${moment("published_at")},
-    'updated_at': ${moment("updated_at")},
+    'published_at': ${timeToText("published_at")},
+    'updated_at': ${timeToText("updated_at")},
     'source': 'platform'
   })`
 }
@@ -49,11 +29,18 @@ const collectionListing: SortedTable = {
 export const loadStorefronts = Effect.fn("Storefronts.load")(function* (db: DuckDb["Service"]) {
   const products = yield* openLists(db, listing)
   const collections = yield* openLists(db, collectionListing)
-  const facts = yield* loadStoreFacts(db, { products: products.count, collections: collections.count })
+  const facts = yield* loadStores(db, { products: products.count, collections: collections.count })
   const product = yield* openProducts(db)
-  return { facts, products, collections, product } satisfies StorefrontData as StorefrontData
+  return { facts, products, collections, product }
 })
 
-/** Adds the records of the stores' last reads, which change even if the data does not. */
+/** Without the stores' last reads. */
+type StorefrontData = Effect.Success<ReturnType<typeof loadStorefronts>>
+
+export interface Storefronts extends Omit<StorefrontData, "facts"> {
+  readonly stores: Stores
+}
+
+/** Adds the stores' last reads, which change even if the data does not. */
 export const withLastReads = ({ facts, ...data }: StorefrontData, ingest: DuckDb["Service"]) =>
-  Effect.map(loadLastReads(ingest), (lastReads): Storefronts => ({ ...data, stores: storesOf(facts, lastReads) }))
+  Effect.map(loadLastReads(ingest), (lastReads): Storefronts => ({ ...data, stores: makeStores(facts, lastReads) }))

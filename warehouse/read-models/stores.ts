@@ -1,17 +1,13 @@
 /**
- * The stores of one generation, in memory and already serialized for responses, and their search. The results of their
- * last reads are loaded separately: they change with every read, and the stores do not.
+ * The stores of one generation, serialized in memory, and their search. Their last reads are loaded separately: they change
+ * with every read, and the stores do not.
  */
 import { Store } from "@larder/schemas"
 import { Effect, Schema } from "effect"
-import type { DuckDb, DuckDbError } from "../duckdb.ts"
-import { moment } from "./json-in-sql.ts"
+import type { DuckDb } from "../duckdb.ts"
+import { timeToText } from "./json-in-sql.ts"
 
-interface StoreFilters {
-  readonly query: string | undefined
-  readonly category: string | undefined
-  readonly country: string | undefined
-}
+type StoreFilters = Readonly<Record<"query" | "category" | "country", string | undefined>>
 
 /** Stores are ordered by lower-cased name, then by id. */
 export interface StorePosition {
@@ -19,19 +15,7 @@ export interface StorePosition {
   readonly id: string
 }
 
-export interface Stores {
-  readonly json: (id: string) => string | undefined
-  readonly search: (
-    filters: StoreFilters,
-    after: StorePosition | undefined,
-    limit: number
-  ) => { readonly records: ReadonlyArray<string>; readonly next: StorePosition | undefined }
-}
-
-interface Counts {
-  readonly products: (store: string) => number
-  readonly collections: (store: string) => number
-}
+type Counts = Readonly<Record<"products" | "collections", (store: string) => number>>
 
 const {
   category: _,
@@ -41,26 +25,24 @@ const {
   source: _source,
   fetch_status,
   fetched_at,
-  ...stated
+  ...storedFields
 } = Store.fields
-const StoreRow = Schema.Struct(stated)
+const StoreRow = Schema.Struct(storedFields)
 const storeRows = `
   select store_id as id, name, domain, url, description, country, currency, language,
-    ${moment("first_seen_at")} as first_seen_at
+    ${timeToText("first_seen_at")} as first_seen_at
   from storefront.store`
 
 const LastRead = Schema.Struct({ store_id: Schema.String, fetch_status, fetched_at })
 const lastReads = `
   select store_id, arg_max(fetch_status, (read_at, run_id)) as fetch_status,
-    ${moment("max(read_at) filter (fetch_status <> 'failed')")} as fetched_at
+    ${timeToText("max(read_at) filter (fetch_status <> 'failed')")} as fetched_at
   from ingest.live_store_read
   group by store_id`
 
-/** By the id of the store. */
-type LastReads = ReadonlyMap<string, Pick<typeof LastRead.Type, "fetch_status" | "fetched_at">>
-
-export const loadLastReads = (db: DuckDb["Service"]): Effect.Effect<LastReads, DuckDbError> =>
+export const loadLastReads = (db: DuckDb["Service"]) =>
   Effect.map(db.all(LastRead, lastReads), (rows) => new Map(rows.map(({ store_id, ...read }) => [store_id, read])))
+type LastReads = Effect.Success<ReturnType<typeof loadLastReads>>
 
 const CategoryRow = Schema.Struct({ store_id: Schema.String, category: Schema.String, product_count })
 const categoryRows = `
@@ -71,63 +53,58 @@ const categoryRows = `
 
 const isBefore = (a: StorePosition, b: StorePosition) => a.name < b.name || (a.name === b.name && a.id < b.id)
 
-/** The facts of a generation about its stores, without their last reads. */
-export const loadStoreFacts = Effect.fnUntraced(function* (db: DuckDb["Service"], counts: Counts) {
-  const categoriesOf = new Map<string, Array<{ readonly category: string; readonly product_count: number }>>()
-  for (const { store_id, ...row } of yield* db.all(CategoryRow, categoryRows)) {
-    const categories = categoriesOf.get(store_id)
-    if (categories === undefined) categoriesOf.set(store_id, [row])
-    else categories.push(row)
-  }
-  return (yield* db.all(StoreRow, storeRows)).map((told) => {
-    const categories = categoriesOf.get(told.id) ?? []
+export const loadStores = Effect.fnUntraced(function* (db: DuckDb["Service"], counts: Counts) {
+  const rowsOfStore = Map.groupBy(yield* db.all(CategoryRow, categoryRows), ({ store_id }) => store_id)
+  return (yield* db.all(StoreRow, storeRows)).map((store) => {
+    const categories = (rowsOfStore.get(store.id) ?? []).map(({ store_id: _store, ...row }) => row)
     return {
-      ...told,
+      ...store,
       category: categories[0]?.category ?? "uncategorized",
       categories,
-      product_count: counts.products(told.id),
-      collection_count: counts.collections(told.id)
+      product_count: counts.products(store.id),
+      collection_count: counts.collections(store.id)
     }
   })
 })
-export type StoreFacts = Effect.Success<ReturnType<typeof loadStoreFacts>>
+export type LoadedStores = Effect.Success<ReturnType<typeof loadStores>>
 
-/** For a store whose reads are not known. */
 const neverRead = { fetch_status: "failed", fetched_at: null } as const
 
-/** Queries no database, so later reads of the same stores do not load the rows again. */
-export const storesOf = (facts: StoreFacts, lastReads: LastReads): Stores => {
-  const stores = facts.map(({ first_seen_at, ...told }) => {
-    const { fetch_status, fetched_at } = lastReads.get(told.id) ?? neverRead
-    const record: typeof Store.Type = { ...told, fetch_status, first_seen_at, fetched_at, source: "platform" }
+/** Queries no database, so after new reads the stores are not loaded again. */
+export const makeStores = (loaded: LoadedStores, lastReads: LastReads) => {
+  const stores = loaded.map(({ first_seen_at, ...store }) => {
+    const { fetch_status, fetched_at } = lastReads.get(store.id) ?? neverRead
+    const record: typeof Store.Type = { ...store, fetch_status, first_seen_at, fetched_at, source: "platform" }
     return {
-      id: told.id,
-      name: told.name.toLowerCase(),
-      domain: told.domain.toLowerCase(),
-      country: told.country,
-      categories: new Set(told.categories.map(({ category }) => category)),
+      id: store.id,
+      name: store.name.toLowerCase(),
+      domain: store.domain.toLowerCase(),
+      country: store.country,
+      categories: new Set(store.categories.map(({ category }) => category)),
       json: JSON.stringify(record)
     }
   })
   stores.sort((a, b) => (isBefore(a, b) ? -1 : 1))
   const jsonOf = new Map(stores.map(({ id, json }) => [id, json]))
 
-  const search: Stores["search"] = ({ category, country, query }, after, limit) => {
+  const search = ({ category, country, query }: StoreFilters, after: StorePosition | undefined, limit: number) => {
     const text = query?.toLowerCase()
-    const found: Array<(typeof stores)[number]> = []
+    const matches: typeof stores = []
     for (const store of stores) {
       if (after !== undefined && !isBefore(after, store)) continue
       if (text !== undefined && !store.name.includes(text) && !store.domain.includes(text)) continue
       if (category !== undefined && !store.categories.has(category)) continue
       if (country !== undefined && store.country !== country) continue
-      found.push(store)
-      if (found.length > limit) break
+      matches.push(store)
+      if (matches.length > limit) break
     }
-    const last = found.length > limit ? found[limit - 1] : undefined
+    const last = matches.length > limit ? matches[limit - 1] : undefined
     return {
-      records: found.slice(0, limit).map(({ json }) => json),
+      records: matches.slice(0, limit).map(({ json }) => json),
       next: last && { name: last.name, id: last.id }
     }
   }
-  return { json: (id) => jsonOf.get(id), search }
+  return { json: (id: string) => jsonOf.get(id), search }
 }
+
+export type Stores = ReturnType<typeof makeStores>

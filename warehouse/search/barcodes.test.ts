@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
-import { numbersOfBarcode } from "./barcodes.ts"
+import { parseBarcode } from "./barcodes.ts"
 
 describe("a barcode", () => {
-  it("is the same with any number of leading zeros", () => {
+  it("is equal with any number of leading zeros", () => {
     for (const text of ["59642932491", "059642932491", "00059642932491"]) {
-      assert.deepStrictEqual(numbersOfBarcode(text), [59642932491])
+      assert.deepStrictEqual(parseBarcode(text), [59642932491])
     }
   })
   it.each(["", "x", "05964293249x", "000000000000000", "0596 42932491", "-1", "1e5", "٠٤٢"])(
-    "is empty for %j",
+    "has no number if it is %j",
     (text) => {
-      assert.deepStrictEqual(numbersOfBarcode(text), [])
+      assert.deepStrictEqual(parseBarcode(text), [])
     }
   )
   it.each([
@@ -23,19 +23,19 @@ describe("a barcode", () => {
     ["01234596", 12345000096],
     ["11234507", undefined]
   ])("expands its eight digits %s to %s", (short, long) => {
-    assert.strictEqual(numbersOfBarcode(short)[1], long)
+    assert.strictEqual(parseBarcode(short)[1], long)
   })
   it("is not expanded with a wrong check digit, another number system or another length", () => {
     const others = ["04252613", "24252614", "4252614", "004252614", "042100005264"]
     assert.deepStrictEqual(
-      others.map((text) => numbersOfBarcode(text).length),
+      others.map((text) => parseBarcode(text).length),
       [1, 1, 1, 1, 1]
     )
   })
-  it("is expanded from eight digits with exactly one check digit, in number systems 0 and 1", () => {
+  it("of eight digits is expanded with exactly one check digit, in number systems 0 and 1", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(..."0123456789"), minLength: 7, maxLength: 7 }), (digits) => {
-        const long = [..."0123456789"].flatMap((check) => numbersOfBarcode(`${digits}${check}`).slice(1))
+        const long = [..."0123456789"].flatMap((check) => parseBarcode(`${digits}${check}`).slice(1))
         assert.strictEqual(long.length, digits < "2" ? 1 : 0)
       })
     )

@@ -1,7 +1,6 @@
 /**
- * Sidecar files of a generation's database: large ones that are read in pieces, and bundles of typed arrays that are
- * loaded whole. Numbers are stored in the machine's byte order. All machines that Node 24 runs on are little-endian,
- * except s390x; other machines would reject its files because of their checksums and counts.
+ * The file formats of sidecar files: large files that are read in pieces, and bundles of typed arrays that are loaded
+ * whole. Numbers are little-endian, on all machines of Node 24 but s390x, whose files fail the checksums elsewhere.
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeSync } from "node:fs"
 import { basename } from "node:path"
@@ -21,10 +20,10 @@ export type Numbers = Uint8Array | Int32Array | Uint32Array | Float64Array
 /** Offsets in a file, or row numbers: 32 bits if they suffice. */
 export type Places = Uint32Array | Float64Array
 
-export const placesFor = (largest: number, length: number): Places =>
+export const makePlaces = (largest: number, length: number): Places =>
   largest < 2 ** 32 ? new Uint32Array(length) : new Float64Array(length)
 
-const bytesOf = (numbers: Numbers) => Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength)
+const viewBytes = (numbers: Numbers) => Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength)
 
 const writeAll = (fd: number, bytes: Uint8Array) => {
   for (let written = 0; written < bytes.length; ) written += writeSync(fd, bytes, written)
@@ -35,7 +34,6 @@ export class FileWriter {
   readonly #fd: number
   readonly #buffer = Buffer.allocUnsafeSlow(2 ** 17)
   #filled = 0
-  /** Bytes written so far. */
   size = 0
 
   constructor(file: string) {
@@ -53,7 +51,6 @@ export class FileWriter {
     }
     this.size += length
   }
-  /** Flushes the buffer to the disk. */
   sync() {
     this.#flush()
     fsyncSync(this.#fd)
@@ -67,53 +64,50 @@ export class FileWriter {
   }
 }
 
-/** Creates a file with what `write` writes. The file is on the disk when this returns, and is always closed. */
+/** Creates a file, which is flushed to the disk when this returns. */
 export const writeFile = <A>(file: string, write: (writer: FileWriter) => A): A => {
   const writer = new FileWriter(file)
   try {
-    const written = write(writer)
+    const result = write(writer)
     writer.sync()
-    return written
+    return result
   } finally {
     writer.close()
   }
 }
 
 const kinds = { u8: Uint8Array, i32: Int32Array, u32: Uint32Array, f64: Float64Array }
-const kindOf = (numbers: Numbers) => {
-  if (numbers instanceof Uint8Array) return "u8"
-  if (numbers instanceof Int32Array) return "i32"
-  return numbers instanceof Uint32Array ? "u32" : "f64"
-}
+const kindNames = ["u8", "i32", "u32", "f64"] as const
+const findKind = (numbers: Numbers) => kindNames.find((kind) => numbers instanceof kinds[kind])
 const Header = Schema.fromJsonString(
   Schema.Record(
     Schema.String,
-    Schema.Struct({ kind: Schema.Literals(["u8", "i32", "u32", "f64"]), length: Schema.Int, start: Schema.Int })
+    Schema.Struct({ kind: Schema.Literals(kindNames), length: Schema.Int, start: Schema.Int })
   )
 )
 const decodeHeader = Schema.decodeUnknownSync(Header)
-const aligned = (n: number) => Math.ceil(n / 8) * 8
+const align = (n: number) => Math.ceil(n / 8) * 8
 
 /** A bundle is a header of one line, padded to 4 kB, followed by the arrays, each at a multiple of 8 bytes. */
 const headerSize = 4096
 
-export const writeBundle = (file: string, arrays: Readonly<Record<string, Numbers>>) => {
+export const writeArrays = (file: string, arrays: Readonly<Record<string, Numbers>>) => {
   let start = headerSize
   const header: Record<string, unknown> = {}
   for (const [name, numbers] of Object.entries(arrays)) {
-    header[name] = { kind: kindOf(numbers), length: numbers.length, start }
-    start = aligned(start + numbers.byteLength)
+    header[name] = { kind: findKind(numbers), length: numbers.length, start }
+    start = align(start + numbers.byteLength)
   }
   writeFile(file, (writer) => {
     writer.write(Buffer.from(`${JSON.stringify(header).padEnd(headerSize - 1)}\n`))
     for (const numbers of Object.values(arrays)) {
-      writer.write(bytesOf(numbers))
-      writer.write(Buffer.alloc(aligned(writer.size) - writer.size))
+      writer.write(viewBytes(numbers))
+      writer.write(Buffer.alloc(align(writer.size) - writer.size))
     }
   })
 }
 
-/** The arrays of a bundle in memory. They are views of its memory, not copies. */
+/** The arrays of a bundle, as views of its memory. */
 export class Bundle {
   readonly #file: string
   readonly #bytes: Buffer
@@ -124,7 +118,7 @@ export class Bundle {
     this.#bytes = bytes
     this.#header = decodeHeader(bytes.toString("utf8", 0, Math.min(headerSize, bytes.length)))
   }
-  bytes = (name: string) => bytesOf(this.#numbers(name, Uint8Array))
+  bytes = (name: string) => viewBytes(this.#numbers(name, Uint8Array))
   integers = (name: string) => this.#numbers(name, Int32Array)
   naturals = (name: string) => this.#numbers(name, Uint32Array)
   doubles = (name: string) => this.#numbers(name, Float64Array)
@@ -137,10 +131,8 @@ export class Bundle {
     const array = this.#header[name]
     const end = array === undefined ? 0 : array.start + array.length * as.BYTES_PER_ELEMENT
     if (array === undefined || kinds[array.kind] !== (as as unknown) || end > this.#bytes.length) {
-      throw new FoodFilesDamaged({
-        file: basename(this.#file),
-        reason: `does not contain the numbers ${name} as expected`
-      })
+      const reason = `does not contain the numbers ${name} as expected`
+      throw new FoodFilesDamaged({ file: basename(this.#file), reason })
     }
     return new as(this.#bytes.buffer, this.#bytes.byteOffset + array.start, array.length)
   }
@@ -170,8 +162,8 @@ export class PieceFile {
   }
 }
 
-/** Calls `each` with every line of a file, without its line break, as a range of a buffer that the next call overwrites. */
-export const eachLine = (file: string, each: (bytes: Buffer, from: number, to: number, place: number) => void) => {
+/** Calls `each` with every line of a file, without its line break, as a range of a buffer that is reused. */
+export const forEachLine = (file: string, each: (bytes: Buffer, from: number, to: number, place: number) => void) => {
   const fd = openSync(file, "r")
   try {
     let buffer = Buffer.allocUnsafeSlow(2 ** 17)

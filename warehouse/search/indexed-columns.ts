@@ -1,9 +1,8 @@
 /** The texts that the search covers: one line per current label, in ascending fdc_id. */
 
 /**
- * Published texts have no line breaks, because the loader turns them into blanks. So a line feed separates the texts of
- * labels, and a carriage return separates owner, brand and sub-brand of one label. If a text has line breaks anyway,
- * they must not shift the lines of the others.
+ * A line feed separates labels, and a carriage return the owner, brand and sub-brand of a label. Published texts have no
+ * line breaks; if one has, it must not shift the lines of the others.
  */
 export const neverInText = /[\n\r]/
 
@@ -25,5 +24,5 @@ export const textFiles = (column: string) => ({
   postings: `${column}.postings`
 })
 
-/** Terms in more than a sixteenth of the documents get no posting list: it would restrict too little. */
-export const commonFrom = (documents: number) => Math.floor(documents / 16)
+/** Terms in more than a sixteenth of the documents get no posting list: it would restrict the search too little. */
+export const maxListedDocuments = (documents: number) => Math.floor(documents / 16)

@@ -1,10 +1,7 @@
-/**
- * Current labels in search order, which numbers them from 0 as documents. The index holds their fdc_ids, and the
- * documents of each category and of each barcode.
- */
+/** Index of the current labels, numbered in search order as documents: ids, and documents by category and barcode. */
 import { join } from "node:path"
-import { numbersOfBarcode } from "./barcodes.ts"
-import { type Bundle, eachLine, writeBundle } from "./files.ts"
+import { parseBarcode } from "./barcodes.ts"
+import { type Bundle, forEachLine, writeArrays } from "./files.ts"
 
 export const labelFile = "labels.index"
 
@@ -21,27 +18,25 @@ export const selectLabels = `
   order by fdc_id`
 
 /** Hashes a barcode of up to 14 digits to 32 bits. */
-const spread = (barcode: number) => {
+const hashBarcode = (barcode: number) => {
   const hash = Math.imul(((barcode % 2 ** 32) | 0) ^ Math.imul(barcode / 2 ** 32, 0x9e3779b1), 0x85ebca6b)
   return (hash ^ (hash >>> 15)) >>> 0
 }
 
-/**
- * Hash table from barcode numbers to documents. A UPC-E has two numbers (see `numbersOfBarcode`): the second one is an
- * entry after those of all documents.
- */
-const barcodeTable = (first: Float64Array, others: ReadonlyArray<readonly [number, number]>) => {
+/** Hash table from barcodes to documents. The second number of a UPC-E is an entry after those of all documents. */
+const makeBarcodeTable = (first: Float64Array, others: ReadonlyArray<readonly [number, number]>) => {
   const barcodes = new Float64Array(first.length + others.length)
   barcodes.set(first)
-  others.forEach(([, barcode], i) => {
-    barcodes[first.length + i] = barcode
-  })
+  barcodes.set(
+    others.map(([, barcode]) => barcode),
+    first.length
+  )
   const heads = new Uint32Array(2 ** Math.ceil(Math.log2(barcodes.length + 1)))
   const nexts = new Uint32Array(barcodes.length)
   for (let entry = barcodes.length - 1; entry >= 0; entry--) {
     const barcode = barcodes[entry] ?? -1
     if (barcode < 0) continue
-    const slot = spread(barcode) & (heads.length - 1)
+    const slot = hashBarcode(barcode) & (heads.length - 1)
     nexts[entry] = heads[slot] ?? 0
     heads[slot] = entry + 1 // 0 ends the chain
   }
@@ -51,86 +46,70 @@ const barcodeTable = (first: Float64Array, others: ReadonlyArray<readonly [numbe
 /** Categories that differ only in case are the same. `categories_of_foods.sql` groups by the same key. */
 const categoryKey = (category: string) => category.toLowerCase().replaceAll("ς", "σ")
 
-/** Documents grouped by the key of their category. */
-const categoryLists = (numbers: Int32Array, names: ReadonlyArray<string>) => {
-  const starts = new Uint32Array(names.length + 1)
-  for (const number of numbers) if (number >= 0) starts[number + 1] = (starts[number + 1] ?? 0) + 1
-  for (let i = 1; i < starts.length; i++) starts[i] = (starts[i] ?? 0) + (starts[i - 1] ?? 0)
-  const next = starts.slice()
-  const docs = new Uint32Array(starts.at(-1) ?? 0)
-  numbers.forEach((number, doc) => {
-    if (number < 0) return
-    const at = next[number] ?? 0
-    docs[at] = doc
-    next[number] = at + 1
-  })
-  return { categoryNames: Buffer.from(JSON.stringify(names)), categoryStarts: starts, categoryDocs: docs }
+const flattenCategories = (docsOf: ReadonlyMap<string, ReadonlyArray<number>>) => {
+  const starts = [0]
+  for (const docs of docsOf.values()) starts.push((starts.at(-1) ?? 0) + docs.length)
+  return {
+    categoryNames: Buffer.from(JSON.stringify([...docsOf.keys()])),
+    categoryStarts: Uint32Array.from(starts),
+    categoryDocs: Uint32Array.from([...docsOf.values()].flat())
+  }
 }
 
 export const indexLabels = (lines: string, folder: string, documents: number) => {
   const ids = new Int32Array(documents)
   const barcodes = new Float64Array(documents).fill(-1)
   const others: Array<readonly [number, number]> = []
-  const categories = new Int32Array(documents).fill(-1)
-  const numbers = new Map<string, number>()
+  const categories = new Map<string, Array<number>>()
   let doc = 0
-  eachLine(lines, (bytes, from, to) => {
+  forEachLine(lines, (bytes, from, to) => {
     const [id, barcode = "", category = ""] = bytes.toString("utf8", from, to).split("\t")
     ids[doc] = Number(id)
-    const [first, other] = numbersOfBarcode(barcode)
+    const [first, other] = parseBarcode(barcode)
     if (first !== undefined) barcodes[doc] = first
     if (other !== undefined) others.push([doc, other])
     if (category !== "") {
-      const name = categoryKey(category)
-      const number = numbers.get(name) ?? numbers.size
-      numbers.set(name, number)
-      categories[doc] = number
+      const key = categoryKey(category)
+      const docs = categories.get(key)
+      if (docs === undefined) categories.set(key, [doc])
+      else docs.push(doc)
     }
     doc++
   })
   if (doc !== documents) throw new Error(`labels: ${doc} lines for ${documents} foods`)
-  const lists = categoryLists(categories, [...numbers.keys()])
-  writeBundle(join(folder, labelFile), { ids, ...barcodeTable(barcodes, others), ...lists })
+  const arrays = { ids, ...makeBarcodeTable(barcodes, others), ...flattenCategories(categories) }
+  writeArrays(join(folder, labelFile), arrays)
 }
 
-export class Labels {
-  readonly ids: Int32Array
-  readonly #barcodes: Float64Array
-  readonly #heads: Uint32Array
-  readonly #nexts: Uint32Array
-  readonly #others: Uint32Array
-  readonly #categories: ReadonlyMap<string, number>
-  readonly #categoryStarts: Uint32Array
-  readonly #categoryDocs: Uint32Array
+export type Labels = ReturnType<typeof openLabels>
 
-  constructor(index: Bundle) {
-    this.ids = index.integers("ids")
-    this.#barcodes = index.doubles("barcodes")
-    this.#heads = index.naturals("barcodeHeads")
-    this.#nexts = index.naturals("barcodeNexts")
-    this.#others = index.naturals("barcodeOthers")
-    const names: ReadonlyArray<string> = JSON.parse(index.bytes("categoryNames").toString())
-    this.#categories = new Map(names.map((name, i) => [name, i]))
-    this.#categoryStarts = index.naturals("categoryStarts")
-    this.#categoryDocs = index.naturals("categoryDocs")
-  }
-
-  inCategory(category: string): Uint32Array {
-    const number = this.#categories.get(categoryKey(category))
-    if (number === undefined) return new Uint32Array()
-    return this.#categoryDocs.subarray(this.#categoryStarts[number], this.#categoryStarts[number + 1])
-  }
-
-  withBarcode(text: string): Uint32Array {
-    const found = new Set<number>()
-    for (const barcode of numbersOfBarcode(text)) {
-      let entry = this.#heads[spread(barcode) & (this.#heads.length - 1)] ?? 0
-      for (; entry > 0; entry = this.#nexts[entry - 1] ?? 0) {
-        if (this.#barcodes[entry - 1] !== barcode) continue
-        const doc = entry - 1
-        found.add(doc < this.ids.length ? doc : (this.#others[doc - this.ids.length] ?? 0))
+export const openLabels = (index: Bundle) => {
+  const ids = index.integers("ids")
+  const barcodes = index.doubles("barcodes")
+  const heads = index.naturals("barcodeHeads")
+  const nexts = index.naturals("barcodeNexts")
+  const others = index.naturals("barcodeOthers")
+  const names: ReadonlyArray<string> = JSON.parse(index.bytes("categoryNames").toString())
+  const categories = new Map(names.map((name, i) => [name, i]))
+  const starts = index.naturals("categoryStarts")
+  const docs = index.naturals("categoryDocs")
+  return {
+    ids,
+    inCategory: (category: string) => {
+      const number = categories.get(categoryKey(category))
+      return number === undefined ? new Uint32Array() : docs.subarray(starts[number], starts[number + 1])
+    },
+    withBarcode: (text: string) => {
+      const matches = new Set<number>()
+      for (const barcode of parseBarcode(text)) {
+        let entry = heads[hashBarcode(barcode) & (heads.length - 1)] ?? 0
+        for (; entry > 0; entry = nexts[entry - 1] ?? 0) {
+          if (barcodes[entry - 1] !== barcode) continue
+          const doc = entry - 1
+          matches.add(doc < ids.length ? doc : (others[doc - ids.length] ?? 0))
+        }
       }
+      return Uint32Array.from(matches).sort()
     }
-    return Uint32Array.from(found).sort()
   }
 }

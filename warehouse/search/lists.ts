@@ -1,6 +1,5 @@
-/** Ascending lists of documents. */
+/** Ascending lists of documents, and binary search. */
 
-/** The documents that are in both lists. */
 export const intersection = (a: Uint32Array, b: Uint32Array): Uint32Array => {
   const both = new Uint32Array(Math.min(a.length, b.length))
   let n = 0
@@ -14,15 +13,27 @@ export const intersection = (a: Uint32Array, b: Uint32Array): Uint32Array => {
   return both.subarray(0, n)
 }
 
-const distinct = (sorted: Uint32Array) => {
+/** Binary search: the first number for which `isReached` is true, as for all after it; `high` if there is none. */
+export const findFirst = (low: number, high: number, isReached: (n: number) => boolean) => {
+  let from = low
+  let to = high
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if (isReached(middle)) to = middle
+    else from = middle + 1
+  }
+  return from
+}
+
+const deduplicate = (sorted: Uint32Array) => {
   let n = 0
   for (let i = 0; i < sorted.length; i++) if (i === 0 || sorted[i] !== sorted[i - 1]) sorted[n++] = sorted[i] ?? 0
   return sorted.subarray(0, n)
 }
 
 /** Sorts and deduplicates numbers below `documents`. Overwrites its input. */
-export const ascendingOnce = (docs: Uint32Array, documents: number) => {
-  if (docs.length < documents >>> 8) return distinct(docs.sort())
+export const sortUnique = (docs: Uint32Array, documents: number) => {
+  if (docs.length < documents >>> 8) return deduplicate(docs.sort())
   // Sorting 100 000 numbers takes 8 ms; a bitmap with one bit per document takes less than 1 ms.
   const marks = new Uint32Array((documents + 31) >>> 5)
   for (const doc of docs) marks[doc >>> 5] = (marks[doc >>> 5] ?? 0) | (1 << (doc & 31))

@@ -5,36 +5,35 @@ import { onceForFile } from "@larder/test/support/once-for-file.ts"
 import { builtFoods } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
 import { textFiles } from "./indexed-columns.ts"
-import { Labels, labelFile } from "./labels.ts"
+import { labelFile, openLabels } from "./labels.ts"
 import { openBundle, readSearchManifest } from "./manifest.ts"
 import { openFoods } from "./open.ts"
 import type { FoodFilters } from "./search.ts"
 import { search } from "./search.ts"
-import { TextColumn } from "./text-column.ts"
+import { openTextColumn } from "./text-column.ts"
 
 const count = 2000
 const words = Array.from({ length: 3000 }, (_, i) => `w${i}`)
-/** The words rotated by `by` places. */
-const turned = (by: number, separator: string) => [...words.slice(by), ...words.slice(0, by)].join(separator)
+const rotate = (by: number, separator: string) => [...words.slice(by), ...words.slice(0, by)].join(separator)
 
 /** Apples have sugar, pears have salt. One label in twenty has thousands of words, none of which is rare. */
 const labels = Array.from({ length: count }, (_, i) => ({
   fdc_id: i + 1,
   description: `${i % 2 === 0 ? "apple" : "pear"} ${i}`,
   brand_owner: "Acme",
-  ingredients: i % 20 === 0 ? turned(i, ", ") : `${i % 2 === 0 ? "sugar" : "salt"}, ${"water, ".repeat(200)}`
+  ingredients: i % 20 === 0 ? rotate(i, ", ") : `${i % 2 === 0 ? "sugar" : "salt"}, ${"water, ".repeat(200)}`
 }))
 const built = onceForFile(builtFoods(labels))
 const apart = { name: "apple", ingredient: "salt" }
 
-/** The number of pauses of a search, and what it finds. */
-const counted = (folder: string, filters: FoodFilters) =>
+/** The number of pauses of a search, and its results. */
+const searchAndCount = (folder: string, filters: FoodFilters) =>
   Effect.acquireUseRelease(
     Effect.sync(() => {
       const manifest = readSearchManifest(folder)
-      const column = (name: string) => new TextColumn(folder, name, openBundle(folder, manifest, textFiles(name).index))
+      const column = (name: string) => openTextColumn(folder, name, openBundle(folder, manifest, textFiles(name).index))
       const columns = { names: column("names"), brands: column("brands"), ingredients: column("ingredients") }
-      return { columns, labels: new Labels(openBundle(folder, manifest, labelFile)) }
+      return { columns, labels: openLabels(openBundle(folder, manifest, labelFile)) }
     }),
     ({ columns, labels }) =>
       Effect.sync(() => {
@@ -51,9 +50,9 @@ const counted = (folder: string, filters: FoodFilters) =>
   )
 
 describe("a search with much to read", () => {
-  itWorks("looks at every text, with a pause after each, when two common filters never match together", () =>
+  itWorks("pauses after every text, if two common filters never match together", () =>
     Effect.gen(function* () {
-      const { found, pauses } = yield* counted(yield* built, apart)
+      const { found, pauses } = yield* searchAndCount(yield* built, apart)
       assert.deepStrictEqual(found, [])
       assert.isAtLeast(pauses, count / 2)
     })
@@ -61,22 +60,22 @@ describe("a search with much to read", () => {
   itWorks("finds a text of 3,000 words, and pauses between them", () =>
     Effect.gen(function* () {
       const folder = yield* built
-      const { found, pauses } = yield* counted(folder, { ingredient: turned(700, ", ").toUpperCase() })
+      const { found, pauses } = yield* searchAndCount(folder, { ingredient: rotate(700, ", ").toUpperCase() })
       assert.deepStrictEqual(found, [701])
       assert.isAbove(pauses, 32)
-      const common = yield* counted(folder, { ingredient: "water, ".repeat(3000) })
+      const common = yield* searchAndCount(folder, { ingredient: "water, ".repeat(3000) })
       assert.deepStrictEqual(common.found, [])
       assert.isAbove(common.pauses, 3000)
       const others: ReadonlyArray<readonly [string, ReadonlyArray<number>]> = [
-        [turned(700, "; "), []], // its words, but with another separator
-        [`${turned(700, ", ")}, w`, []], // all of it, and more
-        [turned(700, ", ").slice(1, -1), [701]],
+        [rotate(700, "; "), []], // its words, but with another separator
+        [`${rotate(700, ", ")}, w`, []], // all of it, and more
+        [rotate(700, ", ").slice(1, -1), [701]],
         ["water, ".repeat(199), labels.filter((_, i) => i % 20 !== 0).map(({ fdc_id }) => fdc_id)],
         ["w1, w2, ".repeat(3000), []],
         ["a ".repeat(8000), []]
       ]
       for (const [ingredient, expected] of others) {
-        assert.deepStrictEqual((yield* counted(folder, { ingredient })).found, expected.slice(0, 51))
+        assert.deepStrictEqual((yield* searchAndCount(folder, { ingredient })).found, expected.slice(0, 51))
       }
     })
   )
@@ -90,7 +89,7 @@ describe("a search with much to read", () => {
       })
       const searches = Array.from({ length: 16 }, (_, i) => [
         foods.search(apart, undefined, 50),
-        foods.search({ ingredient: turned(i * 100, ", ") }, undefined, 50)
+        foods.search({ ingredient: rotate(i * 100, ", ") }, undefined, 50)
       ])
       const pages = yield* Effect.all(searches.flat(), { concurrency: "unbounded" })
       clearImmediate(next)

@@ -1,12 +1,9 @@
-/**
- * `manifest.json`: what a folder of branded foods must hold. Opening the folder fails if a file differs from the
- * manifest, so a search never answers from an incomplete folder or from files of two builds.
- */
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, writeFileSync } from "node:fs"
+/** `manifest.json`: the search never uses a folder with a file that differs from it, such as one of another build. */
+import { closeSync, fsyncSync, openSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { crc32 } from "node:zlib"
 import { Schema } from "effect"
-import { Bundle, FoodFilesDamaged } from "./files.ts"
+import { Bundle, FoodFilesDamaged, PieceFile } from "./files.ts"
 
 /** Incremented whenever the meaning of a file in the folder changes. */
 const format = 3
@@ -33,82 +30,70 @@ const SearchManifest = Schema.Struct({
   /** Read in pieces; the checksum covers a sample. */
   pieces: Schema.Record(Schema.String, Entry)
 })
+type SearchManifest = typeof SearchManifest.Type
 const Sealed = Schema.Struct({ crc32: Schema.Int, manifest: Schema.String })
 const decodeSealed = Schema.decodeUnknownOption(Schema.fromJsonString(Sealed))
 const decodeManifest = Schema.decodeUnknownOption(Schema.fromJsonString(SearchManifest))
 const decodeFormat = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ format: Schema.Int })))
 
 /** The sample: pieces of 4 kB, evenly spread, including the first and the last. */
-const sampleSize = 4096
+const sampleBytes = 4096
 const samples = 64
 
-const withFile = <A>(folder: string, name: string, use: (fd: number, size: number) => A): A => {
-  let fd: number
+const attempt = <A>(name: string, read: () => A): A => {
   try {
-    fd = openSync(join(folder, name), "r")
+    return read()
   } catch (error) {
-    throw new FoodFilesDamaged({
-      file: name,
-      reason: `cannot be read (${error instanceof Error ? error.message : error})`
-    })
-  }
-  try {
-    return use(fd, fstatSync(fd).size)
-  } finally {
-    closeSync(fd)
+    const message = error instanceof Error ? error.message : error
+    throw error instanceof FoodFilesDamaged
+      ? error
+      : new FoodFilesDamaged({ file: name, reason: `cannot be read (${message})` })
   }
 }
 
-const fill = (fd: number, into: Buffer, start: number) => {
-  let n = 0
-  for (let done = 0; done < into.length; done += n) {
-    n = readSync(fd, into, done, into.length - done, start + done)
-    if (n === 0) return done
-  }
-  return into.length
-}
-
-const sampled = (folder: string, name: string) =>
-  withFile(folder, name, (fd, size) => {
-    const piece = Buffer.alloc(Math.min(sampleSize, size))
-    let crc = 0
-    for (let i = 0; i < samples; i++) {
-      fill(fd, piece, Math.floor(((size - piece.length) * i) / (samples - 1)))
-      crc = crc32(piece, crc)
+const describePieces = (folder: string, name: string) =>
+  attempt(name, () => {
+    const file = new PieceFile(join(folder, name))
+    try {
+      const piece = Buffer.alloc(Math.min(sampleBytes, file.size))
+      let crc = 0
+      for (let i = 0; i < samples; i++) {
+        file.read(piece, Math.floor(((file.size - piece.length) * i) / (samples - 1)), piece.length)
+        crc = crc32(piece, crc)
+      }
+      return { bytes: file.size, crc32: crc }
+    } finally {
+      file.close()
     }
-    return { bytes: size, crc32: crc }
   })
 
-const whole = (folder: string, name: string) =>
-  withFile(folder, name, (fd, size) => {
-    const bytes = Buffer.allocUnsafeSlow(size)
-    fill(fd, bytes, 0)
-    return { bytes, entry: { bytes: size, crc32: crc32(bytes) } }
-  })
-
-interface Contents
-  extends Pick<typeof SearchManifest.Type, "run_id" | "foods" | "current" | "categories" | "nutrients"> {
-  readonly bundles: ReadonlyArray<string>
-  readonly pieces: ReadonlyArray<string>
+const readWhole = (folder: string, name: string) => {
+  const bytes = attempt(name, () => readFileSync(join(folder, name)))
+  return { bytes, entry: { bytes: bytes.length, crc32: crc32(bytes) } }
 }
 
 /** Writes the manifest of a folder in which all other files are complete. */
-export const writeSearchManifest = (folder: string, { bundles, pieces, ...told }: Contents) => {
+export const writeSearchManifest = (
+  folder: string,
+  contents: Omit<SearchManifest, "format" | "bundles" | "pieces">,
+  bundles: ReadonlyArray<string>,
+  pieces: ReadonlyArray<string>
+) => {
   const manifest = JSON.stringify({
     format,
-    ...told,
-    bundles: Object.fromEntries(bundles.map((name) => [name, whole(folder, name).entry])),
-    pieces: Object.fromEntries(pieces.map((name) => [name, sampled(folder, name)]))
-  } satisfies typeof SearchManifest.Type)
+    ...contents,
+    bundles: Object.fromEntries(bundles.map((name) => [name, readWhole(folder, name).entry])),
+    pieces: Object.fromEntries(pieces.map((name) => [name, describePieces(folder, name)]))
+  } satisfies SearchManifest)
   writeFileSync(join(folder, manifestFile), JSON.stringify({ crc32: crc32(manifest), manifest }), { flush: true })
   const fd = openSync(folder, "r")
   fsyncSync(fd)
   closeSync(fd)
 }
 
-export const readSearchManifest = (folder: string): typeof SearchManifest.Type => {
+export const readSearchManifest = (folder: string): SearchManifest => {
   const damaged = (reason: string) => new FoodFilesDamaged({ file: manifestFile, reason })
-  const text = whole(folder, manifestFile).bytes.toString()
+  const text = readWhole(folder, manifestFile).bytes.toString()
   const sealed = decodeSealed(text)
   if (sealed._tag === "None") throw damaged("is truncated, or is not a manifest")
   const { manifest } = sealed.value
@@ -122,7 +107,7 @@ export const readSearchManifest = (folder: string): typeof SearchManifest.Type =
   return decoded.value
 }
 
-const compare = (name: string, expected: typeof Entry.Type | undefined, actual: typeof Entry.Type) => {
+const requireSame = (name: string, expected: typeof Entry.Type | undefined, actual: typeof Entry.Type) => {
   if (expected === undefined) throw new FoodFilesDamaged({ file: name, reason: "is not in the manifest" })
   if (expected.bytes !== actual.bytes) {
     throw new FoodFilesDamaged({ file: name, reason: `has ${actual.bytes} bytes instead of ${expected.bytes}` })
@@ -132,12 +117,13 @@ const compare = (name: string, expected: typeof Entry.Type | undefined, actual: 
   }
 }
 
-export const openBundle = (folder: string, manifest: typeof SearchManifest.Type, name: string) => {
-  const { bytes, entry } = whole(folder, name)
-  compare(name, manifest.bundles[name], entry)
+export const openBundle = (folder: string, manifest: SearchManifest, name: string) => {
+  const { bytes, entry } = readWhole(folder, name)
+  requireSame(name, manifest.bundles[name], entry)
   return new Bundle(name, bytes)
 }
 
-export const checkPieces = (folder: string, manifest: typeof SearchManifest.Type) => {
-  for (const [name, expected] of Object.entries(manifest.pieces)) compare(name, expected, sampled(folder, name))
+export const checkPieces = (folder: string, manifest: SearchManifest) => {
+  for (const [name, expected] of Object.entries(manifest.pieces))
+    requireSame(name, expected, describePieces(folder, name))
 }

@@ -33,26 +33,26 @@ const names = [
 /** The reasons why opening fails, after a change to each file in turn. */
 const afterChanging = Effect.fnUntraced(function* (folder: string, change: (file: string) => void) {
   const copy = join(yield* aFolder, "copy")
-  const told: Array<string> = []
+  const reasons: Array<string> = []
   for (const name of names) {
     cpSync(folder, copy, { recursive: true })
     change(join(copy, name))
     const error = yield* Effect.flip(Effect.scoped(openFoods(copy)))
     assert.strictEqual(error._tag, "FoodFilesDamaged")
     assert.include(error.message, name)
-    told.push(error.reason)
+    reasons.push(error.reason)
     rmSync(copy, { recursive: true })
   }
-  return told
+  return reasons
 })
 
 describe("the files of branded foods", () => {
-  itWorks("are exactly these 13, without those that were only needed to write them", () =>
+  itWorks("are exactly these 13, without temporary files", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(readdirSync(yield* builtFoods(labels("gum"))).sort(), names)
     })
   )
-  itWorks("are rejected when one is missing, cut, longer, changed or from another build", () =>
+  itWorks("are rejected if one is missing, truncated, longer, changed or from another build", () =>
     Effect.gen(function* () {
       const folder = yield* builtFoods(labels("gum"))
       const other = yield* builtFoods(labels("nut"))

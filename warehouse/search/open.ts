@@ -1,81 +1,44 @@
-/** The branded foods of a generation: records by fdc_id and the search, from the files that `build.ts` wrote. */
-import { Effect, type Scope } from "effect"
+/** The branded foods of a generation: records by fdc_id and the search, from the files of `build.ts`. */
+import { Effect } from "effect"
 import { FoodFilesDamaged } from "./files.ts"
 import { textFiles } from "./indexed-columns.ts"
-import { Labels, labelFile } from "./labels.ts"
+import { labelFile, openLabels } from "./labels.ts"
 import { checkPieces, openBundle, readSearchManifest } from "./manifest.ts"
-import { RecordFile, recordFiles } from "./records.ts"
+import { openFoodRecords, recordFiles } from "./records.ts"
 import { type FoodFilters, search } from "./search.ts"
-import { TextColumn } from "./text-column.ts"
-import { inSlices } from "./time-slices.ts"
+import { openTextColumn } from "./text-column.ts"
+import { runInSlices } from "./time-slices.ts"
 
-interface FoodPage {
-  /** JSON of each record. */
-  readonly records: ReadonlyArray<string>
-  /** The last fdc_id of the page, if another page follows. */
-  readonly next: number | undefined
-}
-
-export interface Foods {
-  /** The last run that changed a label; null if there is none. */
-  readonly run_id: string | null
-  /** Number of label versions. */
-  readonly foods: number
-  /** Number of current label versions, which the search covers. */
-  readonly current: number
-  /** JSON of one label version. Takes microseconds, and reads from the page cache. */
-  readonly record: (fdcId: number) => string | undefined
-  /** JSON of the categories of current labels, in order. */
-  readonly categories: string
-  /** One page of current labels in ascending fdc_id, after `after`. Yields to other requests if it has to read much. */
-  readonly search: (filters: FoodFilters, after: number | undefined, limit: number) => Effect.Effect<FoodPage>
-}
-
-const open = (folder: string) => {
-  const manifest = readSearchManifest(folder)
-  const bundle = (name: string) => openBundle(folder, manifest, name)
-  checkPieces(folder, manifest)
-  const closing: Array<() => void> = []
-  const close = () => {
-    for (const file of closing) file()
-  }
-  const closed = <A extends { close(): void }>(opened: A) => {
-    closing.push(() => opened.close())
-    return opened
-  }
-  const column = (name: string) => closed(new TextColumn(folder, name, bundle(textFiles(name).index)))
-  try {
-    const records = closed(new RecordFile(folder, bundle(recordFiles.index), manifest.nutrients))
-    const labels = new Labels(bundle(labelFile))
-    const columns = { names: column("names"), brands: column("brands"), ingredients: column("ingredients") }
-    const counted = [labels.ids.length, ...Object.values(columns).map((texts) => texts.documents)]
-    if (records.size !== manifest.foods || counted.some((count) => count !== manifest.current)) {
-      throw new FoodFilesDamaged({ file: "manifest.json", reason: "has other counts of foods than the files" })
-    }
-    return { manifest, records, labels, columns, close }
-  } catch (error) {
-    close()
-    throw error
-  }
-}
-
-/** Opens the files of a generation's branded foods. Fails if they are not whole or do not belong together. */
-export const openFoods = Effect.fn("Foods.open")(function* (
-  folder: string
-): Effect.fn.Return<Foods, FoodFilesDamaged, Scope.Scope> {
-  const { columns, labels, manifest, records } = yield* Effect.acquireRelease(
+/** Opens the files of a generation's branded foods. Fails if one is damaged or from another build. */
+export const openFoods = Effect.fn("Foods.open")(function* (folder: string) {
+  const attempt = <A>(open: () => A) =>
     Effect.try({
-      try: () => open(folder),
+      try: open,
       catch: (error) =>
         error instanceof FoodFilesDamaged
           ? error
           : new FoodFilesDamaged({ file: folder, reason: `cannot be opened (${error})` })
-    }),
-    ({ close }) => Effect.sync(close)
-  )
+    })
+  const openFile = <A extends { close(): void }>(open: () => A) =>
+    Effect.acquireRelease(attempt(open), (file) => Effect.sync(() => file.close()))
+  const manifest = yield* attempt(() => readSearchManifest(folder))
+  yield* attempt(() => checkPieces(folder, manifest))
+  const bundle = (name: string) => openBundle(folder, manifest, name)
+  const column = (name: string) => openFile(() => openTextColumn(folder, name, bundle(textFiles(name).index)))
+  const records = yield* openFile(() => openFoodRecords(folder, bundle(recordFiles.index), manifest.nutrients))
+  const labels = yield* attempt(() => openLabels(bundle(labelFile)))
+  const columns = {
+    names: yield* column("names"),
+    brands: yield* column("brands"),
+    ingredients: yield* column("ingredients")
+  }
+  const counts = [labels.ids.length, ...Object.values(columns).map((texts) => texts.documents)]
+  if (records.size !== manifest.foods || counts.some((count) => count !== manifest.current)) {
+    return yield* new FoodFilesDamaged({ file: "manifest.json", reason: "has other food counts than the files" })
+  }
   const page = function* (filters: FoodFilters, after: number | undefined, limit: number) {
-    const found = yield* search(labels, columns, filters, after, limit + 1)
-    const ids = found.slice(0, limit).map((doc) => labels.ids[doc] ?? 0)
+    const docs = yield* search(labels, columns, filters, after, limit + 1)
+    const ids = docs.slice(0, limit).map((doc) => labels.ids[doc] ?? 0)
     const texts: Array<string> = []
     for (const id of ids) {
       const text = records.read(id)
@@ -83,14 +46,23 @@ export const openFoods = Effect.fn("Foods.open")(function* (
       texts.push(text)
       yield
     }
-    return { records: texts, next: found.length > limit ? ids.at(-1) : undefined }
+    return { records: texts, next: docs.length > limit ? ids.at(-1) : undefined }
   }
   return {
+    /** The last run that changed a label; null if there is none. */
     run_id: manifest.run_id,
+    /** Number of label versions. */
     foods: manifest.foods,
+    /** Number of current label versions, which the search covers. */
     current: manifest.current,
+    /** JSON of the categories of current labels, in order. */
     categories: manifest.categories,
-    record: (fdcId) => records.read(fdcId),
-    search: (filters, after, limit) => inSlices(() => page(filters, after, limit))
+    /** JSON of one label version. Takes microseconds, if the page cache has it. */
+    record: (fdcId: number) => records.read(fdcId),
+    /** A page of current labels as JSON, in ascending fdc_id; `next` is its last fdc_id if another page follows. */
+    search: (filters: FoodFilters, after: number | undefined, limit: number) =>
+      runInSlices(() => page(filters, after, limit))
   }
 })
+
+export type Foods = Effect.Success<ReturnType<typeof openFoods>>

@@ -1,23 +1,20 @@
 /**
- * Posting lists: for each term the numbers of the documents that contain it, ascending, as varints of their
- * differences. Terms in more than `common` documents get no list: they would restrict nothing, and they make up most
- * occurrences.
- *
- * Lists are built in runs of several million occurrences, each sorted by counting. Appending each occurrence directly
- * to its list takes five times as long, because each append would miss the processor's cache.
+ * Posting lists: for each term the documents that contain it, ascending, as varints of their differences. Terms in more
+ * than `maxListed` documents, which are most occurrences, get no list: it would restrict little. Lists are built in runs
+ * of several million occurrences, each sorted by counting: appending directly takes five times as long (cache misses).
  */
-import { type FileWriter, type Places, placesFor } from "./files.ts"
+import { type FileWriter, makePlaces, type Places } from "./files.ts"
 
-const maxInRun = 2 ** 22
+const maxRunLength = 2 ** 22
 
 interface Run {
   readonly bytes: Uint8Array
-  /** Where the bytes of each term begin, and the end. Terms first seen after this run have no entry. */
+  /** Start of each term's bytes, and the end. Terms first seen after this run have no entry. */
   readonly starts: Uint32Array
 }
 
 export class PostingsBuilder {
-  readonly #common: number
+  readonly #maxListed: number
   readonly #runs: Array<Run> = []
   // The occurrences of the current run.
   readonly #terms: Uint32Array
@@ -25,14 +22,14 @@ export class PostingsBuilder {
   readonly #sorted: Uint32Array
   #collected = 0
   /** Per term, for the runs sorted so far. */
-  #counts: Uint32Array
-  #lastDocs: Int32Array
+  #counts: Uint32Array<ArrayBuffer>
+  #lastDocs: Int32Array<ArrayBuffer>
   #size: number
 
   /** `terms` is the number of terms known in advance. */
-  constructor(common: number, documents: number, terms: number) {
-    const length = Math.min(maxInRun, 1024 + documents * 64)
-    this.#common = common
+  constructor(maxListed: number, documents: number, terms: number) {
+    const length = Math.min(maxRunLength, 1024 + documents * 64)
+    this.#maxListed = maxListed
     this.#terms = new Uint32Array(length)
     this.#docs = new Uint32Array(length)
     this.#sorted = new Uint32Array(length)
@@ -44,26 +41,26 @@ export class PostingsBuilder {
   /** Records that a document has a term. Documents must be added in ascending order. */
   add(term: number, doc: number) {
     if (term >= this.#size) this.#grow(term)
-    if ((this.#counts[term] ?? 0) > this.#common) return // known to be common
+    if ((this.#counts[term] ?? 0) > this.#maxListed) return // known to be common
     if (this.#collected === this.#terms.length) this.#endRun()
     this.#terms[this.#collected] = term
     this.#docs[this.#collected++] = doc
   }
 
-  /** Writes the lists of the terms in the given order. `places` holds the offset of each list, and the end. */
+  /** Writes the lists of the terms in the given order. `places` has the offset of each list, and the end. */
   write(writer: FileWriter, order: Uint32Array): { readonly docs: Uint32Array; readonly places: Places } {
     this.#endRun()
     const ends = new Float64Array(order.length + 1)
     ends[0] = writer.size
     order.forEach((term, i) => {
-      if ((this.#counts[term] ?? 0) <= this.#common) {
+      if ((this.#counts[term] ?? 0) <= this.#maxListed) {
         for (const { bytes, starts } of this.#runs) {
           if (term + 1 < starts.length) writer.write(bytes, starts[term], starts[term + 1])
         }
       }
       ends[i + 1] = writer.size
     })
-    const places = placesFor(writer.size, ends.length)
+    const places = makePlaces(writer.size, ends.length)
     places.set(ends)
     return { docs: order.map((term) => this.#counts[term] ?? 0), places }
   }
@@ -88,7 +85,7 @@ export class PostingsBuilder {
     this.#collected = 0
   }
 
-  /** `ends` holds the end of each term among the sorted documents. */
+  /** `ends` has the end of each term among the sorted documents. */
   #encode(ends: Uint32Array): Run {
     let bytes = new Uint8Array(this.#collected * 2 + 16)
     const starts = new Uint32Array(this.#size + 1)
@@ -100,7 +97,7 @@ export class PostingsBuilder {
       if (i === end) continue
       let count = this.#counts[term] ?? 0
       let last = this.#lastDocs[term] ?? -1
-      if (length + (end - i) * 5 > bytes.length) bytes = enlarged(bytes, length + (end - i) * 5)
+      if (length + (end - i) * 5 > bytes.length) bytes = enlarge(bytes, length + (end - i) * 5)
       for (; i < end; i++) {
         const doc = this.#sorted[i] ?? 0
         if (doc === last) continue
@@ -112,7 +109,7 @@ export class PostingsBuilder {
       }
       this.#counts[term] = count
       this.#lastDocs[term] = last
-      if (count > this.#common) length = starts[term] ?? 0
+      if (count > this.#maxListed) length = starts[term] ?? 0
     }
     starts[this.#size] = length
     return { bytes: bytes.slice(0, length), starts }
@@ -122,20 +119,14 @@ export class PostingsBuilder {
     this.#size = term + 1
     if (this.#size <= this.#counts.length) return
     const before = this.#counts.length
-    const counts = new Uint32Array(this.#size * 2)
-    const lastDocs = new Int32Array(this.#size * 2).fill(-1, before)
-    counts.set(this.#counts)
-    lastDocs.set(this.#lastDocs)
-    this.#counts = counts
-    this.#lastDocs = lastDocs
+    const bytes = this.#size * 2 * Uint32Array.BYTES_PER_ELEMENT
+    this.#counts = new Uint32Array(this.#counts.buffer.transfer(bytes))
+    this.#lastDocs = new Int32Array(this.#lastDocs.buffer.transfer(bytes)).fill(-1, before)
   }
 }
 
-const enlarged = (bytes: Uint8Array, least: number) => {
-  const larger = new Uint8Array(Math.max(least, bytes.length * 2))
-  larger.set(bytes)
-  return larger
-}
+const enlarge = (bytes: Uint8Array<ArrayBuffer>, minLength: number) =>
+  new Uint8Array(bytes.buffer.transfer(Math.max(minLength, bytes.length * 2)))
 
 /** Decodes the list between two offsets into `into`, from `at` on. Returns the count of numbers written. */
 export const decodePostings = (bytes: Uint8Array, from: number, to: number, into: Uint32Array, at: number) => {

@@ -16,7 +16,7 @@ import { indexRecords, recordFiles } from "./records.ts"
 const isRecord = Schema.decodeUnknownSync(BrandedFood, { onExcessProperty: "error" })
 const nutrients = "(1003, '203', 'Protein', 'g'), (1008, '208', 'Energy \"kcal\"', 'kcal'), (1093, null, null, null)"
 
-const opened = Effect.fnUntraced(function* (foods: ReadonlyArray<Food>) {
+const openDatabase = Effect.fnUntraced(function* (foods: ReadonlyArray<Food>) {
   const folder = yield* aFolder
   const db = yield* aDatabase(folder, foods, { dataSet: brandedFood, nutrients })
   yield* buildFoods(db, join(folder, "foods"))
@@ -58,9 +58,9 @@ const full = {
 }
 
 describe("the record of a label version", () => {
-  itWorks("has every field, in the order of the schema, even if nothing is stated", () =>
+  itWorks("has every field in the order of the schema, even if the label states nothing", () =>
     Effect.gen(function* () {
-      const { foods } = yield* opened([{ fdc_id: 7 }, { fdc_id: 3, is_current: false }])
+      const { foods } = yield* openDatabase([{ fdc_id: 7 }, { fdc_id: 3, is_current: false }])
       const record = foods.record(7) ?? ""
       assert.strictEqual(record, JSON.stringify({ id: brandedFoodId(7), fdc_id: 7, ...bare }))
       assert.deepStrictEqual(Object.keys(JSON.parse(record)), Object.keys(BrandedFood.fields))
@@ -68,7 +68,7 @@ describe("the record of a label version", () => {
       assert.deepStrictEqual([2, 8, -7, 7.5, Number.NaN].map(foods.record), Array(5).fill(undefined))
     })
   )
-  itWorks("states what the label states, with nutrients by name and nutrition per serving", () =>
+  itWorks("has the values of the label, with nutrients by name and nutrition per serving", () =>
     Effect.gen(function* () {
       const stated = [
         { nutrient_id: 1003, amount: 7.14 },
@@ -77,7 +77,7 @@ describe("the record of a label version", () => {
         { nutrient_id: 9999, amount: 0.000001 },
         { nutrient_id: 1003, amount: 10 }
       ]
-      const { foods } = yield* opened([{ ...full, fdc_id: 2147483647, nutrients: stated }])
+      const { foods } = yield* openDatabase([{ ...full, fdc_id: 2147483647, nutrients: stated }])
       const record = JSON.parse(foods.record(2147483647) ?? "")
       isRecord(record)
       assert.deepStrictEqual(record, {
@@ -99,34 +99,36 @@ describe("the record of a label version", () => {
 })
 
 describe("lines of records", () => {
-  const refusedFor = Effect.fnUntraced(function* (lines: ReadonlyArray<string>) {
+  const indexLines = Effect.fnUntraced(function* (lines: ReadonlyArray<string>) {
     const folder = yield* aFolder
     writeFileSync(join(folder, recordFiles.lines), lines.map((line) => `${line}\trest\n`).join(""))
     return yield* Effect.flip(Effect.try({ try: () => indexRecords(folder, lines.length), catch: String }))
   })
-  itWorks("are rejected when one does not begin with an fdc_id", () =>
+  itWorks("are rejected if one does not begin with an fdc_id", () =>
     Effect.gen(function* () {
       for (const id of ["-5", "", "1.5", "1e3", " 7", "x", "2147483648", "99999999999999999999"]) {
-        const told = yield* refusedFor(["3", id, "1"])
-        assert.include(told, `records.tsv has "${id}" in line 2 where an fdc_id of 0 to 2147483647 should be`)
+        const error = yield* indexLines(["3", id, "1"])
+        assert.include(error, `records.tsv has "${id}" in line 2 where an fdc_id of 0 to 2147483647 should be`)
       }
     })
   )
-  itWorks("are rejected when two have the same fdc_id", () =>
+  itWorks("are rejected if two have the same fdc_id", () =>
     Effect.gen(function* () {
-      assert.include(yield* refusedFor(["3", "2147483647", "1", "3"]), "records.tsv has several lines for the fdc_id 3")
+      assert.include(yield* indexLines(["3", "2147483647", "1", "3"]), "records.tsv has several lines for the fdc_id 3")
     })
   )
   for (const requestsWait of [false, true]) {
-    itWorks(`end the build without a manifest when they are rejected, ${requestsWait ? "in threads" : "at once"}`, () =>
-      Effect.gen(function* () {
-        const folder = yield* aFolder
-        const db = yield* aDatabase(folder, [{ fdc_id: 1 }, { fdc_id: -5 }])
-        const error = yield* Effect.flip(buildFoods(db, join(folder, "foods"), { requestsWait }))
-        assert.strictEqual(error._tag, "FoodFilesNotWritten")
-        assert.include(error.message, 'while indexing them: records.tsv has "-5" in line')
-        assert.isFalse(existsSync(join(folder, "foods", "manifest.json")))
-      })
+    itWorks(
+      `end the build without a manifest if they are rejected, ${requestsWait ? "in threads" : "in this thread"}`,
+      () =>
+        Effect.gen(function* () {
+          const folder = yield* aFolder
+          const db = yield* aDatabase(folder, [{ fdc_id: 1 }, { fdc_id: -5 }])
+          const error = yield* Effect.flip(buildFoods(db, join(folder, "foods"), { requestsWait }))
+          assert.strictEqual(error._tag, "FoodFilesNotWritten")
+          assert.include(error.message, 'while indexing them: records.tsv has "-5" in line')
+          assert.isFalse(existsSync(join(folder, "foods", "manifest.json")))
+        })
     )
   }
 })
@@ -136,7 +138,7 @@ const decimal = (largest: number) =>
 const ids = [
   1008, 2047, 2048, 1004, 1258, 1257, 1253, 1093, 1005, 1079, 2000, 1063, 1235, 1003, 1087, 1089, 1092, 1114, 1110
 ]
-const labelled = fc.record({
+const label = fc.record({
   serving_size: fc.option(
     decimal(5000).filter((size) => size > 0),
     { freq: 8 }
@@ -158,9 +160,9 @@ describe("nutrition per serving", () => {
   itWorks("is the same in a record as in the view", () =>
     Effect.gen(function* () {
       const labels = fc
-        .sample(labelled, { numRuns: 1500, seed: 11 })
+        .sample(label, { numRuns: 1500, seed: 11 })
         .map(({ own, ...stated }, i) => ({ ...stated, ...own, fdc_id: i + 1 }))
-      const { db, foods } = yield* opened(labels)
+      const { db, foods } = yield* openDatabase(labels)
       const rows = yield* db.rows("from branded_food.nutrition")
       const expected = new Map(rows.map(({ fdc_id, ...amounts }) => [Number(fdc_id), amounts]))
       let stated = 0

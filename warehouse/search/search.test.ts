@@ -3,7 +3,7 @@ import { itWorks } from "@larder/test/support/it-works.ts"
 import { builtFoods, type Food } from "@larder/test/support/warehouse/food-files.ts"
 import { Effect } from "effect"
 import fc from "fast-check"
-import { numbersOfBarcode } from "./barcodes.ts"
+import { parseBarcode } from "./barcodes.ts"
 import { type Foods, openFoods } from "./open.ts"
 import type { FoodFilters } from "./search.ts"
 
@@ -71,7 +71,7 @@ const labels = (count: number): ReadonlyArray<Label> =>
 const contains = (field: string | null, text: string | undefined) =>
   !text || (text.isWellFormed() && (field?.toLowerCase().includes(text.toLowerCase()) ?? false))
 const isBarcode = (upc: string | null, text: string | undefined) =>
-  !text || numbersOfBarcode(text).some((number) => upc !== null && numbersOfBarcode(upc).includes(number))
+  !text || parseBarcode(text).some((number) => upc !== null && parseBarcode(upc).includes(number))
 
 /** What the search must find, by a check of every label. */
 const scan = (all: ReadonlyArray<Label>, filters: FoodFilters) =>
@@ -141,7 +141,7 @@ const filterText = (texts: ReadonlyArray<string>) =>
   )
 
 describe("the search of branded foods", () => {
-  itWorks("finds page by page exactly what a scan of all labels finds", () =>
+  itWorks("finds the same as a scan of all labels, page by page", () =>
     Effect.gen(function* () {
       const all = labels(700)
       const foods = yield* openFoods(yield* builtFoods(all))

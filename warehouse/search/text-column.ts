@@ -1,32 +1,33 @@
-/**
- * One text column of the search: which documents may contain a text, from the index, and which do, from their texts.
- */
+/** One text column of the search: documents that may contain a text, by the index, and those that do, by their texts. */
 import { join } from "node:path"
-import { type Bundle, PieceFile, type Places } from "./files.ts"
-import { commonFrom, textFiles } from "./indexed-columns.ts"
-import { ascendingOnce, intersection } from "./lists.ts"
+import { type Bundle, PieceFile } from "./files.ts"
+import { maxListedDocuments, textFiles } from "./indexed-columns.ts"
+import { findFirst, intersection, sortUnique } from "./lists.ts"
 import { decodePostings } from "./postings.ts"
-import { cut, edgeLength, endOfWord, hashOf, junction, nearest, startOfWord, type Token } from "./tokenizer.ts"
-import { Vocabulary } from "./vocabulary.ts"
+import {
+  edgeLength,
+  endOfWord,
+  hashJunction,
+  hashToken,
+  nearestByte,
+  startOfWord,
+  type Token,
+  tokenize
+} from "./tokenizer.ts"
+import { makeVocabulary } from "./vocabulary.ts"
 
-/**
- * Maximum tokens of a term. A filter that more tokens contain matches so many texts that reading them from the first on
- * soon fills a page.
- */
+/** Maximum tokens of a term. A filter that more tokens contain matches so many texts that a page soon fills. */
 const maxTokens = 4096
 
-/**
- * Maximum terms whose lists are read. A few terms restrict as much as thousands, and the URL of a filter has room for
- * thousands.
- */
+/** Maximum terms whose lists are read. A few restrict as much as the thousands that fit into a URL. */
 const maxLists = 32
 
-/** Number of tokens, or of lists of one term, that are processed without a pause. */
-const withoutPause = 128
+/** Tokens, or lists of one term, that are processed between pauses. */
+const itemsPerPause = 128
 
 /** Bytes per read: around one text or list, and when all texts are read. */
-const near = 16 * 2 ** 10
-const block = 256 * 2 ** 10
+const nearBytes = 16 * 2 ** 10
+const blockBytes = 256 * 2 ** 10
 
 interface Term {
   /** Documents that have the term. A document with several of its tokens counts once per token. */
@@ -35,75 +36,53 @@ interface Term {
   readonly lists: ReadonlyArray<readonly [number, number]>
 }
 
-export class TextColumn {
-  readonly documents: number
-  readonly #common: number
-  readonly #texts: PieceFile
-  readonly #postings: PieceFile
-  readonly #starts: Places
-  readonly #vocabulary: Vocabulary
-  readonly #tokenDocs: Uint32Array
-  readonly #tokenPlaces: Places
-  readonly #junctionDocs: Uint32Array
-  readonly #junctionPlaces: Places
-  // The texts that were read last: bytes `#windowStart` to `#windowEnd` of the file.
-  #window = Buffer.allocUnsafeSlow(block)
-  #windowStart = 0
-  #windowEnd = 0
-  #list = Buffer.allocUnsafeSlow(near)
+export type TextColumn = ReturnType<typeof openTextColumn>
 
-  constructor(folder: string, column: string, index: Bundle) {
-    const files = textFiles(column)
-    this.#starts = index.places("textStarts")
-    this.documents = this.#starts.length - 1
-    this.#common = commonFrom(this.documents)
-    this.#vocabulary = new Vocabulary(index.bytes("vocabulary"), index.naturals("tokenStarts"))
-    this.#tokenDocs = index.naturals("tokenDocs")
-    this.#tokenPlaces = index.places("tokenPlaces")
-    this.#junctionDocs = index.naturals("junctionDocs")
-    this.#junctionPlaces = index.places("junctionPlaces")
-    this.#texts = new PieceFile(join(folder, files.texts))
-    this.#postings = new PieceFile(join(folder, files.postings))
+export const openTextColumn = (folder: string, column: string, index: Bundle) => {
+  const files = textFiles(column)
+  const starts = index.places("textStarts")
+  const documents = starts.length - 1
+  const common = maxListedDocuments(documents)
+  const vocabulary = makeVocabulary(index.bytes("vocabulary"), index.naturals("tokenStarts"))
+  const tokenDocs = index.naturals("tokenDocs")
+  const tokenPlaces = index.places("tokenPlaces")
+  const junctionDocs = index.naturals("junctionDocs")
+  const junctionPlaces = index.places("junctionPlaces")
+  const texts = new PieceFile(join(folder, files.texts))
+  const postings = new PieceFile(join(folder, files.postings))
+  // The texts that were read last: bytes `windowStart` to `windowEnd` of the file.
+  let window = Buffer.allocUnsafeSlow(blockBytes)
+  let windowStart = 0
+  let windowEnd = 0
+  let listBuffer = Buffer.allocUnsafeSlow(nearBytes)
+
+  const contains = (doc: number, text: Buffer) => {
+    const at = load(doc, nearBytes) - windowStart
+    const end = textEnd(doc) - windowStart
+    return window.subarray(at, end).includes(text)
   }
 
-  close() {
-    this.#texts.close()
-    this.#postings.close()
-  }
-
-  contains(doc: number, text: Buffer): boolean {
-    const at = this.#load(doc, near) - this.#windowStart
-    const end = this.#end(doc) - this.#windowStart
-    return this.#window.subarray(at, end).includes(text)
-  }
-
-  /**
-   * The first document from `doc` on that contains the text, if the next block of texts has one. Otherwise `{ next }`:
-   * the document at which to continue.
-   */
-  find(doc: number, text: Buffer): { readonly found: number } | { readonly next: number } {
-    const at = this.#load(doc, block) - this.#windowStart
-    const last = this.#lastInWindow(doc)
-    const hit = this.#window.subarray(0, this.#end(last) - this.#windowStart).indexOf(text, at)
+  /** The first document from `doc` on that contains the text, if it is in the next block of texts. */
+  const find = (doc: number, text: Buffer): { readonly found: number } | { readonly next: number } => {
+    const at = load(doc, blockBytes) - windowStart
+    const last = lastInWindow(doc)
+    const hit = window.subarray(0, textEnd(last) - windowStart).indexOf(text, at)
     if (hit < 0) return { next: last + 1 }
-    return { found: this.#docAt(this.#windowStart + hit, doc, last) }
+    return { found: docAt(windowStart + hit, doc, last) }
   }
 
-  /**
-   * A superset of the documents that contain the text, ascending; undefined if they are too many for a list. A yield is
-   * a pause: between two yields it reads one term, or a part of a long one.
-   */
-  *candidates(text: Buffer): Generator<void, Uint32Array | undefined> {
+  /** A superset of the documents with the text, ascending; undefined if they are too many. A yield is a pause. */
+  function* candidates(text: Buffer): Generator<void, Uint32Array | undefined> {
     let fewest: Uint32Array | undefined
     const read = new Set<number>()
-    for (const term of this.#termsOf(text)) {
+    for (const term of findTerms(text)) {
       yield
       if (term === undefined) continue
       if (term.docs === 0) return new Uint32Array()
       const place = term.lists[0]?.[0] ?? 0
       if (term.lists.length === 1 && read.has(place)) continue // the same word again
       if (fewest === undefined || term.docs < fewest.length * 8) {
-        const docs = yield* this.#read(term)
+        const docs = yield* readLists(term)
         fewest = fewest === undefined ? docs : intersection(fewest, docs)
         read.add(place)
       }
@@ -113,146 +92,118 @@ export class TextColumn {
     return fewest
   }
 
-  /**
-   * The terms that every text containing this one has, the cheapest to find first. Undefined is a pause, or a term that
-   * is too common.
-   */
-  *#termsOf(text: Buffer): Generator<Term | undefined> {
-    const tokens = cut(text)
+  /** The terms of every text that contains this one, the cheapest first. Undefined is a pause, or a common term. */
+  function* findTerms(text: Buffer): Generator<Term | undefined> {
+    const tokens = tokenize(text)
     const [first] = tokens
     if (first === undefined) return
-    if (tokens.length === 1) return yield yield* this.#unlessCommon(text, "anywhere")
+    if (tokens.length === 1) return yield yield* findUnlessCommon(text, "anywhere")
     const last = tokens.length - 1
     for (const [i, token] of tokens.entries()) {
       const right = tokens[i + 2]
       if (token.isWord && right !== undefined) {
-        yield this.#junction(text, token, right, { opens: i === 0, closes: i + 2 === last })
+        yield findJunction(text, token, right, { opens: i === 0, closes: i + 2 === last })
       }
-      if (i > 0 && i < last) yield this.#exactly(text.subarray(token.from, token.to))
+      if (i > 0 && i < last) yield findExactTerm(text.subarray(token.from, token.to))
     }
     const end = tokens[last] ?? first
-    yield yield* this.#beginning(text.subarray(end.from, end.to))
-    yield yield* this.#unlessCommon(text.subarray(first.from, first.to), "end")
+    const { from, to } = vocabulary.beginningWith(text.subarray(end.from, end.to))
+    yield yield* collectTokens(range(from, to))
+    yield yield* findUnlessCommon(text.subarray(first.from, first.to), "end")
   }
 
-  /**
-   * A word at the edge of the filter may continue beyond it. If fewer than three of its bytes are known, only the
-   * nearest byte of each word is looked up.
-   */
-  #junction(text: Buffer, left: Token, right: Token, edge: { opens: boolean; closes: boolean }) {
+  /** A word at the edge of the filter may continue. If fewer than three of its bytes are known, only the nearest is used. */
+  const findJunction = (text: Buffer, left: Token, right: Token, edge: { opens: boolean; closes: boolean }) => {
     const opens = edge.opens && left.to - left.from < edgeLength
     const closes = edge.closes && right.to - right.from < edgeLength
-    const known = opens || closes ? nearest : (edge: number) => edge
-    const hash = junction(
+    const known = opens || closes ? nearestByte : (edge: number) => edge
+    const hash = hashJunction(
       known(endOfWord(text, left.from, left.to)),
-      hashOf(text, left.to, right.from),
+      hashToken(text, left.to, right.from),
       known(startOfWord(text, right.from, right.to))
     )
-    const bucket = hash & (this.#junctionDocs.length - 1)
-    const docs = this.#junctionDocs[bucket] ?? 0
-    if (docs > this.#common) return undefined
-    return { docs, lists: [[this.#junctionPlaces[bucket] ?? 0, this.#junctionPlaces[bucket + 1] ?? 0] as const] }
+    const bucket = hash & (junctionDocs.length - 1)
+    const docs = junctionDocs[bucket] ?? 0
+    if (docs > common) return undefined
+    return { docs, lists: [[junctionPlaces[bucket] ?? 0, junctionPlaces[bucket + 1] ?? 0] as const] }
   }
 
-  #exactly(text: Buffer): Term | undefined {
-    const token = this.#vocabulary.exactly(text)
+  const findExactTerm = (text: Buffer): Term | undefined => {
+    const token = vocabulary.exactly(text)
     if (token === undefined) return { docs: 0, lists: [] }
-    const docs = this.#tokenDocs[token] ?? 0
-    return docs > this.#common ? undefined : { docs, lists: [this.#listOf(token)] }
+    const docs = tokenDocs[token] ?? 0
+    return docs > common ? undefined : { docs, lists: [listOf(token)] }
   }
 
-  #beginning(text: Buffer) {
-    const { from, to } = this.#vocabulary.beginningWith(text)
-    return this.#term(range(from, to))
-  }
-
-  /** Checks first whether the text itself is a common token: then the vocabulary need not be scanned. */
-  *#unlessCommon(text: Buffer, where: "anywhere" | "end") {
-    return this.#exactly(text) === undefined ? undefined : yield* this.#term(this.#vocabulary.containing(text, where))
+  /** If the text itself is a common token, the vocabulary need not be scanned. */
+  function* findUnlessCommon(text: Buffer, where: "anywhere" | "end") {
+    return findExactTerm(text) === undefined ? undefined : yield* collectTokens(vocabulary.containing(text, where))
   }
 
   /** A term of several tokens; undefined among them is a pause. */
-  *#term(tokens: Iterable<number | undefined>): Generator<undefined, Term | undefined> {
+  function* collectTokens(tokens: Iterable<number | undefined>): Generator<undefined, Term | undefined> {
     let docs = 0
     const lists: Array<readonly [number, number]> = []
     for (const token of tokens) {
-      if (token === undefined || lists.length % withoutPause === withoutPause - 1) yield
+      if (token === undefined || lists.length % itemsPerPause === itemsPerPause - 1) yield
       if (token === undefined) continue
-      docs += this.#tokenDocs[token] ?? 0
-      if (docs > this.#common || lists.length === maxTokens) return undefined
-      lists.push(this.#listOf(token))
+      docs += tokenDocs[token] ?? 0
+      if (docs > common || lists.length === maxTokens) return undefined
+      lists.push(listOf(token))
     }
     return { docs, lists }
   }
 
-  #listOf(token: number) {
-    return [this.#tokenPlaces[token] ?? 0, this.#tokenPlaces[token + 1] ?? 0] as const
-  }
+  const listOf = (token: number) => [tokenPlaces[token] ?? 0, tokenPlaces[token + 1] ?? 0] as const
 
-  *#read({ docs, lists }: Term): Generator<void, Uint32Array> {
-    const found = new Uint32Array(docs)
+  function* readLists({ docs, lists }: Term): Generator<void, Uint32Array> {
+    const all = new Uint32Array(docs)
     let n = 0
-    let start = 0 // `start` and `end` delimit what the buffer holds: many lists are adjacent
+    let start = 0 // `start` and `end` delimit the contents of the buffer: many lists are adjacent
     let end = 0
     for (const [i, [from, to]] of lists.entries()) {
-      if (i % withoutPause === withoutPause - 1) {
+      if (i % itemsPerPause === itemsPerPause - 1) {
         yield
         end = 0 // other searches have used the buffer
       }
       if (to > end) {
-        if (to - from > this.#list.length) this.#list = Buffer.allocUnsafeSlow((to - from) * 2)
+        if (to - from > listBuffer.length) listBuffer = Buffer.allocUnsafeSlow((to - from) * 2)
         start = from
-        end = lists.length === 1 ? to : Math.min(Math.max(to, from + near), this.#postings.size)
-        this.#postings.read(this.#list, start, end - start)
+        end = lists.length === 1 ? to : Math.min(Math.max(to, from + nearBytes), postings.size)
+        postings.read(listBuffer, start, end - start)
       }
-      n += decodePostings(this.#list, from - start, to - start, found, n)
+      n += decodePostings(listBuffer, from - start, to - start, all, n)
     }
-    return lists.length > 1 ? ascendingOnce(found, this.documents) : found
+    return lists.length > 1 ? sortUnique(all, documents) : all
   }
 
-  #end(doc: number) {
-    return (this.#starts[doc + 1] ?? 0) - 1
-  }
+  const textEnd = (doc: number) => (starts[doc + 1] ?? 0) - 1
 
-  /**
-   * Ensures that the window holds a document's text, and returns its start. If the text must be read, reads at least
-   * `wished` bytes, as far as the file has them.
-   */
-  #load(doc: number, wished: number) {
-    const start = this.#starts[doc] ?? 0
-    const end = this.#end(doc)
-    if (start >= this.#windowStart && end < this.#windowEnd) return start
-    const length = Math.min(Math.max(wished, end + 1 - start), this.#texts.size - start)
-    if (length > this.#window.length) this.#window = Buffer.allocUnsafeSlow(length)
-    this.#windowEnd = 0 // empty if the read fails
-    this.#texts.read(this.#window, start, length)
-    this.#windowStart = start
-    this.#windowEnd = start + length
+  /** Ensures that the window contains a document's text, and returns its start. Reads `minBytes`, if the file has them. */
+  const load = (doc: number, minBytes: number) => {
+    const start = starts[doc] ?? 0
+    const end = textEnd(doc)
+    if (start >= windowStart && end < windowEnd) return start
+    const length = Math.min(Math.max(minBytes, end + 1 - start), texts.size - start)
+    if (length > window.length) window = Buffer.allocUnsafeSlow(length)
+    windowEnd = 0 // empty if the read fails
+    texts.read(window, start, length)
+    windowStart = start
+    windowEnd = start + length
     return start
   }
 
   /** The last document from `doc` on whose text is entirely in the window. */
-  #lastInWindow(doc: number) {
-    let low = doc
-    let high = this.documents - 1
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1
-      if (this.#end(middle) < this.#windowEnd) low = middle
-      else high = middle - 1
-    }
-    return low
-  }
+  const lastInWindow = (doc: number) => findFirst(doc + 1, documents, (next) => textEnd(next) >= windowEnd) - 1
 
-  #docAt(place: number, from: number, to: number) {
-    let low = from
-    let high = to
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1
-      if ((this.#starts[middle] ?? 0) <= place) low = middle
-      else high = middle - 1
-    }
-    return low
+  const docAt = (place: number, from: number, to: number) =>
+    findFirst(from + 1, to + 1, (doc) => (starts[doc] ?? 0) > place) - 1
+
+  const close = () => {
+    texts.close()
+    postings.close()
   }
+  return { documents, contains, find, candidates, close }
 }
 
 function* range(from: number, to: number) {

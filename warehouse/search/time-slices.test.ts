@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, vi } from "@effect/vitest"
 import { itWorks } from "@larder/test/support/it-works.ts"
 import { Effect, Fiber } from "effect"
-import { inSlices } from "./time-slices.ts"
+import { runInSlices } from "./time-slices.ts"
 
 /** Only the steps advance this clock: on a busy machine, a step may take any time. */
 let now = 0
@@ -48,24 +48,24 @@ describe("reading in slices", () => {
         done[reader] = (done[reader] ?? 0) + 1
         ahead.push(Math.max(...done) - Math.min(...done))
       }
-      const readers = done.map((_, reader) => inSlices(() => steps(15, each(reader))))
+      const readers = done.map((_, reader) => runInSlices(() => steps(15, each(reader))))
       const { result, turns } = yield* turnsDuring(Effect.all(readers, { concurrency: "unbounded" }))
       assert.deepStrictEqual(result, Array(16).fill(15))
       assert.isAtLeast(turns, (16 * 15) / 4 - 1) // with a slice for each reader, it would be four
       assert.isAtMost(Math.max(...ahead), 10) // two slices: no reader is served first
     })
   )
-  itWorks("does not wait when the first slice is enough", () =>
+  itWorks("does not wait if the first slice is enough", () =>
     Effect.sync(() => {
-      assert.strictEqual(Effect.runSync(inSlices(() => steps(1, () => undefined))), 1)
+      assert.strictEqual(Effect.runSync(runInSlices(() => steps(1, () => undefined))), 1)
     })
   )
-  itWorks("lets a short reading that begins later end before longer ones", () =>
+  itWorks("lets a short read that begins later end before longer ones", () =>
     Effect.gen(function* () {
       const ended: Array<string> = []
       const named = (name: string, count: number) =>
         Effect.tap(
-          inSlices(() => steps(count, () => undefined)),
+          runInSlices(() => steps(count, () => undefined)),
           () => Effect.sync(() => ended.push(name))
         )
       const long = yield* Effect.forkChild(
@@ -77,26 +77,26 @@ describe("reading in slices", () => {
       assert.deepStrictEqual(ended, ["short", "long", "longer"])
     })
   )
-  itWorks("stops when its caller is interrupted", () =>
+  itWorks("stops if its caller is interrupted", () =>
     Effect.gen(function* () {
       let taken = 0
-      const fiber = yield* Effect.forkChild(inSlices(() => steps(10_000, () => taken++)))
+      const fiber = yield* Effect.forkChild(runInSlices(() => steps(10_000, () => taken++)))
       yield* oneTurn
       yield* Fiber.interrupt(fiber)
       const before = taken
-      yield* inSlices(() => steps(20, () => undefined))
+      yield* runInSlices(() => steps(20, () => undefined))
       assert.isAbove(before, 0)
       assert.strictEqual(taken, before)
     })
   )
-  itWorks("fails with the error of a step, and continues the other readings", () =>
+  itWorks("fails with the error of a step, and continues the other reads", () =>
     Effect.gen(function* () {
-      const failing = inSlices(() =>
+      const failing = runInSlices(() =>
         steps(10, () => {
           throw new Error("the file ends")
         })
       )
-      const [failed, other] = yield* Effect.all([Effect.exit(failing), inSlices(() => steps(10, () => undefined))], {
+      const [failed, other] = yield* Effect.all([Effect.exit(failing), runInSlices(() => steps(10, () => undefined))], {
         concurrency: "unbounded"
       })
       assert.include(String(failed), "the file ends")

@@ -1,84 +1,59 @@
-/**
- * Runs long reads on the event loop in time slices. All reads of the process share one slice per turn of the event
- * loop, round-robin, so a hundred long searches block the loop no longer than one does.
- */
+/** Runs long reads in time slices. All reads of the process share one slice per turn of the event loop, round-robin. */
 import { Effect } from "effect"
 
 /** How long searches may block the event loop per turn, in ms. */
 const slice = 4
-/** Minimum share of the slice for waiting reads, in ms, even if new reads keep arriving. */
-const leastForWaiting = 1
+/** Minimum part of the slice for waiting reads, in ms, even if new reads keep arriving. */
+const minForWaiting = 1
 
-interface Reading {
-  /** Runs one step. Returns true if it was the last. */
-  readonly step: () => boolean
-  readonly end: () => void
-  readonly fail: (error: unknown) => void
-}
-
-/** In round-robin order. */
-const waiting = new Set<Reading>()
+/** In round-robin order. Each runs at least one step of its read, until it ends or the slice is used up. */
+const waiting = new Set<() => void>()
 /** Time used in the current turn of the event loop, in ms. */
 let spent = 0
 let isTurnPlanned = false
 
-/** Runs a read until it ends or the slice is used up: at least one step. */
-const advance = (reading: Reading) => {
-  const began = performance.now()
-  const latest = began + slice - spent
-  let isDone = false
-  let now = began
-  try {
-    do {
-      isDone = reading.step()
-      now = performance.now()
-    } while (!isDone && now < latest)
-  } catch (error) {
-    spent += performance.now() - began
-    return reading.fail(error)
-  }
-  spent += now - began // before `end`, in which the next search of the same caller may begin
-  if (isDone) reading.end()
-  else waiting.add(reading)
-}
-
 const planTurn = () => {
   if (isTurnPlanned) return
   isTurnPlanned = true
-  setImmediate(turn)
+  setImmediate(runTurn)
 }
 
-const turn = () => {
+const runTurn = () => {
   isTurnPlanned = false
-  spent = Math.min(spent, slice - leastForWaiting)
-  for (const reading of waiting) {
-    waiting.delete(reading) // `advance` adds it again, after the others, if it is not done
-    advance(reading)
+  spent = Math.min(spent, slice - minForWaiting)
+  for (const advance of waiting) {
+    waiting.delete(advance) // it adds itself again, after the others, if it is not done
+    advance()
     if (spent >= slice) break
   }
   spent = 0
   if (waiting.size > 0) planTurn()
 }
 
-/**
- * Runs a generator to its end. At each yield it can be suspended, or abandoned if the caller is interrupted. A read
- * that begins while part of the slice is left does not wait.
- */
-export const inSlices = <A>(begin: () => Generator<void, A>) =>
+const runStep = <A>(steps: Generator<void, A>) => {
+  try {
+    const { done, value } = steps.next()
+    return done === true ? Effect.succeed(value) : undefined
+  } catch (error) {
+    return Effect.die(error) // the files were checked when they were opened
+  }
+}
+
+/** Runs a generator, which is suspended at yields if needed. A read that begins while the slice lasts does not wait. */
+export const runInSlices = <A>(begin: () => Generator<void, A>) =>
   Effect.callback<A>((resume) => {
     const steps = begin()
-    let result: Effect.Effect<A> = Effect.never
-    const reading: Reading = {
-      step: () => {
-        const { done, value } = steps.next()
-        if (done === true) result = Effect.succeed(value)
-        return done === true
-      },
-      end: () => resume(result),
-      fail: (error) => resume(Effect.die(error)) // the files were whole when they were opened
+    const advance = () => {
+      const startedAt = performance.now()
+      const latest = startedAt + slice - spent
+      let result = runStep(steps)
+      while (result === undefined && performance.now() < latest) result = runStep(steps)
+      spent += performance.now() - startedAt // before `resume`, which may start the next search of the same caller
+      if (result === undefined) waiting.add(advance)
+      else resume(result)
     }
     planTurn()
-    if (spent < slice) advance(reading)
-    else waiting.add(reading)
-    return Effect.sync(() => waiting.delete(reading))
+    if (spent < slice) advance()
+    else waiting.add(advance)
+    return Effect.sync(() => waiting.delete(advance))
   })

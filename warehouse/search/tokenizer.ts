@@ -1,7 +1,6 @@
 /**
- * Splits lower-cased texts into tokens for the search: the longest runs of letters and digits (words), or of anything
- * else (separators). The split looks at bytes, not characters: all UTF-8 bytes beyond ASCII count as letters. Texts and
- * filters are split in the same way, so a filter's inner tokens are tokens of every text that contains it.
+ * Splits lower-cased texts and filters into words (letters and digits) and separators. It looks at bytes: all UTF-8 bytes
+ * beyond ASCII are letters. So a filter's inner tokens are tokens of every text that contains it.
  */
 
 /** 1 for bytes that belong to words. */
@@ -9,10 +8,7 @@ const inWord = new Uint8Array(256).fill(1, 0x80)
 inWord.fill(1, 0x30, 0x3a).fill(1, 0x61, 0x7b)
 export const wordBytes: Readonly<Uint8Array> = inWord
 
-const isWord = (bytes: Uint8Array, at: number) => wordBytes[bytes[at] ?? 0] === 1
-
-/** End of the token that begins at `from`. */
-const tokenEnd = (bytes: Uint8Array, from: number, to: number) => {
+const findTokenEnd = (bytes: Uint8Array, from: number, to: number) => {
   const kind = wordBytes[bytes[from] ?? 0]
   let i = from + 1
   while (i < to && wordBytes[bytes[i] ?? 0] === kind) i++
@@ -25,32 +21,32 @@ export interface Token {
   readonly isWord: boolean
 }
 
-export const cut = (text: Buffer): ReadonlyArray<Token> => {
+export const tokenize = (text: Buffer): ReadonlyArray<Token> => {
   const tokens: Array<Token> = []
   for (let from = 0; from < text.length; ) {
-    const to = tokenEnd(text, from, text.length)
-    tokens.push({ from, to, isWord: isWord(text, from) })
+    const to = findTokenEnd(text, from, text.length)
+    tokens.push({ from, to, isWord: wordBytes[text[from] ?? 0] === 1 })
     from = to
   }
   return tokens
 }
 
 export const hashStart = 0x811c9dc5 | 0
-/** FNV leaves the high bits of short texts alike. This spreads a hash over all bits. */
-export const finished = (hash: number) => {
+/** FNV hashes of short texts have similar high bits. This spreads a hash over all bits. */
+export const mixHash = (hash: number) => {
   const h = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
   return (h ^ (h >>> 13)) >>> 2 // 30 bits: more would not fit into a small integer of the engine
 }
-export const hashOf = (bytes: Uint8Array, from: number, to: number) => {
+export const hashToken = (bytes: Uint8Array, from: number, to: number) => {
   let hash = hashStart
   for (let i = from; i < to; i++) hash = Math.imul(hash ^ (bytes[i] ?? 0), 0x01000193)
-  return finished(hash)
+  return mixHash(hash)
 }
 
 /**
- * A junction is two neighbouring words with the separator between them. Only the three bytes of each word that are
- * nearest to the separator count, or all of a shorter word, because the filter "salt sug" must find "salt sugar". Such
- * an edge is one number: the byte nearest to the separator is its lowest byte, the number of bytes its highest.
+ * A junction is two neighbouring words with the separator between them. Only the three bytes of each word nearest to the
+ * separator are used (its edge), because the filter "salt sug" must find "salt sugar". An edge is one number: the byte
+ * nearest to the separator is its lowest byte, the number of bytes its highest.
  */
 export const edgeLength = 3
 export const endOfWord = (bytes: Uint8Array, from: number, to: number) => {
@@ -65,8 +61,8 @@ export const startOfWord = (bytes: Uint8Array, from: number, to: number) => {
   if (to - from > 2) edge |= (bytes[from + 2] ?? 0) << 16
   return edge | (Math.min(to - from, edgeLength) << 24)
 }
-/** The edge if only its nearest byte is known: a filter shows fewer than three bytes of a word that may continue. */
-export const nearest = (edge: number) => (edge & 255) | 0x04000000
+/** The edge if only its nearest byte is known: a filter has fewer than three bytes of a word that may continue. */
+export const nearestByte = (edge: number) => (edge & 255) | 0x04000000
 
-export const junction = (left: number, separator: number, right: number) =>
-  finished(Math.imul(left, 0x9e3779b1) ^ Math.imul(Math.imul(right, 0x85ebca6b) ^ separator, 0x27d4eb2f))
+export const hashJunction = (left: number, separator: number, right: number) =>
+  mixHash(Math.imul(left, 0x9e3779b1) ^ Math.imul(Math.imul(right, 0x85ebca6b) ^ separator, 0x27d4eb2f))

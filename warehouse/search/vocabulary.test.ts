@@ -1,18 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Vocabulary, VocabularyBuilder } from "./vocabulary.ts"
+import { makeVocabulary, VocabularyBuilder } from "./vocabulary.ts"
 
-const built = (tokens: ReadonlyArray<string>) => {
+const build = (tokens: ReadonlyArray<string>) => {
   const builder = new VocabularyBuilder()
-  for (const [hash, token] of tokens.entries()) builder.number(Buffer.from(token), 0, Buffer.byteLength(token), hash)
+  for (const [hash, token] of tokens.entries())
+    builder.assignNumber(Buffer.from(token), 0, Buffer.byteLength(token), hash)
   const order = builder.sorted()
   const { bytes, starts } = builder.inOrder(order)
-  return { vocabulary: new Vocabulary(bytes, starts), inOrder: [...order].map((token) => tokens[token] ?? "") }
+  return { vocabulary: makeVocabulary(bytes, starts), inOrder: [...order].map((token) => tokens[token] ?? "") }
 }
 
 describe("a vocabulary of more than one piece", () => {
   // Eleven bytes a line: 123831abcd and 147662abcd lie across the ends of pieces of 256 kB.
   const tokens = Array.from({ length: 60_000 }, (_, i) => `${((i * 7919) % 60_000) + 100_000}abcd`)
-  const { inOrder, vocabulary } = built(tokens)
+  const { inOrder, vocabulary } = build(tokens)
 
   it.each([
     "1591",
@@ -27,15 +28,15 @@ describe("a vocabulary of more than one piece", () => {
     "0".repeat(300_000)
   ])("finds the tokens that contain or end with text %#, with pauses", (text) => {
     for (const where of ["anywhere", "end"] as const) {
-      const told = [...vocabulary.containing(Buffer.from(text), where)]
+      const results = [...vocabulary.containing(Buffer.from(text), where)]
       const expected = inOrder.flatMap((token, i) =>
         (where === "end" ? token.endsWith(text) : token.includes(text)) ? [i] : []
       )
       assert.deepStrictEqual(
-        told.filter((token) => token !== undefined),
+        results.filter((token) => token !== undefined),
         expected
       )
-      if (expected.length === 0) assert.isAbove(told.length, 2)
+      if (expected.length === 0) assert.isAbove(results.length, 2)
     }
   })
 })

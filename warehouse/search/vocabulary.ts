@@ -1,13 +1,13 @@
 /** The tokens of one text column: numbered while texts are read, then stored in the order of their bytes. */
+import { findFirst } from "./lists.ts"
 
 const lineBreak = 10
 
 /** Bytes of a vocabulary that are scanned without a pause. */
-const piece = 256 * 2 ** 10
+const pieceBytes = 256 * 2 ** 10
 
 /** Numbers tokens in the order in which they are first seen. A hash table with open addressing over the tokens' bytes. */
 export class VocabularyBuilder {
-  /** The number of tokens so far. */
   size = 0
   #bytes = Buffer.allocUnsafeSlow(2 ** 16)
   #ends = new Uint32Array(2 ** 12)
@@ -15,13 +15,13 @@ export class VocabularyBuilder {
   /** Token numbers plus one; 0 is free. At least half of the slots are free. */
   #slots = new Uint32Array(2 ** 13)
 
-  number(source: Uint8Array, from: number, to: number, hash: number) {
+  assignNumber(source: Uint8Array, from: number, to: number, hash: number) {
     const mask = this.#slots.length - 1
     let slot = hash & mask
     for (;;) {
-      const found = this.#slots[slot] ?? 0
-      if (found === 0) break
-      if (this.#hashes[found - 1] === hash && this.#is(found - 1, source, from, to)) return found - 1
+      const entry = this.#slots[slot] ?? 0
+      if (entry === 0) break
+      if (this.#hashes[entry - 1] === hash && this.#equals(entry - 1, source, from, to)) return entry - 1
       slot = (slot + 1) & mask
     }
     return this.#add(source, from, to, hash, slot)
@@ -53,7 +53,7 @@ export class VocabularyBuilder {
     return token === 0 ? 0 : (this.#ends[token - 1] ?? 0)
   }
 
-  #is(token: number, source: Uint8Array, from: number, to: number) {
+  #equals(token: number, source: Uint8Array, from: number, to: number) {
     const start = this.#start(token)
     if ((this.#ends[token] ?? 0) - start !== to - from) return false
     for (let i = from, j = start; i < to; i++, j++) if (source[i] !== this.#bytes[j]) return false
@@ -69,8 +69,8 @@ export class VocabularyBuilder {
     }
     this.#bytes.set(source.subarray(from, to), start)
     if (token === this.#ends.length) {
-      this.#ends = doubled(this.#ends)
-      this.#hashes = doubled(this.#hashes)
+      this.#ends = doubleLength(this.#ends)
+      this.#hashes = doubleLength(this.#hashes)
     }
     this.#ends[token] = end
     this.#hashes[token] = hash
@@ -91,75 +91,49 @@ export class VocabularyBuilder {
   }
 }
 
-const doubled = (numbers: Uint32Array) => {
-  const larger = new Uint32Array(numbers.length * 2)
-  larger.set(numbers)
-  return larger
-}
+const doubleLength = (numbers: Uint32Array<ArrayBuffer>) =>
+  new Uint32Array(numbers.buffer.transfer(numbers.byteLength * 2))
 
 /** A stored vocabulary. The number of a token is its position in byte order. */
-export class Vocabulary {
-  readonly #bytes: Buffer
-  readonly #starts: Uint32Array
-  readonly size: number
+export const makeVocabulary = (bytes: Buffer, starts: Uint32Array) => {
+  const size = starts.length - 1
 
-  constructor(bytes: Buffer, starts: Uint32Array) {
-    this.#bytes = bytes
-    this.#starts = starts
-    this.size = starts.length - 1
+  const beginningWith = (text: Buffer) => {
+    const from = findFirst(0, size, (token) => compare(token, text) >= 0)
+    return {
+      from,
+      to: findFirst(0, size, (token) => token >= from && compare(token, text, text.length) > 0)
+    }
   }
 
-  /** The tokens that begin with a text, as a range of numbers. A token that equals the text is the first of them. */
-  beginningWith(text: Buffer): { readonly from: number; readonly to: number } {
-    const from = this.#first((token) => this.#compare(token, text) >= 0)
-    return { from, to: this.#first((token) => token >= from && this.#compare(token, text, text.length) > 0) }
+  const exactly = (text: Buffer) => {
+    const from = findFirst(0, size, (token) => compare(token, text) >= 0)
+    return from < size && compare(from, text) === 0 ? from : undefined
   }
 
-  /** The token that equals a text. */
-  exactly(text: Buffer): number | undefined {
-    const from = this.#first((token) => this.#compare(token, text) >= 0)
-    return from < this.size && this.#compare(from, text) === 0 ? from : undefined
-  }
-
-  /**
-   * The tokens that contain a text, or end with it; undefined is a pause. Scans the whole vocabulary, about 1 ms per
-   * megabyte.
-   */
-  *containing(text: Buffer, where: "anywhere" | "end"): Generator<number | undefined> {
+  /** The tokens that contain a text, or end with it; undefined is a pause. Scans about 1 MB per ms. */
+  function* containing(text: Buffer, where: "anywhere" | "end"): Generator<number | undefined> {
     const needle = where === "end" ? Buffer.concat([text, Buffer.of(lineBreak)]) : text
-    for (let at = 0; at < this.#bytes.length; ) {
-      const end = at + piece
-      const hit = this.#bytes.subarray(at, end + needle.length - 1).indexOf(needle)
+    for (let at = 0; at < bytes.length; ) {
+      const end = at + pieceBytes
+      const hit = bytes.subarray(at, end + needle.length - 1).indexOf(needle)
       if (hit < 0) {
         at = end
         yield undefined
         continue
       }
-      const next = this.#first((token) => (this.#starts[token] ?? 0) > at + hit)
+      const next = findFirst(0, size, (token) => (starts[token] ?? 0) > at + hit)
       yield next - 1
-      at = this.#starts[next] ?? this.#bytes.length
+      at = starts[next] ?? bytes.length
     }
   }
 
-  /**
-   * Binary search: the first token for which `isYes` is true. It must be false for all tokens before that and true for
-   * all after it.
-   */
-  #first(isYes: (token: number) => boolean) {
-    let low = 0
-    let high = this.size
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (isYes(middle)) high = middle
-      else low = middle + 1
-    }
-    return low
+  /** Compares a token, or its first `maxBytes` bytes, with a text. */
+  const compare = (token: number, text: Buffer, maxBytes = Number.POSITIVE_INFINITY) => {
+    const start = starts[token] ?? 0
+    const end = Math.min((starts[token + 1] ?? 0) - 1, start + maxBytes)
+    return bytes.compare(text, 0, text.length, start, end)
   }
 
-  /** Compares a token, or at most its first `most` bytes, with a text. */
-  #compare(token: number, text: Buffer, most = Number.POSITIVE_INFINITY) {
-    const start = this.#starts[token] ?? 0
-    const end = Math.min((this.#starts[token + 1] ?? 0) - 1, start + most)
-    return this.#bytes.compare(text, 0, text.length, start, end)
-  }
+  return { beginningWith, exactly, containing }
 }

@@ -1,27 +1,26 @@
 /**
- * When each product and collection was last seen. A read that finds known data writes nothing, so the time is derived
- * from the reads: everything that is listed was found by the last read of the whole list. A read of only a part of the
- * list counts for what it found new, changed or listed again, and not for what it found unchanged.
+ * When each product and collection was last seen. A read that finds known data writes nothing, so everything that is
+ * listed was found by the last complete read. A partial read counts only for new, changed and relisted items.
  */
 
 /** Maps the name of a table to SQL: the table itself, or a query in its place. */
-export type Known = (table: string) => string
+export type TableSource = (table: string) => string
 
-/** Where a run finds what is already known about the stores. */
+/** The tables with the existing data of the stores. */
 export interface KnownStores {
   /** Tables of `storefront`. */
-  readonly known: Known
-  /** Tables of `ingest`: the reads from which the known data comes. */
-  readonly knownReads: Known
+  readonly known: TableSource
+  /** Tables of `ingest`, with the reads of the existing data. */
+  readonly knownReads: TableSource
 }
 
-const changedIn = (known: Known, kind: "product" | "collection") => `
+const selectChanged = (known: TableSource, kind: "product" | "collection") => `
     select '${kind}' as kind, ${kind}_id as id, read_at
     from ${known(kind)} join store_read using (run_id, store_id)`
 
 /**
- * A query over `storefront.sighting`, with the columns of `storefront.last_seen`. The reads are materialized: in the
- * catalogue they are a join, and if it appeared here four times, DuckDB 1.5 would search endlessly for common subplans.
+ * A query with the columns of `storefront.last_seen`. The reads are materialized: in the catalogue they are a join, and if
+ * it appeared four times, DuckDB 1.5 would search endlessly for common subplans.
  */
 export const lastSeen = ({ known, knownReads }: KnownStores) => `
   with store_read as materialized (from ${knownReads("store_read")}),
@@ -32,8 +31,8 @@ export const lastSeen = ({ known, knownReads }: KnownStores) => `
     select store_id, 'collection', max(read_at)
     from store_read where is_taken and fetch_status = 'complete' group by store_id
   ),
-  changed as (${changedIn(known, "product")}
-    union all ${changedIn(known, "collection")}
+  changed as (${selectChanged(known, "product")}
+    union all ${selectChanged(known, "collection")}
   )
   select kind, id, store_id, first_seen_at,
     if(is_listed, greatest(listed_since, whole.read_at, changed.read_at), last_seen_at) as last_seen_at,

@@ -40,7 +40,7 @@ describe("a partial read", () => {
     { day: 1, products: [bread, cake], collections: [{ id: "fresh" }] },
     { day: 2, status: "partial", products: [dearer, tea] }
   )
-  itWorks("takes what is new or changed, and withdraws nothing", () =>
+  itWorks("loads what is new or changed, and withdraws nothing", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* growing.listed, ["bread", "cake", "tea"])
       assert.deepStrictEqual(yield* growing.sightings, [
@@ -115,7 +115,7 @@ describe("a partial read", () => {
       collections: [holding("fresh", "cake"), holding("sweet", "tea", "cake")]
     }
   )
-  itWorks("leaves a collection alone when members of it are missing, and takes one that grew", () =>
+  itWorks("keeps a collection if members are missing, and replaces one that grew", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* members.rows("collection_id, product_ids", "collection"), [
         { collection_id: "members/fresh", product_ids: ["members/bread", "members/cake"] },
@@ -124,7 +124,7 @@ describe("a partial read", () => {
     })
   )
   const pages = stores("pages", { day: 1, products: [two] }, { day: 2, status: "partial", products: [fewer] })
-  itWorks("marks a missing variant as gone when the products are whole, as in a shop's pages", () =>
+  itWorks("marks a missing variant as gone if its product is complete, as in the pages of a shop", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* pages.rows(variants, "variant"), [{ variant_id: "bread.1", price: 9 }])
       assert.deepStrictEqual((yield* pages.history).at(-1), [2, "bread.2", "gone", null])
@@ -165,7 +165,7 @@ describe("the time at which something was last seen", () => {
     { day: 5, status: "failed" }
   ] as const
   const seen = stores("seen", ...before)
-  itWorks("is that of the last whole list, or of a later read that found it new, changed or back", () =>
+  itWorks("is the time of the last complete read, or of a later read that found it new, changed or back", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* seen.sightings, [
         ["bread", 1, 4, true],
@@ -175,7 +175,7 @@ describe("the time at which something was last seen", () => {
     })
   )
   const withdrawn = stores("withdrawn", ...before, { day: 6, products: [dearer] }, { day: 7, products: [dearer] })
-  itWorks("is kept when it is withdrawn, and moves no more", () =>
+  itWorks("no longer changes once it is withdrawn", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* withdrawn.sightings, [
         ["bread", 1, 7, true],
@@ -200,11 +200,11 @@ describe("the time at which something was last seen", () => {
 
 describe("a failed read", () => {
   const address = { url: "https://www.shop.example/en" }
-  const told = { day: 1, set: address }
-  const silent = stores("silent", told, { day: 2, status: "failed" }, { day: 3, status: "partial" })
-  const moving = stores("moving", told, { day: 2, status: "partial", set: { url: "https://shop.example/ro" } })
-  const back = stores("back", told, { day: 2 })
-  itWorks("keeps the address that the store gave for itself, as does a partial read without one", () =>
+  const firstRead = { day: 1, set: address }
+  const silent = stores("silent", firstRead, { day: 2, status: "failed" }, { day: 3, status: "partial" })
+  const moving = stores("moving", firstRead, { day: 2, status: "partial", set: { url: "https://shop.example/ro" } })
+  const back = stores("back", firstRead, { day: 2 })
+  itWorks("keeps the URL that the store gave for itself, as does a partial read without one", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* silent.rows("url", "store"), [address])
       assert.deepStrictEqual(yield* moving.rows("url", "store"), [{ url: "https://shop.example/ro" }])
@@ -268,7 +268,7 @@ describe("two runs at the same time", () => {
       return { layout, run }
     })
   )
-  itWorks("end with what was read later, whichever is published first", () =>
+  itWorks("result in what was read later, whichever is published first", () =>
     Effect.gen(function* () {
       const { layout, run } = yield* publishedInReverse
       assert.deepStrictEqual([run.rows_loaded, run.rows_unchanged], [1, 1])
@@ -287,7 +287,7 @@ describe("two runs at the same time", () => {
       ])
     })
   )
-  itWorks("keep what the earlier one found when the later one failed", () =>
+  itWorks("keep what the earlier one found if the later one failed", () =>
     Effect.gen(function* () {
       const { layout } = yield* publishedInReverse
       assert.deepStrictEqual(yield* listed(layout, "failing"), ["cheese"])
@@ -295,7 +295,7 @@ describe("two runs at the same time", () => {
       assert.deepStrictEqual(yield* ask(layout, times), [{ fetched_at: momentOf(1), read_at: momentOf(3) }])
     })
   )
-  itWorks("do not count a whole list as seen that came too late to be compared", () =>
+  itWorks("do not use the time of a complete read that was outdated when it was published", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       const dearer = { id: "bread", variants: [{ variant_id: "bread.1", price: 5 }] }
@@ -308,7 +308,7 @@ describe("two runs at the same time", () => {
       ])
     })
   )
-  itWorks("leave nothing of the earlier read that the later one withdraws", () =>
+  itWorks("remove what the later read withdraws, even if the earlier one is published later", () =>
     Effect.gen(function* () {
       const layout = yield* aLayout
       yield* Effect.all([publishReads(layout, { day: 1, products: [bread] }), publishReads(layout, { day: 2 })], {

@@ -22,7 +22,7 @@ describe("a store that is read twice, beside another data set", () => {
       return { layout, first, afterFirst, second }
     })
   )
-  itWorks("lists what the first read found, as first and last seen then, and begins the history of every variant", () =>
+  itWorks("lists what the first read found, with its time, and begins the history of every variant", () =>
     Effect.gen(function* () {
       const { afterFirst, first } = yield* readTwice
       assert.deepStrictEqual([first.run.outcome, first.run.rows_loaded, first.run.rows_unchanged], ["published", 3, 0])
@@ -82,7 +82,7 @@ describe("a store whose first reads fail", () => {
   const failed = stores("failed", failures[0])
   const failedTwice = stores("failed-twice", ...failures)
   const succeeding = stores("succeeding", ...failures, { day: 3, products: [bread] })
-  itWorks("has no rows and no time of reading, until a read succeeds", () =>
+  itWorks("has no rows and no read time until a read succeeds", () =>
     Effect.gen(function* () {
       const store = "day(first_seen_at)::integer as first, day(fetched_at)::integer as fetched, country, currency"
       const both = "(from storefront.store join storefront.store_status using (store_id))"
@@ -103,13 +103,13 @@ describe("a store whose first reads fail", () => {
 })
 
 describe("a product that states something new", () => {
-  const told = [
+  const reads = [
     { day: 1, products: [{ id: "tea", set: { vendor: "Leaf", body_text: "Green" } }] },
     { day: 2, products: [{ id: "tea", set: { product_type: "Leaf", body_text: "Green" } }] }
   ]
-  const moved = stores("moved", ...told)
-  const emptied = stores("emptied", ...told, { day: 3, products: [{ id: "tea", set: { product_type: "Leaf" } }] })
-  itWorks("gets a new row, also when a value only moved to another column or a text became null", () =>
+  const moved = stores("moved", ...reads)
+  const emptied = stores("emptied", ...reads, { day: 3, products: [{ id: "tea", set: { product_type: "Leaf" } }] })
+  itWorks("gets a new row, even if a value only moved to another column or a text became null", () =>
     Effect.gen(function* () {
       const row = "vendor, product_type, body_text, run_id"
       assert.deepStrictEqual(yield* moved.rows(row, "product"), [
@@ -135,7 +135,7 @@ describe("a complete read", () => {
     { day: 2, ...left },
     { day: 3, ...left }
   )
-  itWorks("withdraws products and collections that it did not find, once, and keeps their rows", () =>
+  itWorks("withdraws products and collections that it did not find, only once, and keeps their rows", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* withdrawing.sightings, [
         ["bread", 1, 1, false],
@@ -165,7 +165,7 @@ describe("a complete read", () => {
     { day: 3, products: [rye, tea] },
     { day: 4, products: [rye, tea] }
   )
-  itWorks("takes back what it finds again, with the day on which it was first seen", () =>
+  itWorks("lists what it finds again, with the original time of first sight", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* returning.sightings, [
         ["bread", 1, 4, true],
@@ -199,7 +199,7 @@ describe("a complete read", () => {
     })
   )
   const closing = stores("closing", { day: 1, products: [bread] }, { day: 2 })
-  itWorks("withdraws everything when the store lists nothing", () =>
+  itWorks("withdraws everything if the store lists nothing", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* closing.sightings, [["bread", 1, 1, false]])
       assert.deepStrictEqual(yield* closing.listed, [])
@@ -233,7 +233,7 @@ describe("the history of a variant", () => {
       return { day: read + 1, products: [{ id: "bread", variants }, tea] }
     })
   )
-  itWorks("has a row for each read that found another price, reduction, currency or availability", () =>
+  itWorks("has a row for each read that found another price, compare-at price, currency or availability", () =>
     Effect.gen(function* () {
       const state = "day(seen_at)::integer as day, change, price, compare_at_price as was, currency, available"
       const rows = yield* pricing.rows(`variant_id, ${state}`, "variant_change", "seen_at")
@@ -274,7 +274,7 @@ describe("the history of a variant", () => {
     { day: 3, products: of() },
     { day: 4, products: of(3, 1) }
   )
-  itWorks("has a row when the variant leaves its product, and when it is back", () =>
+  itWorks("has a row when the variant disappears from its product, and when it is back", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* leaving.history, [
         [1, "bread.1", "first_seen", 1],

@@ -1,21 +1,16 @@
 /**
- * Reconciles the reads of a run with what is known about their stores. It turns the staged rows into what the live
- * generation will have: times of first sight are kept, an incomplete read forgets nothing, only a complete read
- * withdraws, and changes of variants become history. Products are withdrawn if their own list was read completely, even
- * if collections were not. An item that a read finds unchanged becomes an unchanged row.
+ * Reconciles the reads of a run with the existing data of their stores. The staged rows become those of the live
+ * generation: times of first sight are kept, only a complete read of a list withdraws its items, and changes of variants
+ * become history. An item that has not changed becomes an unchanged row.
  *
- * Each store is staged once, with its products and collections and with its read in `ingest.store_read`; for a failed
- * read, only the store. `storefront.variant_change` is written only here. So is `storefront.sighting`, except for
- * products whose rows could not be used.
+ * Each store is staged once, with its products, collections and read (`ingest.store_read`); after a failed read, only the
+ * store. `storefront.variant_change` is only written here, as are sightings of all products whose rows are usable.
  */
-import { type Known, type KnownStores, lastSeen } from "./last-seen.ts"
+import { type KnownStores, lastSeen, type TableSource } from "./last-seen.ts"
 
-/**
- * If runs overlap, the later read of a store counts, whichever run is published first. A failed read never overrides
- * one that did not fail. `ingest.store_read` has all of them.
- */
-const leaveOutOlderReads = (knownReads: Known) => [
-  `create or replace temp table overtaken as
+/** If runs overlap, the later read of a store is used, but never a failed one before one that did not fail. */
+const discardOlderReads = (knownReads: TableSource) => [
+  `create or replace temp table outdated as
    select store_id
    from ingest.store_read r
    join (
@@ -24,18 +19,18 @@ const leaveOutOlderReads = (knownReads: Known) => [
    ) l using (store_id)
    where r.read_at < if(r.fetch_status = 'failed', l.read_at, l.fetched_at)`,
   ...["product", "collection", "sighting", "store"].map(
-    (table) => `delete from storefront.${table} where store_id in (from overtaken)`
+    (table) => `delete from storefront.${table} where store_id in (from outdated)`
   ),
-  "update ingest.store_read set is_taken = false where store_id in (from overtaken)"
+  "update ingest.store_read set is_taken = false where store_id in (from outdated)"
 ]
 
-/** The reads that count. Those that do not count have lost their store. */
-const readsNow = `
+/** The reads that are used. The stores of the others were deleted. */
+const createReads = `
   create or replace temp view read_now as
   select store_id, fetch_status, read_at, has_all_products
   from ingest.store_read join storefront.store using (store_id)`
 
-/** Facts that a read may have missed if it was cut short or failed. */
+/** Facts that a partial or failed read may have missed. */
 const facts = [
   "description",
   "country",
@@ -47,8 +42,8 @@ const facts = [
   "reported_product_count"
 ]
 
-/** After a failed read, the currency stays that of the existing rows, whatever the store list says. */
-const carryStoresOver = ({ known, knownReads }: KnownStores) => `
+/** After a failed read, the currency of the existing rows is kept, whatever the store list says. */
+const keepStoreFacts = ({ known, knownReads }: KnownStores) => `
   update storefront.store s
   set
     first_seen_at = l.first_seen_at,
@@ -66,16 +61,14 @@ const carryStoresOver = ({ known, knownReads }: KnownStores) => `
   ) l
   where l.store_id = s.store_id`
 
-/**
- * Sightings that are staged before this are of products that are listed in unusable rows: the known ones stay listed.
- */
-const keepSightingsOfKnown = (known: Known) => [
+/** Sightings that are already staged are of products in unusable rows: known products stay listed. */
+const keepKnownSightings = (known: TableSource) => [
   `delete from storefront.sighting where (kind, id) not in (select (kind, id) from ${known("sighting")} where is_listed)`,
   `update storefront.sighting s set first_seen_at = l.first_seen_at, listed_since = l.listed_since
    from ${known("sighting")} l where l.kind = s.kind and l.id = s.id`
 ]
 
-const see = (known: Known) => `
+const recordSightings = (known: TableSource) => `
   insert into storefront.sighting by name
   select found.kind, found.id, found.store_id, coalesce(l.first_seen_at, read_at) as first_seen_at,
     if(l.is_listed, l.listed_since, read_at) as listed_since, true as is_listed
@@ -96,32 +89,29 @@ const withdraw = (stores: KnownStores) => `
   join (${lastSeen(stores)}) last_seen on last_seen.kind = l.kind and last_seen.id = l.id
   where l.is_listed and if(l.kind = 'product', has_all_products, fetch_status = 'complete')`
 
-const listedBefore = (known: Known) => `
+const knownListed = (known: TableSource) => `
   select * from ${known("product")}
   where product_id in (select id from ${known("sighting")} where kind = 'product' and is_listed)`
 
-const idsOf = (variants: string) => `list_transform(${variants}, lambda variant: variant.variant_id)`
+const variantIds = (variants: string) => `list_transform(${variants}, lambda variant: variant.variant_id)`
 
-/** Ids of products of which some rows may be missing. The code that stages the products fills it; most runs have none. */
+/** Ids of products with rows that may be missing. Filled by the code that stages products; most runs have none. */
 export const halfProductTable = "half_product"
 export const createHalfProductTable = `create table if not exists ${halfProductTable} (product_id varchar)`
 
-/** If rows of a product may be missing and it lacks variants, it was read only in part, and stays as it was. */
-const leaveOutHalfProducts = (known: Known) => `
+/** If rows of a product may be missing and it lacks known variants, it is incomplete, and the existing row is kept. */
+const discardHalfProducts = (known: TableSource) => `
   delete from storefront.product
   where product_id in (
     select s.product_id
     from storefront.product s
     semi join ${halfProductTable} using (product_id)
-    join (${listedBefore(known)}) l on l.product_id = s.product_id
-    where not list_has_all(${idsOf("s.variants")}, ${idsOf("l.variants")})
+    join (${knownListed(known)}) l on l.product_id = s.product_id
+    where not list_has_all(${variantIds("s.variants")}, ${variantIds("l.variants")})
   )`
 
-/**
- * After a read that was cut short, a collection that lacks members may have been read only in part, and stays as it
- * was.
- */
-const leaveOutHalfCollections = (known: Known) => `
+/** After a partial read, a collection that lacks known members may be incomplete, and the existing row is kept. */
+const discardHalfCollections = (known: TableSource) => `
   delete from storefront.collection
   where collection_id in (
     select s.collection_id
@@ -131,7 +121,7 @@ const leaveOutHalfCollections = (known: Known) => `
     where not list_has_all(s.product_ids, l.product_ids)
   )`
 
-const digestOf = (variants: string) => `
+const variantDigest = (variants: string) => `
   hash(list_transform(${variants}, lambda variant: struct_pack(
     variant_id := variant.variant_id,
     price := variant.price,
@@ -141,29 +131,29 @@ const digestOf = (variants: string) => `
   )))`
 
 /** Most products are unchanged. Only the others are compared variant by variant. */
-const findTouchedProducts = (known: Known) => `
-  create or replace temp table touched as
+const findChangedProducts = (known: TableSource) => `
+  create or replace temp table changed_product as
   select product_id
-  from (select product_id, ${digestOf("variants")} as digest from storefront.product) s
-  left join (select product_id, ${digestOf("variants")} as digest from (${listedBefore(known)})) l using (product_id)
+  from (select product_id, ${variantDigest("variants")} as digest from storefront.product) s
+  left join (select product_id, ${variantDigest("variants")} as digest from (${knownListed(known)})) l using (product_id)
   where s.digest is distinct from l.digest
   union all
   select id from storefront.sighting where kind = 'product' and not is_listed`
 
-const variantsNow = `
+const createVariants = `
   create or replace temp view variant_now as
   select variant.variant_id, product_id, store_id, read_at as seen_at,
     variant.price, variant.compare_at_price, variant.currency, variant.available
-  from (select product_id, store_id, unnest(variants) as variant from storefront.product semi join touched using (product_id))
+  from (select product_id, store_id, unnest(variants) as variant from storefront.product semi join changed_product using (product_id))
   join read_now using (store_id)`
 
-const findLastChanges = (known: Known) => `
+const findLastChanges = (known: TableSource) => `
   create or replace temp table last_change as
-  with history as (from ${known("variant_change")} semi join touched using (product_id))
+  with history as (from ${known("variant_change")} semi join changed_product using (product_id))
   from history
   semi join (select variant_id, max(seen_at) as seen_at from history group by variant_id) using (variant_id, seen_at)`
 
-const tellChanges = `
+const recordChanges = `
   insert into storefront.variant_change by name
   select n.*,
     case when l.variant_id is null then 'first_seen' when l.change = 'gone' then 'back' else 'changed' end as change
@@ -173,7 +163,7 @@ const tellChanges = `
     or (n.price, n.compare_at_price, n.currency, n.available)
       is distinct from (l.price, l.compare_at_price, l.currency, l.available)`
 
-const tellWhatIsGone = `
+const recordGone = `
   insert into storefront.variant_change by name
   select l.variant_id, l.product_id, l.store_id, read_at as seen_at, 'gone' as change
   from last_change l
@@ -185,19 +175,19 @@ export const reconcileReads = (stores: KnownStores): ReadonlyArray<string> => {
   const { known, knownReads } = stores
   return [
     createHalfProductTable,
-    ...leaveOutOlderReads(knownReads),
-    readsNow,
-    carryStoresOver(stores),
-    ...keepSightingsOfKnown(known),
-    see(known),
+    ...discardOlderReads(knownReads),
+    createReads,
+    keepStoreFacts(stores),
+    ...keepKnownSightings(known),
+    recordSightings(known),
     withdraw(stores),
-    leaveOutHalfProducts(known),
-    leaveOutHalfCollections(known),
-    findTouchedProducts(known),
-    variantsNow,
+    discardHalfProducts(known),
+    discardHalfCollections(known),
+    findChangedProducts(known),
+    createVariants,
     findLastChanges(known),
-    tellChanges,
-    tellWhatIsGone,
+    recordChanges,
+    recordGone,
     `drop table ${halfProductTable}`
   ]
 }

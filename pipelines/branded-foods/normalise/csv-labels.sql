@@ -1,7 +1,7 @@
--- The labels of a CSV release whose fdc_id is between `first` and `last`, with the columns that `labelsFrom` reads. A
+-- The labels of a CSV release whose fdc_id is between `first` and `last`, with the columns that `normaliseLabels` reads. A
 -- label consists of a row of food.csv (its name and publication day), the row of branded_food.csv with the same fdc_id,
 -- and their rows in food_nutrient.csv and food_attribute.csv.
-create or replace temp macro stated_in_csv(first, last, has_attributes) as table
+create or replace temp macro labels_in_csv(first, last, has_attributes) as table
 with named as (
   select rowid as line, fdc_id, description, food_category, published_on
   from release.food
@@ -10,8 +10,8 @@ with named as (
 labelled as (
   select * from release.branded_food where fdc_id between first and last
 ),
--- The amounts of a food, sorted by nutrient. Of several amounts of one nutrient, the most reliable comes first, and of
--- equally reliable ones the latest added. The sort key is one number: comparing it costs a third of comparing fields.
+-- The amounts of a food, sorted by nutrient. If a nutrient has several amounts, the most reliable comes first; if these
+-- are equally reliable, the latest. The sort key is one number: comparing it costs a third of comparing fields.
 sorted_amount as (
   select
     fdc_id,
@@ -55,53 +55,15 @@ remark as (
   from sorted_remark
 )
 select
-  line,
-  fdc_id,
-  description,
-  short_description,
-  brand_owner,
-  brand_name,
-  subbrand_name,
-  category,
-  food_category,
+  * exclude (data_type, trade_channel, amounts, remarks) replace (
+    coalesce(nutrients, []) as nutrients,
+    if(has_attributes, coalesce(attributes, []), null) as attributes -- null: the release has no such file
+  ),
   null::varchar as gpc_class_code,
-  gtin_upc,
-  package_weight,
-  serving_size,
-  serving_size_unit,
-  household,
-  preparation_state_code,
-  market_country,
-  if(trim(trade_channel) = '', []::varchar[], channels_in(trade_channel)) as trade_channels,
-  ingredients,
-  coalesce(nutrients, []) as nutrients,
-  if(has_attributes, coalesce(attributes, []), null) as attributes, -- null: the release has no such file
   null::varchar as caffeine_statement,
   null::varchar as footnote,
-  data_source,
-  published_on,
-  available_on,
-  modified_on,
-  discontinued_on,
-  null as label_calories,
-  null as label_fat,
-  null as label_saturated_fat,
-  null as label_trans_fat,
-  null as label_cholesterol,
-  null as label_sodium,
-  null as label_carbohydrates,
-  null as label_fiber,
-  null as label_sugars,
-  null as label_added_sugar,
-  null as label_protein,
-  null as label_calcium,
-  null as label_iron,
-  null as label_potassium,
-  null as label_vitamin_d,
-  daily_values,
-  not_a_significant_source_of,
-  material_code,
   null as earlier_versions,
+  if(trim(trade_channel) = '', []::varchar[], channels_in(trade_channel)) as trade_channels,
   (line is not null)::integer + (labelled.fdc_id is not null)::integer + coalesce(amounts, 0) + coalesce(remarks, 0)
     as source_rows,
   labelled.fdc_id is not null as has_label_row,

@@ -1,8 +1,7 @@
 /**
- * Built-in reference data: nutrients and derivations of FoodData Central, and names of countries. Names and units have
- * one spelling here, because those of the releases drift. A release may come without any dictionary. The dictionaries
- * are part of the SQL that normalises labels, so they are read when this module is loaded. `checkDictionaries` reports
- * an invalid line, which fails only the runs of this pipeline.
+ * Built-in nutrients, derivations and countries. Names and units have one spelling here; in releases they vary, and a
+ * release may have no dictionaries. They are part of the SQL that normalises labels, so they are read when this module is
+ * loaded. An invalid line fails only runs of this pipeline.
  */
 import { readFileSync } from "node:fs"
 import { Effect, Exit, Schema } from "effect"
@@ -30,18 +29,14 @@ export const parseDictionaries = (textOf: (name: "nutrients" | "derivations") =>
   assertUnique(fileOf("derivations"), derivations, "derivation_id")
   assertUnique(fileOf("derivations"), derivations, "derivation")
   return {
-    nutrients: nutrients.map(({ row: { name, nutrient_id, number, unit } }) => ({
-      nutrient_id,
-      number: orNull(number),
-      name: orNull(name),
-      unit: orNull(unit)
+    nutrients: nutrients.map(({ row }) => ({
+      ...row,
+      number: orNull(row.number),
+      name: orNull(row.name),
+      unit: orNull(row.unit)
     })),
     /** CSV files state the id, JSON files the code. A code whose id is unknown gets one of ours, from 901. */
-    derivations: derivations.map(({ row: { derivation, derivation_id, description } }) => ({
-      derivation_id,
-      derivation,
-      description: orNull(description)
-    }))
+    derivations: derivations.map(({ row }) => ({ ...row, description: orNull(row.description) }))
   }
 }
 
@@ -53,13 +48,12 @@ const read = Effect.runSyncExit(
   )
 )
 
-/** Fails with the first invalid line. */
 export const checkDictionaries = Effect.asVoid(read)
 
 export const { derivations, nutrients } = Exit.isSuccess(read) ? read.value : { derivations: [], nutrients: [] }
 
 /** Units in the dictionary's spelling: CSV files and the API write G and UG, JSON files write g. */
-export const unitOf = (raw: string) => unitSpellings[raw.toUpperCase()] ?? raw
+export const normaliseUnit = (raw: string) => unitSpellings[raw.toUpperCase()] ?? raw
 const unitSpellings: Readonly<Record<string, string>> = {
   G: "g",
   MG: "mg",
@@ -99,22 +93,18 @@ export const countries = (): ReadonlyArray<readonly [string, string]> => {
   return [...new Map([...named, ...Object.entries(countryAliases)])]
 }
 
-/** Codes that the Unicode data contains and that are not countries in ISO 3166-1. */
+/** Codes of the Unicode data that are not countries in ISO 3166-1. */
 const notCountries = new Set(
   "AC AN BU CP CQ CS DD DG DY EA EU EZ FX HV IC NH NT QO QU RH SU TA TP UK UN VD XA XB XK YD YU ZR ZZ".split(" ")
 )
 
-/** Derivation codes, the most reliable first. Of several amounts of one nutrient, the most reliable counts. */
+/** Derivation codes, the most reliable first. If a nutrient has several amounts, the most reliable one is used. */
 const byReliability = ["LCGE", "LCGP", "LCGA", "LCGL", "LCSE", "LCCS", "LCCD", "LCSA", "LCSL", "LCSG"]
 
-const leastReliable = byReliability.length
-
-const rankOf = (code: string) => (byReliability.includes(code) ? byReliability.indexOf(code) : leastReliable)
-
-const rankOfId = new Map(derivations.map(({ derivation, derivation_id }) => [derivation_id, rankOf(derivation)]))
+const codeOf = new Map(derivations.map(({ derivation, derivation_id }) => [derivation_id, derivation]))
 
 /** Rank of each derivation by reliability, 0 is best, in the order of derivation ids from 1. */
-export const ranks = Array.from(
-  { length: Math.max(0, ...rankOfId.keys()) },
-  (_, index) => rankOfId.get(index + 1) ?? leastReliable
-)
+export const ranks = Array.from({ length: Math.max(0, ...codeOf.keys()) }, (_, index) => {
+  const rank = byReliability.indexOf(codeOf.get(index + 1) ?? "")
+  return rank === -1 ? byReliability.length : rank
+})

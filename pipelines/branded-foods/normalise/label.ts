@@ -1,174 +1,81 @@
 /**
- * Converts a label as a release states it into a row of `branded_food.food`. Both release forms use the same query, so
- * that the same label gives the same row. The input is the text of the source under common column names; the macros are
- * in `macros.sql`. A label that does not decode gets a `problem` that names the faulty field. An implausible value gets
- * a quality flag and is kept. The query is assembled from lists of columns: a file would repeat each list three times.
+ * Converts labels as a release states them into rows of `branded_food.food`, by the same query for both forms. A label
+ * that does not decode gets a `problem` that names the field. An implausible value is kept and gets a quality flag.
  */
-
-import { labelColumns, literal } from "@larder/warehouse"
+import { literal } from "@larder/warehouse"
+import { textKeys } from "../decode/json/keys.ts"
 import { qualityFlags } from "./quality.ts"
 
-/** The names of these fields in the release form, so that readers of a message find them there. */
-export type FieldNames = Readonly<
-  Record<"description" | "serving_size" | "published_on" | "available_on" | "modified_on" | "discontinued_on", string>
->
+const days = ["published_on", "available_on", "modified_on", "discontinued_on"]
 
-const shown = (field: string) => `'"' || left(${field}, 60) || '"'`
+/** The names of columns in a release form, for messages. */
+export type FieldNames = Readonly<Record<string, string>>
 
 const problems = (names: FieldNames) => {
-  const unreadable = (field: keyof FieldNames, isReadable: string, what: string) =>
-    `if(trim(${field}) <> '' and not (${isReadable}), ${literal(`${names[field]} is `)} || ${shown(field)} || ${literal(`, which is not a ${what}`)}, null)`
-  const day = (field: keyof FieldNames) => unreadable(field, `plausible(${field}_day) is not null`, "day")
+  const unreadable = (field: string, isReadable: string, what: string) =>
+    `if(trim(${field}) <> '' and not (${isReadable}), ${literal(`${names[field]} is `)} || '"' || left(${field}, 60) || '"' || ${literal(`, which is not a ${what}`)}, null)`
   return `nullif(concat_ws('; ',
     other_problem,
     if(description is null and other_problem is null, ${literal(`${names.description} is empty`)}, null),
     ${unreadable("serving_size", "coalesce(size >= 0, false)", "size")},
-    ${day("published_on")},
-    ${day("available_on")},
-    ${day("modified_on")},
-    ${day("discontinued_on")}
+    ${days.map((day) => unreadable(day, `plausible(${day}_day) is not null`, "day")).join(", ")}
   ), '')`
 }
 
-const texts = [
-  "description",
-  "short_description",
-  "brand_owner",
-  "brand_name",
-  "subbrand_name",
-  "category",
-  "food_category",
-  "gtin_upc",
-  "package_weight",
-  "serving_size",
-  "serving_size_unit",
-  "household",
-  "preparation_state_code",
-  "market_country",
-  "ingredients",
-  "caffeine_statement",
-  "footnote",
-  "data_source",
-  "not_a_significant_source_of",
-  "material_code"
-]
-const days = ["published_on", "available_on", "modified_on", "discontinued_on"]
+/** Columns that are texts in the source. */
+const textColumns = [...Object.values(textKeys), "food_category", "serving_size", "not_a_significant_source_of"]
 
-/**
- * All texts of a label, joined by spaces. A text that is empty, or that begins or ends with a space, produces two
- * spaces in a row. Most labels are tidy, and this single test costs half as much as a test of each text.
- */
-const together = `' ' || concat_ws(' ', ${texts.join(", ")}) || ' '`
+/** One test of all texts takes half the time of testing each: an untidy text makes two spaces in a row here. */
+const joinedTexts = `' ' || concat_ws(' ', ${textColumns.join(", ")}) || ' '`
 
-/**
- * Selects from a relation with the columns of either form's `stated`, which are texts unless they are nested. Returns
- * the columns of `foodColumns`, `line` and `problem`.
- */
-export const labelsFrom = (stated: string, names: FieldNames) => `
+/** Returns `line`, `problem`, and the columns of `branded_food.food` that do not describe the run. */
+export const normaliseLabels = (labels: string, names: FieldNames) => `
   with seen as (
-    select *, has_untidy(${together}) as is_untidy
-    from ${stated}
+    select *, has_untidy(${joinedTexts}) as is_untidy
+    from ${labels}
   ),
   tidied as (
-    select * replace (${texts.map((column) => `if(is_untidy, tidied(${column}), ${column}) as ${column}`).join(", ")})
+    select * replace (${textColumns.map((column) => `if(is_untidy, tidied(${column}), ${column}) as ${column}`).join(", ")})
     from seen
   ),
   read as (
     select
       *,
       ${days.map((day) => `day_of(${day}) as ${day}_day`).join(", ")},
-      bare_gtin(gtin_upc) as bare_gtin,
+      bare_gtin(upc) as bare_gtin,
       try_cast(serving_size as decimal(18, 6)) as size,
-      list_transform(nutrients, lambda stated: stated.nutrient_id) as ids,
-      list_transform(nutrients, lambda stated: stated.amount) as amounts
+      list_transform(nutrients, lambda amount: amount.nutrient_id) as ids,
+      list_transform(nutrients, lambda amount: amount.amount) as amounts
     from tidied
   ),
   normalised as (
     select
-      line,
+      read.* replace (
+        branded(brand_owner) as brand_owner,
+        branded(brand_name) as brand_name,
+        branded(subbrand_name) as subbrand_name,
+        coalesce(categorised(category), categorised(food_category)) as category,
+        whole(gpc_class_code, try_cast(gpc_class_code as integer)) as gpc_class_code,
+        nullif(if(is_noisy(serving_size), shortest_float(serving_size), size), 0) as serving_size,
+        upper(preparation_state_code) as preparation_state_code,
+        channels_of(trade_channels) as trade_channels,
+        upper(data_source) as data_source,
+        ${days.map((day) => `plausible(${day}_day) as ${day}`).join(", ")}
+      ),
       ${problems(names)} as problem,
-      fdc_id,
-      description,
-      short_description,
-      branded(brand_owner) as brand_owner,
-      branded(brand_name) as brand_name,
-      branded(subbrand_name) as subbrand_name,
-      coalesce(categorised(category), categorised(food_category)) as category,
       category is not null as category_is_stated,
-      whole(gpc_class_code, try_cast(gpc_class_code as integer)) as gpc_class_code,
       trim(gpc_class_code) <> '' as gpc_class_is_stated,
-      gtin_upc as upc,
-      package_weight,
-      nullif(if(is_noisy(serving_size), shortest_float(serving_size), size), 0) as serving_size,
       size is not null as size_is_stated,
-      serving_size_unit,
-      normalised_unit(serving_size_unit, household, category) as serving_size_unit_normalized,
-      household as household_serving_text,
-      upper(preparation_state_code) as preparation_state_code,
-      market_country,
+      normalised_unit(serving_size_unit, household_serving_text, category) as serving_size_unit_normalized,
       country.code as market_country_normalized,
-      channels_of(trade_channels) as trade_channels,
-      ingredients,
-      nutrients,
-      ids,
-      amounts,
-      attributes,
-      caffeine_statement,
-      footnote,
-      upper(data_source) as data_source,
-      ${days.map((day) => `plausible(${day}_day) as ${day}`).join(", ")},
-      gtin_14_of(bare_gtin) as gtin_14,
-      ${labelColumns.join(", ")},
-      daily_values,
-      not_a_significant_source_of,
-      material_code,
-      earlier_versions,
-      source_rows,
-      has_label_row
+      gtin_14_of(bare_gtin) as gtin_14
     from read
     left join country on country.name = lower(market_country)
   )
   select
-    * exclude (ids, amounts, category_is_stated, gpc_class_is_stated, size_is_stated, has_label_row),
+    * exclude (
+      food_category, category_is_stated, gpc_class_is_stated, size, size_is_stated, bare_gtin, ids, amounts,
+      ${days.map((day) => `${day}_day`).join(", ")}, has_label_row, other_problem, is_untidy
+    ),
     ${qualityFlags} as quality_flags
   from normalised`
-
-/** The columns of a label's row that `labelsFrom` returns, in the order of the table. The others describe the run. */
-export const foodColumns = [
-  "fdc_id",
-  "description",
-  "short_description",
-  "brand_owner",
-  "brand_name",
-  "subbrand_name",
-  "category",
-  "gpc_class_code",
-  "upc",
-  "package_weight",
-  "serving_size",
-  "serving_size_unit",
-  "serving_size_unit_normalized",
-  "household_serving_text",
-  "preparation_state_code",
-  "market_country",
-  "market_country_normalized",
-  "trade_channels",
-  "ingredients",
-  "nutrients",
-  "attributes",
-  "caffeine_statement",
-  "footnote",
-  "data_source",
-  "published_on",
-  "available_on",
-  "modified_on",
-  "discontinued_on",
-  "gtin_14",
-  ...labelColumns,
-  "daily_values",
-  "not_a_significant_source_of",
-  "material_code",
-  "earlier_versions",
-  "quality_flags",
-  "source_rows"
-] as const

@@ -1,12 +1,10 @@
 -- Texts: literal doubled quotes become single ones, the brackets of [[…]] are dropped, blanks are trimmed and collapsed,
--- and an empty text is null. Nearly every text is tidy already, and these tests together cost less than trimming.
+-- and an empty text is null. Nearly every text is tidy, and these tests together take less time than trimming.
 create or replace temp macro has_untidy(raw) as
   contains(raw, '  ') or contains(raw, '""') or contains(raw, '[[') or contains(raw, chr(9)) or contains(raw, chr(10))
-  or contains(raw, chr(11)) or contains(raw, chr(12)) or contains(raw, chr(13)) or strlen(raw) <> length(raw)
-;
+  or contains(raw, chr(11)) or contains(raw, chr(12)) or contains(raw, chr(13)) or strlen(raw) <> length(raw);
 create or replace temp macro is_untidy(raw) as
-  raw = '' or starts_with(raw, ' ') or suffix(raw, ' ') or has_untidy(raw)
-;
+  raw = '' or starts_with(raw, ' ') or suffix(raw, ' ') or has_untidy(raw);
 create or replace temp macro tidied(raw) as if(
   is_untidy(raw),
   nullif(
@@ -21,89 +19,70 @@ create or replace temp macro tidied(raw) as if(
     ''
   ),
   raw
-)
-;
--- A whole number that is written as one: 85 and 85.0, but not 1.6 or -5, which a cast would accept.
+);
+-- Accepts 85 and 85.0, but not 1.6 or -5, which a cast would accept.
 create or replace temp macro whole(raw, number) as if(
   number >= 0 and (number::varchar = raw or regexp_full_match(trim(raw), '[0-9]+(\.0*)?')), number, null
-)
-;
+);
 -- Nutrient ids of the source have four digits. An id of more than 18 bits does not fit into the sort key of an amount.
-create or replace temp macro nutrient_id_of(number) as if(number < 262144, number, null)
-;
+create or replace temp macro nutrient_id_of(number) as if(number < 262144, number, null);
 -- The sort key of an amount within its food, as one number: nutrient (18 bits), reliability of its derivation (4 bits,
 -- 0 is best), and the id in the source, highest first (40 bits).
 create or replace temp macro place_of(nutrient_id, rank, id) as
   (nutrient_id::bigint << 44) + (coalesce(rank, 15)::bigint << 40)
-  + 1099511627775 - least(greatest(coalesce(id, 0), 0), 1099511627775)
-;
+  + 1099511627775 - least(greatest(coalesce(id, 0), 0), 1099511627775);
 -- The problem with one of the label's own amounts in a JSON file.
 create or replace temp macro unreadable_amount(key, raw) as case
   when raw <> '' and try_cast(raw as decimal(18, 6)) is null
   then 'labelNutrients.' || key || ' is "' || left(raw, 60) || '", which is not a number'
-end
-;
+end;
 -- Nearly every release uses the first spelling, and the column may be empty or missing.
 create or replace temp macro is_branded(data_type) as coalesce(
   data_type = 'branded_food' or lower(trim(data_type)) in ('branded_food', 'branded', ''),
   true
-)
-;
+);
 
-create or replace temp macro branded(raw) as if(upper(raw) = 'NOT A BRANDED ITEM', null, raw)
-;
-create or replace temp macro categorised(raw) as if(regexp_full_match(raw, '[0-9.,]*'), null, raw)
-;
+create or replace temp macro branded(raw) as if(upper(raw) = 'NOT A BRANDED ITEM', null, raw);
+create or replace temp macro categorised(raw) as if(regexp_full_match(raw, '[0-9.,]*'), null, raw);
 
 -- Days in either of two forms; null for anything else, such as 13/11/2020.
 create or replace temp macro day_of(raw) as
-  if(contains(raw, '/'), try_strptime(trim(raw), '%m/%d/%Y'), try_strptime(trim(raw), '%Y-%m-%d'))::date
-;
-create or replace temp macro plausible(day) as if(day between date '1900-01-01' and date '2999-12-31', day, null)
-;
+  if(contains(raw, '/'), try_strptime(trim(raw), '%m/%d/%Y'), try_strptime(trim(raw), '%Y-%m-%d'))::date;
+create or replace temp macro plausible(day) as if(day between date '1900-01-01' and date '2999-12-31', day, null);
 
 -- A serving size that was stored as a 32-bit float has noise after its seventh digit. It becomes the shortest decimal
 -- that gives the same float. Sizes of up to nine digits stay as they are.
 create or replace temp macro is_noisy(size) as
   length(size) > 9 and contains(size, '.') and length(ltrim(replace(size, '.', ''), '0')) > 9
-  and not contains(lower(size), 'e')
-;
-create or replace temp macro shortest_float(size) as try_cast(try_cast(size as float)::varchar as decimal(18, 6))
-;
+  and not contains(lower(size), 'e');
+create or replace temp macro shortest_float(size) as try_cast(try_cast(size as float)::varchar as decimal(18, 6));
 
--- Barcodes: hyphens and blanks are removed. If 1 to 14 digits remain, they are padded to a GTIN-14.
+-- Barcodes lose hyphens and blanks. If 1 to 14 digits remain, they are padded to a GTIN-14.
 create or replace temp macro bare_gtin(raw) as if(
   contains(raw, '-') or contains(raw, ' '), replace(replace(raw, '-', ''), ' ', ''), raw
-)
-;
+);
 create or replace temp macro gtin_14_of(bare) as if(
   regexp_full_match(bare, '[0-9]{1,14}'), lpad(bare, 14, '0'), null
-)
-;
+);
 -- The check digit makes the weighted sum of all fourteen digits a multiple of ten.
-create or replace temp macro tens(number, place) as (number // place) % 10
-;
+create or replace temp macro tens(number, place) as (number // place) % 10;
 create or replace temp macro has_check_digit(number) as (
   3 * (tens(number, 10000000000000) + tens(number, 100000000000) + tens(number, 1000000000) + tens(number, 10000000)
     + tens(number, 100000) + tens(number, 1000) + tens(number, 10))
   + tens(number, 1000000000000) + tens(number, 10000000000) + tens(number, 100000000) + tens(number, 1000000)
   + tens(number, 10000) + tens(number, 100) + tens(number, 1)
-) % 10 = 0
-;
+) % 10 = 0;
 
 -- MG, IU and MC are miscoded g or ml: ml if the household text or the category names a liquid, otherwise g.
 create or replace temp macro is_liquid(household, category) as
   regexp_matches(lower(coalesce(household, '')), '\b(ml|mlt|milliliters?|l|liters?|fl|oza|bottles?|glass(es)?|shots?)\b|[0-9]ml\b')
-  or regexp_matches(lower(coalesce(category, '')), '\b(beverages?|drinks?|juices?|sodas?|waters?|milk|tea|coffee|liquid|shakes?|smoothies?|oils?|syrups?)\b')
-;
-create or replace temp macro is_miscoded(unit) as upper(unit) in ('MG', 'IU', 'MC')
-;
+  or regexp_matches(lower(coalesce(category, '')), '\b(beverages?|drinks?|juices?|sodas?|waters?|milk|tea|coffee|liquid|shakes?|smoothies?|oils?|syrups?)\b');
+create or replace temp macro is_miscoded(unit) as upper(unit) in ('MG', 'IU', 'MC');
 create or replace temp macro normalised_unit(unit, household, category) as case
   when lower(unit) in ('g', 'gm', 'grm') then 'g'
   when lower(unit) in ('ml', 'mlt') then 'ml'
   when is_miscoded(unit) then if(is_liquid(household, category), 'ml', 'g')
-end
-;
+end;
 
 -- Trade channels of a CSV file are a JSON array of texts; null for anything else. json_type fails for text that is not
 -- JSON, and only CASE skips it.
@@ -113,8 +92,7 @@ create or replace temp macro channels_in(raw) as case
       and len(list_filter(json_extract(raw, '$[*]'), lambda channel: json_type(channel) in ('OBJECT', 'ARRAY'))) = 0
     then from_json(raw, '["VARCHAR"]')
   end
-end
-;
+end;
 -- Trade channels: each once, in alphabetical order, without the word for "none".
 create or replace temp macro channels_of(stated) as
   list_sort(list_filter(

@@ -49,7 +49,7 @@ it.live("accepts 85 and 85.0 as whole numbers, but not 1.6 and -5", () =>
     const db = yield* DuckDb.memory
     yield* db.run(macros)
     const query = `select whole(raw, try_cast(raw as integer))::varchar as value
-      from (values (1, '85'), (2, '85.0'), (3, '1.6'), (4, '-5')) as stated(place, raw) order by place`
+      from (values (1, '85'), (2, '85.0'), (3, '1.6'), (4, '-5')) as example(position, raw) order by position`
     const values = yield* db.all(Value, query)
     assert.deepStrictEqual(
       values.map(({ value }) => value),

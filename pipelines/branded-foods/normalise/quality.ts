@@ -1,50 +1,45 @@
-/**
- * Quality flags for implausible values in a label that decodes, as SQL over a label that is being normalised. Flagged
- * values are published unchanged.
- */
+/** Quality flags for implausible values of a label, as SQL. Flagged values are published unchanged. */
 import { literal } from "@larder/warehouse"
 import { nutrients } from "./dictionaries.ts"
 
-/** 100 g of pure fat has about 900 kcal, and carbohydrates, fat and protein cannot exceed 100 g, but labels round. */
+/** 100 g of pure fat has about 900 kcal, and carbohydrates, fat and protein cannot exceed 100 g. But labels round. */
 const maxEnergy = 905
 const maxMass = 110
 
 const amountOf = (nutrientId: number) => `amounts[list_position(ids, ${nutrientId})]`
-const orNone = (nutrientId: number) => `coalesce(${amountOf(nutrientId)}, 0)`
+const amountOrZero = (nutrientId: number) => `coalesce(${amountOf(nutrientId)}, 0)`
 
 /**
- * Upper limits for nutrients that many labels state: protein, fat, carbohydrates, sugars under either id, added sugar,
- * fiber, saturated and trans fat in g; then cholesterol in mg, of which dried yolk and brain have about 3,000, and
- * sodium in mg, of which salt has 39,300 and, in a rounded serving of 1.4 g, 42,100. Testing each of them costs little
- * per label.
+ * Maximum amounts of nutrients that many labels state: macronutrients in g; then cholesterol in mg (dried yolk and brain
+ * have about 3,000) and sodium in mg (salt has 39,300 and, in a rounded serving of 1.4 g, 42,100).
  */
-const maxOf: Readonly<Record<number, number>> = {
+const maxAmounts: Readonly<Record<number, number>> = {
   ...Object.fromEntries([1003, 1004, 1005, 2000, 1063, 1235, 1079, 1258, 1257].map((id) => [id, maxMass])),
   1253: 5000,
   1093: 45_000
 }
-const anyOfThemAbove = Object.entries(maxOf)
-  .map(([id, most]) => `coalesce(${amountOf(Number(id))} > ${most}, false)`)
+const anyCommonAbove = Object.entries(maxAmounts)
+  .map(([id, max]) => `coalesce(${amountOf(Number(id))} > ${max}, false)`)
   .join(" or ")
 
-const idsIn = (...units: ReadonlyArray<string>) =>
+const listIds = (...units: ReadonlyArray<string>) =>
   nutrients.flatMap(({ nutrient_id, unit }) => (unit !== null && units.includes(unit) ? [nutrient_id] : [])).join(", ")
 
-/** All other nutrients in g, mg or µg. Hardly any label has such a large number, so most labels need no search. */
-const anyAbove = `if(
+/** All other nutrients in g, mg or µg. Few labels have such a large number, so few need the search. */
+const anyOtherAbove = `if(
   list_max(amounts) > ${maxMass * 1e3},
-  len(list_filter(amounts, lambda amount, place:
-    (ids[place] in (${idsIn("g", "mg")}) and amount > ${maxMass * 1e3})
-    or (ids[place] in (${idsIn("µg")}) and amount > ${maxMass * 1e6})
+  len(list_filter(amounts, lambda amount, index:
+    (ids[index] in (${listIds("g", "mg")}) and amount > ${maxMass * 1e3})
+    or (ids[index] in (${listIds("µg")}) and amount > ${maxMass * 1e6})
   )) > 0,
   false
 )`
 
-/** A part over 1 g above its whole, per 100 g and per serving: labels round, and state "less than 1 g" as 1. */
+/** A part exceeds its whole by more than 1 g per 100 g and per serving: labels round, and state "less than 1 g" as 1. */
 const exceeds = (part: string, whole: string) =>
   `if(${part} > ${whole} + 1, coalesce((${part} - ${whole})::double * serving_size::double > 100, true), false)`
 
-const findings: Readonly<Record<string, string>> = {
+const flagConditions: Readonly<Record<string, string>> = {
   gtin_missing: "upc is null",
   gtin_unreadable: "gtin_14 is null and upc is not null",
   gtin_check_digit: "not has_check_digit(gtin_14::bigint)",
@@ -58,23 +53,23 @@ const findings: Readonly<Record<string, string>> = {
   // amounts are sorted by nutrient; reading the previous element from the list instead takes eight times as long
   nutrient_twice: "list_reduce(ids, lambda before, id: if(id = before or before = -1, -1, id), -2) = -1",
   energy_impossible: `${amountOf(1008)} > ${maxEnergy}`,
-  mass_impossible: `${orNone(1003)} + ${orNone(1004)} + ${orNone(1005)} > ${maxMass}`,
-  amount_impossible: `${anyOfThemAbove} or ${anyAbove}`,
+  mass_impossible: `${amountOrZero(1003)} + ${amountOrZero(1004)} + ${amountOrZero(1005)} > ${maxMass}`,
+  amount_impossible: `${anyCommonAbove} or ${anyOtherAbove}`,
   part_exceeds_whole: `${exceeds(`coalesce(${amountOf(2000)}, ${amountOf(1063)})`, amountOf(1005))}
     or ${exceeds(amountOf(1258), amountOf(1004))}`,
   amount_negative: "list_min(amounts) < 0",
   label_row_missing: "not has_label_row"
 }
 
-/** Nearly all labels have no finding, so the list is built only for the others. */
+/** Nearly all labels have no flag, so the list is built only for the others. */
 export const qualityFlags = `
     case
-      when ${Object.values(findings)
-        .map((finding) => `coalesce(${finding}, false)`)
+      when ${Object.values(flagConditions)
+        .map((condition) => `coalesce(${condition}, false)`)
         .join(" or ")}
       then list_filter(
-        [${Object.entries(findings)
-          .map(([flag, finding]) => `if(${finding}, ${literal(flag)}, null)`)
+        [${Object.entries(flagConditions)
+          .map(([flag, condition]) => `if(${condition}, ${literal(flag)}, null)`)
           .join(", ")}],
         lambda flag: flag is not null
       )

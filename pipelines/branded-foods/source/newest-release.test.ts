@@ -6,7 +6,7 @@ import { archiveToRepeat, repeated } from "../../run/archive/archived-runs.ts"
 import { fileOrigin } from "../../run/origins/file.ts"
 import { Origin, RefusedByUpstream } from "../../run/origins/origin.ts"
 import { replayOrigin } from "../../run/origins/replay.ts"
-import { datasets, newestRelease, ReleaseUnknown } from "./newest-release.ts"
+import { datasets, NoReleaseFound, newestRelease } from "./newest-release.ts"
 
 const host = "fdc.nal.usda.gov"
 const zip = (form: string, day: string) => `${datasets}FoodData_Central_branded_food_${form}_${day}.zip`
@@ -24,7 +24,7 @@ const folderWith = Effect.fnUntraced(function* (...files: ReadonlyArray<readonly
 
 const archiveIn = (folder: string) => Archive.layer({ folder, run_id: "run-1", pipeline: "branded-foods", days: null })
 
-/** The download page as a recording, asked like the network: it cannot tell what it holds. */
+/** The download page as a recording that behaves like the network: it cannot list its files. */
 const fromPage = Effect.fnUntraced(function* (...pages: ReadonlyArray<readonly [string, string]>) {
   const folder = yield* folderWith(...pages.map(([name, html]) => [`${host}/${name}`, html] as const))
   const online = Layer.effect(
@@ -32,8 +32,8 @@ const fromPage = Effect.fnUntraced(function* (...pages: ReadonlyArray<readonly [
     Effect.map(Origin, (recorded) =>
       Origin.of({
         ...recorded,
-        open: (ask) =>
-          Effect.catchTag(recorded.open(ask), "NotRecorded", ({ url }) =>
+        open: (request) =>
+          Effect.catchTag(recorded.open(request), "NotRecorded", ({ url }) =>
             Effect.fail(new RefusedByUpstream({ url, status: 404, problem: "HTTP 404 Not Found" }))
           ),
         listing: () => Effect.succeed(undefined)
@@ -43,12 +43,12 @@ const fromPage = Effect.fnUntraced(function* (...pages: ReadonlyArray<readonly [
   return yield* newestRelease().pipe(Effect.provide([archiveIn(yield* folderWith()), online]))
 })
 
-const recorded = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
+const fromRecording = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
   const folder = yield* folderWith(...names.map((name) => [`${host}/fdc-datasets/${name}`, ""] as const))
   return yield* newestRelease().pipe(Effect.provide([archiveIn(yield* folderWith()), replayOrigin(folder)]))
 })
 
-const given = Effect.fnUntraced(function* (name: string, ...files: ReadonlyArray<string>) {
+const fromFile = Effect.fnUntraced(function* (name: string, ...files: ReadonlyArray<string>) {
   const folder = yield* folderWith(...(files.length === 0 ? [name] : files).map((file) => [file, ""] as const))
   return yield* newestRelease().pipe(Effect.provide([archiveIn(yield* folderWith()), fileOrigin(`${folder}/${name}`)]))
 })
@@ -56,7 +56,7 @@ const given = Effect.fnUntraced(function* (name: string, ...files: ReadonlyArray
 const link = (name: string) => `<td><a href="/fdc-datasets/${name}">Apr 2026</a></td>`
 
 layer(NodeServices.layer)("the newest release", (it) => {
-  it.effect("takes the latest valid day that the download page names, in both forms", () =>
+  it.effect("has the latest valid date on the download page, in both forms", () =>
     Effect.gen(function* () {
       const html = [
         link("FoodData_Central_branded_food_csv_2026-04-30.zip"),
@@ -74,7 +74,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
     })
   )
 
-  it.effect("gives no CSV address when the newest release is out as JSON only", () =>
+  it.effect("has no CSV address if it exists as JSON only", () =>
     Effect.gen(function* () {
       const html = ["json_2026-04-30", "json_2025-12-18", "csv_2025-12-18"].map((name) =>
         link(`FoodData_Central_branded_food_${name}.zip`)
@@ -84,7 +84,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
     })
   )
 
-  it.effect("looks for the release at the page's former address, too", () =>
+  it.effect("is also found on the former page", () =>
     Effect.gen(function* () {
       const page = link("FoodData_Central_branded_food_csv_2026-04-30.zip")
       const { csv } = yield* fromPage(["download-datasets", "<div id=app>"], ["download-datasets.html", page])
@@ -92,20 +92,20 @@ layer(NodeServices.layer)("the newest release", (it) => {
     })
   )
 
-  it.effect("fails when no page names a release, and says how to continue by hand", () =>
+  it.effect("is an error if no page lists a release, with instructions for a manual download", () =>
     Effect.gen(function* () {
       for (const pages of [[["download-datasets", "<div id=app>"]], []] as const) {
         const error = yield* Effect.flip(fromPage(...pages))
-        assert.instanceOf(error, ReleaseUnknown)
+        assert.instanceOf(error, NoReleaseFound)
         assert.strictEqual(
           error.message,
-          "https://fdc.nal.usda.gov/download-datasets names no release of branded foods: it is gone, or made otherwise than it was. Download a zip of branded foods in a browser, and run: larder-ingest branded-foods --file <zip>"
+          "No release of branded foods was found on https://fdc.nal.usda.gov/download-datasets: the page no longer exists, or its layout has changed. Download a zip of branded foods in a browser, and run: larder-ingest branded-foods --file <zip>"
         )
       }
     })
   )
 
-  it.effect("finds the newest release of a recording in its list of files, or fails", () =>
+  it.effect("is found in the file list of a recording, or is an error", () =>
     Effect.gen(function* () {
       const name = "FoodData_Central_branded_food"
       const names = [
@@ -114,18 +114,18 @@ layer(NodeServices.layer)("the newest release", (it) => {
         "FoodData_Central_csv_2026-10-01.zip"
       ]
       const csv = ["food.csv", "branded_food.csv"].map((file) => `${name}_csv_2026-04-30/${file}`)
-      assert.deepStrictEqual(yield* recorded(...names, ...csv), {
+      assert.deepStrictEqual(yield* fromRecording(...names, ...csv), {
         json: `${datasets}${name}_json_2026-04-30.json`,
         csv: csv.map((file) => datasets + file).sort(),
         zip: undefined,
         released_on: "2026-04-30"
       })
-      const error = yield* Effect.flip(recorded("readme.txt"))
-      assert.include(error.message, "the recording names no release of branded foods")
+      const error = yield* Effect.flip(fromRecording("readme.txt"))
+      assert.include(error.message, "No release of branded foods was found in the recording")
     })
   )
 
-  it.effect("gives a repeated run the release that it fetched before", () =>
+  it.effect("is the same as before in a repeated run", () =>
     Effect.gen(function* () {
       const urls = ["https://fdc.nal.usda.gov/download-datasets", zip("csv", "2026-04-30"), zip("json", "2026-04-30")]
       const fetch = {
@@ -161,7 +161,7 @@ layer(NodeServices.layer)("the newest release", (it) => {
   )
 })
 
-layer(NodeServices.layer)("a release that is given as a file", (it) => {
+layer(NodeServices.layer)("a release that is passed with --file", (it) => {
   const none = { json: undefined, csv: undefined, zip: undefined, released_on: null }
   const name = "FoodData_Central_branded_food_json_2026-04-30"
 
@@ -174,13 +174,13 @@ layer(NodeServices.layer)("a release that is given as a file", (it) => {
     ],
     ["brandedDownload.json", { json: "file:brandedDownload.json" }],
     ["release 1.zip", { zip: "file:release%201.zip" }]
-  ] as const)("takes form and day of the release from the file name: %s", ([file, expected]) =>
+  ] as const)("has the form and the date of the file name: %s", ([file, expected]) =>
     Effect.gen(function* () {
-      assert.deepStrictEqual(yield* given(file), { ...none, ...expected })
+      assert.deepStrictEqual(yield* fromFile(file), { ...none, ...expected })
     })
   )
 
-  it.effect("accepts a folder of CSV files, with or without a date in its name", () =>
+  it.effect("may be a folder of CSV files, with or without a date in its name", () =>
     Effect.gen(function* () {
       for (const [folder, released_on] of [
         ["FoodData_Central_branded_food_csv_2026-04-30", "2026-04-30"],
@@ -188,7 +188,7 @@ layer(NodeServices.layer)("a release that is given as a file", (it) => {
       ] as const) {
         const files = ["food.csv", "nutrient.CSV", "guide.pdf"].map((file) => `${folder}/${file}`)
         const csv = [`file:${folder}/food.csv`, `file:${folder}/nutrient.CSV`]
-        assert.deepStrictEqual(yield* given(folder, ...files), { ...none, csv, released_on })
+        assert.deepStrictEqual(yield* fromFile(folder, ...files), { ...none, csv, released_on })
       }
     })
   )

@@ -1,8 +1,7 @@
 /**
- * Finds the release to load. There is no address for "the latest": the download page names the releases, and their
- * names contain their dates. About two releases a year appear, on unannounced days. If the page names none, dates are
- * not tried one by one: the run fails and explains how to continue with a manual download. Recordings and local files
- * are found through the origin's listing.
+ * Finds the release to load. There is no URL for the latest: the download page lists the releases, about two a year, and
+ * their names contain their dates. If the page lists none, the run fails and explains how to continue with a manual
+ * download. Recordings and local files are listed by the run's origin.
  */
 import { readFile } from "node:fs/promises"
 import { isDay } from "@larder/schemas"
@@ -13,7 +12,6 @@ import { NotRecorded, Origin, RefusedByUpstream } from "../../run/origins/origin
 
 const host = "https://fdc.nal.usda.gov"
 
-/** The base address of the releases. */
 export const datasets = `${host}/fdc-datasets/`
 
 /** The download page, at its current and its former address. */
@@ -24,36 +22,30 @@ export interface Release {
   readonly json: string | undefined
   /** A zip with the CSV form, or the separate CSV files. */
   readonly csv: string | ReadonlyArray<string> | undefined
-  /** A zip whose name does not tell which form it holds; its members do. */
+  /** A zip whose name does not say whether it contains JSON or CSV; its members do. */
   readonly zip: string | undefined
   /** The date in the name. Null if there is none: a local file may have any name. */
   readonly released_on: string | null
 }
 
-/** There is no release to load, or none can be determined. */
-export class ReleaseUnknown extends Schema.TaggedError<ReleaseUnknown>()("ReleaseUnknown", {
+export class NoReleaseFound extends Schema.TaggedError<NoReleaseFound>()("NoReleaseFound", {
   where: Schema.String,
   problem: Schema.String
 }) {
   override get message() {
-    const byHand = "Download a zip of branded foods in a browser, and run: larder-ingest branded-foods --file <zip>"
-    return `${this.where} names no release of branded foods: ${this.problem}. ${byHand}`
+    const manualDownload =
+      "Download a zip of branded foods in a browser, and run: larder-ingest branded-foods --file <zip>"
+    return `No release of branded foods was found ${this.where}: ${this.problem}. ${manualDownload}`
   }
 }
 
-/** `FoodData_Central_branded_food_json_2026-04-30.zip`, or what it unpacks to; also the zip of all foods. */
+/** `FoodData_Central_branded_food_json_2026-04-30.zip`, or a file unpacked from it; also matches the zip of all foods. */
 const releaseName = /FoodData_Central_(?:branded_food_)?(json|csv)_(\d{4}-\d{2}-\d{2})(?:\.zip|\.json|\/[^/]+\.csv)?$/i
 
-interface Named {
-  readonly address: string
-  readonly form: "json" | "csv" | undefined
-  readonly released_on: string | null
-}
-
-const named = (address: string): Named => {
+const parseAddress = (address: string) => {
   const [, form, day] = releaseName.exec(address) ?? []
-  const byEnd = /\.(json|csv)$/i.exec(address)?.[1]
-  const known = (byEnd ?? form)?.toLowerCase()
+  const extension = /\.(json|csv)$/i.exec(address)?.[1]
+  const known = (extension ?? form)?.toLowerCase()
   const anyDay = day ?? /(\d{4}-\d{2}-\d{2})[^/]*(?:\/[^/]*)?$/.exec(address)?.[1]
   return {
     address,
@@ -62,71 +54,73 @@ const named = (address: string): Named => {
   }
 }
 
-/** Both forms, if both exist for that day. A zip takes precedence over the files that it unpacks to. */
-const releaseOf = (files: ReadonlyArray<Named>, released_on: string | null): Release => {
-  const ofForm = (form: Named["form"]) => files.filter((file) => file.form === form).map(({ address }) => address)
-  const zipOr = <A>(addresses: ReadonlyArray<string>, otherwise: A) =>
-    addresses.find((address) => /\.zip$/i.test(address)) ?? otherwise
-  const [json, csv] = [ofForm("json"), ofForm("csv")]
+type ReleaseFile = ReturnType<typeof parseAddress>
+
+/** Both forms, if both exist for that day. A zip takes precedence over files unpacked from it. */
+const assembleRelease = (files: ReadonlyArray<ReleaseFile>, released_on: string | null): Release => {
+  const addressesOf = (form: ReleaseFile["form"]) =>
+    files.filter((file) => file.form === form).map(({ address }) => address)
+  const findZip = (addresses: ReadonlyArray<string>) => addresses.find((address) => /\.zip$/i.test(address))
+  const [json, csv] = [addressesOf("json"), addressesOf("csv")]
   return {
-    json: zipOr(json, json[0]),
-    csv: zipOr(csv, csv.length === 0 ? undefined : csv),
-    zip: zipOr(ofForm(undefined), undefined),
+    json: findZip(json) ?? json[0],
+    csv: findZip(csv) ?? (csv.length === 0 ? undefined : csv),
+    zip: findZip(addressesOf(undefined)),
     released_on
   }
 }
 
-const newestOf = (addresses: ReadonlyArray<string>) => {
-  const files = addresses.map(named).filter(({ form, released_on }) => form !== undefined && released_on !== null)
-  const [newest] = files.map(({ released_on }) => released_on ?? "").sort((a, b) => (a < b ? 1 : -1))
-  return newest === undefined
-    ? undefined
-    : releaseOf(
-        files.filter(({ released_on }) => released_on === newest),
-        newest
-      )
+const findNewest = (addresses: ReadonlyArray<string>) => {
+  const files = addresses
+    .map(parseAddress)
+    .filter(({ form, released_on }) => form !== undefined && released_on !== null)
+  const newest = files
+    .map(({ released_on }) => released_on ?? "")
+    .sort()
+    .at(-1)
+  if (newest === undefined) return undefined
+  const ofThatDay = files.filter(({ released_on }) => released_on === newest)
+  return assembleRelease(ofThatDay, newest)
 }
 
-/** Only names of branded foods: the page names all data. Links are relative in some years, absolute in others. */
-const namesIn = (page: string) => page.match(/FoodData_Central_branded_food_(?:json|csv)_\d{4}-\d{2}-\d{2}\.zip/g) ?? []
+/** Only branded foods: the page lists all data types. Links are relative in some years, absolute in others. */
+const zipName = /FoodData_Central_branded_food_(?:json|csv)_\d{4}-\d{2}-\d{2}\.zip/g
 
-const namesOn = Effect.fnUntraced(function* (url: string) {
+const readPage = Effect.fnUntraced(function* (url: string) {
   const archive = yield* Archive
   const { path } = yield* archive.fetch({ url, accept: "text/html" })
-  return namesIn(yield* Effect.promise(() => readFile(path, "utf8"))) // the archive has just written this file
+  const page = yield* Effect.promise(() => readFile(path, "utf8")) // the archive has just written this file
+  return page.match(zipName) ?? []
 })
 
-/** The former address may no longer exist, and the current one may be removed. */
+/** Either page may be removed. */
 const isGone = (error: unknown) => error instanceof RefusedByUpstream && [404, 410].includes(error.status)
 
 const isAbsent = (error: unknown) => error instanceof NotRecorded || isGone(error)
 
-const fromPages = Effect.gen(function* () {
+const findOnPages = Effect.gen(function* () {
   for (const url of pages) {
-    const names = yield* Effect.catchIf(namesOn(url), isGone, () => Effect.succeed([]))
-    const release = newestOf(names.map((name) => datasets + name))
+    const names = yield* Effect.catchIf(readPage(url), isGone, () => Effect.succeed([]))
+    const release = findNewest(names.map((name) => datasets + name))
     if (release !== undefined) return release
   }
-  return yield* new ReleaseUnknown({ where: pages[0] ?? host, problem: "it is gone, or made otherwise than it was" })
+  const problem = "the page no longer exists, or its layout has changed"
+  return yield* new NoReleaseFound({ where: `on ${pages[0]}`, problem })
 })
 
-/** The newest release that the origin of this run has. */
 export const newestRelease = Effect.fn("Release.newest")(function* () {
   const origin = yield* Origin
-  const given = yield* origin.listing(fileScheme)
-  if (given === undefined) return yield* fromPages
-  if (given.length > 0) {
-    const files = given.map(named)
-    return releaseOf(files, files[0]?.released_on ?? null)
+  const localFiles = yield* origin.listing(fileScheme)
+  if (localFiles === undefined) return yield* findOnPages
+  if (localFiles.length > 0) {
+    const files = localFiles.map(parseAddress)
+    return assembleRelease(files, files[0]?.released_on ?? null)
   }
   const recorded = (yield* origin.listing(datasets)) ?? []
-  const release = newestOf(recorded.filter((address) => /_branded_food_/i.test(address)))
+  const release = findNewest(recorded.filter((address) => /_branded_food_/i.test(address)))
   if (release !== undefined) return release
-  yield* Effect.catchIf(namesOn(pages[0] ?? host), isAbsent, () => Effect.void) // fails with the recorded refusal, if there is one
-  const where = origin.kind === "sample" ? "the bundled samples" : "the recording"
-  const wanted = "FoodData_Central_branded_food_json_YYYY-MM-DD.zip"
-  return yield* new ReleaseUnknown({
-    where,
-    problem: `nothing there is called ${new URL(datasets).host}/fdc-datasets/${wanted}`
-  })
+  yield* Effect.catchIf(readPage(pages[0] ?? host), isAbsent, () => Effect.void) // fails with the recorded error response, if there is one
+  const where = origin.kind === "sample" ? "in the bundled samples" : "in the recording"
+  const expectedName = `${datasets.replace("https://", "")}FoodData_Central_branded_food_json_YYYY-MM-DD.zip`
+  return yield* new NoReleaseFound({ where, problem: `it has no file named ${expectedName}` })
 })

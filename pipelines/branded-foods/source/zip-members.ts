@@ -1,32 +1,27 @@
 /**
- * The member list of a release's zip, which is not trusted: members by base name, or the first problem with one that
- * would be read. Paths that lead out of the folder are refused. Members are at the root or in a folder, depending on
- * the release. Files that macOS adds are left out.
+ * Reads and checks the member list of a release's zip, which is not trusted. Paths that lead out of the folder are
+ * rejected. Members are at the root or in a folder, depending on the release. Files that macOS adds are ignored.
  */
 import { Schema } from "effect"
 import { type Entry, getFileNameLowLevel, validateFileName, type ZipFile } from "yauzl"
 
-const longestShown = 200
+const maxNameLength = 200
 
 /** Characters that control a terminal, or that change the order in which text is displayed. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
-const escaped = (char: string) =>
-  char
-    .split("")
-    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-    .join("")
+const escapeCharacter = (char: string) =>
+  char.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
-/** Text from a file, escaped for display. */
-export const quoted = (text: string) => JSON.stringify(text).replaceAll(unprintable, escaped)
+/** Text from a file, quoted and escaped for display. */
+export const quoteText = (text: string) => JSON.stringify(text).replaceAll(unprintable, escapeCharacter)
 
 /** A name from the zip for display, quoted if it has unprintable characters. */
-export const shown = (name: string) => {
-  const start = name.length > longestShown ? `${name.slice(0, longestShown)}…` : name
-  return start.search(unprintable) === -1 ? start : quoted(start)
+export const printableName = (name: string) => {
+  const start = name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name
+  return start.search(unprintable) === -1 ? start : quoteText(start)
 }
 
-/** A zip, or a member of it, that cannot be read. */
 export class ZipUnusable extends Schema.TaggedError<ZipUnusable>()("ZipUnusable", {
   zip: Schema.String,
   /** Null if the problem concerns the whole zip. */
@@ -34,39 +29,36 @@ export class ZipUnusable extends Schema.TaggedError<ZipUnusable>()("ZipUnusable"
   problem: Schema.String
 }) {
   override get message() {
-    const what = this.member === null ? this.zip : `${shown(this.member)} in ${this.zip}`
+    const what = this.member === null ? this.zip : `${printableName(this.member)} in ${this.zip}`
     return `${what} cannot be read: ${this.problem}. Download the release again, or give another one with --file.`
   }
 }
 
-/** The zip can be read, but lacks a file that a release has. */
 export class MemberMissing extends Schema.TaggedError<MemberMissing>()("MemberMissing", {
   zip: Schema.String,
   wanted: Schema.String,
   members: Schema.Array(Schema.String)
 }) {
   override get message() {
-    const held = this.members.length === 0 ? "It is empty" : `It holds ${this.members.map(shown).join(", ")}`
-    return `${this.zip} has no ${this.wanted}. ${held}. Give a branded-foods release, JSON or CSV, with --file.`
+    const contents = this.members.length === 0 ? "is empty" : `contains ${this.members.map(printableName).join(", ")}`
+    return `${this.zip} has no ${this.wanted}. It ${contents}. Give a branded-foods release, JSON or CSV, with --file.`
   }
 }
 
-export interface ZipLimits {
+export const zipLimits = {
   /** The unpacked size of one member. The largest in all releases, food_nutrient.csv, has 1.7 GB. */
-  readonly memberBytes: number
-  /** The ratio of unpacked to packed size, checked above `ratioFrom` bytes. Real ones are 7 (CSV) to 16 (JSON). */
-  readonly ratio: number
-  readonly ratioFrom: number
+  memberBytes: 20e9,
+  /** Unpacked to packed size, checked above `ratioFrom` bytes. Real ratios are 7 (CSV) to 16 (JSON). */
+  ratio: 200,
+  ratioFrom: 100e6,
   /** A release has about a dozen. */
-  readonly members: number
+  members: 10_000
 }
+export type ZipLimits = typeof zipLimits
 
-export const zipLimits: ZipLimits = { memberBytes: 20e9, ratio: 200, ratioFrom: 100e6, members: 10_000 }
-
-export interface Member {
+export interface ZipMember {
   /** Base name, spelled as in the zip. */
   readonly name: string
-  /** Path in the zip, with its folder. */
   readonly path: string
   /** The declared unpacked size. More bytes are an error. */
   readonly bytes: number
@@ -80,30 +72,31 @@ const methods: Readonly<Record<number, string>> = { 9: "Deflate64", 12: "bzip2",
 const isJunk = (path: string) =>
   path.endsWith("/") || path.startsWith("__MACOSX/") || path.includes("/__MACOSX/") || /(^|\/)\._[^/]*$/.test(path)
 
-export const baseOf = (path: string) => path.slice(path.lastIndexOf("/") + 1)
+export const baseName = (path: string) => path.slice(path.lastIndexOf("/") + 1)
 
 /** Only these are read, so only these must be readable and have unique names. */
-const matters = (name: string) => /\.(csv|json)$/i.test(name)
+const isRead = (name: string) => /\.(csv|json)$/i.test(name)
 
-const declaredTooLarge = ({ uncompressedSize: bytes, compressedSize: packed }: Entry, limits: ZipLimits) => {
+const findSizeProblem = ({ uncompressedSize: bytes, compressedSize: packed }: Entry, limits: ZipLimits) => {
   if (bytes > limits.memberBytes) return `it unpacks to ${bytes} bytes, more than the ${limits.memberBytes} allowed`
-  return bytes > limits.ratioFrom && bytes > packed * limits.ratio
-    ? `it unpacks to ${bytes} bytes from ${packed}: more than ${limits.ratio} times`
-    : undefined
+  if (bytes > limits.ratioFrom && bytes > packed * limits.ratio) {
+    return `it unpacks to ${bytes} bytes from ${packed}: more than ${limits.ratio} times`
+  }
+  return undefined
 }
 
-const unreadable = (entry: Entry, limits: ZipLimits) => {
+const findEntryProblem = (entry: Entry, limits: ZipLimits) => {
   if (entry.isEncrypted()) return "it is encrypted"
   const { compressionMethod: method } = entry
   if (method !== stored && method !== deflated) {
     return `it is compressed with ${methods[method] ?? `method ${method}`}, and only Deflate can be read`
   }
-  return declaredTooLarge(entry, limits)
+  return findSizeProblem(entry, limits)
 }
 
-/** The members. Throws `ZipUnusable` for the first problem. */
-export const membersOf = async (zip: string, opened: ZipFile, limits: ZipLimits) => {
-  const members = new Map<string, Member>()
+/** Members by base name. Throws `ZipUnusable` for the first problem of a member that would be read. */
+export const readZipMembers = async (zip: string, opened: ZipFile, limits: ZipLimits) => {
+  const members = new Map<string, ZipMember>()
   let entries = 0
   for await (const entry of opened.eachEntry()) {
     entries += 1
@@ -112,18 +105,19 @@ export const membersOf = async (zip: string, opened: ZipFile, limits: ZipLimits)
     }
     const { extraFields, fileNameRaw, generalPurposeBitFlag } = entry
     const path = getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, true)
-    const refuse = (problem: string) => new ZipUnusable({ zip, member: path, problem })
-    const climbs = validateFileName(path) !== null || /^[a-z]:|\0/i.test(path)
-    if (climbs) throw refuse("its path leads out of the folder that it would be unpacked into")
+    const unusable = (problem: string) => new ZipUnusable({ zip, member: path, problem })
+    const leavesFolder = validateFileName(path) !== null || /^[a-z]:|\0/i.test(path)
+    if (leavesFolder) throw unusable("its path leads out of the folder that it would be unpacked into")
     if (isJunk(path)) continue
-    const name = baseOf(path)
-    const other = members.get(name.toLowerCase())
-    if (matters(name)) {
-      const problem = unreadable(entry, limits)
-      if (problem !== undefined) throw refuse(problem)
-      if (other !== undefined) throw refuse(`${shown(other.path)} has the same name, and one of them would be lost`)
+    const name = baseName(path)
+    const sameName = members.get(name.toLowerCase())
+    if (isRead(name)) {
+      const problem = findEntryProblem(entry, limits)
+      if (problem !== undefined) throw unusable(problem)
+      if (sameName !== undefined)
+        throw unusable(`${printableName(sameName.path)} has the same name, and one of them would be lost`)
     }
-    if (other === undefined) members.set(name.toLowerCase(), { name, path, bytes: entry.uncompressedSize, entry })
+    if (sameName === undefined) members.set(name.toLowerCase(), { name, path, bytes: entry.uncompressedSize, entry })
   }
   return [...members.values()]
 }
@@ -131,8 +125,8 @@ export const membersOf = async (zip: string, opened: ZipFile, limits: ZipLimits)
 /** Names of the JSON file in the releases so far, in any folder. */
 const usualName = /^(brandedDownload|FoodData_Central)[^/]*\.json$/i
 
-/** The member that holds the foods: by its name, which differs between releases, or otherwise the largest. */
-export const foodsAmong = (members: ReadonlyArray<Member>) => {
-  const found = members.filter(({ name }) => /\.json$/i.test(name)).toSorted((a, b) => b.bytes - a.bytes)
-  return found.find(({ name }) => usualName.test(name)) ?? found[0]
+/** The member with the foods: by its name, which differs between releases, or otherwise the largest. */
+export const findFoodsMember = (members: ReadonlyArray<ZipMember>) => {
+  const candidates = members.filter(({ name }) => /\.json$/i.test(name)).toSorted((a, b) => b.bytes - a.bytes)
+  return candidates.find(({ name }) => usualName.test(name)) ?? candidates[0]
 }

@@ -5,20 +5,20 @@ import { assert, layer } from "@effect/vitest"
 import { type Part, zipOf } from "@larder/test/support/pipelines/handmade-zips.ts"
 import { Effect, FileSystem } from "effect"
 import { FileUnwritable } from "../../run/files/write-all.ts"
-import { openZip, plainBytes } from "./zip.ts"
+import { openZip, readUnzipped } from "./zip.ts"
 import { MemberMissing, ZipUnusable, zipLimits } from "./zip-members.ts"
 
 const release = "FoodData_Central_branded_food_csv_2026-04-30"
 const food: Part = { path: "food.csv", content: '"fdc_id"\n"1"\n' }
 
-const onDisk = Effect.fnUntraced(function* (bytes: Buffer) {
+const writeZip = Effect.fnUntraced(function* (bytes: Buffer) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-zip-" })
   yield* fs.writeFile(`${folder}/given.zip`, bytes)
   return `${folder}/given.zip`
 })
-const opened = (bytes: Buffer, limits = zipLimits) =>
-  Effect.flatMap(onDisk(bytes), (file) => openZip(file, "release.zip", limits))
+const openBytes = (bytes: Buffer, limits = zipLimits) =>
+  Effect.flatMap(writeZip(bytes), (file) => openZip(file, "release.zip", limits))
 
 const readAll = (bytes: AsyncIterable<Buffer>) =>
   Effect.tryPromise({
@@ -31,17 +31,17 @@ const readAll = (bytes: AsyncIterable<Buffer>) =>
   })
 
 /** Opens it and reads one member to its end. */
-const reading = Effect.fnUntraced(function* (bytes: Buffer, name = "food.csv", limits = zipLimits) {
-  const zip = yield* opened(bytes, limits)
+const readMember = Effect.fnUntraced(function* (bytes: Buffer, name = "food.csv", limits = zipLimits) {
+  const zip = yield* openBytes(bytes, limits)
   return yield* readAll(zip.bytes(yield* zip.member(name)))
 })
 
 const advice = "Download the release again, or give another one with --file."
 
 layer(NodeServices.layer)("a release's zip", (it) => {
-  it.effect("lists its members by base name, at the root or in a folder, without what macOS adds", () =>
+  it.effect("lists its members by base name, at the root or in a folder, without files that macOS adds", () =>
     Effect.gen(function* () {
-      const zip = yield* opened(
+      const zip = yield* openBytes(
         zipOf(
           { path: `${release}/`, content: "" },
           { path: `${release}/Food.csv`, content: "a" },
@@ -64,11 +64,11 @@ layer(NodeServices.layer)("a release's zip", (it) => {
   it.effect.each([
     ["deflated", 8],
     ["stored", 0]
-  ] as const)("gives the bytes of a member that is %s", ([, method]) =>
+  ] as const)("returns the bytes of a member that is %s", ([, method]) =>
     Effect.gen(function* () {
       const content = Buffer.concat([randomBytes(3_000_000), Buffer.alloc(3_000_000, "food")])
       assert.isTrue(
-        (yield* reading(zipOf(food, { path: "x/branded_food.csv", content, method }), "branded_food.csv")).equals(
+        (yield* readMember(zipOf(food, { path: "x/branded_food.csv", content, method }), "branded_food.csv")).equals(
           content
         )
       )
@@ -77,16 +77,16 @@ layer(NodeServices.layer)("a release's zip", (it) => {
 
   it.effect("reads an empty member as zero bytes", () =>
     Effect.gen(function* () {
-      assert.lengthOf(yield* reading(zipOf({ path: "food.csv", content: "", method: 0 })), 0)
-      assert.lengthOf(yield* reading(zipOf({ path: "food.csv", content: "" })), 0)
+      assert.lengthOf(yield* readMember(zipOf({ path: "food.csv", content: "", method: 0 })), 0)
+      assert.lengthOf(yield* readMember(zipOf({ path: "food.csv", content: "" })), 0)
     })
   )
 
-  it.effect("reads a file that was unpacked before, and says why when it cannot", () =>
+  it.effect("reads a file that is already unpacked, or says why it cannot", () =>
     Effect.gen(function* () {
-      const file = yield* onDisk(Buffer.from("unpacked"))
-      assert.strictEqual(String(yield* readAll(plainBytes(file, "foods.json"))), "unpacked")
-      const error = yield* Effect.flip(readAll(plainBytes(`${file}/x`, "foods.json")))
+      const file = yield* writeZip(Buffer.from("unpacked"))
+      assert.strictEqual(String(yield* readAll(readUnzipped(file, "foods.json"))), "unpacked")
+      const error = yield* Effect.flip(readAll(readUnzipped(`${file}/x`, "foods.json")))
       assert.instanceOf(error, ZipUnusable)
       assert.match(error.message, /^foods\.json cannot be read: ENOTDIR/)
     })
@@ -96,7 +96,7 @@ layer(NodeServices.layer)("a release's zip", (it) => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-zip-" })
-      const zip = yield* opened(zipOf(food))
+      const zip = yield* openBytes(zipOf(food))
       const member = yield* zip.member("food.csv")
       yield* zip.extract(member, `${folder}/food.csv`)
       assert.strictEqual(yield* fs.readFileString(`${folder}/food.csv`), food.content)
@@ -129,33 +129,35 @@ layer(NodeServices.layer)("a release's zip", (it) => {
         ["z.json", "{}"]
       ]
     ]
-  ] as const)("finds the foods in %s, by name or else by size", ([name, members]) =>
+  ] as const)("finds the foods in %s, by name or otherwise by size", ([name, members]) =>
     Effect.gen(function* () {
-      const zip = yield* opened(zipOf(...members.map(([path, content]) => ({ path, content }))))
+      const zip = yield* openBytes(zipOf(...members.map(([path, content]) => ({ path, content }))))
       assert.strictEqual((yield* zip.json).name, name)
     })
   )
 
   it.effect("escapes characters of member names that could control a terminal", () =>
     Effect.gen(function* () {
-      const climbing = yield* Effect.flip(opened(zipOf({ path: "a\u001b[31m\u009b/../ü.json", content: "x" })))
+      const climbing = yield* Effect.flip(openBytes(zipOf({ path: "a\u001b[31m\u009b/../ü.json", content: "x" })))
       assert.match(climbing.message, /^"a\\u001b\[31m\\u009b\/\.\.\/ü\.json" in release\.zip cannot be read: /)
-      const zip = yield* opened(zipOf({ path: "größe 1.txt", content: "x" }, { path: "\u202etxt.exe", content: "x" }))
+      const zip = yield* openBytes(
+        zipOf({ path: "größe 1.txt", content: "x" }, { path: "\u202etxt.exe", content: "x" })
+      )
       const missing = yield* Effect.flip(zip.json)
-      assert.match(missing.message, /It holds größe 1\.txt, "\\u202etxt\.exe"\. /)
+      assert.match(missing.message, /It contains größe 1\.txt, "\\u202etxt\.exe"\. /)
     })
   )
 
-  it.effect("finds a JSON member of any name, and lists the members when there is none", () =>
+  it.effect("finds a JSON member of any name, or lists the members if there is none", () =>
     Effect.gen(function* () {
-      const json = yield* opened(zipOf({ path: "a/brandedDownload.json", content: "{}" }))
+      const json = yield* openBytes(zipOf({ path: "a/brandedDownload.json", content: "{}" }))
       assert.strictEqual((yield* json.json).name, "brandedDownload.json")
-      const csv = yield* opened(zipOf(food))
+      const csv = yield* openBytes(zipOf(food))
       const error = yield* Effect.flip(csv.json)
       assert.instanceOf(error, MemberMissing)
       const next = "Give a branded-foods release, JSON or CSV, with --file."
-      assert.strictEqual(error.message, `release.zip has no *.json. It holds food.csv. ${next}`)
-      const empty = yield* Effect.flip((yield* opened(zipOf())).member("food.csv"))
+      assert.strictEqual(error.message, `release.zip has no *.json. It contains food.csv. ${next}`)
+      const empty = yield* Effect.flip((yield* openBytes(zipOf())).member("food.csv"))
       assert.strictEqual(empty.message, `release.zip has no food.csv. It is empty. ${next}`)
     })
   )
@@ -176,7 +178,7 @@ layer(NodeServices.layer)("a zip that cannot be used", (it) => {
     ]
   ] as const)("rejects a file that %s", ([, bytes, problem]) =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(opened(bytes))
+      const error = yield* Effect.flip(openBytes(bytes))
       assert.instanceOf(error, ZipUnusable)
       assert.include(error.message, `release.zip cannot be read: ${problem}`)
       assert.include(error.message, advice)
@@ -193,7 +195,7 @@ layer(NodeServices.layer)("a zip that cannot be used", (it) => {
     "../note.txt"
   ])("rejects a member whose path leads out of the folder: %s", (path) =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(opened(zipOf(food, { path, content: "x" })))
+      const error = yield* Effect.flip(openBytes(zipOf(food, { path, content: "x" })))
       assert.strictEqual(
         error.message,
         `${path} in release.zip cannot be read: its path leads out of the folder that it would be unpacked into. ${advice}`
@@ -225,7 +227,7 @@ layer(NodeServices.layer)("a zip that cannot be used", (it) => {
     ]
   ] as const)("rejects a zip with a member that %s", ([, parts, problem]) =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(opened(zipOf(...parts)))
+      const error = yield* Effect.flip(openBytes(zipOf(...parts)))
       assert.instanceOf(error, ZipUnusable)
       assert.include(error.message, problem)
     })
@@ -233,7 +235,7 @@ layer(NodeServices.layer)("a zip that cannot be used", (it) => {
 
   it.effect("rejects a zip with more members than allowed", () =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(opened(zipOf(food, { ...food, path: "b.csv" }), { ...zipLimits, members: 1 }))
+      const error = yield* Effect.flip(openBytes(zipOf(food, { ...food, path: "b.csv" }), { ...zipLimits, members: 1 }))
       assert.include(error.message, "it has more than 1 members")
     })
   )
@@ -266,7 +268,7 @@ layer(NodeServices.layer)("a damaged member of a zip", (it) => {
     ]
   ] as const)("fails while it reads a member that %s", ([, part, problem]) =>
     Effect.gen(function* () {
-      const error = yield* Effect.flip(reading(zipOf({ path: "food.csv", ...part })))
+      const error = yield* Effect.flip(readMember(zipOf({ path: "food.csv", ...part })))
       assert.instanceOf(error, ZipUnusable)
       assert.include(error.message, `food.csv in release.zip cannot be read: ${problem}`)
     })
@@ -277,10 +279,10 @@ layer(NodeServices.layer)("a damaged member of a zip", (it) => {
       const bytes = zipOf(food)
       const offset = bytes.indexOf("PK\x01\x02") + 42
       bytes.writeUInt32LE(1_000_000, offset)
-      const beyond = yield* Effect.flip(reading(bytes))
+      const beyond = yield* Effect.flip(readMember(bytes))
       assert.instanceOf(beyond, ZipUnusable)
       bytes.writeUInt32LE(3, offset)
-      const elsewhere = yield* Effect.flip(reading(bytes))
+      const elsewhere = yield* Effect.flip(readMember(bytes))
       assert.instanceOf(elsewhere, ZipUnusable)
       assert.include(elsewhere.message, "invalid local file header signature")
     })

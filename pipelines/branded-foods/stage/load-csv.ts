@@ -1,29 +1,28 @@
-/** Loads the CSV release: stages its files as tables, assembles labels from them, and accounts for every row. */
-import type { DuckDb } from "@larder/warehouse"
+/**
+ * Loads the CSV release: stages its files as tables, assembles labels from them, and accounts for every row. Rows that are
+ * unusable or belong to no label go to `ingest.reject` with their line.
+ */
+import { type DuckDb, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
 import { readHeader } from "../decode/csv/header.ts"
-import { countRows } from "../decode/csv/line-numbers.ts"
+import { countRows, lineNumber, moveToRejects } from "../decode/csv/line-numbers.ts"
 import { dictionaries, readDictionaryHeader, stageDictionary } from "../decode/csv/load-dictionaries.ts"
 import { loadMember } from "../decode/csv/load-member.ts"
-import { labelMembers, type MemberName } from "../decode/csv/members.ts"
-import { missingRecords, readStatedCounts } from "../decode/csv/stated-counts.ts"
-import { createCsvLabels, csvLabels } from "../normalise/csv-labels.ts"
-import { rejectLeftovers, rejectRows, rowsOf } from "./csv-rejects.ts"
-import { insertLabels, type Load, type Loaded } from "./load.ts"
+import { type CsvMember, type LabelMember, labelMembers } from "../decode/csv/members.ts"
+import { findMissingRecords, readStatedCounts } from "../decode/csv/stated-counts.ts"
+import { createCsvLabels, csvLabels } from "../normalise/release-labels.ts"
+import { insertLabels, type Load, type LoadResult, maxPayloadLength } from "./load.ts"
 
-/** Paths of the files that are present. */
-export interface CsvFiles {
-  readonly members: ReadonlyMap<MemberName, string>
-  /** The file with the record counts that the release states. */
+type Db = DuckDb["Service"]
+
+interface CsvFiles {
+  readonly members: ReadonlyMap<CsvMember, string>
   readonly counts: string | undefined
-  /** True if the files come from a zip, whose checksums prove that nothing is missing. */
-  readonly areWhole: boolean
+  /** Whether no record can be missing. */
+  readonly isComplete: boolean
 }
 
-const noAttributes = "create table release.food_attribute (fdc_id integer, name varchar, value varchar, added bigint)"
-
-/** Reads the headers of the files that are present. */
-const headersOf = <Name extends MemberName, A, E>(
+const readHeaders = <Name extends CsvMember, A, E>(
   files: CsvFiles["members"],
   names: ReadonlyArray<Name>,
   read: (member: Name, path: string) => Effect.Effect<A | undefined, E>
@@ -32,6 +31,51 @@ const headersOf = <Name extends MemberName, A, E>(
     const path = files.get(member)
     return path === undefined ? Effect.succeed(undefined) : read(member, path)
   }).pipe(Effect.map((headers) => headers.filter((header) => header !== undefined)))
+
+const insertRejects = (load: Load, member: LabelMember, rows: string) => `
+  insert into ingest.reject
+  select 'branded-foods', ${literal(`${load.feed}/${member}.csv`)}, ${literal(load.run_id)}, ${literal(load.payloadOf(member).sha256)},
+    line, reason, left(payload, ${maxPayloadLength})
+  from (${rows})`
+
+/** The first row with an fdc_id is used. */
+const duplicates = (member: LabelMember) => `
+  select rowid as row, 'duplicate fdc_id ' || fdc_id || ' (first seen in an earlier row)' as reason
+  from release.${member}
+  qualify row_number() over (partition by fdc_id order by rowid) > 1`
+
+/** Before labels are assembled: rejects rows that cannot be used, including duplicates. */
+const rejectRows = Effect.fnUntraced(function* (db: Db, load: Load, member: LabelMember) {
+  if (member === "food" || member === "branded_food") {
+    const hasDuplicates = yield* countRows(db, `from release.${member} having count(*) > count(distinct fdc_id)`)
+    if (hasDuplicates > 0) yield* moveToRejects(db, member, duplicates(member))
+  }
+  yield* db.run(insertRejects(load, member, `from rejects_${member} where reason is not null`))
+})
+
+const withoutLabel = "anti join branded_food.food label using (fdc_id)"
+/** A food that branded_food.csv names is branded, whatever food.csv calls it. */
+const isOtherKind = "fdc_id in (select fdc_id from release.other_kind anti join release.branded_food using (fdc_id))"
+
+/** After labels are assembled: rejects rows without a label. Returns the number of rows of other kinds of food. */
+const rejectLeftovers = Effect.fnUntraced(function* (db: Db, load: Load, member: LabelMember) {
+  const ignored = yield* countRows(db, `from release.${member} where ${isOtherKind}`)
+  const leftovers = yield* countRows(db, `from release.${member} ${withoutLabel}`)
+  if (leftovers === ignored) return ignored
+  const rows = `
+    select ${lineNumber(member)} as line,
+      coalesce('its label was rejected: ' || rejected.reason, 'food.csv has no row with the fdc_id ' || staged.fdc_id) as reason,
+      to_json(staged)::varchar as payload
+    from release.${member} staged left join release.rejected using (fdc_id) ${withoutLabel} where not (${isOtherKind})`
+  yield* db.run(insertRejects(load, member, rows))
+  return ignored
+})
+
+const countAllRows = (db: Db, member: LabelMember) =>
+  countRows(
+    db,
+    `from (select rowid from release.${member} union all select line from rejects_${member} where reason is not null)`
+  )
 
 /** Labels per range: about 500 MB of memory while they are assembled. */
 const labelsPerRange = 400_000
@@ -50,64 +94,63 @@ const ranges = `
   group by range
   order by first`
 
-/**
- * Fills `branded_food.food`. Labels that do not decode go to `release.refused`, and foods that are not branded to
- * `release.other_kind`: the release of all foods contains them.
- */
-const stageLabels = Effect.fnUntraced(function* (db: DuckDb["Service"], load: Load, hasAttributes: boolean) {
+/** Fills `branded_food.food`, `release.rejected` with labels that do not decode, and `release.other_kind`. */
+const stageLabels = Effect.fnUntraced(function* (db: Db, load: Load, hasAttributes: boolean) {
   yield* db.run(`
-    create table release.refused (fdc_id integer, reason varchar);
+    create table release.rejected (fdc_id integer, reason varchar);
     create table release.other_kind as select fdc_id, data_type from release.food where not is_branded(data_type)`)
   yield* db.run(createCsvLabels)
   for (const range of yield* db.all(Range, ranges)) {
     const { first, labels, last } = range
-    const stated = csvLabels(range, hasAttributes)
-    yield* db.run(insertLabels(load, stated))
+    const query = csvLabels(range, hasAttributes)
+    yield* db.run(insertLabels(load, query))
     const loaded = yield* countRows(db, `from branded_food.food where fdc_id between ${first} and ${last}`)
     if (loaded !== labels) {
-      yield* db.run(`insert into release.refused select fdc_id, problem from (${stated}) where problem is not null`)
+      yield* db.run(`insert into release.rejected select fdc_id, problem from (${query}) where problem is not null`)
     }
   }
 })
 
-/** `folder` belongs to the run. It takes copies of files from which broken records must be removed. */
+/** `folder` belongs to the run. It receives copies of files from which broken records must be removed. */
 export const loadCsv = Effect.fnUntraced(function* (
-  db: DuckDb["Service"],
+  db: Db,
   load: Load,
-  { areWhole, counts, members: files }: CsvFiles,
+  { isComplete, counts, members: files }: CsvFiles,
   folder: string
 ) {
-  const present = yield* headersOf(files, labelMembers, readHeader)
-  const known = yield* headersOf(files, dictionaries, readDictionaryHeader)
+  const labelHeaders = yield* readHeaders(files, labelMembers, readHeader)
+  const dictionaryHeaders = yield* readHeaders(files, dictionaries, readDictionaryHeader)
   const stated = counts === undefined ? new Map<string, number>() : yield* readStatedCounts(counts)
   yield* db.run("set force_compression = 'uncompressed'") // read at most twice, and dropped within a minute
-  for (const header of present) {
+  for (const header of labelHeaders) {
     yield* loadMember(db, header, folder)
     yield* rejectRows(db, load, header.member)
-    const rows = yield* rowsOf(db, header.member)
-    const missing = missingRecords(stated, header.member, rows)
-    if (missing !== undefined && !areWhole && !load.acceptShrinkage) return yield* missing
+    const rows = yield* countAllRows(db, header.member)
+    const missing = findMissingRecords(stated, header.member, rows)
+    if (missing !== undefined && !isComplete && !load.acceptShrinkage) return yield* missing
     if (missing !== undefined) yield* Effect.logWarning(missing.message)
     yield* load.advance(rows)
   }
-  const hasAttributes = present.some(({ member }) => member === "food_attribute")
-  if (!hasAttributes) yield* db.run(noAttributes)
-  for (const header of known) yield* stageDictionary(db, header, folder)
+  const hasAttributes = labelHeaders.some(({ member }) => member === "food_attribute")
+  if (!hasAttributes) {
+    yield* db.run("create table release.food_attribute (fdc_id integer, name varchar, value varchar, added bigint)")
+  }
+  for (const header of dictionaryHeaders) yield* stageDictionary(db, header, folder)
   yield* db.run("reset force_compression")
   yield* stageLabels(db, load, hasAttributes)
 
   const rows_read = new Map<string, number>()
-  let rows_silent = 0
-  for (const { member } of present) {
-    rows_silent += yield* rejectLeftovers(db, load, member)
+  let rows_ignored = 0
+  for (const { member } of labelHeaders) {
+    rows_ignored += yield* rejectLeftovers(db, load, member)
     const { url } = load.payloadOf(member)
-    rows_read.set(url, (rows_read.get(url) ?? 0) + (yield* rowsOf(db, member)))
+    rows_read.set(url, (rows_read.get(url) ?? 0) + (yield* countAllRows(db, member)))
   }
   return {
     rows_read,
-    rows_silent,
-    unknown_fields: [...present, ...known].flatMap(({ member, unknown }) =>
+    rows_ignored,
+    unknown_fields: [...labelHeaders, ...dictionaryHeaders].flatMap(({ member, unknown }) =>
       unknown.map((field) => ({ field: `${member}.${field}`, example: "" }))
     )
-  } satisfies Loaded as Loaded
+  } satisfies LoadResult as LoadResult
 })

@@ -1,106 +1,106 @@
 /** Loads one form of a release from its archived payloads into the staging file. */
 import type { Staging } from "@larder/warehouse"
-import { Effect, Path } from "effect"
+import { Effect } from "effect"
 import type { RawFile } from "../../run/archive/fetch-list.ts"
-import { memberNames, members } from "../decode/csv/members.ts"
+import { csvMembers, members } from "../decode/csv/members.ts"
 import { countsFile } from "../decode/csv/stated-counts.ts"
-import { type Form, type FormToLoad, feedOf } from "../source/fetch-release.ts"
-import { openZip, plainBytes, type Zip } from "../source/zip.ts"
-import { MemberMissing, shown } from "../source/zip-members.ts"
+import { type FormToLoad, feedName, type ReleaseForm } from "../source/fetch-release.ts"
+import { openZip, readUnzipped, type Zip } from "../source/zip.ts"
+import { MemberMissing, printableName } from "../source/zip-members.ts"
 import type { Load } from "./load.ts"
 import { loadCsv } from "./load-csv.ts"
 import { loadJson } from "./load-json.ts"
 
 /** The name of a payload in errors: the last part of its address. */
-export const nameOf = ({ url }: Pick<RawFile, "url">) =>
+const payloadName = ({ url }: Pick<RawFile, "url">) =>
   decodeURIComponent(url.slice(url.lastIndexOf("/") + 1)).replace(/^file:/, "")
 
-/** The folder that holds these files. */
-const folderOf = ([first]: ReadonlyArray<RawFile>) => {
+const describeFolder = ([first]: ReadonlyArray<RawFile>) => {
   const parts = (first?.url ?? "").replace(/^file:/, "").split("/")
   return `The folder ${decodeURIComponent(parts.at(-2) ?? "")}`.trimEnd()
 }
 
 const isZip = (file: RawFile) => /\.zip$/i.test(file.url)
 
-/** Writes the CSV files of a zip into the run's folder. Files that older releases lack may be missing. */
-const unpack = Effect.fnUntraced(function* (zip: Zip, folder: string) {
-  const path = yield* Path.Path
-  const found = memberNames.filter(
-    (name) => members[name].needed || zip.members.some((member) => member.name.toLowerCase() === `${name}.csv`)
+/** The CSV files of a release. Files that older releases lack may be missing. */
+const collectCsv = Effect.fnUntraced(function* <E>(
+  has: (file: string) => boolean,
+  pathOf: (file: string) => Effect.Effect<string, E>
+) {
+  const names = csvMembers.filter((name) => members[name].isNeeded || has(`${name}.csv`))
+  const paths = yield* Effect.forEach(names, (name) =>
+    Effect.map(pathOf(`${name}.csv`), (path) => [name, path] as const)
   )
-  const extract = (file: string) => {
-    const target = path.join(folder, file)
-    return zip.member(file).pipe(
-      Effect.flatMap((member) => zip.extract(member, target)),
-      Effect.as(target)
-    )
-  }
-  const files = yield* Effect.forEach(found, (name) =>
-    Effect.map(extract(`${name}.csv`), (target) => [name, target] as const)
-  )
-  const hasCounts = zip.members.some((member) => member.name.toLowerCase() === countsFile)
-  return { members: new Map(files), counts: hasCounts ? yield* extract(countsFile) : undefined, areWhole: true }
+  return { members: new Map(paths), counts: has(countsFile) ? yield* pathOf(countsFile) : undefined }
 })
 
-/** The files of a folder, by their base names. Files that older releases lack may be missing. */
-const unpacked = Effect.fnUntraced(function* (files: ReadonlyArray<RawFile>) {
-  const found = new Map(files.map((raw) => [nameOf(raw).toLowerCase(), raw]))
-  const missing = memberNames.find((name) => members[name].needed && !found.has(`${name}.csv`))
-  if (missing !== undefined) {
-    const held = files.map(nameOf)
-    return yield* new MemberMissing({ zip: folderOf(files), wanted: `${missing}.csv`, members: held.slice(0, 20) })
-  }
-  const there = memberNames.flatMap((name) => {
-    const file = found.get(`${name}.csv`)
-    return file === undefined ? [] : [[name, file.path] as const]
-  })
-  return { members: new Map(there), counts: found.get(countsFile)?.path, areWhole: false }
-})
+const unpackCsv = (zip: Zip, folder: string) =>
+  collectCsv(
+    (file) => zip.members.some(({ name }) => name.toLowerCase() === file),
+    (file) => {
+      const target = `${folder}/${file}`
+      return Effect.as(
+        Effect.flatMap(zip.member(file), (member) => zip.extract(member, target)),
+        target
+      )
+    }
+  )
 
-interface Target {
-  readonly staging: Staging
-  readonly run_id: string
-  /** The run's folder, for unpacked files. */
-  readonly folder: string
-  readonly advance: Load["advance"]
-  readonly acceptShrinkage: boolean
+const findCsv = (files: ReadonlyArray<RawFile>) => {
+  const paths = new Map(files.map((file) => [payloadName(file).toLowerCase(), file.path]))
+  const names = files.map(payloadName).slice(0, 20)
+  return collectCsv(
+    (file) => paths.has(file),
+    (file) => {
+      const path = paths.get(file)
+      if (path !== undefined) return Effect.succeed(path)
+      return Effect.fail(new MemberMissing({ zip: describeFolder(files), wanted: file, members: names }))
+    }
+  )
 }
 
-/** The form that a zip holds, if its name does not tell. */
-const formIn = ({ members: inside }: Zip): Form => {
+/** The form of a zip whose name does not say it. */
+const detectForm = ({ members: inside }: Zip): ReleaseForm => {
   const has = (pattern: RegExp) => inside.some(({ name }) => pattern.test(name))
   return has(/\.json$/i) && !has(/^branded_food\.csv$/i) ? "json" : "csv"
 }
 
 export const loadForm = Effect.fn("brandedFoods.load")(function* (
-  { files, form: named, released_on }: FormToLoad,
-  { acceptShrinkage, advance, folder, run_id, staging }: Target
+  { files, form: knownForm, released_on }: FormToLoad,
+  {
+    folder,
+    staging,
+    ...run
+  }: Pick<Load, "run_id" | "advance" | "acceptShrinkage"> & {
+    readonly staging: Staging
+    /** The run's folder, for unpacked files. */
+    readonly folder: string
+  }
 ) {
   const [first] = files
   if (first === undefined) return yield* Effect.die(new Error("a form of a release has at least one payload"))
-  const zip = isZip(first) ? yield* openZip(first.path, nameOf(first)) : undefined
-  const form = named ?? (zip === undefined ? "csv" : formIn(zip))
+  const zip = isZip(first) ? yield* openZip(first.path, payloadName(first)) : undefined
+  const form = knownForm ?? (zip === undefined ? "csv" : detectForm(zip))
   const load: Load = {
-    run_id,
+    ...run,
     form,
-    feed: feedOf(form),
+    feed: feedName(form),
     released_on,
     fetched_at: first.fetched_at,
     raw_sha256: first.sha256,
     url: first.url,
-    acceptShrinkage,
-    payloadOf: (member) => files.find((raw) => nameOf(raw).toLowerCase() === `${member}.csv`) ?? first,
-    advance
+    payloadOf: (member) => files.find((raw) => payloadName(raw).toLowerCase() === `${member}.csv`) ?? first
   }
   if (form === "csv") {
-    const paths = zip === undefined ? yield* unpacked(files) : yield* unpack(zip, folder)
-    return { form, ...(yield* loadCsv(staging.db, load, paths, folder)) }
+    const csv = zip === undefined ? yield* findCsv(files) : yield* unpackCsv(zip, folder)
+    const isComplete = zip !== undefined // checksums prove that nothing is missing
+    return { form, ...(yield* loadCsv(staging.db, load, { ...csv, isComplete }, folder)) }
   }
-  const member = zip === undefined ? undefined : yield* zip.json
-  const list =
-    zip === undefined || member === undefined
-      ? { name: nameOf(first), bytes: plainBytes(first.path, nameOf(first)) }
-      : { name: `${nameOf(first)} (${shown(member.name)})`, bytes: zip.bytes(member) }
+  const name = payloadName(first)
+  if (zip === undefined) {
+    return { form, ...(yield* loadJson(staging, load, { name, bytes: readUnzipped(first.path, name) }, folder)) }
+  }
+  const member = yield* zip.json
+  const list = { name: `${name} (${printableName(member.name)})`, bytes: zip.bytes(member) }
   return { form, ...(yield* loadJson(staging, load, list, folder)) }
 }, Effect.scoped)

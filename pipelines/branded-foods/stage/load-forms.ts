@@ -1,41 +1,39 @@
 /**
- * Loads the forms of a release into the staging file, one after the other. A faulty form leaves nothing behind: while a
- * form is staged, the table of labels holds only that form, so that all of it can be removed.
+ * Loads the forms of a release into the staging file, one after the other, and merges them. While a form is staged, the
+ * table of labels contains only that form, so a faulty form can be removed completely.
  */
-
 import { readFileSync } from "node:fs"
 import type { FeedLeftOut } from "@larder/schemas"
 import { assignments, completedLabel, type DuckDb, foodTable, literal } from "@larder/warehouse"
 import { Effect, Path } from "effect"
 import type { RunContext } from "../../run/pipeline.ts"
 import { Progress } from "../../run/progress.ts"
-import { type Form, type FormToLoad, feedOf } from "../source/fetch-release.ts"
+import { type FormToLoad, feedName, type ReleaseForm } from "../source/fetch-release.ts"
 import { checkForm } from "./check-form.ts"
-import type { Loaded } from "./load.ts"
+import type { LoadResult } from "./load.ts"
 import { loadForm } from "./load-form.ts"
 import { completeDictionaries, stageDictionaries } from "./stage-dictionaries.ts"
 
-export type StagedForm = Loaded & Omit<FormToLoad, "form"> & { readonly form: Form }
+export type StagedForm = LoadResult & Omit<FormToLoad, "form"> & { readonly form: ReleaseForm }
 
-/** Errors of a payload that cannot be trusted. Others, such as a full disk, fail the run. */
-const untrusted = [
+/** Errors that leave out a form. Others, such as a full disk, fail the run. */
+const formErrors = [
   "ZipUnusable",
   "MemberMissing",
   "FoodListUnusable",
   "HeaderUnreadable",
-  "FileCut",
+  "TruncatedFile",
   "RecordsLost",
   "RecordsMissing",
-  "FormUnlikely"
+  "ImplausibleForm"
 ] as const
 
-/** Attaches a new file as `release` until the scope ends: later steps of the session need the memory. */
+/** Attaches a new file as `release` until the scope ends: later steps need its memory. */
 const attachRelease = (db: DuckDb["Service"], file: string) =>
   Effect.acquireRelease(db.run(`attach ${literal(file)} as release`), () =>
     Effect.ignore(db.run("detach release; drop table if exists temp.chunk"))
   )
 
-/** Removes everything that a form has staged. */
 const removeForm = (db: DuckDb["Service"], feed: string) =>
   db.run(`
     reset force_compression;
@@ -47,14 +45,14 @@ const removeForm = (db: DuckDb["Service"], feed: string) =>
 
 const macros = readFileSync(new URL("../normalise/macros.sql", import.meta.url), "utf8")
 
-const merged = assignments(Object.keys(foodTable.record.fields), completedLabel)
+const mergedColumns = assignments(Object.keys(foodTable.record.fields), completedLabel)
 
-/** Sets the staged JSON form aside, so that the CSV form is staged into an empty table. */
-const setJsonAside = "create table release.json as from branded_food.food; delete from branded_food.food; checkpoint"
+/** Moves the staged JSON form away, so that the CSV form is staged into an empty table. */
+const moveJson = "create table release.json as from branded_food.food; delete from branded_food.food; checkpoint"
 
 /** Completes the staged CSV form, which is larger, with the JSON form, by the same rule as between runs. */
-const completeWithJson = `
-  update branded_food.food l set ${merged}, source_rows = s.source_rows + l.source_rows
+const mergeJson = `
+  update branded_food.food l set ${mergedColumns}, source_rows = s.source_rows + l.source_rows
   from release.json s where s.fdc_id = l.fdc_id;
   insert into branded_food.food from release.json json anti join branded_food.food food using (fdc_id)`
 
@@ -74,18 +72,18 @@ export const loadForms = Effect.fnUntraced(function* (
   yield* db.run(macros)
   yield* stageDictionaries(staging, numbers)
   const advance = (rows: number) => progress.advance({ rows })
-  let hasJsonAside = false
+  let isJsonMoved = false
   for (const form of forms) {
     // if both forms are present, JSON comes first
-    if (staged.length > 0 && !hasJsonAside) {
-      yield* db.run(setJsonAside)
-      hasJsonAside = true
+    if (staged.length > 0 && !isJsonMoved) {
+      yield* db.run(moveJson)
+      isJsonMoved = true
     }
-    const feed = feedOf(form.form)
+    const feed = feedName(form.form)
     yield* progress.advance({ reading: feed })
     const loaded = yield* loadForm(form, { staging, run_id, folder, advance, acceptShrinkage }).pipe(
-      Effect.tap((loaded) => checkForm(db, { form: loaded.form, feed: feedOf(loaded.form) }, form.released_on)),
-      Effect.catchTag(untrusted, ({ message: reason }) => Effect.succeed({ feed, kind: "untrusted" as const, reason }))
+      Effect.tap((loaded) => checkForm(db, { form: loaded.form, feed: feedName(loaded.form) }, form.released_on)),
+      Effect.catchTag(formErrors, ({ message: reason }) => Effect.succeed({ feed, kind: "untrusted" as const, reason }))
     )
     if ("kind" in loaded) {
       left_out.push(loaded)
@@ -96,8 +94,8 @@ export const loadForms = Effect.fnUntraced(function* (
     }
     yield* progress.advance({ feed })
   }
-  if (!hasJsonAside) return { staged, left_out }
+  if (!isJsonMoved) return { staged, left_out }
   yield* progress.phase("merging the release forms")
-  yield* db.run(completeWithJson)
+  yield* db.run(mergeJson)
   return { staged, left_out }
 })

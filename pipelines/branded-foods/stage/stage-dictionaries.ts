@@ -1,23 +1,16 @@
-/**
- * The dictionaries in the staging file, and the lookup tables and macros of normalising: first ours, then the entries
- * that a release adds.
- */
+/** Stages the built-in dictionaries, with the lookup tables for normalising, then the entries that a release adds. */
 import { derivationTable, literal, nutrientTable, type Staging } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { countries, derivations, nutrients, ranks, unitOf } from "../normalise/dictionaries.ts"
+import { countries, derivations, normaliseUnit, nutrients, ranks } from "../normalise/dictionaries.ts"
 
-/** Codes in the order of their frequency in branded foods: nearly every amount matches the first or second case. */
-const frequent = ["LCCS", "LCCD", "LCSA", "LCSL", "LCSG", "LCSE", "LCGE", "LCGA", "LCGL", "LCGP"]
+/** The most frequent codes last, for sorting: nearly every amount matches the first or second case. */
+const byFrequency = ["LCGP", "LCGL", "LCGA", "LCGE", "LCSE", "LCSG", "LCSL", "LCSA", "LCCD", "LCCS"]
 const cases = derivations
-  .map(({ derivation, derivation_id }) => ({ derivation, derivation_id, at: frequent.indexOf(derivation) }))
-  .toSorted((a, b) => (a.at === -1 ? frequent.length : a.at) - (b.at === -1 ? frequent.length : b.at))
+  .toSorted((a, b) => byFrequency.indexOf(b.derivation) - byFrequency.indexOf(a.derivation))
   .map(({ derivation, derivation_id }) => `when ${literal(derivation)} then ${derivation_id}`)
 const derivationId = `case code ${cases.join(" ")} end::smallint`
 
-/**
- * Fills the dictionaries of the staging file and the lookup tables for normalising. Some of our nutrients have no
- * number: they get the number that an earlier release stated.
- */
+/** Some built-in nutrients have no number: they get the number that an earlier release stated. */
 export const stageDictionaries = Effect.fnUntraced(function* (staging: Staging, numbers: ReadonlyMap<number, string>) {
   const { db } = staging
   yield* staging.add(
@@ -48,18 +41,18 @@ const newNutrients = `
   group by nutrient_id
   order by nutrient_id`
 
-const numbersStated = `
+const addNumbers = `
   update branded_food.nutrient known set number = stated.number
   from (select nutrient_id, min(number) as number from release.nutrient where number <> '' group by nutrient_id) stated
   where stated.nutrient_id = known.nutrient_id and known.number is null`
 
-/** Adds the entries and the nutrient numbers that a form states and the dictionaries lack. */
+/** Adds entries and nutrient numbers of a form that the dictionaries lack. */
 export const completeDictionaries = Effect.fnUntraced(function* ({ add, db }: Staging) {
-  const found = yield* db.all(NewNutrient, newNutrients)
-  yield* db.run(numbersStated)
+  const added = yield* db.all(NewNutrient, newNutrients)
+  yield* db.run(addNumbers)
   yield* add(
     nutrientTable,
-    found.map((nutrient) => ({ ...nutrient, unit: nutrient.unit === null ? null : unitOf(nutrient.unit) }))
+    added.map((nutrient) => ({ ...nutrient, unit: nutrient.unit === null ? null : normaliseUnit(nutrient.unit) }))
   )
   yield* db.run(`
     insert into branded_food.derivation from release.derivation;

@@ -9,7 +9,7 @@ import {
   searchStores,
   unknownRecord
 } from "@larder/schemas"
-import type { Generation, Position as ListPosition, Storefronts, StoreLists, StorePosition } from "@larder/warehouse"
+import type { Generation, ListPosition, Storefronts, StoreLists, StorePosition } from "@larder/warehouse"
 import { Effect } from "effect"
 import type { Position } from "../cursor.ts"
 import type { ReadModel } from "../read-model.ts"

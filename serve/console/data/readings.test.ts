@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { daysBefore } from "@larder/schemas"
-import { pointsOf } from "@larder/warehouse"
+import { serializePoints } from "@larder/warehouse"
 import { mostPoints, type Reading, readingsOf, summaryOf, thinned } from "./readings.ts"
 
 /** Readings `everyDays` days apart, with values that go up and down. */
@@ -55,7 +55,7 @@ describe("lines beside each other", () => {
 })
 
 describe("the summary of a line", () => {
-  const points = pointsOf([
+  const points = serializePoints([
     { day: "2021-01-04", value: "1.4675" },
     { day: "2021-01-05", value: "1.2875" },
     { day: "2021-01-06", value: "3.3375" },

@@ -11,7 +11,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const counted = (content: string) => {
+const countContent = (content: string) => {
   const file = path.join(folder, "food.csv")
   writeFileSync(file, content)
   return countRecords("food", file)
@@ -27,8 +27,8 @@ describe("the record count of a CSV file", () => {
     ["has a blank line", '"a"\n\n"1"\n', 3],
     ["begins with a byte order mark", '\uFEFF"a"\n"1"\n', 2],
     ["is empty", "", 0]
-  ] as const)("counts the records of a file that %s", ([, content, expected]) =>
-    Effect.map(counted(content), (records) => assert.strictEqual(records, expected))
+  ] as const)("is right for a file that %s", ([, content, expected]) =>
+    Effect.map(countContent(content), (records) => assert.strictEqual(records, expected))
   )
 
   it.effect.each([
@@ -37,11 +37,11 @@ describe("the record count of a CSV file", () => {
     ["text after quotes", '"a"\n"5" pipe"\n'],
     ["a quote inside of an unquoted field", 'a\n5" pipe\n'],
     ["a carriage return alone", "a\n1\r2\n"]
-  ] as const)("gives no count for a file with %s", ([, content]) =>
-    Effect.map(counted(content), (records) => assert.isUndefined(records))
+  ] as const)("is undefined for a file with %s", ([, content]) =>
+    Effect.map(countContent(content), (records) => assert.isUndefined(records))
   )
 
-  /** A megabyte is counted at once, in halves: neither may begin or end where it suits. */
+  /** A megabyte is counted in two halves, and either may begin or end inside a record. */
   it.effect.each([
     ["lines of all lengths", Array.from({ length: 60_000 }, (_, row) => `"${row}","${"x".repeat(row % 97)}"\n`)],
     [
@@ -49,7 +49,7 @@ describe("the record count of a CSV file", () => {
       Array.from({ length: 200_000 }, (_, row) => `"${row}","a\n\n${"b\n".repeat(row % 13)}"\n`)
     ],
     ["one field over several pieces", [`"1","${"\n".repeat(5_000_001)}"\n`, '"2",""\n']]
-  ] as const)("counts records that are read in many pieces: %s", ([, rows]) =>
-    Effect.map(counted(rows.join("")), (records) => assert.strictEqual(records, rows.length))
+  ] as const)("is right for records that are read in many pieces: %s", ([, rows]) =>
+    Effect.map(countContent(rows.join("")), (records) => assert.strictEqual(records, rows.length))
   )
 })

@@ -1,19 +1,18 @@
 /**
- * Counts the records of a CSV file independently of DuckDB. A comparison with the staged rows shows lost records. The
- * counter is a state machine after RFC 4180 that takes two bytes per step, 0.7 s per gigabyte. It runs on the main
- * thread while DuckDB reads the same file on its own threads.
+ * Counts the records of a CSV file independently of DuckDB, to find lost records. A state machine for RFC 4180 reads two
+ * bytes per step, 0.7 s per gigabyte, on the main thread while DuckDB reads the file on its own threads.
  */
 import { open } from "node:fs/promises"
 import { Effect } from "effect"
 import { pieceBytes } from "../../../run/files/chunk-size.ts"
-import { HeaderUnreadable } from "./header.ts"
+import { fileUnreadable } from "./header.ts"
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 const quote = 0x22
 const comma = 0x2c
 
-/** `closed` follows a quote within quotes: it ended the field, or is the first of two. `broken` is a final state. */
+/** States. `closed` is after a quote within quotes: it ended the field, or is the first of two. `broken` is final. */
 const recordStart = 0
 const fieldStart = 1
 const unquoted = 2
@@ -21,58 +20,51 @@ const inQuotes = 3
 const closed = 4
 const beforeLineFeed = 5
 const broken = 6
-const states = 7
-
-const ends = 8
+const stateCount = 7
+/** A state is three bits; this bit above them is set if a record ends. */
+const recordEnds = 8
 
 const atFieldStart = (byte: number) => {
   if (byte === quote) return inQuotes
   if (byte === comma) return fieldStart
-  if (byte === lineFeed) return recordStart | ends
+  if (byte === lineFeed) return recordStart | recordEnds
   return byte === carriageReturn ? beforeLineFeed : unquoted
 }
 
-const after = (state: number, byte: number): number => {
+const nextState = (state: number, byte: number): number => {
   if (state === inQuotes) return byte === quote ? closed : inQuotes
   if (state === broken) return broken
-  if (state === beforeLineFeed) return byte === lineFeed ? recordStart | ends : broken
+  if (state === beforeLineFeed) return byte === lineFeed ? recordStart | recordEnds : broken
   const next = atFieldStart(byte)
   if (state === unquoted) return next === inQuotes ? broken : next
   if (state === closed) return next === unquoted ? broken : next
   return next
 }
 
-/** The transition tables for one byte and for two: the next state, and in the bits above it how many records end. */
-const byteSteps = new Uint8Array(states << 8)
-for (let at = 0; at < byteSteps.length; at++) byteSteps[at] = after(at >> 8, at & 0xff)
-const makePairSteps = () => {
-  const steps = new Uint8Array(states << 16)
-  for (let at = 0; at < steps.length; at++) {
-    const first = byteSteps[((at >> 16) << 8) | (at & 0xff)] ?? broken
-    const second = byteSteps[((first & 7) << 8) | ((at >> 8) & 0xff)] ?? broken
-    steps[at] = (second & 7) + (first & ends) + (second & ends)
-  }
-  return steps
+/** The transition tables for one byte and for two: the next state, and above its bits how many records end. */
+const byteSteps = new Uint8Array(stateCount << 8)
+for (let at = 0; at < byteSteps.length; at++) byteSteps[at] = nextState(at >> 8, at & 0xff)
+const pairSteps = new Uint8Array(stateCount << 16)
+for (let at = 0; at < pairSteps.length; at++) {
+  const first = byteSteps[((at >> 16) << 8) | (at & 0xff)] ?? broken
+  const second = byteSteps[((first & 7) << 8) | ((at >> 8) & 0xff)] ?? broken
+  pairSteps[at] = (second & 7) + (first & recordEnds) + (second & recordEnds)
 }
 
-const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
-
-const pairSteps = makePairSteps()
-
-/** Returns the state after these pairs, and how many records ended in them, as `ended * 8 + state`. */
+/** Returns the state after these pairs, and how many records end in them, as `ended * 8 + state`. */
 const walk = (pairs: Uint16Array, from: number, to: number, state: number) => {
-  let now = state
+  let current = state
   let ended = 0
   for (let at = from; at < to; at++) {
-    const step = pairSteps[(now << 16) | (pairs[at] ?? 0)] ?? broken
-    now = step & 7
+    const step = pairSteps[(current << 16) | (pairs[at] ?? 0)] ?? broken
+    current = step & 7
     ended += step >> 3
   }
-  return ended * 8 + now
+  return ended * 8 + current
 }
 
 /** A pair near the middle at which a record seems to begin; 0 if there is none. */
-const middleOf = (bytes: Uint8Array) => {
+const findMiddle = (bytes: Uint8Array) => {
   let at = bytes.length >> 1
   do at = bytes.indexOf(lineFeed, at) + 1
   while (at % 2 === 1)
@@ -80,8 +72,8 @@ const middleOf = (bytes: Uint8Array) => {
 }
 
 /**
- * Each step depends on the one before, so one loop walks both halves at the same time, the second one from the state in
- * which it should begin. If the first half ends in another state, the second half is walked again.
+ * Walks both halves in one loop, because each step depends on the previous one: the second half from the expected state.
+ * If the first half ends in another state, the second half is walked again.
  */
 const walkHalves = (pairs: Uint16Array, middle: number, state: number) => {
   const both = Math.min(middle, pairs.length - middle)
@@ -90,12 +82,12 @@ const walkHalves = (pairs: Uint16Array, middle: number, state: number) => {
   let endedInFirst = 0
   let endedInSecond = 0
   for (let at = 0; at < both; at++) {
-    const one = pairSteps[(first << 16) | (pairs[at] ?? 0)] ?? broken
-    const other = pairSteps[(second << 16) | (pairs[middle + at] ?? 0)] ?? broken
-    first = one & 7
-    second = other & 7
-    endedInFirst += one >> 3
-    endedInSecond += other >> 3
+    const step = pairSteps[(first << 16) | (pairs[at] ?? 0)] ?? broken
+    const secondStep = pairSteps[(second << 16) | (pairs[middle + at] ?? 0)] ?? broken
+    first = step & 7
+    second = secondStep & 7
+    endedInFirst += step >> 3
+    endedInSecond += secondStep >> 3
   }
   const half = walk(pairs, both, middle, first)
   const rest =
@@ -108,17 +100,17 @@ const walkHalves = (pairs: Uint16Array, middle: number, state: number) => {
 const makeCounter = () => {
   let state = recordStart
   let records = 0
-  const take = (walked: number) => {
+  const record = (walked: number) => {
     state = walked & 7
     records += walked >> 3
   }
   return {
     /** Each piece must begin at an even offset of its buffer, as `Uint16Array` requires. */
-    take(bytes: Uint8Array) {
+    add(bytes: Uint8Array) {
       const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length >> 1)
-      const middle = middleOf(bytes)
-      take(middle === 0 ? walk(pairs, 0, pairs.length, state) : walkHalves(pairs, middle, state))
-      if (bytes.length % 2 === 1) take(byteSteps[(state << 8) | (bytes.at(-1) ?? 0)] ?? broken)
+      const middle = findMiddle(bytes)
+      record(middle === 0 ? walk(pairs, 0, pairs.length, state) : walkHalves(pairs, middle, state))
+      if (bytes.length % 2 === 1) record(byteSteps[(state << 8) | (bytes.at(-1) ?? 0)] ?? broken)
     },
     /** Undefined if the file is not well-formed, or ends with a comma, after which DuckDB would read an empty field. */
     end: () => {
@@ -128,28 +120,30 @@ const makeCounter = () => {
   }
 }
 
-const count = async (path: string, signal: AbortSignal) => {
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
+
+const countFile = async (path: string, signal: AbortSignal) => {
   const counter = makeCounter()
   const file = await open(path)
   const buffer = Buffer.from(new ArrayBuffer(pieceBytes))
   try {
-    for (let first = true; ; first = false) {
+    await file.read(buffer, 0, byteOrderMark.length, 0)
+    let position = buffer.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0
+    for (;;) {
       signal.throwIfAborted()
-      const { bytesRead } = await file.read(buffer, 0, pieceBytes)
+      const { bytesRead } = await file.read(buffer, 0, pieceBytes, position)
       if (bytesRead === 0) return counter.end()
-      const isMarked = first && buffer.subarray(0, byteOrderMark.length).equals(byteOrderMark)
-      if (isMarked) buffer.copyWithin(0, byteOrderMark.length, bytesRead)
-      counter.take(buffer.subarray(0, isMarked ? bytesRead - byteOrderMark.length : bytesRead))
+      counter.add(buffer.subarray(0, bytesRead))
+      position += bytesRead
     }
   } finally {
     await file.close()
   }
 }
 
-/** Counts all records of the file, header and blank lines too; undefined if it is not well-formed CSV throughout. */
+/** Counts all records, including the header and blank lines; undefined if the file is not well-formed CSV. */
 export const countRecords = (member: string, path: string) =>
   Effect.tryPromise({
-    try: (signal) => count(path, signal),
-    catch: (cause) =>
-      new HeaderUnreadable({ file: `${member}.csv`, line: null, problem: `it cannot be read: ${String(cause)}` })
+    try: (signal) => countFile(path, signal),
+    catch: fileUnreadable(`${member}.csv`)
   })

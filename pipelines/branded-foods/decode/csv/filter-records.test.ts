@@ -12,14 +12,14 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 /** The file has two columns. */
-const filtered = (content: string | Buffer) => {
+const filterContent = (content: string | Buffer) => {
   const [file, good, bad] = ["food.csv", "good.csv", "bad.ndjson"].map((name) => path.join(folder, name))
   if (file === undefined || good === undefined || bad === undefined) throw new Error("three names were given")
-  for (const left of [good, bad]) rmSync(left, { force: true })
+  for (const leftover of [good, bad]) rmSync(leftover, { force: true })
   writeFileSync(file, content)
-  return Effect.map(filterRecords(file, 2, good, bad), ({ cut, records }) => ({
+  return Effect.map(filterRecords(file, 2, good, bad), ({ records, truncated }) => ({
     records,
-    cut,
+    truncated,
     good: readFileSync(good, "utf8"),
     bad: readFileSync(bad, "utf8")
       .trimEnd()
@@ -31,7 +31,7 @@ const filtered = (content: string | Buffer) => {
 
 const before = '"id","name"\n"1","one"\n'
 const after = '"3","three"\n'
-const around = (line: string) => filtered(before + line + after)
+const around = (line: string) => filterContent(before + line + after)
 
 describe("broken records of a CSV file", () => {
   it.effect.each([
@@ -41,7 +41,7 @@ describe("broken records of a CSV file", () => {
     ["a quote without quotes", '2,5" pipe\n', "a quote is inside field 2"],
     ["a carriage return without quotes", "2,a\rb\n", "a carriage return is in field 2, which has no quotes"],
     ["quotes that nothing closes", '"2","two\n', "text follows the quotes of field 2"]
-  ] as const)("reports a broken record with line, reason and text, and keeps the others: %s", ([, line, reason]) =>
+  ] as const)("are reported with line, reason and text, and the others are kept: %s", ([, line, reason]) =>
     Effect.map(around(line), ({ bad, good, records }) => {
       assert.deepStrictEqual(bad, [{ line: 3, reason: reason, payload: line.slice(0, -1) }])
       assert.strictEqual(good, before + after)
@@ -49,8 +49,8 @@ describe("broken records of a CSV file", () => {
     })
   )
 
-  it.effect("reports a record that is cut off by the end of the file", () =>
-    Effect.map(filtered(`${before}"2","last cut`), ({ bad, good }) => {
+  it.effect("are reported if the end of the file truncates them", () =>
+    Effect.map(filterContent(`${before}"2","last cut`), ({ bad, good }) => {
       const reason = "the quotes of field 2 are not closed"
       assert.deepStrictEqual(bad, [{ line: 3, reason: reason, payload: '"2","last cut' }])
       assert.strictEqual(good, before)
@@ -65,39 +65,41 @@ describe("broken records of a CSV file", () => {
     ["fewer fields and a line feed", '"2"\n', "it has 1 instead of 2 fields"],
     ["fewer fields and blank lines", '"2"\n\n', "it has 1 instead of 2 fields"],
     ["a comma", '"2",', "nothing follows its last comma"]
-  ] as const)("says that a file was cut off whose last record ends with %s", ([, end, problem]) =>
-    Effect.map(filtered(before + end), ({ cut }) => assert.deepStrictEqual(cut, { record: 3, problem }))
+  ] as const)("means that the file was truncated if the last record ends with %s", ([, end, problem]) =>
+    Effect.map(filterContent(before + end), ({ truncated }) =>
+      assert.deepStrictEqual(truncated, { record: 3, problem })
+    )
   )
 
   it.effect.each([
     ["has no line break", '"2","two"'],
     ["has no line break, no quotes, and nothing in its last field", "2,"],
-    ["follows one that is cut", '"2"\n"3","three"\n'],
-    ["is broken otherwise, with a line break", '"2","5" pipe"\n'],
+    ["follows an incomplete one", '"2"\n"3","three"\n'],
+    ["is broken in another way, and ends with a line break", '"2","5" pipe"\n'],
     ["has fewer fields than the header, as all do", undefined]
-  ] as const)("takes a file for whole whose last record %s", ([, end]) =>
-    Effect.map(filtered(end === undefined ? '"id","name"\n"1"\n"2"\n' : before + end), ({ cut }) =>
-      assert.isUndefined(cut)
+  ] as const)("does not mean that the file was truncated if the last record %s", ([, end]) =>
+    Effect.map(filterContent(end === undefined ? '"id","name"\n"1"\n"2"\n' : before + end), ({ truncated }) =>
+      assert.isUndefined(truncated)
     )
   )
 
-  it.effect("says of every beginning of a file that it was cut off, unless it ends with a whole record", () =>
+  it.effect("recognizes every truncation of a file that is not after a complete record", () =>
     Effect.gen(function* () {
-      // quotes within the last field could be closed by the cut, and nothing would tell
+      // the cut could close quotes within the last field, which nobody could notice
       const records = ['"one, or ""two""","1"', '"a\nb","2"', '"","3"', '"4",""']
-      const whole = `"id","name"\n${records.join("\n")}\n`
+      const complete = `"id","name"\n${records.join("\n")}\n`
       const ends = records.map((_, n) => `"id","name"\n${records.slice(0, n + 1).join("\n")}`.length)
-      const isWhole = (length: number) => ends.some((end) => length === end || length === end + 1)
-      for (let length = '"id","name"\n'.length + 1; length <= whole.length; length++) {
-        const { cut } = yield* filtered(whole.slice(0, length))
-        assert.strictEqual(cut === undefined, isWhole(length), whole.slice(0, length))
+      const isComplete = (length: number) => ends.some((end) => length === end || length === end + 1)
+      for (let length = '"id","name"\n'.length + 1; length <= complete.length; length++) {
+        const { truncated } = yield* filterContent(complete.slice(0, length))
+        assert.strictEqual(truncated === undefined, isComplete(length), complete.slice(0, length))
       }
     })
   )
 
-  it.effect("reports a record that is not valid UTF-8", () =>
+  it.effect("are reported if they are not valid UTF-8", () =>
     Effect.map(
-      filtered(Buffer.concat([Buffer.from(`${before}"2","`), Buffer.from([0xe9]), Buffer.from(`"\n${after}`)])),
+      filterContent(Buffer.concat([Buffer.from(`${before}"2","`), Buffer.from([0xe9]), Buffer.from(`"\n${after}`)])),
       ({ bad, good }) => {
         assert.deepStrictEqual(bad, [{ line: 3, reason: "it is not valid UTF-8", payload: '"2","\uFFFD"' }])
         assert.strictEqual(good, before + after)
@@ -105,7 +107,7 @@ describe("broken records of a CSV file", () => {
     )
   )
 
-  it.effect("rejects a record longer than 2,000,000 bytes, and keeps 100,000 characters of it", () =>
+  it.effect("are reported with 100,000 characters if they are longer than 2,000,000 bytes", () =>
     Effect.map(around(`"2","${"x".repeat(20_000_000)}"\n`), ({ bad, good }) => {
       assert.strictEqual(bad[0]?.line, 3)
       assert.match(String(bad[0]?.reason), /longer than 2000000 bytes/)
@@ -117,32 +119,32 @@ describe("broken records of a CSV file", () => {
 })
 
 describe("good records of a CSV file", () => {
-  it.effect("keeps the line breaks of a record in quotes, and counts the record as one line", () =>
+  it.effect("keep line breaks in quotes, and count as one line", () =>
     Effect.map(around('"2","a\nb"\n"x"\n'), ({ bad, good }) => {
       assert.strictEqual(good, `${before}"2","a\nb"\n${after}`)
       assert.strictEqual(bad[0]?.line, 4)
     })
   )
 
-  it.effect("writes each record with a line feed at its end, also when it had another line ending", () =>
-    Effect.map(filtered('\uFEFFid,name\r\n1,one\n2,two\r\n3,"a\r\nb"'), ({ bad, good, records }) => {
+  it.effect("end with a line feed, whatever line end they had", () =>
+    Effect.map(filterContent('\uFEFFid,name\r\n1,one\n2,two\r\n3,"a\r\nb"'), ({ bad, good, records }) => {
       assert.strictEqual(good, 'id,name\n1,one\n2,two\n3,"a\r\nb"\n')
       assert.deepStrictEqual(bad, [])
       assert.strictEqual(records, 3)
     })
   )
 
-  it.effect("takes blank lines out, and reports the line number of each", () =>
+  it.effect("lose blank lines between them, whose line numbers are reported", () =>
     Effect.map(around("\n\r\n"), ({ bad, good }) => {
       assert.deepStrictEqual(bad, [{ line: 3 }, { line: 4 }])
       assert.strictEqual(good, before + after)
     })
   )
 
-  it.effect("keeps records whole that lie across the pieces in which the file is read", () => {
+  it.effect("are complete even if they span the pieces in which the file is read", () => {
     const rows = Array.from({ length: 120_000 }, (_, row) => `"${row}","${"é\n".repeat(row % 50)}"\n`)
     const broken = rows.flatMap((row, index) => (index % 1000 === 7 ? [row, '"broken"\n'] : [row]))
-    return Effect.map(filtered(`"id","name"\n${broken.join("")}`), ({ bad, good, records }) => {
+    return Effect.map(filterContent(`"id","name"\n${broken.join("")}`), ({ bad, good, records }) => {
       assert.isTrue(good === `"id","name"\n${rows.join("")}`)
       assert.strictEqual(records, rows.length)
       assert.deepStrictEqual(

@@ -11,7 +11,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const headerOf = (content: string | Buffer) => {
+const readContent = (content: string | Buffer) => {
   const file = path.join(folder, "food.csv")
   writeFileSync(file, content)
   return readHeader("food", file)
@@ -26,19 +26,19 @@ describe("the header of a CSV file", () => {
     ["begins after a byte order mark", `\uFEFF${needed}\n`],
     ["is followed by a line of 200,000 characters", `${needed}\n"${"x".repeat(200_000)}`]
   ] as const)("lists the columns of a header that %s", ([, content]) =>
-    Effect.map(headerOf(content), ({ columns }) =>
+    Effect.map(readContent(content), ({ columns }) =>
       assert.deepStrictEqual(columns, ["fdc_id", "description", "publication_date"])
     )
   )
 
   it.effect("rejects a header that does not end within 65,536 bytes", () =>
-    Effect.map(Effect.flip(headerOf(`${needed},"${"x".repeat(65_536)}"\n"1"\n`)), ({ message }) =>
+    Effect.map(Effect.flip(readContent(`${needed},"${"x".repeat(65_536)}"\n"1"\n`)), ({ message }) =>
       assert.match(message, /^food\.csv line 1: the header does not end within 65536 bytes/)
     )
   )
 
   it.effect("rejects a column name that occurs twice, also in another case", () =>
-    Effect.map(Effect.flip(headerOf(`${needed},"FDC_ID"\n`)), ({ message }) =>
+    Effect.map(Effect.flip(readContent(`${needed},"FDC_ID"\n`)), ({ message }) =>
       assert.match(message, /there are two columns FDC_ID/)
     )
   )
@@ -46,9 +46,9 @@ describe("the header of a CSV file", () => {
   const evil = "\u001b[31mEVIL\u0007"
   it.effect("escapes control characters of column names in its error messages", () =>
     Effect.gen(function* () {
-      const lacking = yield* Effect.flip(headerOf(`"fdc_id","${evil}"\n`))
-      const twice = yield* Effect.flip(headerOf(`${needed},"${evil}","${evil}"\n`))
-      for (const { message } of [lacking, twice]) {
+      const lacking = yield* Effect.flip(readContent(`"fdc_id","${evil}"\n`))
+      const duplicate = yield* Effect.flip(readContent(`${needed},"${evil}","${evil}"\n`))
+      for (const { message } of [lacking, duplicate]) {
         assert.include(message, '"\\u001b[31mEVIL\\u0007"')
         assert.notMatch(message, /\p{Cc}/u)
       }
@@ -56,7 +56,7 @@ describe("the header of a CSV file", () => {
   )
 
   it.effect("reports unknown columns escaped, and shortened to 200 characters", () =>
-    Effect.map(headerOf(`${needed},"${evil}","${"y".repeat(60_000)}"\n`), ({ columns, unknown }) => {
+    Effect.map(readContent(`${needed},"${evil}","${"y".repeat(60_000)}"\n`), ({ columns, unknown }) => {
       assert.strictEqual(columns[3], evil)
       assert.deepStrictEqual(unknown, ['"\\u001b[31mEVIL\\u0007"', `${"y".repeat(200)}…`])
     })
@@ -66,8 +66,8 @@ describe("the header of a CSV file", () => {
     ["UTF-16 with a byte order mark", `\uFEFF${needed}\n`, "it is UTF-16, and a release is UTF-8; save it as UTF-8"],
     ["UTF-16 without one", `${needed}\n`, "it is UTF-16, and a release is UTF-8; save it as UTF-8"],
     ["empty", "", "the file is empty: not even a header"]
-  ] as const)("names no line of a file that is %s", ([, content, problem]) =>
-    Effect.map(Effect.flip(headerOf(Buffer.from(content, "utf16le"))), ({ message }) =>
+  ] as const)("has no line in the error of a file that is %s", ([, content, problem]) =>
+    Effect.map(Effect.flip(readContent(Buffer.from(content, "utf16le"))), ({ message }) =>
       assert.strictEqual(message, `food.csv: ${problem}`)
     )
   )

@@ -1,9 +1,9 @@
-/** The header of a CSV file, and how DuckDB reads the rest: every column as text, with nothing auto-detected. */
-import { identifier, literal } from "@larder/warehouse"
+/** The header of a CSV file, and the file as a DuckDB relation in which nothing is auto-detected. */
+import { literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
-import { startOf } from "../../source/zip.ts"
-import { shown } from "../../source/zip-members.ts"
-import { type MemberName, members } from "./members.ts"
+import { readStart } from "../../source/zip.ts"
+import { printableName } from "../../source/zip-members.ts"
+import { type CsvMember, members } from "./members.ts"
 
 export class HeaderUnreadable extends Schema.TaggedError<HeaderUnreadable>()("HeaderUnreadable", {
   file: Schema.String,
@@ -16,85 +16,82 @@ export class HeaderUnreadable extends Schema.TaggedError<HeaderUnreadable>()("He
   }
 }
 
-/** The longest header so far has 420 bytes. */
-const maxBytes = 65_536
+export const fileUnreadable = (file: string) => (cause: unknown) =>
+  new HeaderUnreadable({ file, line: null, problem: `it cannot be read: ${String(cause)}` })
 
-/** Spreadsheets save UTF-16 as "Unicode text". Latin letters then have a null byte each, with or without a BOM. */
+/** The longest header so far has 420 bytes. */
+const maxHeaderBytes = 65_536
+
+/** Spreadsheets save UTF-16 as "Unicode text": each Latin letter then has a null byte, with or without a BOM. */
 const isUtf16 = (start: Buffer) => {
   const [first = 1, second = 1] = start
   const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
   return isMarked || (first === 0) !== (second === 0)
 }
 
-/** Undefined if the line does not end within `maxBytes`. */
-const firstLine = (start: Buffer) => {
-  if (start.length === maxBytes && !start.includes("\n")) return undefined
+/** Undefined if the line does not end within `maxHeaderBytes`. */
+const readFirstLine = (start: Buffer) => {
+  if (start.length === maxHeaderBytes && !start.includes("\n")) return undefined
   const text = start.toString("utf8")
   return text.slice(0, text.search(/\r?\n|$/)).replace(/^\uFEFF/, "")
 }
 
 /** Column names contain no commas, quotes or line breaks. */
-const namesIn = (line: string) => line.split(",").map((name) => name.trim().replace(/^"(.*)"$/, "$1"))
+const splitNames = (line: string) => line.split(",").map((name) => name.trim().replace(/^"(.*)"$/, "$1"))
 
-export interface Header<Name extends MemberName = MemberName> {
+export interface Header<Name extends CsvMember = CsvMember> {
   readonly member: Name
   readonly path: string
-  /** All columns of the file, in file order. */
   readonly columns: ReadonlyArray<string>
   /** Columns that the mapping does not know, escaped for display. */
   readonly unknown: ReadonlyArray<string>
 }
 
-/** Reads the header and compares it with the columns that the mapping needs. */
-export const readHeader = Effect.fnUntraced(function* <Name extends MemberName>(member: Name, path: string) {
+export const readHeader = Effect.fnUntraced(function* <Name extends CsvMember>(member: Name, path: string) {
   const file = `${member}.csv`
   const start = yield* Effect.tryPromise({
-    try: () => startOf(path, maxBytes),
-    catch: (cause) => new HeaderUnreadable({ file, line: null, problem: `it cannot be read: ${String(cause)}` })
+    try: () => readStart(path, maxHeaderBytes),
+    catch: fileUnreadable(file)
   })
-  const refuse = (problem: string, line: number | null = 1) => new HeaderUnreadable({ file, line, problem })
-  if (isUtf16(start)) return yield* refuse("it is UTF-16, and a release is UTF-8; save it as UTF-8", null)
-  const line = firstLine(start)
+  const unreadable = (problem: string, line: number | null = 1) => new HeaderUnreadable({ file, line, problem })
+  if (isUtf16(start)) return yield* unreadable("it is UTF-16, and a release is UTF-8; save it as UTF-8", null)
+  const line = readFirstLine(start)
   if (line === undefined) {
-    const problem = `the header does not end within ${maxBytes} bytes, so this is no CSV file of a release`
-    return yield* refuse(problem)
+    return yield* unreadable(
+      `the header does not end within ${maxHeaderBytes} bytes, so this is not a CSV file of a release`
+    )
   }
-  const columns = namesIn(line)
-  const { leftOut, neededColumns, otherColumns } = members[member]
+  const columns = splitNames(line)
+  const { ignoredColumns, neededColumns, otherColumns } = members[member]
   const missing = neededColumns.filter((name) => !columns.includes(name))
-  if (line.trim() === "") return yield* refuse("the file is empty: not even a header", null)
+  if (line.trim() === "") return yield* unreadable("the file is empty: not even a header", null)
   if (missing.length > 0) {
-    const found = columns.map((name) => shown(name.slice(0, 40))).join(", ")
-    const problem = `the header has no column ${missing.join(", ")}, which the mapping needs. Found: ${found.slice(0, 600)}`
-    return yield* refuse(problem)
+    const names = columns.map((name) => printableName(name.slice(0, 40))).join(", ")
+    return yield* unreadable(
+      `the header has no column ${missing.join(", ")}, which the mapping needs. Found: ${names.slice(0, 600)}`
+    )
   }
   const inLowerCase = columns.map((name) => name.toLowerCase()) // as DuckDB compares them
-  const twice = columns.find((_, position) => inLowerCase.indexOf(inLowerCase[position] ?? "") < position)
-  if (twice !== undefined) return yield* refuse(`there are two columns ${shown(twice)}`)
-  const known = new Set<string>([...neededColumns, ...otherColumns, ...leftOut])
+  const duplicate = columns.find((_, index) => inLowerCase.indexOf(inLowerCase[index] ?? "") < index)
+  if (duplicate !== undefined) return yield* unreadable(`there are two columns ${printableName(duplicate)}`)
+  const known = new Set<string>([...neededColumns, ...otherColumns, ...ignoredColumns])
   return {
     member,
     path,
     columns,
-    unknown: columns.filter((name) => !known.has(name)).map(shown)
+    unknown: columns.filter((name) => !known.has(name)).map(printableName)
   } satisfies Header<Name> as Header<Name>
 })
 
-/** Rows of all releases are far shorter. A longer row is rejected and not kept in memory. */
+/** Rows of all releases are far shorter. A longer row is rejected unread. */
 export const maxRowBytes = 2_000_000
 
 /**
- * The file as a relation, of texts unless `typeOf` says otherwise. DuckDB's auto-detection takes one bad line as proof
- * that a file has no quotes, so every option is set. The first line that does not parse fails the query.
+ * The file as a relation, of texts if `typeOf` has no other type. Every option is set, because DuckDB's auto-detection
+ * takes one bad line as proof that a file has no quotes. The first line that does not parse fails the query.
  */
-export const relationOf = ({ columns, path }: Header, typeOf: ReadonlyMap<string, string> = new Map()) => {
+export const csvRelation = ({ columns, path }: Header, typeOf: ReadonlyMap<string, string> = new Map()) => {
   const types = columns.map((name) => `${literal(name)}: ${literal(typeOf.get(name) ?? "varchar")}`).join(", ")
   return `read_csv(${literal(path)}, auto_detect = false, hive_partitioning = false, header = true, delim = ',', quote = '"', escape = '"',
     strict_mode = true, null_padding = false, max_line_size = ${maxRowBytes + 64}, columns = {${types}})`
 }
-
-/** A column that older layouts lack is read as null, which means "not stated". */
-export const columnOf =
-  ({ columns }: Header) =>
-  (name: string) =>
-    columns.includes(name) ? identifier(name) : "null::varchar"

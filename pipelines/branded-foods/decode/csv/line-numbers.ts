@@ -1,7 +1,6 @@
 /**
- * Line numbers of staged rows. An unusable row moves to `rejects_<member>` (line, reason, payload), so that
- * `release.<member>` holds only usable rows. The line of a staged row follows from its rowid and from the lines of the
- * rejects. Line numbers count records: a record that contains a line break counts once.
+ * Rejects of a CSV file, and line numbers of staged rows, which follow from their rowid and the lines of the rejects. A
+ * record with a line break counts as one line.
  */
 import { type DuckDb, literal } from "@larder/warehouse"
 import { Effect, Schema } from "effect"
@@ -9,19 +8,19 @@ import type { LabelMember } from "./members.ts"
 
 type Db = DuckDb["Service"]
 
-/** The header is line 1. The k-th line that is not staged, line L, comes after L - 1 - k staged rows. */
+/** The header is line 1. The k-th line that is not staged, line L, follows L - 1 - k staged rows. */
 const numberLines = (member: LabelMember) => `
   create or replace table release.shift_${member} as
   select line - row_number() over (order by line) + 1 as after
   from rejects_${member}`
 
-export const lineOf = (member: LabelMember) =>
+export const lineNumber = (member: LabelMember) =>
   `(staged.rowid + 2 + (select count(*) from release.shift_${member} where after <= staged.rowid + 2))`
 
 export const createRejects = (db: Db, member: LabelMember) =>
   db.run(`create temp table rejects_${member} (line bigint, reason varchar, payload varchar); ${numberLines(member)}`)
 
-/** Adds lines that were not staged, from newline-delimited JSON. Blank ones have no reason and only count as lines. */
+/** Adds lines that were not staged, from newline-delimited JSON. Blank lines have no reason; they only count as lines. */
 export const addRejects = (db: Db, member: LabelMember, file: string) =>
   db.run(`
     insert into rejects_${member}
@@ -31,18 +30,18 @@ export const addRejects = (db: Db, member: LabelMember, file: string) =>
 
 const Count = Schema.Struct({ rows: Schema.Int })
 
-/** Counts rows. `from` is the rest of the query, from its `from` on. */
+/** Counts rows. `from` is the query from its `from` on. */
 export const countRows = (db: Db, from: string) =>
   Effect.map(db.all(Count, `select count(*)::integer as rows ${from}`), ([row]) => row?.rows ?? 0)
 
-/** Moves rows from a staged table to the rejects. `rows` is a query of their rowid, as `row`, and `reason`. */
+/** Moves unusable rows from `release.<member>` to `rejects_<member>`. `rows` is a query of their rowid, as `row`, and their `reason`. */
 export const moveToRejects = Effect.fnUntraced(function* (db: Db, member: LabelMember, rows: string) {
-  yield* db.run(`create or replace temp table taken as ${rows}`)
-  if ((yield* countRows(db, "from taken")) === 0) return
+  yield* db.run(`create or replace temp table unusable as ${rows}`)
+  if ((yield* countRows(db, "from unusable")) === 0) return
   yield* db.run(`
     insert into rejects_${member}
-    select ${lineOf(member)}, taken.reason, to_json(staged)::varchar
-    from release.${member} staged join taken on taken.row = staged.rowid`)
-  yield* db.run(`create table release.kept as from release.${member} where rowid not in (select row from taken)`)
-  yield* db.run(`drop table release.${member}; alter table release.kept rename to ${member}; ${numberLines(member)}`)
+    select ${lineNumber(member)}, unusable.reason, to_json(staged)::varchar
+    from release.${member} staged join unusable on unusable.row = staged.rowid`)
+  yield* db.run(`create table release.usable as from release.${member} where rowid not in (select row from unusable)`)
+  yield* db.run(`drop table release.${member}; alter table release.usable rename to ${member}; ${numberLines(member)}`)
 })

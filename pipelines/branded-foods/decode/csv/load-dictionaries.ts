@@ -1,32 +1,30 @@
 /**
- * Adds entries of the release's dictionaries that ours lack. Labels can be read without them, so a dictionary that
- * cannot be used only causes a warning. A truncated one fails the form, as any other file does.
+ * Adds entries of the release's dictionaries that the built-in ones lack. Labels do not need them, so an unusable one only
+ * causes a warning. A truncated one fails the form, as any other file does.
  */
 import type { DuckDb } from "@larder/warehouse"
 import { Effect } from "effect"
-import { columnOf, type Header, readHeader, relationOf } from "./header.ts"
+import { reasonOf } from "../../../run/files/causes.ts"
+import { csvRelation, type Header, readHeader } from "./header.ts"
 import { filterMember } from "./load-member.ts"
 
 export const dictionaries = ["nutrient", "food_nutrient_derivation"] as const
 type Dictionary = (typeof dictionaries)[number]
-type DictionaryHeader = Header<Dictionary>
 
 const warn = (member: Dictionary, problem: string) =>
   Effect.logWarning("a dictionary of the release is not read; the built-in one is used").pipe(
     Effect.annotateLogs({ file: `${member}.csv`, problem })
   )
 
-/** The header; undefined if the file cannot be used. */
 export const readDictionaryHeader = (member: Dictionary, path: string) =>
   readHeader(member, path).pipe(
-    Effect.map((header): DictionaryHeader | undefined => header),
     Effect.catchTag("HeaderUnreadable", (error) => Effect.as(warn(member, error.message), undefined))
   )
 
-const stage: Readonly<Record<Dictionary, (header: Header) => string>> = {
+const insertEntries: Readonly<Record<Dictionary, (header: Header) => string>> = {
   nutrient: (header) => `
     insert into release.nutrient
-    select nutrient_id_of(known_id), nullif(${columnOf(header)("nutrient_nbr")}, ''), name, unit_name
+    select nutrient_id_of(known_id), ${header.columns.includes("nutrient_nbr") ? "nullif(nutrient_nbr, '')" : "null"}, name, unit_name
     from dictionary
     where nutrient_id_of(known_id) not in (select nutrient_id from branded_food.nutrient where number is not null)`,
   food_nutrient_derivation: () => `
@@ -37,23 +35,23 @@ const stage: Readonly<Record<Dictionary, (header: Header) => string>> = {
       and tidied(code) is not null`
 }
 
-/** Adds new entries to the dictionaries. Unreadable lines are not labels: they cause a warning and no rejects. */
+/** Adds new entries to the dictionaries. Unreadable records are not labels: they cause a warning, not rejects. */
 export const stageDictionary = Effect.fnUntraced(function* (
   db: DuckDb["Service"],
-  header: DictionaryHeader,
+  header: Header<Dictionary>,
   folder: string
 ) {
   const { broken, good } = yield* filterMember(header, folder)
   if (broken > 0) {
-    yield* Effect.logWarning("records of a dictionary cannot be read, and are left out").pipe(
+    yield* Effect.logWarning("records of a dictionary cannot be read, and are ignored").pipe(
       Effect.annotateLogs({ file: `${header.member}.csv`, records: broken })
     )
   }
   const read = `
     create or replace temp table dictionary as
-    select *, whole(id, try_cast(id as integer)) as known_id from ${relationOf({ ...header, path: good })};
-    ${stage[header.member](header)}`
+    select *, whole(id, try_cast(id as integer)) as known_id from ${csvRelation({ ...header, path: good })};
+    ${insertEntries[header.member](header)}`
   yield* Effect.catchTag(db.run(read), "DuckDbError", (error) =>
-    warn(header.member, String(error.cause instanceof Error ? error.cause.message : error.cause).split("\n")[0] ?? "")
+    warn(header.member, reasonOf(error.cause).split("\n")[0] ?? "")
   )
 })

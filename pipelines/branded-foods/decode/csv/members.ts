@@ -1,95 +1,153 @@
 /**
- * The files of a CSV release that are read, by base name, and their columns by header name. Releases add, drop and move
- * columns without notice: a missing column that is needed makes the file unreadable, and an unknown column is recorded
- * and left out.
+ * The files of a CSV release that are read, by base name, and their columns. Releases add, drop and move columns without
+ * notice: if a needed column is missing, the file is unreadable; an unknown column is recorded and ignored.
  */
 
-interface Member {
-  /** Without a needed file the release cannot be read. */
-  readonly needed: boolean
-  readonly neededColumns: ReadonlyArray<string>
-  /** Read if present. Older layouts lack them. */
-  readonly otherColumns: ReadonlyArray<string>
-  /** Known but not read: empty in branded foods, or stated elsewhere. The raw archive keeps them. */
-  readonly leftOut: ReadonlyArray<string>
+/** How a column is read: with a type, or as a text that is checked. The functions return SQL for a field of the file. */
+export interface CsvColumn {
+  readonly header: string
+  readonly isNeeded: boolean
+  readonly type: string
+  readonly typed: (raw: string) => string
+  readonly checked: (raw: string) => string
+  /** The type in the table, if it differs from `type`. */
+  readonly stagedType?: string
+  /** What the field must be, if its row is unusable otherwise. `required` fields must also be present. */
+  readonly must?: { readonly be: string; readonly required: boolean }
 }
 
-export const members = {
+const unchanged = (raw: string) => raw
+const optionalText = (header: string): CsvColumn => ({
+  header,
+  isNeeded: false,
+  type: "varchar",
+  typed: unchanged,
+  checked: unchanged
+})
+const text = (header: string): CsvColumn => ({ ...optionalText(header), isNeeded: true })
+
+/** Doubles are exact for ids. Integers would accept 1.6 as 2. */
+const wholeNumber = (header: string, type: string) => ({
+  header,
+  type: "double",
+  typed: (raw: string) => `if(${raw} >= 0 and ${raw} = floor(${raw}), try_cast(${raw} as ${type}), null)`,
+  checked: (raw: string) => `whole(${raw}, try_cast(${raw} as ${type}))`
+})
+const fdcId: CsvColumn = {
+  ...wholeNumber("fdc_id", "integer"),
+  isNeeded: true,
+  must: { be: "whole number", required: true }
+}
+const nutrientNumber = wholeNumber("nutrient_id", "integer")
+const nutrientId: CsvColumn = {
+  ...fdcId,
+  ...nutrientNumber,
+  typed: (raw) => `nutrient_id_of(${nutrientNumber.typed(raw)})`,
+  checked: (raw) => `nutrient_id_of(${nutrientNumber.checked(raw)})`
+}
+
+/** A derivation id that is not a whole number becomes null, and its row is still usable. */
+const derivationId: CsvColumn = { ...wholeNumber("derivation_id", "smallint"), isNeeded: false, stagedType: "smallint" }
+
+/** Distinguishes rows of one food. Rows without it are still usable. */
+const rowId: CsvColumn = {
+  header: "id",
+  isNeeded: false,
+  type: "bigint",
+  typed: unchanged,
+  checked: (raw) => `try_cast(${raw} as bigint)`
+}
+/** A value that is not a number makes its row unusable; an empty field is null. */
+const number = (header: string, type: string, isNeeded: boolean): CsvColumn => ({
+  header,
+  isNeeded,
+  type,
+  typed: unchanged,
+  checked: (raw) => `try_cast(${raw} as ${type})`,
+  must: { be: "number", required: false }
+})
+
+/** Older layouts do not state channels. In newer ones, an empty field means that there are none. */
+const channelsOrEmpty = (raw: string) => `coalesce(${raw}, '')`
+
+/** Labels are made of the rows of these files, and each row is accounted for: the columns of `release.<file>`. */
+export const labelFileColumns = {
   food: {
-    needed: true,
-    neededColumns: ["fdc_id", "description", "publication_date"],
-    otherColumns: ["data_type", "food_category_id"],
-    leftOut: ["market_country", "trade_channel", "microbe_data"]
+    fdc_id: fdcId,
+    data_type: optionalText("data_type"),
+    description: text("description"),
+    food_category: optionalText("food_category_id"),
+    published_on: text("publication_date")
   },
   branded_food: {
-    needed: true,
-    neededColumns: [
-      "fdc_id",
-      "brand_owner",
-      "gtin_upc",
-      "ingredients",
-      "serving_size",
-      "serving_size_unit",
-      "household_serving_fulltext",
-      "branded_food_category",
-      "data_source",
-      "modified_date",
-      "available_date"
-    ],
-    otherColumns: [
-      "brand_name",
-      "subbrand_name",
-      "not_a_significant_source_of",
-      "package_weight",
-      "market_country",
-      "discontinued_date",
-      "preparation_state_code",
-      "trade_channel",
-      "short_description",
-      "material_code"
-    ],
-    leftOut: []
+    fdc_id: fdcId,
+    brand_owner: text("brand_owner"),
+    brand_name: optionalText("brand_name"),
+    subbrand_name: optionalText("subbrand_name"),
+    upc: text("gtin_upc"),
+    ingredients: text("ingredients"),
+    not_a_significant_source_of: optionalText("not_a_significant_source_of"),
+    serving_size: text("serving_size"),
+    serving_size_unit: text("serving_size_unit"),
+    household_serving_text: text("household_serving_fulltext"),
+    category: text("branded_food_category"),
+    data_source: text("data_source"),
+    package_weight: optionalText("package_weight"),
+    modified_on: text("modified_date"),
+    available_on: text("available_date"),
+    market_country: optionalText("market_country"),
+    discontinued_on: optionalText("discontinued_date"),
+    preparation_state_code: optionalText("preparation_state_code"),
+    trade_channel: { ...optionalText("trade_channel"), typed: channelsOrEmpty, checked: channelsOrEmpty },
+    short_description: optionalText("short_description"),
+    material_code: optionalText("material_code")
   },
   food_nutrient: {
-    needed: true,
-    neededColumns: ["fdc_id", "nutrient_id", "amount"],
-    otherColumns: ["id", "derivation_id", "percent_daily_value"],
-    leftOut: [
-      "data_points",
-      "standard_error",
-      "min",
-      "max",
-      "median",
-      "loq",
-      "footnote",
-      "min_year_acquired",
-      "name",
-      "unit_name"
-    ]
+    fdc_id: fdcId,
+    nutrient_id: nutrientId,
+    amount: number("amount", "decimal(18, 6)", true),
+    derivation_id: derivationId,
+    percent_daily_value: number("percent_daily_value", "decimal(9, 2)", false),
+    added: rowId
   },
-  food_attribute: {
-    needed: false,
-    neededColumns: ["fdc_id", "name", "value"],
-    otherColumns: ["id"],
-    leftOut: ["seq_num", "food_attribute_type_id"]
-  },
-  nutrient: {
-    needed: false,
-    neededColumns: ["id", "name", "unit_name"],
-    otherColumns: ["nutrient_nbr"],
-    leftOut: ["rank"]
-  },
-  food_nutrient_derivation: {
-    needed: false,
-    neededColumns: ["id", "code", "description"],
-    otherColumns: [],
-    leftOut: ["source_id"]
-  }
-} as const satisfies Readonly<Record<string, Member>>
+  food_attribute: { fdc_id: fdcId, name: text("name"), value: text("value"), added: rowId }
+} as const satisfies Readonly<Record<string, Readonly<Record<string, CsvColumn>>>>
 
-export type MemberName = keyof typeof members
-export const memberNames = Object.keys(members) as ReadonlyArray<MemberName>
-
-/** Labels are made of the rows of these files, and each row is accounted for. The other files are dictionaries. */
+export type LabelMember = keyof typeof labelFileColumns
 export const labelMembers = ["food", "branded_food", "food_nutrient", "food_attribute"] as const
-export type LabelMember = (typeof labelMembers)[number]
+
+const listHeaders = (member: LabelMember, isNeeded: boolean) =>
+  Object.values<CsvColumn>(labelFileColumns[member]).flatMap((column) =>
+    column.isNeeded === isNeeded ? [column.header] : []
+  )
+
+/** `ignoredColumns` are known but not read: empty in branded foods, or stated elsewhere. The raw archive has them. */
+const labelMember = (member: LabelMember, ignoredColumns: ReadonlyArray<string>) => ({
+  /** Without a needed file the release cannot be read. */
+  isNeeded: member !== "food_attribute",
+  neededColumns: listHeaders(member, true),
+  /** Read if present. Older layouts lack them. */
+  otherColumns: listHeaders(member, false),
+  ignoredColumns
+})
+
+const dictionary = (
+  neededColumns: ReadonlyArray<string>,
+  otherColumns: ReadonlyArray<string>,
+  ignoredColumns: ReadonlyArray<string>
+) => ({ isNeeded: false, neededColumns, otherColumns, ignoredColumns })
+
+export const members = {
+  food: labelMember("food", ["market_country", "trade_channel", "microbe_data"]),
+  branded_food: labelMember("branded_food", []),
+  food_nutrient: labelMember(
+    "food_nutrient",
+    "data_points standard_error min max median loq footnote min_year_acquired name unit_name".split(" ")
+  ),
+  food_attribute: labelMember("food_attribute", ["seq_num", "food_attribute_type_id"]),
+  nutrient: dictionary(["id", "name", "unit_name"], ["nutrient_nbr"], ["rank"]),
+  food_nutrient_derivation: dictionary(["id", "code", "description"], [], ["source_id"])
+}
+
+export type CsvMember = keyof typeof members
+export const csvMembers = Object.keys(members) as ReadonlyArray<CsvMember>

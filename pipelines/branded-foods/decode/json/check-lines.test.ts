@@ -4,7 +4,7 @@ import { Effect, FileSystem } from "effect"
 import { checkLines } from "./check-lines.ts"
 import type { FoodReject } from "./food-list.ts"
 
-const checked = Effect.fnUntraced(function* (...lines: ReadonlyArray<string | Buffer>) {
+const checkChunk = Effect.fnUntraced(function* (...lines: ReadonlyArray<string | Buffer>) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* fs.makeTempDirectoryScoped({ prefix: "larder-check-" })
   const file = `${folder}/foods-00001.ndjson`
@@ -12,14 +12,14 @@ const checked = Effect.fnUntraced(function* (...lines: ReadonlyArray<string | Bu
   const parts: Array<ReadonlyArray<FoodReject>> = []
   yield* checkLines(file, (rejects) => Effect.sync(() => parts.push(rejects)))
   assert.deepStrictEqual(yield* fs.readDirectory(folder), ["foods-00001.ndjson"])
-  return { parts: parts.map(({ length }) => length), rejects: parts.flat(), kept: yield* fs.readFileString(file) }
+  return { parts: parts.map(({ length }) => length), rejects: parts.flat(), remaining: yield* fs.readFileString(file) }
 })
 
-layer(NodeServices.layer)("a chunk that was rejected", (it) => {
+layer(NodeServices.layer)("a chunk that could not be loaded as a whole", (it) => {
   it.effect("keeps its good lines unchanged", () =>
     Effect.gen(function* () {
       const good = ['{"line":2,"d":"ü 😀 \\ud83d\\ude00"}', '{"line":3,"n":4.00E+4}'] as const
-      assert.deepStrictEqual(yield* checked(...good), { parts: [], rejects: [], kept: `${good.join("\n")}\n` })
+      assert.deepStrictEqual(yield* checkChunk(...good), { parts: [], rejects: [], remaining: `${good.join("\n")}\n` })
     })
   )
 
@@ -62,21 +62,21 @@ layer(NodeServices.layer)("a chunk that was rejected", (it) => {
       /^the record is not JSON: Unterminated string/,
       `{"d":"${"x".repeat(1994)}`
     ]
-  ] as const)("takes a bad line out, and reports its line number and reason: %s", ([, bad, reason, payload]) =>
+  ] as const)("removes a bad line, and reports its line number and reason: %s", ([, bad, reason, payload]) =>
     Effect.gen(function* () {
-      const { kept, rejects } = yield* checked('{"line":6,"d":1}', bad, '{"line":8,"d":1}')
-      assert.strictEqual(kept, '{"line":6,"d":1}\n{"line":8,"d":1}\n')
+      const { remaining, rejects } = yield* checkChunk('{"line":6,"d":1}', bad, '{"line":8,"d":1}')
+      assert.strictEqual(remaining, '{"line":6,"d":1}\n{"line":8,"d":1}\n')
       assert.lengthOf(rejects, 1)
       assert.match(rejects[0]?.reason ?? "", reason)
       assert.deepStrictEqual(rejects[0], { line: 7, reason: rejects[0]?.reason ?? "", payload })
     })
   )
 
-  it.effect("reports 2,500 rejects in parts of at most 1,000, and becomes empty", () =>
+  it.effect("reports 2,500 rejects in batches of at most 1,000, and becomes empty", () =>
     Effect.gen(function* () {
       const broken = Array.from({ length: 2500 }, (_, i) => `{"line":${i + 2},"d":`)
-      const { kept, parts, rejects } = yield* checked(...broken)
-      assert.strictEqual(kept, "")
+      const { remaining, parts, rejects } = yield* checkChunk(...broken)
+      assert.strictEqual(remaining, "")
       assert.deepStrictEqual(parts, [1000, 1000, 500])
       assert.deepStrictEqual(
         rejects.map(({ line }) => line),
@@ -85,11 +85,11 @@ layer(NodeServices.layer)("a chunk that was rejected", (it) => {
     })
   )
 
-  it.effect("keeps lines that are longer than what is read at once", () =>
+  it.effect("keeps lines that are longer than one read", () =>
     Effect.gen(function* () {
       const long = (line: number) => `{"line":${line},"d":"${"ü".repeat(1.6e6)}"}`
-      const { kept, rejects } = yield* checked(long(2), '{"line":3,}', long(4), long(5))
-      assert.isTrue(kept === `${long(2)}\n${long(4)}\n${long(5)}\n`)
+      const { remaining, rejects } = yield* checkChunk(long(2), '{"line":3,}', long(4), long(5))
+      assert.isTrue(remaining === `${long(2)}\n${long(4)}\n${long(5)}\n`)
       assert.deepStrictEqual(
         rejects.map(({ line }) => line),
         [3]

@@ -1,5 +1,5 @@
 /** The output of the cutter: lines `{"line":123,…}` in one reused buffer, and the rejected records. */
-import { type FoodReject, payloadBytes, payloadOf } from "./food-list.ts"
+import { type FoodReject, payloadBytes, shortenPayload } from "./food-list.ts"
 
 const lineFeed = 0x0a
 const comma = 0x2c
@@ -13,11 +13,11 @@ export const makeCutLines = () => {
   let out = Buffer.allocUnsafe(8 << 20)
   let length = 0
   /** The end of the complete lines. The beginning of another line may follow. */
-  let whole = 0
+  let complete = 0
   let records = 0
-  let rejects: Array<FoodReject> = []
+  const rejects: Array<FoodReject> = []
 
-  const room = (bytes: number) => {
+  const reserve = (bytes: number) => {
     if (length + bytes <= out.length) return
     const larger = Buffer.allocUnsafe(Math.max(out.length * 2, length + bytes))
     out.copy(larger, 0, 0, length)
@@ -25,52 +25,46 @@ export const makeCutLines = () => {
   }
 
   return {
-    /** Begins the record at this line of the release, and writes its opening brace. */
+    /** Begins the record at this line of the release. */
     begin(line: number) {
-      room(32)
+      reserve(32)
       length += out.write(`{"line":${line},`, length, "latin1")
     },
     append(bytes: Buffer, from: number, to: number) {
-      room(to - from)
+      reserve(to - from)
       length += bytes.copy(out, length, from, to)
     },
     finish() {
       let last = length - 2 // before the closing brace
       while (isBlank(out[last])) last -= 1
-      if (out[last] === comma && out.indexOf(comma, whole) === last) {
+      if (out[last] === comma && out.indexOf(comma, complete) === last) {
         out[last] = close // of an empty record: `{"line":5,}` is not JSON
         length = last + 1
       }
-      room(1)
+      reserve(1)
       out[length++] = lineFeed
-      whole = length
+      complete = length
       records += 1
     },
-    /** Rejects the record that was begun. */
     abandon(line: number, reason: string) {
-      const from = out.indexOf(comma, whole) + 1
+      const from = out.indexOf(comma, complete) + 1
       const start = out.subarray(from, Math.min(length, from + payloadBytes))
       this.reject(line, reason, Buffer.concat([Buffer.from("{"), start]))
-      length = whole
+      length = complete
     },
     reject(line: number, reason: string, bytes: Buffer) {
-      rejects.push({ line, reason, payload: payloadOf(bytes) })
+      rejects.push({ line, reason, payload: shortenPayload(bytes) })
     },
-    /** Bytes of complete lines that wait to be taken. */
-    waiting: () => whole,
-    /** The complete lines. They are valid until `taken`, which frees their space. */
-    lines: () => out.subarray(0, whole),
-    taken() {
-      out.copyWithin(0, whole, length)
-      length -= whole
-      whole = 0
+    lineBytes: () => complete,
+    /** The complete lines. They are valid until `removeLines`. */
+    lines: () => out.subarray(0, complete),
+    removeLines() {
+      out.copyWithin(0, complete, length)
+      length -= complete
+      complete = 0
     },
-    records: () => records,
-    rejectsWaiting: () => rejects.length,
-    takeRejects() {
-      const taken = rejects
-      rejects = []
-      return taken
-    }
+    recordCount: () => records,
+    rejectCount: () => rejects.length,
+    takeRejects: () => rejects.splice(0)
   }
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { duplicateKey } from "./duplicate-keys.ts"
+import { findDuplicateKey } from "./duplicate-keys.ts"
 
 describe("the search for a duplicate key", () => {
   it.each([
@@ -10,7 +10,7 @@ describe("the search for a duplicate key", () => {
     ["in an object of an object", '{"foodNutrients":[{"nutrient":{"id":1,"id":1}}]}', "id"],
     ["around an object", '{"labelNutrients":{"fat":{"value":1},"iron":{"value":1},"fat":null}}', "fat"],
     ["between blanks", '{ "line" : 2 , "footnote" : [ ] , "footnote" : 1 }', "footnote"]
-  ])("finds a key that occurs twice: %s", (_, text, key) => assert.strictEqual(duplicateKey(text), key))
+  ])("finds a key that occurs twice: %s", (_, text, key) => assert.strictEqual(findDuplicateKey(text), key))
 
   it.each([
     ["in different objects", '{"fdcId":1,"foodUpdateLog":[{"fdcId":1},{"fdcId":2}]}'],
@@ -20,10 +20,10 @@ describe("the search for a duplicate key", () => {
       "in parts that DuckDB does not read",
       '{"new":1,"new":2,"other":{"fdcId":1,"fdcId":2},"microbes":[{"id":1,"id":2}]}'
     ]
-  ])("accepts a key that is repeated %s", (_, text) => assert.isUndefined(duplicateKey(text)))
+  ])("accepts a key that is repeated %s", (_, text) => assert.isUndefined(findDuplicateKey(text)))
 
   it("finds a duplicate key after a text of 4 MB", () => {
     const text = `{"ingredients":"${'\\\\\\"'.repeat(1e6)}","footnote":1,"footnote":2}`
-    assert.strictEqual(duplicateKey(text), "footnote")
+    assert.strictEqual(findDuplicateKey(text), "footnote")
   })
 })

@@ -1,15 +1,14 @@
 /**
- * Cuts the JSON release into lines `{"line":123,…}`, one record each, without the comma between them. The input comes
- * in pieces of any size. The release has one record per line, and line feeds are found at gigabytes per second. The
- * first record shows whether it does: until a record is alone on its line, braces are counted, as in a pretty-printed
- * file or one that is all in one line.
+ * Cuts the JSON release, in pieces of any size, into lines `{"line":123,…}` of one record each. Braces are counted
+ * (pretty-printed files need that) until a record is alone on its line. From then on, records end at line feeds, which
+ * are found at gigabytes per second.
  */
 import { isBlank, makeCutLines } from "./cut-lines.ts"
-import { FoodListUnusable, headOf, longestHead, payloadBytes, tailProblem } from "./food-list.ts"
-import { endOfRecord, makeScanner } from "./scan-records.ts"
+import { FoodListUnusable, findHead, findTailProblem, maxHeadBytes, payloadBytes } from "./food-list.ts"
+import { findRecordEnd, makeScanner } from "./scan-records.ts"
 
-/** A longer record is not kept in memory. Real ones have 7 kB, and the longest of all less than 1 MB. */
-export const longestRecord = 16 * 1024 * 1024
+/** A longer record is not kept in memory. Real records have about 7 kB; the longest has less than 1 MB. */
+const defaultMaxRecordBytes = 16 * 1024 * 1024
 
 const lineFeed = 0x0a
 const comma = 0x2c
@@ -17,129 +16,127 @@ const listEnd = 0x5d
 const open = 0x7b
 const close = 0x7d
 
-const whyNot = (byte: number | undefined) =>
-  byte === open ? "the record does not end on its line" : "the line does not begin with {"
+const describeProblem = (firstByte: number | undefined) =>
+  firstByte === open ? "the record does not end on its line" : "the line does not begin with {"
 
 /** `file` names the release in errors. `push` and `end` throw `FoodListUnusable`. */
-export const makeCutter = (file: string, longest = longestRecord) => {
+export const makeCutter = (file: string, maxRecordBytes = defaultMaxRecordBytes) => {
   const cut = makeCutLines()
-  const place = { line: 1 }
-  const scan = makeScanner(cut, place, longest)
+  const position = { line: 1 }
+  const scan = makeScanner(cut, position, maxRecordBytes)
   let phase: "head" | "records" | "lines" | "tail" = "head"
   let head: Buffer = Buffer.alloc(0)
   let tail = ""
-  /** The part of a line that was read so far; its line feed comes with a later piece. */
-  let carried: Array<Buffer> = []
-  let carriedBytes = 0
+  /** The start of a line whose line feed has not arrived yet. */
+  let pending: Array<Buffer> = []
+  let pendingBytes = 0
 
-  const fail = (problem: string) => new FoodListUnusable({ file, line: place.line, problem })
+  const fail = (problem: string) => new FoodListUnusable({ file, line: position.line, problem })
 
-  const takeTail = (piece: Buffer, from: number) => {
+  const readTail = (piece: Buffer, from: number) => {
     phase = "tail"
-    if (tail.length < longestHead) tail += piece.toString("utf8", from, Math.min(piece.length, from + longestHead))
+    if (tail.length < maxHeadBytes) tail += piece.toString("utf8", from, Math.min(piece.length, from + maxHeadBytes))
   }
 
-  const takeHead = (piece: Buffer, isAll = false) => {
+  const readHead = (piece: Buffer, isComplete = false) => {
     head = Buffer.concat([head, piece])
-    const found = headOf(head.subarray(0, longestHead), isAll)
-    if (typeof found === "string") throw fail(found)
-    if (found === undefined) return
-    for (let at = head.indexOf(lineFeed); at !== -1 && at < found; at = head.indexOf(lineFeed, at + 1)) place.line += 1
+    const length = findHead(head.subarray(0, maxHeadBytes), isComplete)
+    if (typeof length === "string") throw fail(length)
+    if (length === undefined) return
+    position.line += head.toString("latin1", 0, length).split("\n").length - 1
     phase = "records"
-    push(head.subarray(found))
+    push(head.subarray(length))
     head = Buffer.alloc(0)
   }
 
   const write = (bytes: Buffer, from: number, to: number) => {
-    cut.begin(place.line)
+    cut.begin(position.line)
     cut.append(bytes, from + 1, to)
     cut.finish()
   }
 
-  /**
-   * Processes a line without a comma at its end: the last record, the end of the list, both, or something broken. If
-   * the end of the list shares its line with a broken record, the list counts as truncated: it looks the same.
-   */
-  const takeLast = (bytes: Buffer, from: number, to: number) => {
+  /** The last record, the end of the list, both, or something broken. A broken record before the end looks truncated. */
+  const readLastLine = (bytes: Buffer, from: number, to: number) => {
     let at = from
     while (at < to) {
-      if (bytes[at] === listEnd) return takeTail(bytes.subarray(0, to), at + 1)
-      const end = bytes[at] === open ? endOfRecord(bytes, at, to) : -1
-      if (end === -1) return cut.reject(place.line, whyNot(bytes[at]), bytes.subarray(at, to))
+      if (bytes[at] === listEnd) return readTail(bytes.subarray(0, to), at + 1)
+      const end = bytes[at] === open ? findRecordEnd(bytes, at, to) : -1
+      if (end === -1) return cut.reject(position.line, describeProblem(bytes[at]), bytes.subarray(at, to))
       write(bytes, at, end)
       at = end
       while (at < to && (isBlank(bytes[at]) || bytes[at] === comma)) at += 1
     }
   }
 
-  /** The start of an oversized line is enough for its reject. */
-  const rejectLong = (bytes: Buffer) => cut.reject(place.line, `the record is longer than ${longest} bytes`, bytes)
+  /** A reject stores only the start of an oversized line. */
+  const rejectOversized = (bytes: Buffer) =>
+    cut.reject(position.line, `the record is longer than ${maxRecordBytes} bytes`, bytes)
 
-  const takeLine = (bytes: Buffer, from: number, to: number) => {
-    if (to - from > longest) return rejectLong(bytes.subarray(from, to))
+  const readLine = (bytes: Buffer, from: number, to: number) => {
+    if (to - from > maxRecordBytes) return rejectOversized(bytes.subarray(from, to))
     let first = from
     let last = to - 1
     while (last >= first && isBlank(bytes[last])) last -= 1
     while (first <= last && (isBlank(bytes[first]) || bytes[first] === comma)) first += 1
     if (first > last) return
-    if (bytes[last] !== comma) return takeLast(bytes, first, last + 1)
+    if (bytes[last] !== comma) return readLastLine(bytes, first, last + 1)
     while (isBlank(bytes[last]) || bytes[last] === comma) last -= 1
     if (bytes[first] === open && bytes[last] === close) return write(bytes, first, last + 1)
-    cut.reject(place.line, whyNot(bytes[first]), bytes.subarray(first, last + 1))
+    cut.reject(position.line, describeProblem(bytes[first]), bytes.subarray(first, last + 1))
   }
 
-  const carry = (piece: Buffer, from: number, to: number) => {
-    const before = carriedBytes
-    carriedBytes += to - from
-    if (carriedBytes <= longest) carried.push(piece.subarray(from, to))
-    else if (before < payloadBytes) carried.push(piece.subarray(from, Math.min(to, from + payloadBytes)))
+  const keepPending = (piece: Buffer, from: number, to: number) => {
+    const before = pendingBytes
+    pendingBytes += to - from
+    if (pendingBytes <= maxRecordBytes) pending.push(piece.subarray(from, to))
+    else if (before < payloadBytes) pending.push(piece.subarray(from, Math.min(to, from + payloadBytes)))
   }
 
-  const endCarried = () => {
-    const isTooLong = carriedBytes > longest
-    const bytes = Buffer.concat(carried)
-    carried = []
-    carriedBytes = 0
-    if (isTooLong) rejectLong(bytes)
-    else takeLine(bytes, 0, bytes.length)
+  const flushPending = () => {
+    const isOversized = pendingBytes > maxRecordBytes
+    const bytes = Buffer.concat(pending)
+    pending = []
+    pendingBytes = 0
+    if (isOversized) rejectOversized(bytes)
+    else readLine(bytes, 0, bytes.length)
   }
 
-  const takeLines = (piece: Buffer, start: number) => {
+  const readLines = (piece: Buffer, start: number) => {
     let from = start
     while (phase === "lines") {
       const end = piece.indexOf(lineFeed, from)
-      if (end === -1) return carry(piece, from, piece.length)
-      if (carriedBytes > 0) {
-        carry(piece, from, end)
-        endCarried()
-      } else takeLine(piece, from, end)
-      if (phase === "lines") place.line += 1
+      if (end === -1) return keepPending(piece, from, piece.length)
+      if (pendingBytes > 0) {
+        keepPending(piece, from, end)
+        flushPending()
+      } else readLine(piece, from, end)
+      if (phase === "lines") position.line += 1
       from = end + 1
     }
-    takeTail(piece, from)
+    readTail(piece, from)
   }
 
   const push = (piece: Buffer): void => {
-    if (phase === "head") takeHead(piece)
-    else if (phase === "tail") takeTail(piece, 0)
-    else if (phase === "lines") takeLines(piece, 0)
-    else takeRecords(piece)
+    if (phase === "head") readHead(piece)
+    else if (phase === "tail") readTail(piece, 0)
+    else if (phase === "lines") readLines(piece, 0)
+    else readRecords(piece)
   }
 
-  const takeRecords = (piece: Buffer) => {
-    const { at, why } = scan(piece)
-    if (why === "list ended") takeTail(piece, at)
-    if (why !== "one per line") return
+  const readRecords = (piece: Buffer) => {
+    const { at, reason } = scan(piece)
+    if (reason === "end of list") readTail(piece, at)
+    if (reason !== "record per line") return
     phase = "lines"
-    takeLines(piece, at)
+    readLines(piece, at)
   }
 
   /** Must be called after the last piece. */
   const end = () => {
-    if (phase === "head") takeHead(Buffer.alloc(0), true)
-    if (carriedBytes > 0) endCarried()
+    if (phase === "head") readHead(Buffer.alloc(0), true)
+    if (pendingBytes > 0) flushPending()
     if (phase !== "tail") throw fail('it was cut off: the closing "]}" is missing')
-    const problem = tailProblem(tail)
+    const problem = findTailProblem(tail)
     if (problem !== undefined) throw fail(problem)
   }
 

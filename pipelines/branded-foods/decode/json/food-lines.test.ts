@@ -2,7 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, FileSystem } from "effect"
 import { FileUnwritable } from "../../../run/files/write-all.ts"
-import { type Chunk, type ChunkOptions, cutFoods } from "./food-lines.ts"
+import { type Chunk, cutFoods } from "./food-lines.ts"
 import { FoodListUnusable } from "./food-list.ts"
 
 const inPieces = (text: string | Buffer, size: number) => {
@@ -16,8 +16,12 @@ const makeFolder = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   fs.makeTempDirectoryScoped({ prefix: "larder-foods-" })
 )
 
-/** Everything that was cut, as lines and rejects. */
-const cut = Effect.fnUntraced(function* (text: string | Buffer, size = 1 << 20, options: Partial<ChunkOptions> = {}) {
+/** All lines and rejects. */
+const cut = Effect.fnUntraced(function* (
+  text: string | Buffer,
+  size = 1 << 20,
+  options: { readonly maxRecordBytes?: number } = {}
+) {
   const fs = yield* FileSystem.FileSystem
   const folder = yield* makeFolder
   const lines: Array<string> = []
@@ -42,15 +46,15 @@ const sizes = [1, 3, 64, 1 << 20]
 
 layer(NodeServices.layer)("the records of a JSON release, in pieces of any size", (it) => {
   it.effect.each([
-    ["stand on a line each", `{"BrandedFoods": [\n${a},\n${b}\n]}`, 2, 3],
+    ["are each alone on a line", `{"BrandedFoods": [\n${a},\n${b}\n]}`, 2, 3],
     ["end with a line feed", `{"BrandedFoods": [\n${a},\n${b}\n]}\n`, 2, 3],
     ["share lines with head and end", `{"BrandedFoods":[${a},\n${b}]}`, 1, 2],
     ["end in carriage returns and blanks", `{"BrandedFoods": [\r\n${a} , \r\n\r\n${b}\r\n] }\r\n`, 2, 4],
-    ["follow a BOM and a head on two lines", `\ufeff{\n"BrandedFoods":\n[\n${a},\n${b}\n]\n}\n`, 4, 5],
+    ["follow a BOM and a head on several lines", `\ufeff{\n"BrandedFoods":\n[\n${a},\n${b}\n]\n}\n`, 4, 5],
     ["begin with their commas", `{"BrandedFoods": [\n${a}\n,${b}\n]}`, 2, 3],
     ["end with one comma too many", `{"BrandedFoods": [\n${a},\n${b},\n]}`, 2, 3],
     ["are all on one line", `{"BrandedFoods":[${a},${b}]}`, 1, 1],
-    ["stand two on a line", `{"BrandedFoods":[\n${a}, ${b}\n]}`, 2, 2]
+    ["are two on a line", `{"BrandedFoods":[\n${a}, ${b}\n]}`, 2, 2]
   ] as const)("reads records that %s", ([, text, ofA, ofB]) =>
     Effect.gen(function* () {
       for (const size of sizes) {
@@ -61,7 +65,7 @@ layer(NodeServices.layer)("the records of a JSON release, in pieces of any size"
     })
   )
 
-  it.effect("reads pretty-printed records, and gives each the line on which it begins", () =>
+  it.effect("reads pretty-printed records, each with the line on which it begins", () =>
     Effect.gen(function* () {
       const foods = [a, b].map((record): unknown => JSON.parse(record))
       for (const indent of [1, 2, "\t"]) {
@@ -91,10 +95,10 @@ layer(NodeServices.layer)("the records of a JSON release, in pieces of any size"
 layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
   const long = `{"fdcId":3,"d":"${"x".repeat(5000)}"}`
   const list = (...lines: ReadonlyArray<string>) => `{"BrandedFoods": [\n${lines.join(",\n")}\n]}\n`
-  const cutShort = "the record does not end on its line"
+  const noEnd = "the record does not end on its line"
 
   it.effect.each([
-    ["cut in the middle", list(a, '{"fdcId":2,"d":"hal', b), 3, cutShort, '{"fdcId":2,"d":"hal'],
+    ["cut in the middle", list(a, '{"fdcId":2,"d":"hal', b), 3, noEnd, '{"fdcId":2,"d":"hal'],
     ["without its beginning", list(a, '"d":"half"}', b), 3, "the line does not begin with {", '"d":"half"}'],
     ["something else", list(a, "null", b), 3, "the line does not begin with {", "null"],
     [
@@ -104,28 +108,28 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
       "a text has no end on its line",
       '{"fdcId":2,"d":"hal'
     ],
-    ["cut between texts, and first", list('{"fdcId":2,"d":[1', a, b), 2, cutShort, '{"fdcId":2,"d":[1'],
+    ["cut between texts, and first", list('{"fdcId":2,"d":[1', a, b), 2, noEnd, '{"fdcId":2,"d":[1'],
     ["something else, and first", list("null", a, b), 2, "the text between the records is not a record", "null"],
-    ["the last one", list(a, b, '{"fdcId":3,"d":"hal'), 4, cutShort, '{"fdcId":3,"d":"hal'],
-    ["too long", list(a, long, b), 3, "the record is longer than 4000 bytes", long.slice(0, 2000)],
-    ["too long, and first", list(long, a, b), 2, "the record is longer than 4000 bytes", long.slice(0, 2000)]
-  ] as const)("reports it with line and reason, and reads the others: %s", ([, text, line, reason, payload]) =>
+    ["the last one", list(a, b, '{"fdcId":3,"d":"hal'), 4, noEnd, '{"fdcId":3,"d":"hal'],
+    ["oversized", list(a, long, b), 3, "the record is longer than 4000 bytes", long.slice(0, 2000)],
+    ["oversized, and first", list(long, a, b), 2, "the record is longer than 4000 bytes", long.slice(0, 2000)]
+  ] as const)("is reported with line and reason, and the others are read: %s", ([, text, line, reason, payload]) =>
     Effect.gen(function* () {
       for (const size of sizes) {
-        const { lines, rejects } = yield* cut(text, size, { longest: 4000 })
+        const { lines, rejects } = yield* cut(text, size, { maxRecordBytes: 4000 })
         assert.deepStrictEqual(rejects, [{ line, reason, payload }], `pieces of ${size}`)
         assert.deepStrictEqual(
-          lines.map((one) => one.replace(/"line":\d+,/, "")),
+          lines.map((line) => line.replace(/"line":\d+,/, "")),
           [a, b]
         )
       }
     })
   )
 
-  it.effect("reports a record that is too long among records on one line", () =>
+  it.effect("is reported if it is oversized and shares its line with others", () =>
     Effect.gen(function* () {
       for (const size of sizes) {
-        const { lines, rejects } = yield* cut(`{"BrandedFoods":[${a},${long},${b}]}`, size, { longest: 4000 })
+        const { lines, rejects } = yield* cut(`{"BrandedFoods":[${a},${long},${b}]}`, size, { maxRecordBytes: 4000 })
         assert.deepStrictEqual(lines, [numbered(a, 1), numbered(b, 1)])
         assert.deepStrictEqual(rejects, [
           { line: 1, reason: "the record is longer than 4000 bytes", payload: long.slice(0, 2000) }
@@ -134,7 +138,7 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
     })
   )
 
-  it.effect("reports a record of 20 MB by its first 2,000 characters", () =>
+  it.effect("is reported with its first 2,000 characters if it has 20 MB", () =>
     Effect.gen(function* () {
       const { lines, rejects } = yield* cut(list(a, `{"d":"${"x".repeat(20_000_000)}"}`, b))
       assert.lengthOf(lines, 2)
@@ -145,7 +149,7 @@ layer(NodeServices.layer)("a broken record of a JSON release", (it) => {
     })
   )
 
-  it.effect("reports each of 5,000 broken records", () =>
+  it.effect("is reported, even if there are 5,000 of them", () =>
     Effect.gen(function* () {
       const { rejects } = yield* cut(list(a, ...Array.from({ length: 5000 }, () => "null")), 1000)
       assert.lengthOf(rejects, 5000)
@@ -172,13 +176,13 @@ layer(NodeServices.layer)("a file that is not a release", (it) => {
       "of another data type",
       `{"FoundationFoods": [\n${a}\n]}`,
       1,
-      'it holds "FoundationFoods", and a release of branded foods begins with "BrandedFoods"'
+      'it begins with "FoundationFoods", and a release of branded foods with "BrandedFoods"'
     ],
     [
       "with another key behind the list",
       `${head}\n${a}\n], "SRLegacyFoods": []}`,
       3,
-      'it holds "SRLegacyFoods" next to "BrandedFoods"'
+      'it has "SRLegacyFoods" next to "BrandedFoods"'
     ],
     ["with no list", '{"BrandedFoods": {}}', 1, '"BrandedFoods" is not a list'],
     ["a bare list", `[${b}]`, 1, 'it begins with "[{\\"fdcId\\":2,'],
@@ -200,7 +204,7 @@ layer(NodeServices.layer)("a file that is not a release", (it) => {
 layer(NodeServices.layer)("the chunks of a release", (it) => {
   const many = `{"BrandedFoods": [\n${Array.from({ length: 1000 }, (_, n) => `{"fdcId":${n},"d":"${"x".repeat(100)}"}`).join(",\n")}\n]}`
 
-  it.effect("keeps the order of the file and about the requested size, and deletes a chunk after its use", () =>
+  it.effect("have the order of the file and about the requested size, and are deleted after use", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const folder = yield* makeFolder

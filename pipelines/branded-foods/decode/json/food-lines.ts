@@ -1,7 +1,6 @@
 /**
- * The JSON release as files that DuckDB reads: newline-delimited, of a size that the caller chooses, one record per
- * line with its line number in the release, `{"line":123,"foodClass":…}`. They are cut while the zip is inflated, and
- * loaded while the next ones are cut. At most two unread files are on disk.
+ * Cuts the JSON release into newline-delimited files, one record per line with its line number in the release, while the
+ * zip is inflated and earlier files are loaded. At most four are on disk: one in use, two waiting and one being cut.
  */
 import { open, rm } from "node:fs/promises"
 import { basename, join } from "node:path"
@@ -12,55 +11,54 @@ import { makeCutter } from "./food-cutter.ts"
 import { FoodListUnusable, type FoodReject } from "./food-list.ts"
 
 export interface FoodList {
-  /** Its name in errors: the zip's member, or the file. */
   readonly name: string
   readonly bytes: AsyncIterable<Buffer>
 }
 
 export interface Chunk {
-  /** Removed after `use` has finished. May be empty if all of its records were rejected. */
+  /** Deleted after `use` has finished. Empty if all of its records were rejected. */
   readonly file: string
   readonly records: number
   readonly rejects: ReadonlyArray<FoodReject>
 }
 
-export interface ChunkOptions {
+interface ChunkOptions {
   /** An existing folder that belongs to the run. */
   readonly folder: string
   readonly chunkBytes?: number
   /** A longer record is rejected unread. */
-  readonly longest?: number
+  readonly maxRecordBytes?: number
 }
 
 const writeBytes = 4 << 20
 
-/** Rejects per chunk: a file that is all rejects is reported in parts, too. */
+/** Rejects per chunk: even a file of nothing but rejects is reported in parts. */
 const maxRejects = 1000
 
-async function* chunksOf(list: FoodList, options: ChunkOptions, made: Set<string>) {
-  const { folder, chunkBytes = 64 << 20, longest } = options
-  const { cut, end, push } = makeCutter(list.name, longest)
+async function* cutChunks(list: FoodList, options: ChunkOptions, files: Set<string>) {
+  const { folder, chunkBytes = 64 << 20, maxRecordBytes } = options
+  const { cut, end, push } = makeCutter(list.name, maxRecordBytes)
   const begin = async (number: number) => {
     const file = join(folder, `foods-${String(number).padStart(5, "0")}.ndjson`)
-    made.add(file)
-    return { number, file, bytes: 0, recordsBefore: cut.records(), to: await open(file, "wx") }
+    files.add(file)
+    return { number, file, bytes: 0, recordsBefore: cut.recordCount(), to: await open(file, "wx") }
   }
   let chunk = await begin(1)
   const flush = async () => {
     await writeAll(chunk.to, cut.lines())
-    chunk.bytes += cut.waiting()
-    cut.taken()
+    chunk.bytes += cut.lineBytes()
+    cut.removeLines()
   }
   const finish = async (): Promise<Chunk> => {
     await flush()
     await chunk.to.close()
-    return { file: chunk.file, records: cut.records() - chunk.recordsBefore, rejects: cut.takeRejects() }
+    return { file: chunk.file, records: cut.recordCount() - chunk.recordsBefore, rejects: cut.takeRejects() }
   }
   try {
     for await (const piece of list.bytes) {
       push(piece)
-      if (cut.waiting() >= writeBytes) await flush()
-      if (chunk.bytes + cut.waiting() < chunkBytes && cut.rejectsWaiting() < maxRejects) continue
+      if (cut.lineBytes() >= writeBytes) await flush()
+      if (chunk.bytes + cut.lineBytes() < chunkBytes && cut.rejectCount() < maxRejects) continue
       yield await finish()
       chunk = await begin(chunk.number + 1)
     }
@@ -76,30 +74,27 @@ const asError = (cause: unknown, file: string) =>
     ? cause
     : new FileUnwritable({ file: `a chunk of ${file}`, cause })
 
-/**
- * Cuts the list and passes each chunk to `use`, one after the other. If the list turns out to be truncated or damaged,
- * this fails after the chunks before that place were used: keep their data apart until this succeeds.
- */
+/** Passes each chunk to `use`. May fail later if the list is damaged: do not trust the data until this succeeds. */
 export const cutFoods = Effect.fn("Foods.cut")(function* <E, R>(
   list: FoodList,
   options: ChunkOptions,
   use: (chunk: Chunk) => Effect.Effect<void, E, R>
 ) {
-  const made = new Set<string>()
+  const files = new Set<string>()
   const remove = (file: string) =>
     Effect.tryPromise({
-      try: () => rm(file, { force: true }).then(() => made.delete(file)),
+      try: () => rm(file, { force: true }).then(() => files.delete(file)),
       catch: (cause) => new FileUnwritable({ file: basename(file), cause })
     })
   const counts = { records: 0, rejects: 0 }
-  yield* Stream.fromAsyncIterable(chunksOf(list, options, made), (cause) => asError(cause, list.name)).pipe(
+  yield* Stream.fromAsyncIterable(cutChunks(list, options, files), (cause) => asError(cause, list.name)).pipe(
     Stream.buffer({ capacity: 1 }), // one more chunk waits for a place in the buffer
     Stream.runForEach((chunk) => {
       counts.records += chunk.records
       counts.rejects += chunk.rejects.length
       return Effect.andThen(use(chunk), remove(chunk.file))
     }),
-    Effect.ensuring(Effect.ignore(Effect.suspend(() => Effect.forEach([...made], remove)))) // the run removes their folder
+    Effect.ensuring(Effect.ignore(Effect.suspend(() => Effect.forEach([...files], remove)))) // the run removes their folder
   )
   return counts
 })

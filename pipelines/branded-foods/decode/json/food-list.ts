@@ -1,15 +1,10 @@
-/**
- * The frame around the foods of a JSON release: `{"BrandedFoods":[` before them and `]}` after them. A file with
- * another frame is not read at all, and a file without the end was truncated.
- */
+/** The frame around the foods of a JSON release: `{"BrandedFoods":[` and `]}`. A file without the end was truncated. */
 import { Schema } from "effect"
 
-/** A record that cannot be read, for `ingest.reject`. */
 export interface FoodReject {
-  /** The line where it begins in the JSON file, from 1. */
+  /** The line of the JSON file on which it begins, from 1. */
   readonly line: number
   readonly reason: string
-  /** Its first 2,000 characters. */
   readonly payload: string
 }
 
@@ -29,44 +24,40 @@ const payloadLength = 2000
 /** A character has at most four bytes. */
 export const payloadBytes = 4 * payloadLength
 
-/** The comma after the record is dropped if the record is shown in full. */
-export const payloadOf = (bytes: Buffer) => {
+/** The start of a record, or all of it without the comma after it. */
+export const shortenPayload = (bytes: Buffer) => {
   const text = bytes.toString("utf8", 0, payloadBytes)
   return text.length > payloadLength ? text.slice(0, payloadLength) : text.replace(/[\s,]+$/, "")
 }
 
 const listKey = "BrandedFoods"
 
-/** The head before the first record is never longer than this. */
-export const longestHead = 65_536
+export const maxHeadBytes = 65_536
 
-const shownOfText = 40
+const maxQuotedLength = 40
 
-const quoted = (text: string) => JSON.stringify(text.length > shownOfText ? `${text.slice(0, shownOfText)}…` : text)
+const quote = (text: string) =>
+  JSON.stringify(text.length > maxQuotedLength ? `${text.slice(0, maxQuotedLength)}…` : text)
 
-/** The number of bytes in the head; undefined if more bytes are needed; a text that says why the head is wrong. */
-export const headOf = (start: Buffer, isAll: boolean): number | string | undefined => {
+/** The length of the head in bytes; undefined if more bytes are needed; the problem as a text if it is not a head. */
+export const findHead = (start: Buffer, isAll: boolean): number | string | undefined => {
   const text = start.toString("latin1") // one character per byte: a BOM is three of them
   const head = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\[/.exec(text)
   if (head !== null && head[1] === listKey) return head[0].length
   const key = /^(?:\xef\xbb\xbf)?\s*\{\s*"([^"\\]*)"\s*:\s*\S/.exec(text)?.[1]
   if (key === listKey) return `"${listKey}" is not a list`
-  if (key !== undefined) return `it holds ${quoted(key)}, and a release of branded foods begins with "${listKey}"`
+  if (key !== undefined) return `it begins with ${quote(key)}, and a release of branded foods with "${listKey}"`
   if (text.trim() === "" && isAll) return "the file is empty"
   const couldBe = /^(?:\xef|\xef\xbb|(?:\xef\xbb\xbf)?\s*(\{\s*("[^"\\]*("\s*(:\s*)?)?)?)?)$/.test(text)
-  if (!isAll && text.length < (couldBe ? longestHead : shownOfText)) return undefined
-  return couldBe
-    ? `it was cut off before its first record`
-    : `it begins with ${quoted(text)}, not with {"${listKey}": [`
+  if (!isAll && text.length < (couldBe ? maxHeadBytes : maxQuotedLength)) return undefined
+  return couldBe ? `it was cut off before its first record` : `it begins with ${quote(text)}, not with {"${listKey}": [`
 }
 
 /** The problem with the bytes after the `]` of the list; undefined if they end the file correctly. */
-export const tailProblem = (tail: string): string | undefined => {
+export const findTailProblem = (tail: string): string | undefined => {
   const rest = tail.trim()
   if (rest === "}") return undefined
   if (rest === "") return `it was cut off: the closing "}" is missing`
   const key = /^,\s*"([^"\\]*)"/.exec(rest)?.[1]
-  return key === undefined
-    ? `${quoted(rest)} follows the list of foods`
-    : `it holds ${quoted(key)} next to "${listKey}", which is not read`
+  return key === undefined ? `${quote(rest)} follows the list of foods` : `it has ${quote(key)} next to "${listKey}"`
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { shapeProblem } from "./keys.ts"
+import { findShapeProblem } from "./keys.ts"
 
 describe("a food of the expected shape", () => {
   it.each([
@@ -8,7 +8,7 @@ describe("a food of the expected shape", () => {
     ["numbers and booleans for texts", { description: 7, footnote: true, gtinUpc: 59642932491 }],
     ["numbers in quotes", { foodNutrients: [{ id: "12", nutrient: { id: "1003.0" } }, { id: "4.00E+4" }] }],
     ["values that are checked later", { gpcClassCode: {}, servingSize: [], publicationDate: {}, fdcId: [1] }]
-  ])("accepts a food with %s", (_, food) => assert.isUndefined(shapeProblem(food)))
+  ])("accepts a food with %s", (_, food) => assert.isUndefined(findShapeProblem(food)))
 })
 
 describe("a food of an unexpected shape", () => {
@@ -25,5 +25,5 @@ describe("a food of an unexpected shape", () => {
     ["foodNutrients[0].nutrient.id is not a number", { foodNutrients: [{ nutrient: { id: {} } }] }],
     ["labelNutrients is not an object", { labelNutrients: [] }],
     ["labelNutrients.calories is not an object", { labelNutrients: { calories: 5 } }]
-  ])("reports what is wrong, and its place: %s", (problem, food) => assert.strictEqual(shapeProblem(food), problem))
+  ])("is reported with its path: %s", (problem, food) => assert.strictEqual(findShapeProblem(food), problem))
 })

@@ -1,95 +1,85 @@
-/**
- * The keys of a food in the JSON release, how DuckDB reads them (as text, except for the ids of amounts), and the check
- * of a record against them.
- */
-import { literal } from "@larder/warehouse"
+/** The keys of a food in the JSON release, how DuckDB reads them, and the check of a record against them. */
+import { labelColumns, literal } from "@larder/warehouse"
 
-/**
- * What a key holds: `text` is published as it is (it may be a number, but not an object or list); `value` is validated
- * later; a number; a list; or an object, whose other keys are left out.
- */
-export type Shape = "text" | "value" | "number" | readonly [Shape] | { readonly [key: string]: Shape }
+/** `text` is published unchanged, and may be a number; `value` is validated later; other keys of an object are ignored. */
+export type JsonShape = "text" | "value" | "number" | readonly [JsonShape] | { readonly [key: string]: JsonShape }
 
-const labelKeys = [
-  "calories",
-  "fat",
-  "saturatedFat",
-  "transFat",
-  "cholesterol",
-  "sodium",
-  "carbohydrates",
-  "fiber",
-  "sugars",
-  "addedSugar",
-  "protein",
-  "calcium",
-  "iron",
-  "potassium",
-  "vitaminD"
-]
+/** The keys of a label's own amounts, in the order of `labelColumns`: `addedSugar` for `label_added_sugar`. */
+export const labelKeys = labelColumns.map((column) =>
+  column.slice("label_".length).replace(/_./g, (letter) => letter.slice(1).toUpperCase())
+)
 
-/** The keys of a food that are read. Nested values keep only the parts that are needed. */
-export const food = {
+export const textKeys = {
+  description: "description",
+  shortDescription: "short_description",
+  brandOwner: "brand_owner",
+  brandName: "brand_name",
+  subbrandName: "subbrand_name",
+  brandedFoodCategory: "category",
+  gtinUpc: "upc",
+  packageWeight: "package_weight",
+  servingSizeUnit: "serving_size_unit",
+  householdServingFullText: "household_serving_text",
+  preparationStateCode: "preparation_state_code",
+  marketCountry: "market_country",
+  ingredients: "ingredients",
+  caffeineStatement: "caffeine_statement",
+  footnote: "footnote",
+  materialCode: "material_code",
+  dataSource: "data_source"
+}
+const valueKeys = {
+  gpcClassCode: "gpc_class_code",
+  servingSize: "serving_size",
+  publicationDate: "published_on",
+  availableDate: "available_on",
+  modifiedDate: "modified_on",
+  discontinuedDate: "discontinued_on"
+}
+/** Keys that each become one column. */
+export const columnOfKey: Readonly<Record<string, string>> = { ...textKeys, ...valueKeys }
+
+const withShape = (keys: object, shape: "text" | "value") =>
+  Object.fromEntries(Object.keys(keys).map((key) => [key, shape]))
+
+export const foodShape: { readonly [key: string]: JsonShape } = {
   fdcId: "value",
-  description: "text",
-  shortDescription: "text",
-  brandOwner: "text",
-  brandName: "text",
-  subbrandName: "text",
-  brandedFoodCategory: "text",
-  gpcClassCode: "value",
-  gtinUpc: "text",
-  packageWeight: "text",
-  servingSize: "value",
-  servingSizeUnit: "text",
-  householdServingFullText: "text",
-  preparationStateCode: "text",
-  marketCountry: "text",
+  ...withShape(textKeys, "text"),
+  ...withShape(valueKeys, "value"),
   tradeChannels: ["text"],
-  ingredients: "text",
   foodNutrients: [
     { id: "number", amount: "value", nutrient: { id: "number" }, foodNutrientDerivation: { code: "value" } }
   ],
   foodAttributes: [{ id: "value", name: "text", value: "text" }],
   foodUpdateLog: [{ fdcId: "value", publicationDate: "value" }],
-  labelNutrients: Object.fromEntries(labelKeys.map((key) => [key, { value: "value" }])),
-  caffeineStatement: "text",
-  footnote: "text",
-  materialCode: "text",
-  dataSource: "text",
-  publicationDate: "value",
-  availableDate: "value",
-  modifiedDate: "value",
-  discontinuedDate: "value"
-} as const satisfies Shape
+  labelNutrients: Object.fromEntries(labelKeys.map((key) => [key, { value: "value" }]))
+}
 
 /** Known keys that are not read: they are the same for every branded food, or always empty. */
-const leftOut = ["foodClass", "dataType", "microbes"]
-export const knownKeys: ReadonlySet<string> = new Set(["line", ...Object.keys(food), ...leftOut])
+const ignoredKeys = ["foodClass", "dataType", "microbes"]
+export const knownKeys: ReadonlySet<string> = new Set(["line", ...Object.keys(foodShape), ...ignoredKeys])
 
-/** The longest food so far has 60 kB; the cutter rejects foods longer than 16 MB. */
+/** The longest food so far has 60 kB; the cutter rejects foods over 16 MB. */
 export const maxFoodBytes = 33_554_432
 
-export const isList = (shape: Shape): shape is readonly [Shape] => Array.isArray(shape)
+export const isList = (shape: JsonShape): shape is readonly [JsonShape] => Array.isArray(shape)
 
-const typeOf = (shape: Shape): string => {
+const duckDbType = (shape: JsonShape): string => {
   if (shape === "text" || shape === "value") return "varchar"
   if (shape === "number") return "double"
-  if (isList(shape)) return `${typeOf(shape[0])}[]`
+  if (isList(shape)) return `${duckDbType(shape[0])}[]`
   return `struct(${Object.entries(shape)
-    .map(([key, inner]) => `"${key}" ${typeOf(inner)}`)
+    .map(([key, inner]) => `"${key}" ${duckDbType(inner)}`)
     .join(", ")})`
 }
 
-/** The lines of a chunk, as a relation. */
-export const relationOf = (path: string) => {
-  const columns = Object.entries(food).map(([key, shape]) => `${literal(key)}: ${literal(typeOf(shape))}`)
+export const jsonRelation = (path: string) => {
+  const columns = Object.entries(foodShape).map(([key, shape]) => `${literal(key)}: ${literal(duckDbType(shape))}`)
   return `read_json(${literal(path)}, format = 'newline_delimited', auto_detect = false, hive_partitioning = false,
     maximum_object_size = ${maxFoodBytes}, columns = {'line': 'bigint', ${columns.join(", ")}})`
 }
 
-/** Reads a chunk into the temporary table `chunk`. */
-export const readChunk = (path: string) => `create or replace temp table chunk as from ${relationOf(path)}`
+export const readChunk = (path: string) => `create or replace temp table chunk as from ${jsonRelation(path)}`
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
@@ -97,36 +87,32 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const isNumber = (value: unknown) =>
   typeof value === "string" ? /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(value) : typeof value !== "object"
 
-const firstOf = <A>(items: Iterable<A>, problemIn: (item: A) => string | undefined) => {
+const findFirst = <A>(items: Iterable<A>, check: (item: A) => string | undefined) => {
   for (const item of items) {
-    const problem = problemIn(item)
+    const problem = check(item)
     if (problem !== undefined) return problem
   }
   return undefined
 }
 
-const problemAt = (path: string, value: unknown, shape: Shape): string | undefined => {
+const findProblem = (path: string, value: unknown, shape: JsonShape): string | undefined => {
   if (value === undefined || value === null || shape === "value") return undefined
   if (shape === "text") return typeof value === "object" ? `${path} is not a text` : undefined
   if (shape === "number") return isNumber(value) ? undefined : `${path} is not a number`
   if (isList(shape)) {
     if (!Array.isArray(value)) return `${path} is not a list`
-    return firstOf(value.entries(), ([index, item]) => problemAt(`${path}[${index}]`, item, shape[0]))
+    return findFirst(value.entries(), ([index, item]) => findProblem(`${path}[${index}]`, item, shape[0]))
   }
   if (!isObject(value)) return `${path} is not an object`
-  return problemOf(value, shape, `${path}.`)
+  return findObjectProblem(value, shape, `${path}.`)
 }
 
-const problemOf = (
+const findObjectProblem = (
   value: Readonly<Record<string, unknown>>,
-  shape: { readonly [key: string]: Shape },
-  before: string
-) => firstOf(Object.entries(shape), ([key, inner]) => problemAt(`${before}${key}`, value[key], inner))
+  shape: { readonly [key: string]: JsonShape },
+  prefix: string
+) => findFirst(Object.entries(shape), ([key, inner]) => findProblem(`${prefix}${key}`, value[key], inner))
 
-/**
- * The problem with the shape of a food; undefined if there is none. Used for the foods of a chunk that DuckDB refused, or
- * that seems to hold an object where a text should be. A key with another shape than DuckDB is told to expect makes the
- * record invalid. The content of texts and numbers is validated later.
- */
-export const shapeProblem = (value: unknown): string | undefined =>
-  isObject(value) ? problemOf(value, food, "") : "the record is not an object"
+/** The problem with the shape of a food; undefined if there is none. Texts and numbers are validated later. */
+export const findShapeProblem = (value: unknown): string | undefined =>
+  isObject(value) ? findObjectProblem(value, foodShape, "") : "the record is not an object"

@@ -1,6 +1,6 @@
 /**
- * Finds records in any layout by counting braces outside of strings. It works byte by byte, at about a tenth of the
- * speed of searching for line feeds. A broken record is abandoned at the next line that begins as its first line did.
+ * Finds records in any layout by counting braces outside of strings: byte by byte, at about a tenth of the speed of
+ * searching for line feeds. A broken record is abandoned at the next line that begins like its first line.
  */
 import { type CutLines, isBlank } from "./cut-lines.ts"
 import { payloadBytes } from "./food-list.ts"
@@ -15,7 +15,7 @@ const close = 0x7d
 const blank = Buffer.from(" ")
 
 /** The position after the closing brace of the record that begins at `from`; -1 if it does not end. */
-export const endOfRecord = (bytes: Buffer, from: number, to: number) => {
+export const findRecordEnd = (bytes: Buffer, from: number, to: number) => {
   let depth = 0
   let inText = false
   for (let at = from; at < to; at++) {
@@ -33,101 +33,102 @@ export const endOfRecord = (bytes: Buffer, from: number, to: number) => {
   return -1
 }
 
-/** Where and why the scanner stopped in a piece: it is used up, the list ended, or a record was alone on its line. */
-export interface Stop {
+interface Stop {
   readonly at: number
-  readonly why: "used" | "list ended" | "one per line"
+  readonly reason: "end of piece" | "end of list" | "record per line"
 }
 
-export const makeScanner = (cut: CutLines, place: { line: number }, longest: number) => {
+export const makeScanner = (cut: CutLines, position: { line: number }, maxRecordBytes: number) => {
   let depth = 0
   let inText = false
   let escaped = false
   /** The current record: its line, its length so far, and the blanks before it on that line. */
-  let begunOn = 0
+  let startLine = 0
   let bytes = 0
-  let begunAfter = 0
-  /** True if the first line of the record has only its brace: then lines within it may begin in the same way. */
-  let isBare = true
+  let startIndent = 0
+  /** True if the first line of the record is only its brace: lines inside the record may then begin in the same way. */
+  let isBraceAlone = true
   /** Blanks since the line began; -1 after any other character. */
   let indent = 0
   let recordsOnLine = 0
   let hasEnded = false
-  /** True after a broken record. */
+  /** True after a broken record, until the next record begins. */
   let isLost = false
   let stray: Array<Buffer> | undefined
 
   const start = () => {
     depth = 1
-    begunOn = place.line
-    begunAfter = Math.max(indent, 0)
+    startLine = position.line
+    startIndent = Math.max(indent, 0)
     bytes = 0
-    isBare = true
+    isBraceAlone = true
     isLost = false
     hasEnded = false
     recordsOnLine += 1
     indent = -1
-    cut.begin(place.line)
+    cut.begin(position.line)
   }
-  const hold = (piece: Buffer, from: number, to: number) => {
-    if (bytes <= longest) cut.append(piece, from, bytes + to - from > longest ? Math.min(to, from + payloadBytes) : to)
+  const append = (piece: Buffer, from: number, to: number) => {
+    if (bytes <= maxRecordBytes)
+      cut.append(piece, from, bytes + to - from > maxRecordBytes ? Math.min(to, from + payloadBytes) : to)
     bytes += to - from
   }
   const abandon = (reason: string) => {
-    cut.abandon(begunOn, reason)
+    cut.abandon(startLine, reason)
     depth = 0
     inText = false
     escaped = false
   }
   const end = () => {
     hasEnded = true
-    if (bytes > longest) abandon(`the record is longer than ${longest} bytes`)
+    if (bytes > maxRecordBytes) abandon(`the record is longer than ${maxRecordBytes} bytes`)
     else cut.finish()
   }
 
-  /** Processes a byte within a record. The record goes on, ends here, or is left for the one that begins here. */
-  const inRecord = (byte: number | undefined, before: number): "goes on" | "ends" | "left" => {
+  /** Processes a byte of a record. The record continues, ends here, or is broken because the next one begins here. */
+  const readRecordByte = (byte: number | undefined, before: number): "continues" | "ends" | "broken" => {
     if (inText) {
       if (escaped) escaped = false
       else if (byte === backslash) escaped = true
       else if (byte === quote) inText = false
-      return "goes on"
+      return "continues"
     }
-    if (byte === open && before === begunAfter && !isBare) return "left"
-    if (place.line === begunOn) isBare = false
+    if (byte === open && before === startIndent && !isBraceAlone) return "broken"
+    if (position.line === startLine) isBraceAlone = false
     if (byte === quote) inText = true
     else if (byte === open) depth += 1
     else if (byte === close) depth -= 1
-    return depth === 0 ? "ends" : "goes on"
+    return depth === 0 ? "ends" : "continues"
   }
 
   /** Ends a line outside of any record. Returns true if a record was alone on the line. */
   const endLine = () => {
-    if (stray !== undefined)
-      cut.reject(place.line, "the text between the records is not a record", Buffer.concat(stray))
-    const stoodAlone = stray === undefined && hasEnded && begunOn === place.line && recordsOnLine === 1
-    stray = undefined
-    return stoodAlone
+    if (stray !== undefined) {
+      cut.reject(position.line, "the text between the records is not a record", Buffer.concat(stray))
+      stray = undefined
+      return false
+    }
+    return hasEnded && startLine === position.line && recordsOnLine === 1
   }
 
   return (piece: Buffer): Stop => {
-    let held = 0 // from here on, the piece belongs to the record and is not copied yet
+    let copied = 0 // from here on, the piece belongs to the record and is not copied yet
     for (let at = 0; at < piece.length; at++) {
       const byte = piece[at]
       if (byte === lineFeed) {
-        let stoodAlone = false
-        if (depth === 0) stoodAlone = endLine()
+        let isAlone = false
+        if (depth === 0) isAlone = endLine()
         else {
-          hold(piece, held, at)
-          hold(blank, 0, 1)
-          held = at + 1
+          append(piece, copied, at)
+          append(blank, 0, 1)
+          copied = at + 1
           isLost = inText
           if (inText) abandon("a text has no end on its line")
         }
-        place.line += 1
+        position.line += 1
         indent = 0
         recordsOnLine = 0
-        if (stoodAlone) return { at: at + 1, why: "one per line" }
+        if (isAlone) return { at: at + 1, reason: "record per line" }
         continue
       }
       if (!inText && isBlank(byte)) {
@@ -136,31 +137,31 @@ export const makeScanner = (cut: CutLines, place: { line: number }, longest: num
       }
       const before = indent
       if (depth > 0) {
-        const how = inRecord(byte, before)
+        const result = readRecordByte(byte, before)
         indent = -1
-        if (how === "goes on") continue
-        hold(piece, held, how === "ends" ? at + 1 : at)
-        if (how === "ends") {
+        if (result === "continues") continue
+        append(piece, copied, result === "ends" ? at + 1 : at)
+        if (result === "ends") {
           end()
           continue
         }
         abandon("the record does not end on its line")
         indent = before
       }
-      const mayBegin = !isLost || before === begunAfter
+      const mayBegin = !isLost || before === startIndent
       if (stray !== undefined) {
         if (stray.length < payloadBytes) stray.push(piece.subarray(at, at + 1))
       } else if (byte === open && mayBegin) {
         start()
-        held = at + 1
-      } else if (byte === listEnd && (!isLost || (before >= 0 && before <= begunAfter))) {
-        return { at: at + 1, why: "list ended" }
+        copied = at + 1
+      } else if (byte === listEnd && (!isLost || (before >= 0 && before <= startIndent))) {
+        return { at: at + 1, reason: "end of list" }
       } else if (byte !== comma && !isLost) {
         stray = [piece.subarray(at, at + 1)]
       }
       indent = -1
     }
-    if (depth > 0) hold(piece, held, piece.length)
-    return { at: piece.length, why: "used" }
+    if (depth > 0) append(piece, copied, piece.length)
+    return { at: piece.length, reason: "end of piece" }
   }
 }
