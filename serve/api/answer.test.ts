@@ -4,7 +4,7 @@ import { Effect, Exit, Scope } from "effect"
 import { H3 } from "h3"
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest"
 import { makeSending } from "./answer.ts"
-import { sharedBody } from "./encoding.ts"
+import { makeSharedBody } from "./encoding.ts"
 import { makeTurns, type Turn, type Turns } from "./fairness/turns.ts"
 import { listen } from "./listen.ts"
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   scope = Scope.makeUnsafe()
   turns = makeTurns()
   const { respond, respondShared } = makeSending(turns)
-  const shared = sharedBody(script)
+  const shared = makeSharedBody(script)
   const app = new H3()
     .get("/script", (event) => respondShared(event, shared, { status: 200, body: "", headers: {} }))
     .get("/large", async (event) => {

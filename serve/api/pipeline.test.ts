@@ -32,7 +32,7 @@ const over = Effect.fnUntraced(function* (read: Effect.Effect<string, unknown>) 
     now: Date.now,
     publicUrl: undefined,
     run: Effect.runPromiseExit,
-    answered: () => {},
+    onAnswer: () => {},
     report: (message) => reported.push(message)
   })
   /** The answer counts as unsent until the test ends its turn. */

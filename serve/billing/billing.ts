@@ -1,9 +1,9 @@
 /**
- * Money in and money out, as the console sees it: payments by card, auto-recharge, receipts. Callers know nothing of
- * the card processor. A failure reaches them as a sentence for the customer; its cause is in the log.
+ * Card payments, auto-recharge and receipts, as the console sees them. Callers know nothing of the card processor. A
+ * failure reaches them as a sentence for the customer; its cause is in the log.
  *
- * A payment becomes `succeeded` only after its credits are in the ledger. A payment whose outcome is not yet known is
- * `open`; billing keeps reconciling it until the outcome is known.
+ * A payment becomes `succeeded` only after its credits are in the ledger. A payment whose outcome is unknown is `open`;
+ * billing reconciles it until the outcome is known.
  */
 import { Context, type Effect, Schema } from "effect"
 import type { ForgedEvent } from "./processor.ts"
@@ -19,20 +19,17 @@ export const SavedCard = Schema.Struct({
   ...ShownCard.fields,
   /** `MM/YYYY` */
   expires: Schema.String,
-  /** Distinguishes this card from every other saved card. A form carries the mark of the card that it shows. */
+  /** Identifies this card. A form carries the mark of the card that it shows. */
   mark: Schema.String
 })
 export type SavedCard = typeof SavedCard.Type
 
-/** Money that went back to the cardholder, or that is held back while the bank decides. */
+/** A refund, or a dispute, whose money is withheld while the bank decides. */
 export const Reversal = Schema.Struct({
   id: Schema.String,
   kind: Schema.Literals(["refund", "dispute"]),
   cents: Schema.Int,
-  /**
-   * `taken`: its credits were taken back. `returned`: they were added again, because the dispute was won or the refund
-   * failed.
-   */
+  /** `taken`: its credits were deducted. `returned`: they were added again, as the dispute was won or the refund failed. */
   state: Schema.Literals(["taken", "returned"]),
   /** The bank decided the dispute in favour of the cardholder. */
   is_lost: Schema.Boolean,
@@ -84,12 +81,9 @@ export interface BillingSettings {
   /** The processor moves no real money. */
   readonly is_simulated: boolean
   readonly recharge: RechargeChoice & {
-    /** A person has saved these amounts; otherwise they are a proposal. */
+    /** A person has saved these amounts; otherwise they are proposed. */
     readonly was_chosen: boolean
-    /**
-     * Why billing switched auto-recharge off. Null otherwise, and again once a person switches it on or decides to
-     * leave it off.
-     */
+    /** Why billing switched auto-recharge off; null otherwise, and once a person switches it on or leaves it off. */
     readonly off_reason: string | null
     /** A recharge is under way. */
     readonly running: boolean
@@ -99,7 +93,7 @@ export interface BillingSettings {
 /** Outcomes of the processor's events since the start of the server. */
 export interface EventCounts {
   readonly taken: number
-  /** The signature was missing or wrong, or its time too far off. */
+  /** The signature was missing or wrong, or its time was too far off. */
   readonly refused: number
   /** The event could not be processed; the processor sends it again. */
   readonly failed: number
@@ -113,10 +107,7 @@ export interface TopUp {
   readonly cents: number
   /** Mark of the saved card to charge; null if the customer enters a card on the processor's page. */
   readonly card: string | null
-  /**
-   * A random text in the form, new each time the form is shown. The same form sent twice is one payment, so a second
-   * click charges nothing.
-   */
+  /** A random text, new each time the form is shown. A form sent twice is one payment: a second click charges nothing. */
   readonly submission: string
   /** Absolute address that the customer returns to after paying; the page there calls `payment`. */
   readonly success_url: (payment_id: string) => string
@@ -125,9 +116,9 @@ export interface TopUp {
 }
 
 /** `redirect`: the customer pays on that page. `payment`: the outcome of charging the saved card. */
-type ToppedUp = { readonly redirect: string } | { readonly payment: Payment }
+type TopUpResult = { readonly redirect: string } | { readonly payment: Payment }
 
-/** The choice was rejected and nothing was charged; the sentence names what to change. */
+/** The choice was rejected and nothing was charged; the sentence says what to change. */
 export class InvalidChoice extends Schema.TaggedError<InvalidChoice>()("InvalidChoice", {
   field: Schema.Literals(["cents", "trigger_credits", "submission", "card"]),
   problem: Schema.String
@@ -150,10 +141,7 @@ export class UnknownPayment extends Schema.TaggedError<UnknownPayment>()("Unknow
   }
 }
 
-/**
- * The card processor, the console's tables or the ledger do not answer. Billing finishes work that has begun, exactly
- * once.
- */
+/** The card processor, the console's tables or the ledger do not answer. Billing finishes begun work exactly once. */
 export class BillingUnavailable extends Schema.TaggedError<BillingUnavailable>()("BillingUnavailable", {
   problem: Schema.String
 }) {
@@ -162,34 +150,25 @@ export class BillingUnavailable extends Schema.TaggedError<BillingUnavailable>()
   }
 }
 
+type OfPayment<A> = (account_id: string, payment_id: string) => Effect.Effect<A, UnknownPayment | BillingUnavailable>
+
 export class Billing extends Context.Service<
   Billing,
   {
-    /** With the saved card, waits for the outcome; the payment is `open` if the outcome is not known yet. */
-    readonly topUp: (asked: TopUp) => Effect.Effect<ToppedUp, InvalidChoice | NoSavedCard | BillingUnavailable>
+    /** With the saved card, waits for the outcome; if it is not known yet, the payment is `open`. */
+    readonly topUp: (request: TopUp) => Effect.Effect<TopUpResult, InvalidChoice | NoSavedCard | BillingUnavailable>
     /** Retrieves an open payment from the processor first. If the processor does not answer, the payment stays open. */
-    readonly payment: (
-      account_id: string,
-      payment_id: string
-    ) => Effect.Effect<Payment, UnknownPayment | BillingUnavailable>
-    /** The same for a customer who has left the payment page. An unpaid page is closed, so it can no longer be paid. */
-    readonly leave: (
-      account_id: string,
-      payment_id: string
-    ) => Effect.Effect<Payment, UnknownPayment | BillingUnavailable>
+    readonly payment: OfPayment<Payment>
+    /** The same for a customer who has left the payment page. Closes an unpaid page, so it can no longer be paid. */
+    readonly leave: OfPayment<Payment>
     /** Newest first. `before` is the id of the last payment on the previous page, or null. */
     readonly payments: (
       account_id: string,
       page: { readonly before: string | null; readonly limit: number }
     ) => Effect.Effect<ReadonlyArray<Payment>, BillingUnavailable>
-    readonly receipt: (
-      account_id: string,
-      payment_id: string
-    ) => Effect.Effect<Receipt, UnknownPayment | BillingUnavailable>
+    readonly receipt: OfPayment<Receipt>
     readonly settings: (account_id: string) => Effect.Effect<BillingSettings, BillingUnavailable>
-    /**
-     * If switched on, the account is evaluated immediately: a balance below the trigger is recharged within a second.
-     */
+    /** If it is on, the account is evaluated immediately: a balance below the trigger is recharged within a second. */
     readonly saveRecharge: (
       account_id: string,
       choice: RechargeChoice
@@ -197,15 +176,15 @@ export class Billing extends Context.Service<
     /** Also switches auto-recharge off. Succeeds if there is no card to remove. */
     readonly removeCard: (account_id: string) => Effect.Effect<BillingSettings, BillingUnavailable>
     /**
-     * Handles an event of the processor, given its raw body. Returns once the payments it names are reconciled. The route answers
-     * `BillingUnavailable` with a 503, so that the processor sends the event again, and `ForgedEvent` with a 400.
+     * Handles an event of the processor, given its raw body. Returns once the payments that it names are reconciled. The
+     * route answers `BillingUnavailable` with 503, so that the event is sent again, and `ForgedEvent` with 400.
      */
     readonly webhook: (
       body: string,
       header: (name: string) => string | null
     ) => Effect.Effect<void, ForgedEvent | BillingUnavailable>
     readonly events: () => EventCounts
-    /** Reports that a call of the account was charged. Costs almost nothing, never waits and never throws. */
+    /** Tells billing that a call of the account was charged. Costs almost nothing, never waits and never throws. */
     readonly charged: (account_id: string) => void
   }
 >()("larder/serve/Billing") {}

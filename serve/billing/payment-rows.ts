@@ -33,30 +33,17 @@ const columnNames = Struct.keys(PaymentRow.fields)
 export const paymentColumns = columnNames.join(", ")
 const ReversalRow = Schema.Struct({ payment_id: Schema.String, ...Reversal.fields })
 
-export const queryOf = ({
-  id,
-  account_id,
-  card,
-  cents,
-  created_at,
-  customer,
-  reference
-}: PaymentRow): PaymentQuery => ({
-  payment_id: id,
-  account_id,
-  card,
-  cents,
-  created_at,
-  customer,
-  reference
+export const toQuery = (payment: PaymentRow): PaymentQuery => ({
+  payment_id: payment.id,
+  ...Struct.pick(payment, ["account_id", "card", "cents", "created_at", "customer", "reference"])
 })
 
-type Given = "id" | "account_id" | "kind" | "cents" | "processor" | "created_by" | "created_at"
-type PaidWith = Pick<PaymentRow, "card" | "card_brand" | "card_last4"> & { readonly customer: string }
+type NewColumns = "id" | "account_id" | "kind" | "cents" | "processor" | "created_by" | "created_at"
+type CardColumns = Pick<PaymentRow, "card" | "card_brand" | "card_last4"> & { readonly customer: string }
 
-/** An open payment, before the processor is asked for it. */
-export const newPayment = (given: Pick<PaymentRow, Given>, paidWith: PaidWith | undefined): PaymentRow => ({
-  ...given,
+/** An open payment that was not requested from the processor yet. */
+export const newPayment = (columns: Pick<PaymentRow, NewColumns>, paidWith: CardColumns | undefined): PaymentRow => ({
+  ...columns,
   state: "open",
   reference: null,
   customer: paidWith?.customer ?? null,
@@ -68,28 +55,26 @@ export const newPayment = (given: Pick<PaymentRow, Given>, paidWith: PaidWith | 
   settled_at: null
 })
 
+export const firstRow = <A, E, R>(query: Effect.Effect<ReadonlyArray<A>, E, R>) =>
+  Effect.map(query, ([row]): A | undefined => row)
+export const hasRows = <E, R>(count: Effect.Effect<number, E, R>) => Effect.map(count, (rows) => rows > 0)
+
 /** False if the payment already exists. */
 export const insertPayment = (db: Statements, payment: PaymentRow) =>
-  Effect.map(
-    db.run(
+  db
+    .run(
       `insert into console.payment (${paymentColumns})
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
        on conflict (id) do nothing
        returning id`,
       columnNames.map((column) => payment[column])
-    ),
-    (inserted) => inserted > 0
-  )
+    )
+    .pipe(hasRows)
 
 export const findPayment = (db: Statements, id: string) =>
-  Effect.map(
-    db.all(PaymentRow, `select ${paymentColumns} from console.payment where id = $1`, [id]),
-    ([payment]): PaymentRow | undefined => payment
-  )
+  firstRow(db.all(PaymentRow, `select ${paymentColumns} from console.payment where id = $1`, [id]))
 
-/**
- * Recharges first, because a running one blocks the next; then by id. `after` is the last payment on the previous page.
- */
+/** Recharges first, because a running one blocks the next. `after` is the last payment on the previous page. */
 export const paymentsInDoubt = (db: Statements, processor: string, after: PaymentRow | undefined, limit: number) =>
   db.all(
     PaymentRow,
@@ -101,16 +86,16 @@ export const paymentsInDoubt = (db: Statements, processor: string, after: Paymen
     [processor, after?.kind ?? "", after?.id ?? "", limit]
   )
 
-/** The id of a random payment, uniformly distributed. */
-export const anyPayment = (db: Statements) =>
+/** Uniformly distributed. */
+export const pickRandomPayment = (db: Statements) =>
   Effect.map(
     db.all(Schema.Struct({ id: Schema.String }), "select id from console.payment order by random() limit 1"),
     ([payment]) => payment?.id ?? ""
   )
 
 /**
- * Settled payments that may still change: received money can be refunded or disputed, reversed money can come back, and
- * an abandoned payment can turn out to be paid. Ordered by id, starting after `id`.
+ * Settled payments that may still change, by id, after `id`: received money can be refunded or disputed, reversed money
+ * can come back, and an abandoned payment can turn out to be paid.
  */
 export const settledPayments = (
   db: Statements,
@@ -136,39 +121,32 @@ export const settledPayments = (
   )
 
 /** False if the payment is no longer open; then the processor must not be asked for money. */
-export const markAsked = (db: Statements, id: string, now: string) =>
-  Effect.map(
-    db.run(`update console.payment set asked_at = $2 where id = $1 and state = 'open' returning id`, [id, now]),
-    (updated) => updated > 0
-  )
+export const markRequested = (db: Statements, id: string, now: string) =>
+  hasRows(db.run(`update console.payment set asked_at = $2 where id = $1 and state = 'open' returning id`, [id, now]))
 
 export const setReference = (db: Statements, id: string, reference: string) =>
   db.run("update console.payment set reference = $2 where id = $1 returning id", [id, reference])
 
 /** False if it had already succeeded. A failed or expired payment can still succeed: the processor decides. */
 export const markSucceeded = (db: Statements, id: string, card: Card | null, now: string) =>
-  Effect.map(
-    db.run(
+  db
+    .run(
       `update console.payment
        set state = 'succeeded', problem = null, card_brand = $2, card_last4 = $3, settled_at = $4
        where id = $1 and state <> 'succeeded'
        returning id`,
       [id, card?.brand ?? null, card?.last4 ?? null, now]
-    ),
-    (updated) => updated > 0
-  )
+    )
+    .pipe(hasRows)
 
-/** Keeps the card that was to be charged if the processor no longer names one. */
-export const markLost = (
-  db: Statements,
-  id: string,
-  {
-    card,
-    problem,
-    state
-  }: { readonly state: "failed" | "expired"; readonly problem: string; readonly card: Card | null },
-  now: string
-) =>
+export interface UnpaidOutcome {
+  readonly state: "failed" | "expired"
+  readonly problem: string
+  readonly card: Card | null
+}
+
+/** Keeps the card that should have been charged if the processor no longer names one. */
+export const markUnpaid = (db: Statements, id: string, { card, problem, state }: UnpaidOutcome, now: string) =>
   db.run(
     `update console.payment
      set state = $2, problem = $3, card_brand = coalesce($4, card_brand), card_last4 = coalesce($5, card_last4),
@@ -178,24 +156,23 @@ export const markLost = (
     [id, state, problem, card?.brand ?? null, card?.last4 ?? null, now]
   )
 
-/** Expires an open payment that the processor was not asked for since `asked_before`. False otherwise. */
-export const giveUp = (db: Statements, id: string, asked_before: string, problem: string, now: string) =>
-  Effect.map(
-    db.run(
+/** Expires an open payment if its last request to the processor was before `requested_before`. False otherwise. */
+export const expireOpen = (db: Statements, id: string, requested_before: string, problem: string, now: string) =>
+  db
+    .run(
       `update console.payment
        set state = 'expired', problem = $2, settled_at = $3
        where id = $1 and state = 'open' and coalesce(asked_at, created_at) <= $4
        returning id`,
-      [id, problem, now, asked_before]
-    ),
-    (updated) => updated > 0
-  )
+      [id, problem, now, requested_before]
+    )
+    .pipe(hasRows)
 
-/** Deletes a payment that the processor was never asked for. */
-export const dropUnasked = (db: Statements, id: string) =>
+/** Deletes a payment that was never requested from the processor. */
+export const deleteUnrequested = (db: Statements, id: string) =>
   db.run("delete from console.payment where id = $1 and state = 'open' and asked_at is null returning id", [id])
 
-export const reversalsOf = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
+export const findReversals = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
   payments.length === 0
     ? Effect.succeed([])
     : db.all(
@@ -208,8 +185,8 @@ export const reversalsOf = (db: Statements, payments: ReadonlyArray<PaymentRow>)
       )
 
 /**
- * Returns true for a new reversal. Late reports never undo a state: `returned` stays `returned`, and a lost dispute can
- * still be won but never becomes undecided again.
+ * Returns whether the reversal is new. Late reports never undo a state: `returned` stays `returned`, and a lost dispute
+ * can still be won but never becomes undecided again.
  */
 export const saveReversal = Effect.fnUntraced(function* (
   db: Statements,

@@ -1,10 +1,10 @@
 /**
  * The interface to a card processor, which Stripe and the simulator implement. The processor is the authority on the
- * state of a payment: Larder retrieves the payment and books its state, in whatever order reports arrive. An event from outside only triggers a
- * retrieval; it is never taken as fact.
+ * state of a payment: Larder retrieves the payment and books its state, in whatever order reports arrive. An event only
+ * triggers a retrieval; it is never taken as fact.
  *
- * Larder assigns `payment_id` (`pay_…`) and records it before it asks the processor. Every request carries it, so that
- * a repeated request is one payment.
+ * Larder assigns `payment_id` (`pay_…`) and records it before the first request. Every request carries it, so a repeated
+ * request is one payment.
  */
 import { type Effect, Schema } from "effect"
 
@@ -19,7 +19,7 @@ export const Card = Schema.Struct({
 })
 export type Card = typeof Card.Type
 
-/** It is unknown whether the request took effect: no answer, an invalid answer, or a fault of the processor. */
+/** No answer, an invalid answer, or a fault of the processor: it is unknown whether the request took effect. */
 export class ProcessorUnavailable extends Schema.TaggedError<ProcessorUnavailable>()("ProcessorUnavailable", {
   processor: Schema.String,
   cause: Schema.Defect()
@@ -30,10 +30,7 @@ export class ProcessorUnavailable extends Schema.TaggedError<ProcessorUnavailabl
   }
 }
 
-/**
- * The processor created nothing, and a repeated request would get the same answer. The processor's own message is in
- * the log.
- */
+/** The processor created nothing, and a repeated request would get the same answer. Its own message is in the log. */
 export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("PaymentRefused", {
   /** For the customer. */
   problem: Schema.String
@@ -53,20 +50,20 @@ export class ForgedEvent extends Schema.TaggedError<ForgedEvent>()("ForgedEvent"
   }
 }
 
-/** Seconds in the past or the future by which the time of a signature may differ from this server's clock. */
+/** Seconds by which the time of a signature may differ from this server's clock. */
 export const signatureTolerance = 300
 
 /**
- * The error for a signature made at `seconds` (Unix time); undefined if the time is accepted. `now` is in milliseconds.
- * A recorded event cannot be replayed later.
+ * The problem with a signature made at `seconds` (Unix time); undefined if the time is accepted. `now` is in
+ * milliseconds. So a recorded event cannot be replayed later.
  */
-export const wrongTime = (seconds: number, now: number): string | undefined => {
+export const checkTime = (seconds: number, now: number): string | undefined => {
   const age = Math.round(now / 1000 - seconds)
   if (Math.abs(age) <= signatureTolerance) return undefined
   return `The event was signed ${Math.abs(age)} seconds ${age > 0 ? "ago" : "in the future"}; at most ${signatureTolerance} are accepted. Check the server's clock.`
 }
 
-/** Money that went back, or that is held back. The processor assigns the ids; they never change. */
+/** A refund or a dispute. The processor assigns the ids; they never change. */
 export interface RetrievedReversal {
   readonly id: string
   readonly kind: "refund" | "dispute"
@@ -114,39 +111,39 @@ export interface EventPayment {
   readonly reference: string | null
 }
 
-type Answered<A> = Effect.Effect<A, ProcessorUnavailable>
+export interface CheckoutRequest extends PaymentRequest {
+  readonly email: string
+  readonly customer: string | null
+  readonly success_url: string
+  readonly cancel_url: string
+}
+
+export interface ChargeRequest extends PaymentRequest {
+  readonly customer: string
+  readonly card: string
+}
+
+export type ProcessorAnswer<A> = Effect.Effect<A, ProcessorUnavailable>
 
 export interface CardProcessor {
   readonly name: "stripe" | "simulator"
   /** A page of the processor where the customer pays and the card is saved. Both URLs are absolute. */
   readonly checkout: (
-    asked: PaymentRequest & {
-      readonly email: string
-      readonly customer: string | null
-      readonly success_url: string
-      readonly cancel_url: string
-    }
+    request: CheckoutRequest
   ) => Effect.Effect<
     { readonly url: string; readonly reference: string; readonly customer: string | null },
     ProcessorUnavailable | PaymentRefused
   >
-  /**
-   * Charges a saved card off-session. A decline is an answer (`failed`), and so is a card that requires authentication.
-   */
-  readonly charge: (
-    asked: PaymentRequest & { readonly customer: string; readonly card: string }
-  ) => Answered<RetrievedPayment>
+  /** Charges a saved card off-session. A card that is declined or requires authentication is an answer (`failed`). */
+  readonly charge: (request: ChargeRequest) => ProcessorAnswer<RetrievedPayment>
   /** Retrieves the payment; undefined if the processor does not know it. */
-  readonly retrieve: (query: PaymentQuery) => Answered<RetrievedPayment | undefined>
-  /** Closes the payment page that the customer left, so that it can no longer be paid. A payment already made stays. */
-  readonly closePage: (query: PaymentQuery) => Answered<RetrievedPayment | undefined>
+  readonly retrieve: (query: PaymentQuery) => ProcessorAnswer<RetrievedPayment | undefined>
+  /** Closes the payment page that the customer left, so that it can no longer be paid. Does not undo a payment. */
+  readonly closePage: (query: PaymentQuery) => ProcessorAnswer<RetrievedPayment | undefined>
   /** Forgets a saved card. Succeeds if the card is already forgotten. */
-  readonly forget: (card: string) => Answered<void>
-  /**
-   * The payments that an event names; empty if the event concerns something else. The signature is checked on the raw
-   * body.
-   */
-  readonly paymentsOfEvent: (
+  readonly forget: (card: string) => ProcessorAnswer<void>
+  /** Verifies an event's signature on the raw body. Returns the payments that it names; empty if it names none. */
+  readonly readEvent: (
     body: string,
     header: (name: string) => string | null
   ) => Effect.Effect<ReadonlyArray<EventPayment>, ForgedEvent | ProcessorUnavailable>

@@ -4,10 +4,10 @@ import { Effect, Schema } from "effect"
 import type { Statements } from "../persistence/index.ts"
 import type { SavedCard, ShownCard } from "./billing.ts"
 import type { BillingNeeds } from "./book.ts"
-import type { PaymentRow } from "./payment-rows.ts"
+import { firstRow, type PaymentRow } from "./payment-rows.ts"
 import type { Card } from "./processor.ts"
 
-const brands: Readonly<Record<string, string>> = {
+const brandNames: Readonly<Record<string, string>> = {
   amex: "American Express",
   diners: "Diners Club",
   discover: "Discover",
@@ -18,7 +18,7 @@ const brands: Readonly<Record<string, string>> = {
 }
 
 /** `Visa ending in 4242`, on pages and in the ledger. */
-export const cardText = ({ brand, last4 }: ShownCard): string => `${brands[brand] ?? brand} ending in ${last4}`
+export const formatCard = ({ brand, last4 }: ShownCard): string => `${brandNames[brand] ?? brand} ending in ${last4}`
 
 /** Shown wherever a person enters a card, or is about to. */
 export const whyCardsAreSaved =
@@ -33,20 +33,19 @@ const CustomerRow = Schema.Struct({
 })
 type CustomerRow = typeof CustomerRow.Type
 
-/** The account's customer at this processor. A row of another processor counts as missing. */
+/** The account's customer at this processor. A customer at another processor counts as missing. */
 export const findCustomer = (db: Statements, processor: string, account_id: string) =>
-  Effect.map(
-    db.all(
+  db
+    .all(
       CustomerRow,
       `select customer, card, card_brand, card_last4, card_expires
        from console.customer
        where account_id = $1 and processor = $2`,
       [account_id, processor]
-    ),
-    ([customer]): CustomerRow | undefined => customer
-  )
+    )
+    .pipe(firstRow)
 
-export const savedCardOf = (row: CustomerRow | undefined): SavedCard | null =>
+export const toSavedCard = (row: CustomerRow | undefined): SavedCard | null =>
   row === undefined || row.card === null
     ? null
     : {
@@ -56,17 +55,17 @@ export const savedCardOf = (row: CustomerRow | undefined): SavedCard | null =>
         mark: createHash("sha256").update(row.card).digest("hex").slice(0, 16)
       }
 
-const ChosenRow = Schema.Struct({
+const LatestCardRow = Schema.Struct({
   processor: Schema.String,
   card: Schema.NullOr(Schema.String),
   card_since: Schema.NullOr(Schema.String)
 })
 
-/** Returns the row and creates it if it is missing. Locks the row: other transactions wait until this one ends. */
+/** Creates the row if it is missing. Locks it: other transactions wait until this one ends. */
 const lockCustomer = (db: Statements, processor: string, account_id: string, customer: string) =>
   Effect.flatMap(
     db.all(
-      ChosenRow,
+      LatestCardRow,
       `insert into console.customer (account_id, processor, customer)
        values ($1, $2, $3)
        on conflict (account_id) do update set processor = customer.processor
@@ -86,9 +85,9 @@ const forgetLater = (db: Statements, processor: string, card: string, now: strin
   )
 
 /**
- * The saved card is the card of the latest payment, in whatever order the payments are reported, and a removed card
- * stays removed. The card that is not kept, old or new, is recorded as one to forget. Returns that card if this
- * processor has to forget it, otherwise null.
+ * The saved card is the card of the latest payment, in whatever order payments are reported, and a removed card stays
+ * removed. The other card, old or new, is recorded as one to forget. Returns it if this processor has to forget it,
+ * otherwise null.
  */
 export const saveCard = Effect.fnUntraced(function* (
   db: Statements,
@@ -97,10 +96,10 @@ export const saveCard = Effect.fnUntraced(function* (
   card: Card,
   now: string
 ) {
-  const before = yield* lockCustomer(db, processor, account_id, customer)
-  const isHere = before.processor === processor
-  if (isHere && before.card === card.id) return null
-  if (isHere && before.card_since !== null && created_at < before.card_since) {
+  const saved = yield* lockCustomer(db, processor, account_id, customer)
+  const isHere = saved.processor === processor
+  if (isHere && saved.card === card.id) return null
+  if (isHere && saved.card_since !== null && created_at < saved.card_since) {
     yield* forgetLater(db, processor, card.id, now)
     return card.id
   }
@@ -111,9 +110,9 @@ export const saveCard = Effect.fnUntraced(function* (
      returning account_id`,
     [account_id, processor, customer, card.id, card.brand, card.last4, card.expires, created_at]
   )
-  if (before.card === null) return null
-  yield* forgetLater(db, before.processor, before.card, now)
-  return isHere ? before.card : null
+  if (saved.card === null) return null
+  yield* forgetLater(db, saved.processor, saved.card, now)
+  return isHere ? saved.card : null
 })
 
 /** Keeps the customer, and keeps a different card that was saved in the meantime. */
@@ -142,9 +141,8 @@ export const cardsToForget = (db: Statements, processor: string) =>
   ])
 
 /**
- * Tells the processor to forget a card that was replaced or removed here; otherwise the processor keeps the card
- * forever and could still charge it. The pending request is recorded in the same transaction as the change, so billing
- * repeats the request until the processor answers.
+ * Asks the processor to forget a card that was replaced or removed here; otherwise it would keep the card forever and
+ * could still charge it. The request was recorded in the transaction of that change, and is repeated until it succeeds.
  */
 export const forget = Effect.fn("Billing.forget")(function* ({ database, processor }: BillingNeeds, card: string) {
   yield* processor.forget(card)

@@ -54,7 +54,7 @@ const openIn = Effect.fnUntraced(function* ({ arrived, home, statuses, url }: Ef
     yield* simulator.pay(reference, good)
     return reference
   })
-  const believed = ({ body, signature }: Arrived) => Effect.isSuccess(processor.paymentsOfEvent(body, () => signature))
+  const believed = ({ body, signature }: Arrived) => Effect.isSuccess(processor.readEvent(body, () => signature))
   return { arrived, statuses, simulator, buy, believed }
 })
 const opened = Effect.flatMap(place, openIn)

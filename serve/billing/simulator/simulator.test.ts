@@ -47,18 +47,18 @@ describe("the simulator", () => {
 
   it.live("asks the card's owner where the bank requires it, and declines when the owner refuses", () =>
     Effect.gen(function* () {
-      const { ownerSays, pay, processor } = yield* aSimulator
+      const { answerBank, pay, processor } = yield* aSimulator
       const { reference } = yield* processor.checkout({ ...asked("pay_1"), ...onPage })
       const card = { ...good, number: testCards.owner_always.number }
-      assert.deepStrictEqual(yield* pay(reference, card), { kind: "asks_owner" })
-      const no = yield* ownerSays(reference, false)
+      assert.deepStrictEqual(yield* pay(reference, card), { kind: "requires_authentication" })
+      const no = yield* answerBank(reference, false)
       assert.deepStrictEqual(no, {
         kind: "declined",
         problem: "The cardholder did not confirm the payment with the bank."
       })
-      assert.strictEqual((yield* ownerSays(reference, true)).kind, "declined")
+      assert.strictEqual((yield* answerBank(reference, true)).kind, "declined")
       yield* pay(reference, card)
-      assert.deepStrictEqual(yield* ownerSays(reference, true), { kind: "paid", url: onPage.success_url })
+      assert.deepStrictEqual(yield* answerBank(reference, true), { kind: "paid", url: onPage.success_url })
     }).pipe(Effect.scoped)
   )
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Dispute, PaymentIntent, Refund } from "./api.ts"
-import { reversalsFrom } from "./payment-state.ts"
+import { toReversals } from "./payment-state.ts"
 
 /** 100 dollars. */
 const paid: PaymentIntent = {
@@ -28,13 +28,13 @@ const inDollars = (...amounts: ReadonlyArray<number>) => amounts.map((amount) =>
 const inEuros = (...amounts: ReadonlyArray<number>) => amounts.map((amount) => ({ amount, currency: "eur" }))
 
 const disputed = (dispute: Partial<typeof Dispute.Type>, refunds: ReadonlyArray<typeof Refund.Type> = []) =>
-  reversalsFrom(paid, refunds, [aDispute(dispute)])
+  toReversals(paid, refunds, [aDispute(dispute)])
     .filter(({ kind }) => kind === "dispute")
     .map(({ cents, is_lost, state }) => `${cents} ${is_lost ? "lost" : state}`)
 
 describe("the money that a dispute takes", () => {
   it.each<readonly [string, Partial<typeof Dispute.Type>, ReadonlyArray<string>]>([
-    ["none yet", { balance_transactions: [] }, []],
+    ["no money yet", { balance_transactions: [] }, []],
     ["a part of it", { balance_transactions: inDollars(-3700) }, ["3700 taken"]],
     [
       "a part in dollars, for a card in euros",

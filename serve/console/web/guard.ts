@@ -1,7 +1,7 @@
 /** The console's security headers, the check that a form comes from the console, and limits on request bodies. */
 import type { BlockList } from "node:net"
 import { getRequestIP, type H3Event } from "h3"
-import { hostIn, isLoopback } from "../../addresses.ts"
+import { validHost, isLoopback } from "../../addresses.ts"
 import { callerOf, isOneOf, loopback } from "../../trusted-proxies.ts"
 import { type Form, formOf } from "./form.ts"
 
@@ -27,7 +27,7 @@ export const securityHeaders = (settings: { readonly secure: boolean }) => ({
  * machine and send a local browser here, so over loopback only loopback names are accepted.
  */
 const believedHost = (event: H3Event): string | undefined => {
-  const host = hostIn(event.req.headers.get("host"))
+  const host = validHost(event.req.headers.get("host"))
   if (host === undefined) return undefined
   return isOneOf(loopback, getRequestIP(event) ?? "") && !isLoopback(`http://${host}`) ? undefined : host
 }
