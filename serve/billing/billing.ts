@@ -6,59 +6,46 @@
  * billing reconciles it until the outcome is known.
  */
 import { Context, type Effect, Schema } from "effect"
-import type { ForgedEvent } from "./processor.ts"
+import {
+  type Card,
+  type ForgedEvent,
+  type HeaderReader,
+  type RetrievedPayment,
+  RetrievedReversal
+} from "./processor.ts"
 
-export const ShownCard = Schema.Struct({
-  /** Such as `visa`. */
-  brand: Schema.String,
-  last4: Schema.String
-})
-export type ShownCard = typeof ShownCard.Type
+export type ShownCard = Pick<Card, "brand" | "last4">
 
-export const SavedCard = Schema.Struct({
-  ...ShownCard.fields,
-  /** `MM/YYYY` */
-  expires: Schema.String,
+export interface SavedCard extends Omit<Card, "id"> {
   /** Identifies this card. A form carries the mark of the card that it shows. */
-  mark: Schema.String
-})
-export type SavedCard = typeof SavedCard.Type
+  readonly mark: string
+}
 
-/** A refund, or a dispute, whose money is withheld while the bank decides. */
-export const Reversal = Schema.Struct({
-  id: Schema.String,
-  kind: Schema.Literals(["refund", "dispute"]),
-  cents: Schema.Int,
-  /** `taken`: its credits were deducted. `returned`: they were added again, as the dispute was won or the refund failed. */
-  state: Schema.Literals(["taken", "returned"]),
-  /** The bank decided the dispute in favour of the cardholder. */
-  is_lost: Schema.Boolean,
-  changed_at: Schema.String
-})
+/** `taken`: its credits were deducted. `returned`: they were added again. */
+export const Reversal = Schema.Struct({ ...RetrievedReversal.fields, changed_at: Schema.String })
 export type Reversal = typeof Reversal.Type
 
-export const Payment = Schema.Struct({
+export interface Payment {
   /** `pay_…`. The ledger entry with the credits has it as `request_id`. */
-  id: Schema.String,
-  kind: Schema.Literals(["top_up", "auto_recharge"]),
+  readonly id: string
+  readonly kind: "top_up" | "auto_recharge"
   /** US cents. */
-  cents: Schema.Int,
+  readonly cents: number
   /** The credits for these cents. They are in the ledger once the payment has succeeded. */
-  credits: Schema.Int,
+  readonly credits: number
   /** `open`: undecided or not yet known. `expired`: the payment was not made and can no longer be made. */
-  state: Schema.Literals(["open", "succeeded", "failed", "expired"]),
+  readonly state: RetrievedPayment["state"]
   /** Why the payment failed or expired, for the customer; null in the other states. */
-  problem: Schema.NullOr(Schema.String),
-  card: Schema.NullOr(ShownCard),
-  created_at: Schema.String,
+  readonly problem: string | null
+  readonly card: ShownCard | null
+  readonly created_at: string
   /** When the outcome became known; null while the payment is open. */
-  settled_at: Schema.NullOr(Schema.String),
+  readonly settled_at: string | null
   /** The processor moves no real money. */
-  is_simulated: Schema.Boolean,
+  readonly is_simulated: boolean
   /** Oldest first. */
-  reversals: Schema.Array(Reversal)
-})
-export type Payment = typeof Payment.Type
+  readonly reversals: ReadonlyArray<Reversal>
+}
 
 /** Exists only for a payment that has succeeded. */
 export interface Receipt {
@@ -90,14 +77,8 @@ export interface BillingSettings {
   }
 }
 
-/** Outcomes of the processor's events since the start of the server. */
-export interface EventCounts {
-  readonly taken: number
-  /** The signature was missing or wrong, or its time was too far off. */
-  readonly refused: number
-  /** The event could not be processed; the processor sends it again. */
-  readonly failed: number
-}
+/** The processor's events since the start. The processor sends `failed` events again, but not `refused` (forged) ones. */
+export type EventCounts = Readonly<Record<"taken" | "refused" | "failed", number>>
 
 export interface TopUp {
   readonly account_id: string
@@ -115,7 +96,7 @@ export interface TopUp {
   readonly cancel_url: (payment_id: string) => string
 }
 
-/** `redirect`: the customer pays on that page. `payment`: the outcome of charging the saved card. */
+/** `redirect`: the page on which the customer pays. `payment`: the outcome of charging the saved card. */
 type TopUpResult = { readonly redirect: string } | { readonly payment: Payment }
 
 /** The choice was rejected and nothing was charged; the sentence says what to change. */
@@ -179,10 +160,7 @@ export class Billing extends Context.Service<
      * Handles an event of the processor, given its raw body. Returns once the payments that it names are reconciled. The
      * route answers `BillingUnavailable` with 503, so that the event is sent again, and `ForgedEvent` with 400.
      */
-    readonly webhook: (
-      body: string,
-      header: (name: string) => string | null
-    ) => Effect.Effect<void, ForgedEvent | BillingUnavailable>
+    readonly webhook: (body: string, header: HeaderReader) => Effect.Effect<void, ForgedEvent | BillingUnavailable>
     readonly events: () => EventCounts
     /** Tells billing that a call of the account was charged. Costs almost nothing, never waits and never throws. */
     readonly charged: (account_id: string) => void

@@ -159,5 +159,3 @@ export const makeBook = (needs: BillingNeeds) => {
     }
   })
 }
-
-export type Book = ReturnType<typeof makeBook>

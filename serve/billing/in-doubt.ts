@@ -72,61 +72,61 @@ const undecidedMs = Duration.toMillis("365 days")
 /** Within this period it becomes known that an abandoned payment was paid. */
 const lateMs = Duration.toMillis("3 days")
 
-const failureMessages = {
-  payment_id: "a payment could not be reconciled and is retried later",
-  card: "a card that was replaced or removed is still saved at the processor; the request to forget it is repeated later"
-}
-
 /** Work that is repeated until it is done. */
 interface Pending {
   readonly id: string
   readonly created_at: string
 }
 
-/** When each pending item was last tried. */
+/**
+ * Works through the items in order, and logs each failure with `idName`. Returns the tried items: the first ones if it
+ * stopped early.
+ */
+const tryEach = <P extends Pending, A, E extends Error>(
+  items: ReadonlyArray<P>,
+  work: (item: P) => Effect.Effect<A, E>,
+  message: string,
+  idName: string
+) => {
+  let failures = 0
+  let begunCount = 0
+  const tryItem = (item: P) =>
+    Effect.suspend((): Effect.Effect<unknown, E> => {
+      if (failures >= maxFailures) return Effect.void
+      begunCount++
+      return work(item)
+    }).pipe(
+      Effect.catchCause((cause) => {
+        failures++
+        return Effect.annotateLogs(Effect.logWarning(message, cause), { [idName]: item.id })
+      })
+    )
+  return Effect.forEach(items, tryItem, { concurrency: maxConcurrency, discard: true }).pipe(
+    Effect.map(() => items.slice(0, begunCount))
+  )
+}
+const tryPayments = <A, E extends Error>(
+  payments: ReadonlyArray<PaymentRow>,
+  work: (payment: PaymentRow) => Effect.Effect<A, E>
+) => tryEach(payments, work, "a payment could not be reconciled and is retried later", "payment_id")
+
+/** Remembers when each item was last tried. */
 const makeRetries = () => {
   const triedAt = new Map<string, number>()
   return {
-    /** Due when a tenth of its age, at most an hour, has passed since the last try. */
-    isDue:
-      (now: number) =>
-      ({ created_at, id }: Pending) => {
+    /** An item is due when a tenth of its age, at most an hour, has passed since the last try. */
+    selectDue: <P extends Pending>(items: ReadonlyArray<P>, now: number) =>
+      items.filter(({ created_at, id }) => {
         const lastTry = triedAt.get(id)
         return lastTry === undefined || now - lastTry >= Math.min((now - Date.parse(created_at)) / 10, maxRetryMs)
-      },
-    tried: (items: ReadonlyArray<Pending>, now: number) => {
-      for (const { id } of items) triedAt.set(id, now)
+      }),
+    record: (tried: ReadonlyArray<Pending>, now: number) => {
+      for (const { id } of tried) triedAt.set(id, now)
     },
     keepOnly: (ids: ReadonlySet<string>) => {
       for (const id of triedAt.keys()) if (!ids.has(id)) triedAt.delete(id)
     }
   }
-}
-
-/** Works through the items in order, and logs failures. Returns the tried items: the first ones if it stopped early. */
-const tryEach = <P extends Pending, A, E extends Error>(
-  items: ReadonlyArray<P>,
-  work: (item: P) => Effect.Effect<A, E>,
-  kind: keyof typeof failureMessages = "payment_id"
-) => {
-  let failures = 0
-  let begunCount = 0
-  const all = Effect.forEach(
-    items,
-    (item) =>
-      Effect.suspend((): Effect.Effect<unknown, E> => {
-        if (failures >= maxFailures) return Effect.void
-        begunCount++
-        return work(item)
-      }).pipe(
-        Effect.catchCause((cause) => {
-          failures++
-          return Effect.annotateLogs(Effect.logWarning(failureMessages[kind], cause), { [kind]: item.id })
-        })
-      ),
-    { concurrency: maxConcurrency, discard: true }
-  )
-  return Effect.map(all, () => items.slice(0, begunCount))
 }
 
 /** Runs until the scope ends. The first round starts immediately and finishes what a killed server left. */
@@ -147,9 +147,9 @@ export const reconcileInBackground = Effect.fnUntraced(function* (
     let page: ReadonlyArray<PaymentRow> = []
     do {
       page = yield* paymentsInDoubt(database, processor.name, page.at(-1), openPerPage)
-      const due = page.filter(paymentRetries.isDue(now))
-      const tried = yield* tryEach(due, resolve)
-      paymentRetries.tried(tried, now)
+      const due = paymentRetries.selectDue(page, now)
+      const tried = yield* tryPayments(due, resolve)
+      paymentRetries.record(tried, now)
       if (tried.length < due.length) return
       for (const { id } of page) ids.add(id)
     } while (page.length === openPerPage)
@@ -166,25 +166,22 @@ export const reconcileInBackground = Effect.fnUntraced(function* (
     const { background } = database
     const after = (id: string, limit: number) => settledPayments(background, processor.name, { ...since, id }, limit)
     // start at a random payment: a server that restarts often would otherwise never reach the last ones
-    const next = yield* after(lastSettled ?? (yield* pickRandomPayment(background)), settledPerRound)
+    const next = yield* after(lastSettled ?? (yield* pickRandomPayment(background))?.id ?? "", settledPerRound)
     const ids = new Set(next.map(({ id }) => id))
     // continue at the beginning after the last payment
     const first = next.length < settledPerRound ? yield* after("", settledPerRound - next.length) : []
-    const tried = yield* tryEach([...next, ...first.filter(({ id }) => !ids.has(id))], reconcile)
+    const tried = yield* tryPayments([...next, ...first.filter(({ id }) => !ids.has(id))], reconcile)
     lastSettled = tried.at(-1)?.id
   })
 
   /** A card that the processor refuses to forget does not delay the others: it is due later than they are. */
   const forgetCards = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const pending = (yield* cardsToForget(database, processor.name)).map(({ card, since }) => ({
-      id: card,
-      created_at: since
-    }))
-    cardRetries.tried(
-      yield* tryEach(pending.filter(cardRetries.isDue(now)), ({ id }) => forget(needs, id), "card"),
-      now
-    )
+    const pending = yield* cardsToForget(database, processor.name)
+    const message =
+      "a card that was replaced or removed is still saved at the processor; the request to forget it is repeated later"
+    const due = cardRetries.selectDue(pending, now)
+    cardRetries.record(yield* tryEach(due, ({ id }) => forget(needs, id), message, "card"), now)
     cardRetries.keepOnly(new Set(pending.map(({ id }) => id)))
   })
 

@@ -1,5 +1,5 @@
 /** `Billing` over a card processor. Background work ends with the scope; the next server finishes what a killed one began. */
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 import { Administration } from "../ledger/index.ts"
 import { ConsoleDatabase } from "../persistence/index.ts"
 import { creditsToCents, formatCents, isValidTrigger, maxTrigger, minTrigger } from "./amounts.ts"
@@ -13,7 +13,7 @@ import {
   type TopUp,
   UnknownPayment
 } from "./billing.ts"
-import { type BillingNeeds, makeBook, nowText } from "./book.ts"
+import { type BillingNeeds, nowText } from "./book.ts"
 import { makeResolve, reconcileInBackground } from "./in-doubt.ts"
 import { isSimulated, makePaymentHistory } from "./payment-history.ts"
 import { type CardProcessor, ForgedEvent } from "./processor.ts"
@@ -30,13 +30,10 @@ const proposedChoice: RechargeChoice = { is_on: false, cents: 100_00, trigger_cr
 const unavailableText =
   "Payments are not available at the moment. Payments that have begun are completed automatically; try again in a moment."
 
-type ForCallers = InvalidChoice | NoSavedCard | UnknownPayment | ForgedEvent | BillingUnavailable
+const errorsForCallers = [InvalidChoice, NoSavedCard, UnknownPayment, ForgedEvent, BillingUnavailable]
+type ForCallers = InstanceType<(typeof errorsForCallers)[number]>
 const isForCallers = <E>(error: E): error is Extract<E, ForCallers> =>
-  error instanceof InvalidChoice ||
-  error instanceof NoSavedCard ||
-  error instanceof UnknownPayment ||
-  error instanceof ForgedEvent ||
-  error instanceof BillingUnavailable
+  errorsForCallers.some((errorClass) => error instanceof errorClass)
 
 /** Callers get a sentence for the customer; the operator finds the cause in the log. */
 const hideFailure = <A, E extends Error>(
@@ -44,10 +41,7 @@ const hideFailure = <A, E extends Error>(
 ): Effect.Effect<A, Extract<E, ForCallers> | BillingUnavailable> =>
   Effect.catch(work, (error): Effect.Effect<never, Extract<E, ForCallers> | BillingUnavailable> => {
     if (isForCallers(error)) return Effect.fail(error)
-    return Effect.andThen(
-      Effect.logWarning(error.message),
-      Effect.fail(new BillingUnavailable({ problem: unavailableText }))
-    )
+    return Effect.andThen(Effect.logWarning(error.message), new BillingUnavailable({ problem: unavailableText }))
   })
 
 const checkTrigger = (credits: number) =>
@@ -62,16 +56,12 @@ const checkTrigger = (credits: number) =>
 const makeSettings = (needs: BillingNeeds) => {
   const { database, processor } = needs
   const settings = Effect.fnUntraced(function* (account_id: string) {
-    const card = toSavedCard(yield* findCustomer(database, processor.name, account_id))
     const recharge = yield* findRecharge(database, account_id)
-    const { cents, is_on, trigger_credits } = recharge ?? proposedChoice
     return {
-      card,
+      card: toSavedCard(yield* findCustomer(database, processor.name, account_id)),
       is_simulated: isSimulated(processor.name),
       recharge: {
-        is_on,
-        cents,
-        trigger_credits,
+        ...Struct.pick(recharge ?? proposedChoice, ["is_on", "cents", "trigger_credits"]),
         was_chosen: recharge !== undefined,
         off_reason: recharge?.off_reason ?? null,
         running: recharge?.running != null
@@ -116,7 +106,7 @@ export const openBilling = Effect.fn("Billing.open")(function* (processor: CardP
     marked.add(account_id)
   }
   const needs = { administration, database, processor, mark }
-  const reconciling = makeReconcile(needs, makeBook(needs))
+  const reconciling = makeReconcile(needs)
   const { charge, leave, reconcile } = reconciling
   const resolve = makeResolve(needs, reconciling)
   const { remove, save, settings } = makeSettings(needs)

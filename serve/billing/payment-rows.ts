@@ -88,10 +88,7 @@ export const paymentsInDoubt = (db: Statements, processor: string, after: Paymen
 
 /** Uniformly distributed. */
 export const pickRandomPayment = (db: Statements) =>
-  Effect.map(
-    db.all(Schema.Struct({ id: Schema.String }), "select id from console.payment order by random() limit 1"),
-    ([payment]) => payment?.id ?? ""
-  )
+  firstRow(db.all(Schema.Struct({ id: Schema.String }), "select id from console.payment order by random() limit 1"))
 
 /**
  * Settled payments that may still change, by id, after `id`: received money can be refunded or disputed, reversed money

@@ -6,7 +6,7 @@ import { Clock, Duration, Effect } from "effect"
 import type { EventCounts } from "./billing.ts"
 import type { BillingNeeds } from "./book.ts"
 import { findPayment } from "./payment-rows.ts"
-import { ForgedEvent, ProcessorUnavailable } from "./processor.ts"
+import { ForgedEvent, type HeaderReader, ProcessorUnavailable } from "./processor.ts"
 import type { Reconcile } from "./reconcile.ts"
 
 /** Anyone can send requests here; this limits how often a rejected event is logged. */
@@ -24,20 +24,6 @@ export const makeEventHandler = ({ database, processor }: BillingNeeds, reconcil
       `An event from ${name} names payment ${payment_id}, which is unknown here; a restored backup lacks the payments made after it. Check the payment at ${name}. If an account of this ledger paid, credit it with: larder-serve accounts credit --account ID --usd AMOUNT --note ${payment_id}`
     )
 
-  const logOtherProcessor = (payment_id: string, processor: string) =>
-    Effect.logWarning(
-      `An event from ${name} names payment ${payment_id}, which was made with ${processor}: it is not reconciled while ${name} is in use.`
-    )
-
-  /** The event names a payment that the processor does not know. The event fails, so that it is sent again. */
-  const notFound = (payment_id: string) =>
-    new ProcessorUnavailable({
-      processor: name,
-      cause: new Error(
-        `an event names payment ${payment_id}, which does not exist there. Do the webhook secret and the key belong to the same account?`
-      )
-    })
-
   const logRejected = Effect.fnUntraced(function* ({ problem }: ForgedEvent) {
     const now = yield* Clock.currentTimeMillis
     if (now - loggedAt < rejectionLogInterval) return
@@ -47,18 +33,25 @@ export const makeEventHandler = ({ database, processor }: BillingNeeds, reconcil
     )
   })
 
-  const handle = Effect.fn("Billing.webhook")(function* (body: string, header: (name: string) => string | null) {
+  const handle = Effect.fn("Billing.webhook")(function* (body: string, header: HeaderReader) {
     for (const { payment_id, reference } of yield* readEvent(body, header)) {
       const payment = yield* findPayment(database, payment_id)
-      if (payment === undefined) yield* logUnknown(payment_id)
-      else if (payment.processor !== name) yield* logOtherProcessor(payment_id, payment.processor)
-      else if (!(yield* reconcile(payment, reference))) yield* notFound(payment_id)
+      if (payment === undefined) {
+        yield* logUnknown(payment_id)
+      } else if (payment.processor !== name) {
+        const message = `An event from ${name} names payment ${payment_id}, which was made with ${payment.processor}: it is not reconciled while ${name} is in use.`
+        yield* Effect.logWarning(message)
+      } else if (!(yield* reconcile(payment, reference))) {
+        // fail, so that the event is sent again
+        const problem = `an event names payment ${payment_id}, which does not exist there. Do the webhook secret and the key belong to the same account?`
+        return yield* new ProcessorUnavailable({ processor: name, cause: new Error(problem) })
+      }
     }
   })
 
   return {
     counts: (): EventCounts => ({ ...counts }),
-    handleEvent: (body: string, header: (name: string) => string | null) =>
+    handleEvent: (body: string, header: HeaderReader) =>
       handle(body, header).pipe(
         Effect.tap(count("taken")),
         Effect.tapError((error) =>

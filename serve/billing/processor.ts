@@ -40,10 +40,7 @@ export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("Paymen
   }
 }
 
-/**
- * The event did not come from the processor, or its signature time is too far off. `problem` is the response body: one
- * line for the person who configures the webhook.
- */
+/** The signature is wrong, or its time too far off. `problem` is the response, for who configures the webhook. */
 export class ForgedEvent extends Schema.TaggedError<ForgedEvent>()("ForgedEvent", { problem: Schema.String }) {
   override get message() {
     return this.problem
@@ -53,10 +50,7 @@ export class ForgedEvent extends Schema.TaggedError<ForgedEvent>()("ForgedEvent"
 /** Seconds by which the time of a signature may differ from this server's clock. */
 export const signatureTolerance = 300
 
-/**
- * The problem with a signature made at `seconds` (Unix time); undefined if the time is accepted. `now` is in
- * milliseconds. So a recorded event cannot be replayed later.
- */
+/** The problem with a signature's Unix time; undefined if it is accepted. A recorded event cannot be replayed later. */
 export const checkTime = (seconds: number, now: number): string | undefined => {
   const age = Math.round(now / 1000 - seconds)
   if (Math.abs(age) <= signatureTolerance) return undefined
@@ -64,15 +58,16 @@ export const checkTime = (seconds: number, now: number): string | undefined => {
 }
 
 /** A refund or a dispute. The processor assigns the ids; they never change. */
-export interface RetrievedReversal {
-  readonly id: string
-  readonly kind: "refund" | "dispute"
-  readonly cents: number
-  /** `taken`: the money has left. `returned`: it came back, because a dispute was won or a refund failed. */
-  readonly state: "taken" | "returned"
+export const RetrievedReversal = Schema.Struct({
+  id: Schema.String,
+  kind: Schema.Literals(["refund", "dispute"]),
+  cents: Schema.Int,
+  /** `taken`: the money has left. `returned`: it came back, because the dispute was won or the refund failed. */
+  state: Schema.Literals(["taken", "returned"]),
   /** The bank decided the dispute in favour of the cardholder; the money stays `taken`. */
-  readonly is_lost: boolean
-}
+  is_lost: Schema.Boolean
+})
+export type RetrievedReversal = typeof RetrievedReversal.Type
 
 /** The current state of a payment at the processor. */
 export interface RetrievedPayment {
@@ -123,6 +118,7 @@ export interface ChargeRequest extends PaymentRequest {
   readonly card: string
 }
 
+export type HeaderReader = (name: string) => string | null
 export type ProcessorAnswer<A> = Effect.Effect<A, ProcessorUnavailable>
 
 export interface CardProcessor {
@@ -145,6 +141,6 @@ export interface CardProcessor {
   /** Verifies an event's signature on the raw body. Returns the payments that it names; empty if it names none. */
   readonly readEvent: (
     body: string,
-    header: (name: string) => string | null
+    header: HeaderReader
   ) => Effect.Effect<ReadonlyArray<EventPayment>, ForgedEvent | ProcessorUnavailable>
 }

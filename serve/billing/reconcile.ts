@@ -3,33 +3,32 @@
  * returns and the checks of `in-doubt.ts` all end here.
  */
 import { Effect } from "effect"
-import { type BillingNeeds, type Book, nowText } from "./book.ts"
+import { type BillingNeeds, makeBook, nowText } from "./book.ts"
 import { markRequested, type PaymentRow, toQuery } from "./payment-rows.ts"
 import type { RetrievedPayment } from "./processor.ts"
 
-export const makeReconcile = ({ database, processor }: BillingNeeds, book: Book) => {
+export const makeReconcile = (needs: BillingNeeds) => {
+  const { database, processor } = needs
+  const book = makeBook(needs)
   /** Returns whether the processor knows the payment. */
   const bookRetrieved = (payment: PaymentRow, retrieved: RetrievedPayment | undefined) =>
     retrieved === undefined ? Effect.succeed(false) : Effect.as(book(payment, retrieved), true)
 
   /** Returns the same. `reference` is the processor's id from an event, in case the answer that contained it was lost. */
   const reconcile = Effect.fn("Billing.reconcile")(function* (payment: PaymentRow, reference: string | null = null) {
-    const query = toQuery(payment)
-    return yield* bookRetrieved(
-      payment,
-      yield* processor.retrieve({ ...query, reference: query.reference ?? reference })
-    )
+    const query = { ...toQuery(payment), reference: payment.reference ?? reference }
+    return yield* bookRetrieved(payment, yield* processor.retrieve(query))
   })
 
   return {
     reconcile,
     /** Charges the saved card. If the answer is lost, retrieves the payment: the processor may know the outcome. */
     charge: Effect.fn("Billing.charge")(function* (payment: PaymentRow) {
-      const { account_id, card, cents, created_at, customer, id } = payment
+      const { card, customer, id } = payment
       if (customer === null || card === null) return yield* Effect.die(new Error(`${id} has no saved card to charge`))
       if (!(yield* markRequested(database, id, yield* nowText))) return
       const charged = yield* processor
-        .charge({ payment_id: id, account_id, cents, created_at, customer, card })
+        .charge({ ...toQuery(payment), customer, card })
         .pipe(
           Effect.catchTag("ProcessorUnavailable", (error) =>
             Effect.logWarning(`${error.message}. The payment is retrieved instead.`, { payment_id: id }).pipe(

@@ -20,7 +20,7 @@ const brandNames: Readonly<Record<string, string>> = {
 /** `Visa ending in 4242`, on pages and in the ledger. */
 export const formatCard = ({ brand, last4 }: ShownCard): string => `${brandNames[brand] ?? brand} ending in ${last4}`
 
-/** Shown wherever a person enters a card, or is about to. */
+/** Shown wherever a person enters a card. */
 export const whyCardsAreSaved =
   "The card is saved for your next payment. Larder charges it automatically only while auto-recharge is on."
 
@@ -133,12 +133,12 @@ export const removeCard = Effect.fnUntraced(function* (
   if (removed > 0) yield* forgetLater(db, processor, card, now)
 })
 
-const CardToForget = Schema.Struct({ card: Schema.String, since: Schema.String })
-
 export const cardsToForget = (db: Statements, processor: string) =>
-  db.all(CardToForget, "select card, since from console.card_to_forget where processor = $1 order by since, card", [
-    processor
-  ])
+  db.all(
+    Schema.Struct({ id: Schema.String, created_at: Schema.String }),
+    "select card as id, since as created_at from console.card_to_forget where processor = $1 order by since, card",
+    [processor]
+  )
 
 /**
  * Asks the processor to forget a card that was replaced or removed here; otherwise it would keep the card forever and

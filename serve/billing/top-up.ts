@@ -15,7 +15,8 @@ import {
   markUnpaid,
   newPayment,
   type PaymentRow,
-  setReference
+  setReference,
+  toQuery
 } from "./payment-rows.ts"
 import type { Reconcile } from "./reconcile.ts"
 import { findCustomer, formatCard, toSavedCard } from "./saved-card.ts"
@@ -31,6 +32,8 @@ export const checkAmount = (cents: number) =>
         field: "cents",
         problem: `The amount must be from ${formatCents(minPayment)} to ${formatCents(maxPayment)}, in whole cents.`
       })
+
+const noAnswer = "The card processor does not answer. Nothing was charged. Try again in a moment."
 
 const rejectForm = (problem: string) =>
   new InvalidChoice({ field: "submission", problem: `${problem} Reload the page.` })
@@ -63,17 +66,14 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, charge: Reconci
 
   /** Returns the same page if the form was sent twice; undefined if the payment is already decided. */
   const openPage = Effect.fn("Billing.checkout")(function* (
-    { account_id, cents, created_at, customer, id }: PaymentRow,
+    payment: PaymentRow,
     { cancel_url, email, success_url }: TopUp
   ) {
+    const { id } = payment
     if (!(yield* markRequested(database, id, yield* nowText))) return undefined
     const page = yield* processor.checkout({
-      payment_id: id,
-      account_id,
-      cents,
-      created_at,
+      ...toQuery(payment),
       email,
-      customer,
       success_url: success_url(id),
       cancel_url: cancel_url(id)
     })
@@ -104,12 +104,9 @@ export const makeTopUp = ({ database, processor }: BillingNeeds, charge: Reconci
       if (!isNew) yield* resolve(payment)
       const url = yield* openPage(payment, request).pipe(
         Effect.catchTag("ProcessorUnavailable", (error) =>
-          Effect.logWarning(error.message, { payment_id: payment.id }).pipe(
-            Effect.andThen(
-              new BillingUnavailable({
-                problem: "The card processor does not answer. Nothing was charged. Try again in a moment."
-              })
-            )
+          Effect.andThen(
+            Effect.logWarning(error.message, { payment_id: payment.id }),
+            new BillingUnavailable({ problem: noAnswer })
           )
         ),
         Effect.catchTag("PaymentRefused", ({ problem }) => fail(payment, problem))
