@@ -1,7 +1,4 @@
-/**
- * Addresses of listeners, as different clients see them. No client can open the address of a listener on all addresses
- * of its machine (`0.0.0.0`, `::`). Its own machine reaches it at the loopback, other clients at the host that they used.
- */
+/** Addresses of listeners, as clients see them: none can open `0.0.0.0` or `::`, all addresses of a machine. */
 
 export const buildUrl = (host: string, port: number): string =>
   `http://${host.includes(":") ? `[${host}]` : host}:${port}`
@@ -14,16 +11,12 @@ const hostnameOf = (url: string) => URL.parse(url)?.hostname ?? ""
 
 export const isEveryAddress = (url: string): boolean => loopbackOf.has(hostnameOf(url))
 
-/** Whether only the machine itself can reach this URL. */
 export const isLoopback = (url: string): boolean => /^(localhost|127\.[\d.]+|\[::1\])$/.test(hostnameOf(url))
 
 /** The host of a request, with or without a port: a name, optionally with a trailing dot, or an address. */
 const hostPattern = /^((?=[^:]{1,253}(:|$))[\w-]+(\.[\w-]+)*\.?|\[[\da-f:.]+\])(:\d{0,5})?$/i
 
-/**
- * The text if it is a name or an address. Any other text could have a second meaning in a page, in a header or in a
- * command that a reader copies.
- */
+/** The text if it is a name or an address. Any other text could have a second meaning in a page, header or command. */
 export const validHost = (text: string | null): string | undefined =>
   text !== null && hostPattern.test(text) && URL.canParse(`http://${text}`) ? text : undefined
 

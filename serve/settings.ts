@@ -44,7 +44,6 @@ const publicUrlSetting = (name: string) => {
   )
 }
 
-/** Public address of the console, if it differs from its listener's address. */
 export const publicConsoleUrlSetting = publicUrlSetting("LARDER_CONSOLE_URL")
 
 /** Public address of the API, as the console's examples show it, if it differs from its listener's address. */
@@ -65,7 +64,6 @@ const trustedProxiesSetting = Config.schema(
 const hostSetting = (name: string) =>
   Config.option(Config.String(name)).pipe(Config.map(Option.filter((host) => host !== "")))
 
-/** Loopback by default. */
 const host = hostSetting("LARDER_HOST").pipe(Config.map(Option.getOrElse(() => "127.0.0.1")))
 
 const consoleSettings = {

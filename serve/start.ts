@@ -38,7 +38,6 @@ import { storesInFile, storesInPostgres } from "./stores.ts"
 const warnOfMissingTls = (listening: string) =>
   `The console listens on ${listening} without https: passwords and sessions can be read on their way. Put a proxy with TLS in front of it and set LARDER_CONSOLE_URL to its https address, or restrict the console to this machine with LARDER_CONSOLE_HOST=127.0.0.1.`
 
-/** Opens and starts everything. When the scope closes, the listeners stop first. */
 const open = Effect.fnUntraced(function* () {
   const settings = yield* serveSettings
   const { consoleHost, consolePort, dataHost, home, host, ledgerUrl, port, withheldLicences } = settings
@@ -83,26 +82,22 @@ const open = Effect.fnUntraced(function* () {
   const readiness = (): Readiness => {
     const { id, model } = live.current()
     const writable = ledger.writable()
-    const faults = [live.fault(), depot.fault()].filter((fault) => fault !== undefined)
-    const fault = faults.length === 0 ? undefined : faults.join("; ")
+    const fault = [live.fault(), depot.fault()].filter((fault) => fault !== undefined).join("; ")
     return {
       ready: writable,
       generation: id,
       data_sets: model.dataSets,
       ledger: writable ? "writable" : "not writable",
-      ...(fault === undefined ? {} : { fault: `${fault}: the log says why` })
+      ...(fault === "" ? {} : { fault: `${fault}: the log says why` })
     }
   }
   const origins = new Set([publicApiUrl, publicUrl].filter((url) => url !== undefined))
+  const samples = () => describeSamples(live.current().model.provenances)
+  const shared = { pipeline, routes, turns, report, version, publicUrl: publicApiUrl }
   const assistants = makeAssistants({
-    pipeline,
-    routes,
+    ...shared,
     ledger,
-    turns,
     dataHeaders: () => dataHeaders(combineProvenances(live.current().model.provenances), live.current().id),
-    report,
-    version,
-    publicUrl: publicApiUrl,
     origins
   })
   /** The console's address for a client that reached the API at this host; undefined if unknown, as behind a proxy. */
@@ -110,18 +105,12 @@ const open = Effect.fnUntraced(function* () {
     const address = addressFor(listening, hostname ?? null)
     return publicApiUrl === undefined && new URL(address).hostname === hostname ? address : undefined
   }
-  const samples = () => describeSamples(live.current().model.provenances)
   let api = buildUrl(host, port) // until the listener has its port
   const app = makeApi({
-    pipeline,
-    routes,
+    ...shared,
     assistants,
     docs: addDocs,
-    turns,
-    report,
-    version,
     dataHost: Option.getOrUndefined(dataHost)?.toLowerCase(),
-    publicUrl: publicApiUrl,
     listening: () => addressFor(api, null),
     consoleFor: (hostname) => publicUrl ?? consoleBesides(hostname),
     samples

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { callerOf, loopback as loopbackProxies, parseProxies } from "./trusted-proxies.ts"
+import { findCaller, loopback as loopbackProxies, parseProxies } from "./trusted-proxies.ts"
 
 const trusting = (text: string) => {
   const proxies = parseProxies(text)
   if (proxies === undefined) throw new Error(`${text} is not a list of proxies`)
-  return (peer: string, forwardedFor: string | null) => callerOf(proxies, peer, forwardedFor)
+  return (peer: string, forwardedFor: string | null) => findCaller(proxies, peer, forwardedFor)
 }
-const loopback = (peer: string, forwardedFor: string | null) => callerOf(loopbackProxies, peer, forwardedFor)
+const loopback = (peer: string, forwardedFor: string | null) => findCaller(loopbackProxies, peer, forwardedFor)
 
 describe("a caller", () => {
   it("is the peer itself when it is not a trusted proxy, and ignores its headers", () => {

@@ -1,7 +1,4 @@
-/**
- * The caller's address behind proxies. Only X-Forwarded-For headers of trusted proxies count, and only the entries that
- * trusted proxies added: entries that the caller itself wrote are further left.
- */
+/** The caller's address behind proxies. Only trusted proxies' entries in X-Forwarded-For count, the rightmost ones. */
 import { BlockList, isIP } from "node:net"
 
 /** An IPv4 address has two spellings; `%eth0` after an IPv6 address does not make it another caller. */
@@ -24,19 +21,17 @@ export const parseProxies = (text: string): BlockList | undefined => {
   return proxies
 }
 
-/** Proxies on this machine. */
 export const loopback = new BlockList()
 loopback.addSubnet("127.0.0.0", 8, "ipv4")
 loopback.addAddress("::1", "ipv6")
 
-/** Whether the address is in one of these networks. */
 export const isOneOf = (networks: BlockList, address: string): boolean => {
   const normalised = normaliseAddress(address)
   return isIP(normalised) !== 0 && networks.check(normalised, familyOf(normalised))
 }
 
 /** The nearest address that is not a trusted proxy. `peer` is the address that opened the connection. */
-export const callerOf = (proxies: BlockList, peer: string, forwardedFor: string | null): string => {
+export const findCaller = (proxies: BlockList, peer: string, forwardedFor: string | null): string => {
   const forwarded = (forwardedFor ?? "").split(",").map(normaliseAddress)
   let caller = normaliseAddress(peer)
   while (isOneOf(proxies, caller)) {

@@ -1,8 +1,4 @@
-/**
- * An answer: its request id, its headers, the shape of errors, and how it is sent. A large answer is sent in pieces: each
- * waits until the client has read the previous one and the caller's account has its turn on the event loop. A client that
- * stops reading delays no other account.
- */
+/** An answer and how it is sent: large ones in pieces, so that a client that stops reading delays no other account. */
 import { randomBytes } from "node:crypto"
 import { availableParallelism } from "node:os"
 import type { ApiError, ErrorCode } from "@larder/schemas"
@@ -16,7 +12,6 @@ type Headers = Readonly<Record<string, string>>
 
 export interface Answer {
   readonly status: number
-  /** JSON text. */
   readonly body: string
   readonly headers: Headers
   /** Ended when the answer is sent; undefined if the answer has no turn. */
@@ -47,10 +42,7 @@ export const makeAnswer = (requestId: string, status: number, body: string, more
 
 export const errorBody = ({ message, type }: ApiError): string => JSON.stringify({ error: { type, message } })
 
-/**
- * The error code, and a link to its explanation in the docs. Without a public address, the link is relative to the
- * address that was called. It is never built from the `Host` header, which the caller controls.
- */
+/** The link is relative without a public address, and never built from `Host`, which the caller controls. */
 export const errorHeaders = (code: ErrorCode, publicUrl: string | undefined): Headers => ({
   "x-error-code": code,
   link: `<${publicUrl ?? ""}/docs/errors#${code}>; rel="help"`
@@ -78,7 +70,6 @@ export const dataHeaders = ({ generation, origin }: Provenance, current: string)
 /** Callers without a key share the turns of this account. */
 const anonymous = ""
 
-/** Ends the turn after the last write to the socket, or when the connection is lost. */
 const endTurnWith = ({ runtime }: H3Event, turn: Turn | undefined) => {
   if (turn === undefined) return
   const response = runtime?.node?.res
@@ -145,7 +136,6 @@ export const makeSending = ({ step }: Turns) => {
         endTurnWith(event, turn) // not earlier: until here the answer is in memory, even if the caller has disconnected
       }
     },
-    /** Sends a body that all callers share. */
     respondShared: async (event: H3Event, body: SharedBody, answer: Answer): Promise<HTTPResponse> => {
       const { bytes, coding } = await body.encode(event.req.headers.get("accept-encoding"))
       return buildResponse(answer, bytes, coding, anonymous)

@@ -25,10 +25,7 @@ const decodeId = (id: string) => {
   }
 }
 
-/**
- * Whether the client sent exactly this path. URL parsers resolve dot segments and backslashes and drop fragments, so the
- * parsed path may match although the client sent another one.
- */
+/** Compares the sent path: URL parsers resolve dot segments and backslashes, and drop fragments. */
 const isExact = ({ runtime }: H3Event, pattern: ReadonlyArray<string>) => {
   const [target = ""] = (runtime?.node?.req.url ?? "").split("?", 1)
   const sent = target.replace(/^https?:\/\/[^/]*/i, "").split("/")
@@ -56,7 +53,6 @@ export interface Listener {
   readonly refuse: (event: H3Event, error: ApiError) => HTTPResponse | Promise<HTTPResponse>
   /** Address of the API in the guides, if it is configured. */
   readonly publicUrl: string | undefined
-  /** Address of the API for this machine. */
   readonly listening: () => string
   /** Whether the request used a configured host, or a name of the client's own machine. */
   readonly isAtOwnHost: (event: H3Event) => boolean
@@ -70,11 +66,9 @@ interface ApiNeeds extends Pick<Listener, "publicUrl" | "listening" | "consoleFo
   readonly pipeline: RequestPipeline
   readonly routes: ReadonlyArray<Route>
   readonly assistants: Assistants
-  /** Adds the pages of the docs. */
   readonly docs: (app: H3, listener: Listener) => void
   readonly turns: Turns
   readonly report: PipelineNeeds["report"]
-  /** Version of the program. */
   readonly version: string
   /** Host of `{data_base_url}`: there, `/v1/commodities` without parameters answers with pages. */
   readonly dataHost: string | undefined

@@ -1,15 +1,10 @@
-/**
- * The unfinished answers of a server, by connection. Node sends the answers of a connection in the order of its
- * requests. Input that is not readable HTTP is outside that order: it waits here for the answers before it, is then
- * refused, and the connection is closed.
- */
+/** Unfinished answers by connection. Input that is not readable HTTP is refused after the answers before it. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 
 interface Connection {
   readonly socket: Socket
-  /** Unfinished answers, in the order of their requests. */
   readonly answers: Set<ServerResponse>
   newest?: { readonly request: IncomingMessage; readonly response: ServerResponse }
   /** Set once the connection is being closed. Called after each finished answer; hangs up after the last one. */
@@ -35,8 +30,7 @@ const maxPipelined = 64
 export const trackConnections = (server: Server) => {
   const connections = new Map<Duplex, Connection>()
   let isEnding = false
-  // An undocumented property of Node. Without it, a client that closes its sending side loses the rest of an answer that
-  // is being sent. See "end" below.
+  // undocumented in Node; otherwise a client that closes its sending side loses the rest of its answer: see "end" below
   Object.assign(server, { httpAllowHalfOpen: true })
 
   server.on("connection", (socket) => {
@@ -78,7 +72,6 @@ export const trackConnections = (server: Server) => {
       for (const { newest } of connections.values()) if (newest !== undefined) newest.response.shouldKeepAlive = false
     },
 
-    /** Whether a connection has reached its limit of pipelined requests. */
     isFull: (socket: Duplex): boolean => (connections.get(socket)?.answers.size ?? 0) >= maxPipelined,
 
     /** Whether this answer can no longer be sent: an earlier one was the last, or earlier input was refused. */
@@ -90,10 +83,7 @@ export const trackConnections = (server: Server) => {
       return false
     },
 
-    /**
-     * Stops reading a connection. The broken input may be the body of the newest request. If that request still waits
-     * for its body, the refusal is its answer; otherwise it gets its own answer, and no refusal follows.
-     */
+    /** Stops reading a connection. If its newest request still waits for its body, the refusal is its answer. */
     breakOff: (socket: Duplex, refusal: () => string) => {
       const connection = connections.get(socket)
       if (connection === undefined || connection.end !== undefined) return // Node reports it again for every further read

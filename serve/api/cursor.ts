@@ -1,11 +1,7 @@
-/**
- * A cursor contains the position where a page ended. It is valid only for its endpoint, path id and filters; a digest
- * detects changed characters. The digest needs no key, so every server accepts the cursors of the others.
- */
+/** Where a page ended, for one endpoint, id and filters. The digest needs no key, so all servers accept a cursor. */
 import { createHash } from "node:crypto"
 import { Option, Schema } from "effect"
 
-/** Values of the ordering columns in the last row of a page. */
 const CursorPosition = Schema.Array(Schema.NullOr(Schema.String))
 export type CursorPosition = typeof CursorPosition.Type
 const decodePosition = Schema.decodeUnknownOption(Schema.fromJsonString(CursorPosition))

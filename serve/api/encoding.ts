@@ -15,10 +15,7 @@ const coders = {
 export type Coding = keyof typeof coders
 const preferred: ReadonlyArray<Coding> = ["zstd", "br", "gzip"]
 
-/**
- * The supported coding that the caller prefers; undefined if it accepts none. `*` accepts any coding and gets gzip, which
- * every client supports; `x-gzip` is the old name of gzip.
- */
+/** The best accepted coding, if any. `*` gets gzip, which every client supports; `x-gzip` is the old name of gzip. */
 export const chooseCoding = (acceptEncoding: string | null): Coding | undefined => {
   if (acceptEncoding === null) return undefined
   const weights = new Map<string, number>()
@@ -36,13 +33,7 @@ export const chooseCoding = (acceptEncoding: string | null): Coding | undefined 
 export const compress = (body: Bytes, coding: Coding): Promise<Bytes> => coders[coding](body)
 
 /** A body that all callers share: in memory once, plus once for each content coding that was requested. */
-export interface SharedBody {
-  readonly encode: (
-    acceptEncoding: string | null
-  ) => Promise<{ readonly bytes: Bytes; readonly coding: Coding | undefined }>
-}
-
-export const makeSharedBody = (text: string): SharedBody => {
+export const makeSharedBody = (text: string) => {
   const plain = Buffer.from(text)
   const compressed = new Map<Coding, Promise<Bytes>>()
   const compressOnce = (coding: Coding) => {
@@ -52,10 +43,12 @@ export const makeSharedBody = (text: string): SharedBody => {
     return bytes
   }
   return {
-    encode: async (acceptEncoding) => {
+    encode: async (acceptEncoding: string | null) => {
       const coding = plain.length < minCompressedBytes ? undefined : chooseCoding(acceptEncoding)
       if (coding === undefined) return { bytes: plain, coding }
       return { bytes: await (compressed.get(coding) ?? compressOnce(coding)), coding }
     }
   }
 }
+
+export type SharedBody = ReturnType<typeof makeSharedBody>

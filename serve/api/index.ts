@@ -7,7 +7,7 @@ export { makeTurns, type SharedTurn, type Turn, type Turns } from "./fairness/tu
 export { listen } from "./listen.ts"
 export { type Gauge, type Meters, makeMeters } from "./meters.ts"
 export { callerLeft, makePipeline, type PipelineNeeds, type RequestPipeline } from "./pipeline.ts"
-export { combineProvenances, makeReadModel, provenancesOf, type ReadModel } from "./read-model.ts"
+export { combineProvenances, makeReadModel, type ReadModel, toProvenances } from "./read-model.ts"
 export { type Route, route } from "./route.ts"
 export { routes } from "./routes/routes.ts"
 export { describeSamples, sampleBanner, sampleLine } from "./sample-banner.ts"

@@ -106,7 +106,6 @@ const buildHeaders = (error: ApiError, docsUrl: string | undefined): Readonly<Re
   ...(error.status === tooManyInFlight.status && { "retry-after": "1" })
 })
 
-/** The error as the text of an HTTP response, to write directly to a socket. */
 const formatError = (error: ApiError, docsUrl: string | undefined): string => {
   const headers = { ...buildHeaders(error, docsUrl), connection: "close" }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
@@ -117,7 +116,6 @@ interface Listening {
   readonly what: string
   readonly host: string
   readonly port: number
-  /** Name of the setting for the port. */
   readonly setting: string
   /** Whether unread answers have reached their memory limit; the slowest readers are then disconnected. */
   readonly isFull?: () => boolean
@@ -127,7 +125,6 @@ interface Listening {
 
 const readersCheckInterval = "2 seconds"
 
-/** Listens and returns the address. Port 0 means any free port. */
 export const listen = Effect.fnUntraced(function* (
   app: H3,
   { docsUrl, host, isFull = () => false, port, setting, what }: Listening

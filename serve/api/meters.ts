@@ -1,7 +1,4 @@
-/**
- * The server's counters, and their Prometheus text. Endpoints and statuses are the only labels, so the number of lines
- * stays small, and no key, account or path of a caller can appear.
- */
+/** The server's counters, in Prometheus format. Labels are endpoints and statuses, never a key, account or path. */
 
 /** Upper bounds in seconds. A commit on a fast disk takes 0.2 ms. */
 const buckets = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
@@ -22,7 +19,6 @@ const addDuration = (durations: Durations, milliseconds: number) => {
   durations.total++
 }
 
-/** `labels` is empty, or ends with a comma. */
 const formatHistogram = (name: string, labels: string, { counts, sum, total }: Durations) => {
   let cumulative = 0
   const ownLabels = labels === "" ? "" : `{${labels.slice(0, -1)}}`

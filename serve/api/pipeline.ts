@@ -1,7 +1,4 @@
-/**
- * The request pipeline of every transport: authenticate → authorise → validate → hold → read → capture → answer. The
- * first failure ends the call, and a failed call costs nothing.
- */
+/** Authenticate → authorise → validate → hold → read → capture → answer. A failed call costs nothing. */
 import {
   type ApiError,
   dailySpendCapReached,
@@ -42,7 +39,6 @@ export interface PipelineNeeds {
   readonly turns: Turns
   readonly meters: Meters
   readonly now: () => number
-  /** Public address of the API, for links in answers. */
   readonly publicUrl: string | undefined
   /** Runs a read; the fiber is interrupted when the signal fires. */
   readonly run: <A, E>(
@@ -51,7 +47,6 @@ export interface PipelineNeeds {
   ) => Promise<Exit.Exit<A, E>>
   /** Receives every answered call of a known key, before the answer is sent. Must be cheap and never throw. */
   readonly onAnswer: (request: NotedRequest) => void
-  /** Reports a fault to the operator. */
   readonly report: (message: string, about: Readonly<Record<string, unknown>>, cause: Cause.Cause<unknown>) => void
 }
 
@@ -63,7 +58,6 @@ export const callerLeft: ApiError = { ...internal, status: 499 }
 
 interface Outcome {
   readonly answer: Answer
-  /** The calling key, if it is known. */
   readonly key: ApiKeyView | undefined
 }
 
@@ -74,7 +68,6 @@ interface Admitted {
   readonly turn: Turn
 }
 
-/** The ledger decides in `serve/ledger/rules/admission.ts`. */
 const refusals: Readonly<Record<Refusal, ApiError>> = {
   insufficient_balance: insufficientBalance,
   daily_spend_cap_reached: dailySpendCapReached,
@@ -111,13 +104,12 @@ export const makePipeline = (needs: PipelineNeeds) => {
     return internal
   }
 
-  /** Checks that the key's scopes allow the call, then validates the call. */
   const authorise = (call: Call, key: ApiKeyView): ValidRequest | ApiError => {
     const { scope } = call.route.endpoint
     return key.scopes.has(scope) ? validate(call, live.current().model) : notScoped(scope)
   }
 
-  /** Waits until the quotas of the key and its account have room. A large call also waits for a step of the event loop. */
+  /** Waits for room in the quotas of the key and its account. A large call also waits for a step of the event loop. */
   const waitForTurn = (call: Call, key: ApiKeyView, request: ValidRequest): Entered | Promise<Entered> => {
     const expected = call.route.expectedBytes(request, live.current().model)
     const entered = call.shared ?? turns.enter(key, expected, call.signal)
@@ -139,10 +131,7 @@ export const makePipeline = (needs: PipelineNeeds) => {
     }
   }
 
-  /**
-   * Authenticates, validates, waits for a turn and holds the credits. Starts again if the key was edited, revoked or
-   * expired in the meantime.
-   */
+  /** Starts again if the key was edited, revoked or expired in the meantime. */
   const admit = async (
     call: Call,
     token: string,

@@ -13,7 +13,6 @@ import {
 import { Effect, type FileSystem, type Path } from "effect"
 import { type LoadedDataSets, loaders } from "./data-sets.ts"
 
-/** Where the rows of a data set come from. */
 export interface Provenance {
   /** The generation that changed the data set last. Undefined if the data set is not loaded. */
   readonly generation: string | undefined
@@ -23,7 +22,7 @@ export interface Provenance {
 export type Provenances = Readonly<Record<Endpoint["tag"], Provenance>>
 
 /** `entries` is keyed by pipeline. Replayed recordings count as live. */
-export const provenancesOf = (entries: Readonly<Record<string, DataSetEntry>>) =>
+export const toProvenances = (entries: Readonly<Record<string, DataSetEntry>>) =>
   Object.fromEntries(
     dataSets.map(({ pipeline, tag }): [string, Provenance] => {
       const entry = entries[pipeline]
@@ -44,7 +43,6 @@ export interface ReadModel {
   readonly commodities: CommodityModel
   readonly foods: LoadedDataSets["branded-foods"] | undefined
   readonly storefronts: Storefronts | undefined
-  /** Which data sets are loaded. */
   readonly dataSets: Readonly<Record<string, boolean>>
   readonly provenances: Provenances
 }
@@ -68,7 +66,7 @@ export const makeReadModel = (
           dataSets: Object.fromEntries(
             Object.keys(byPipeline).map((name) => [name.replaceAll("-", "_"), name in loaded])
           ),
-          provenances: provenancesOf(entries)
+          provenances: toProvenances(entries)
         })
       )
   }

@@ -1,9 +1,4 @@
-/**
- * A route: an endpoint and its read. A read receives a request that is authenticated, authorised and valid and whose
- * credits are held, and returns the JSON text of its body. The request pipeline does everything else.
- *
- * `validate` checks a call: its parameters, its cursor and the names in it.
- */
+/** A route: an endpoint and its read, which the pipeline calls for a valid request once its credits are held. */
 import {
   type ApiError,
   type Endpoint,
@@ -29,7 +24,6 @@ export interface Request<V> {
   readonly id: string
   /** Where the previous page ended; undefined for the first page. */
   readonly after: CursorPosition | undefined
-  /** The cursor of a page that ends at this position. */
   readonly cursorAt: (position: CursorPosition) => string
   /** Whether the call came to the host named by `LARDER_DATA_HOST`. */
   readonly onDataHost: boolean
@@ -65,12 +59,10 @@ const maxPage = 200
 const estimatePage = ({ values: { limit } }: ValidRequest) =>
   bytesPerRecord * (typeof limit === "number" ? Math.min(limit, maxPage) : 1)
 
-/** Makes a route; the endpoint's parameters give the types of its functions. */
 export const route = <P extends Parameters>(
   endpoint: Endpoint<P>,
   functions: {
     readonly unknownNames?: (values: Values<P>, model: ReadModel) => Invalid | undefined
-    /** By default the size of a page of the largest records. */
     readonly expectedBytes?: (request: Request<Values<P>>, model: ReadModel) => number
     readonly read: (request: Request<Values<P>>, generation: Generation<ReadModel>) => Effect.Effect<string, unknown>
   }
@@ -85,13 +77,11 @@ export const route = <P extends Parameters>(
   read: (request, generation) => functions.read(request as Request<Values<P>>, generation)
 })
 
-/** The body of a page of finished JSON records. */
 export const page = (records: ReadonlyArray<string>, next: string | null) =>
   `{"data":[${records.join(",")}],"next_cursor":${JSON.stringify(next)}}`
 
 export interface RoutedRequest {
   readonly route: Route
-  /** The id in the path, decoded; empty if the path has none. */
   readonly id: string
   readonly query: URLSearchParams
   readonly onDataHost: boolean

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Provenance, provenancesOf } from "./read-model.ts"
+import { type Provenance, toProvenances } from "./read-model.ts"
 import { describeSamples, sampleBanner, sampleLine } from "./sample-banner.ts"
 
 const sample: Provenance = { generation: "larder-000001", origin: "sample" }
-const nothingLoaded = provenancesOf({})
+const nothingLoaded = toProvenances({})
 const live: Provenance = { generation: "larder-000001", origin: "live" }
 
 describe("the notice about samples", () => {

@@ -1,7 +1,4 @@
-/**
- * The notice on pages while the live generation contains bundled samples, so that generated numbers never appear next to
- * a real name without it.
- */
+/** The notice on pages while the live generation contains bundled samples, most of whose numbers are generated. */
 import { dataSets } from "@larder/schemas"
 import { html } from "hono/html"
 import type { Provenances } from "./read-model.ts"
@@ -21,6 +18,5 @@ export const sampleBanner = (samples: string | undefined) =>
   samples !== undefined &&
   html`<aside class="samples" aria-label="Sample data"><p><strong>Sample data:</strong> ${samples}</p></aside>`
 
-/** The same as a paragraph of Markdown or plain text. */
 export const sampleLine = (samples: string | undefined): string =>
   samples === undefined ? "" : `> **Sample data:** ${samples}\n\n`

@@ -21,16 +21,14 @@ describe("amounts of money", () => {
     [50_000_00, true],
     [50_000_01, false],
     [Number.NaN, false]
-  ])("tells whether %d cents can be paid at once: %s", (cents, can) => assert.strictEqual(isValidPayment(cents), can))
+  ])("accepts %d cents as one payment: %s", (cents, isValid) => assert.strictEqual(isValidPayment(cents), isValid))
 
   it.each([
     [999, false],
     [1_000, true],
     [50_000_000, true],
     [50_000_001, false]
-  ])("tells whether a recharge may start below %d credits: %s", (credits, may) =>
-    assert.strictEqual(isValidTrigger(credits), may)
-  )
+  ])("accepts %d credits as a trigger: %s", (credits, isValid) => assert.strictEqual(isValidTrigger(credits), isValid))
 
   it("offers only amounts that can be paid", () => assert.isTrue(presets.every(isValidPayment)))
 })

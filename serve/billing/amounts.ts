@@ -1,6 +1,6 @@
 /** US cents in, credits out. 1,000 credits are 1.00 USD, so one cent is ten credits. */
 
-export const creditsPerCent = 10
+const creditsPerCent = 10
 export const centsToCredits = (cents: number): number => cents * creditsPerCent
 export const creditsToCents = (credits: number): number => credits / creditsPerCent
 
@@ -22,5 +22,4 @@ export const isValidPayment = (cents: number): boolean => isWholeBetween(cents, 
 export const isValidTrigger = (credits: number): boolean => isWholeBetween(credits, minTrigger, maxTrigger)
 
 const dollars = new Intl.NumberFormat("en-US", { style: "currency", currency: "USD" })
-/** Such as `$1,250.00`. */
 export const formatCents = (cents: number): string => dollars.format(cents / 100)

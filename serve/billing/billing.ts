@@ -1,18 +1,12 @@
 /**
- * Card payments, auto-recharge and receipts, as the console sees them. Callers know nothing of the card processor. A
- * failure reaches them as a sentence for the customer; its cause is in the log.
- *
- * A payment becomes `succeeded` only after its credits are in the ledger. A payment whose outcome is unknown is `open`;
- * billing reconciles it until the outcome is known.
+ * Card payments, auto-recharge and receipts, as the console sees them. Failures are sentences for the customer; causes
+ * are in the log. A payment becomes `succeeded` only after its credits are in the ledger, and is `open` until its
+ * outcome is known.
  */
 import { Context, type Effect, Schema } from "effect"
-import {
-  type Card,
-  type ForgedEvent,
-  type HeaderReader,
-  type RetrievedPayment,
-  RetrievedReversal
-} from "./processor.ts"
+import type { PaymentRow } from "./payment-rows.ts"
+import { type Card, type ForgedEvent, type HeaderReader, RetrievedReversal } from "./processor.ts"
+import type { RechargeRow } from "./recharge-rows.ts"
 
 export type ShownCard = Pick<Card, "brand" | "last4">
 
@@ -25,29 +19,18 @@ export interface SavedCard extends Omit<Card, "id"> {
 export const Reversal = Schema.Struct({ ...RetrievedReversal.fields, changed_at: Schema.String })
 export type Reversal = typeof Reversal.Type
 
-export interface Payment {
-  /** `pay_…`. The ledger entry with the credits has it as `request_id`. */
-  readonly id: string
-  readonly kind: "top_up" | "auto_recharge"
-  /** US cents. */
-  readonly cents: number
+type ShownColumns = "id" | "kind" | "cents" | "state" | "problem" | "created_at" | "settled_at"
+
+export interface Payment extends Pick<PaymentRow, ShownColumns> {
   /** The credits for these cents. They are in the ledger once the payment has succeeded. */
   readonly credits: number
-  /** `open`: undecided or not yet known. `expired`: the payment was not made and can no longer be made. */
-  readonly state: RetrievedPayment["state"]
-  /** Why the payment failed or expired, for the customer; null in the other states. */
-  readonly problem: string | null
   readonly card: ShownCard | null
-  readonly created_at: string
-  /** When the outcome became known; null while the payment is open. */
-  readonly settled_at: string | null
   /** The processor moves no real money. */
   readonly is_simulated: boolean
   /** Oldest first. */
   readonly reversals: ReadonlyArray<Reversal>
 }
 
-/** Exists only for a payment that has succeeded. */
 export interface Receipt {
   readonly account: { readonly id: string; readonly name: string }
   /** Address of the person who paid; null for a recharge and for a payment without a known person. */
@@ -55,29 +38,21 @@ export interface Receipt {
   readonly payment: Payment
 }
 
-export interface RechargeChoice {
-  readonly is_on: boolean
-  /** The amount of each recharge, in US cents. */
-  readonly cents: number
-  /** A balance strictly below this starts a recharge. */
-  readonly trigger_credits: number
-}
+export type RechargeChoice = Pick<RechargeRow, "is_on" | "cents" | "trigger_credits">
 
 export interface BillingSettings {
   readonly card: SavedCard | null
-  /** The processor moves no real money. */
   readonly is_simulated: boolean
   readonly recharge: RechargeChoice & {
     /** A person has saved these amounts; otherwise they are proposed. */
     readonly was_chosen: boolean
     /** Why billing switched auto-recharge off; null otherwise, and once a person switches it on or leaves it off. */
     readonly off_reason: string | null
-    /** A recharge is under way. */
     readonly running: boolean
   }
 }
 
-/** The processor's events since the start. The processor sends `failed` events again, but not `refused` (forged) ones. */
+/** The processor's events since the start. It sends `failed` ones again; `refused` ones have a wrong signature. */
 export type EventCounts = Readonly<Record<"taken" | "refused" | "failed", number>>
 
 export interface TopUp {
@@ -88,7 +63,7 @@ export interface TopUp {
   readonly cents: number
   /** Mark of the saved card to charge; null if the customer enters a card on the processor's page. */
   readonly card: string | null
-  /** A random text, new each time the form is shown. A form sent twice is one payment: a second click charges nothing. */
+  /** A random text, new each time the form is shown. A form sent twice is one payment: a second click is free. */
   readonly submission: string
   /** Absolute address that the customer returns to after paying; the page there calls `payment`. */
   readonly success_url: (payment_id: string) => string
@@ -157,8 +132,8 @@ export class Billing extends Context.Service<
     /** Also switches auto-recharge off. Succeeds if there is no card to remove. */
     readonly removeCard: (account_id: string) => Effect.Effect<BillingSettings, BillingUnavailable>
     /**
-     * Handles an event of the processor, given its raw body. Returns once the payments that it names are reconciled. The
-     * route answers `BillingUnavailable` with 503, so that the event is sent again, and `ForgedEvent` with 400.
+     * Handles an event of the processor, given its raw body. Returns once the payments that it names are reconciled.
+     * The route answers `BillingUnavailable` with 503, so that the event is sent again, and `ForgedEvent` with 400.
      */
     readonly webhook: (body: string, header: HeaderReader) => Effect.Effect<void, ForgedEvent | BillingUnavailable>
     readonly events: () => EventCounts

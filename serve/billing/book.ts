@@ -1,8 +1,8 @@
 /**
  * Books a payment's state at the processor: adds the credits of a captured payment, and deducts those of a refund or
- * dispute. No other code turns money into credits. It may receive the same state any number of times, in any order, from
- * several servers at once, and may be killed between any two steps: each booking carries the id of its payment, refund or
- * dispute, and the ledger books each id once. The console's tables follow the ledger, never the reverse.
+ * dispute. No other code turns money into credits. It may receive the same state any number of times, in any order,
+ * from several servers at once, and may be killed between any two steps: each booking carries the id of its payment,
+ * refund or dispute, and the ledger books each id once. The console's tables follow the ledger, never the reverse.
  */
 import { Clock, Effect, Option, Stream } from "effect"
 import type { Administration, Entry } from "../ledger/index.ts"
@@ -40,7 +40,6 @@ const bookings = {
 const nameCard = ({ card_brand: brand, card_last4: last4 }: PaymentRow) =>
   brand === null || last4 === null ? "" : ` with ${formatCard({ brand, last4 })}`
 
-/** `22 Nov 2026, 15:47` */
 const minuteFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" })
 
 export const makeBook = (needs: BillingNeeds) => {
@@ -51,8 +50,8 @@ export const makeBook = (needs: BillingNeeds) => {
     const note = `${formatCents(cents)} by card${card === null ? "" : `, ${formatCard(card)}`}`
     yield* administration.book({ account_id, type: kind, credits: centsToCredits(cents), reference: id, note })
     const now = yield* nowText
-    const booked = yield* database.transaction((db) =>
-      Effect.gen(function* () {
+    const booked = yield* database.transaction(
+      Effect.fnUntraced(function* (db) {
         // lock the payment first, as everywhere else: two servers that lock in different orders would deadlock
         const isNew = yield* markSucceeded(db, id, card, now)
         yield* endRecharge(db, account_id, id)
@@ -71,8 +70,8 @@ export const makeBook = (needs: BillingNeeds) => {
     const { account_id, cents, id } = payment
     const now = yield* nowText
     const reason = `A recharge of ${formatCents(cents)}${nameCard(payment)} failed on ${minuteFormat.format(new Date(now))} UTC. ${outcome.problem}`
-    yield* database.transaction((db) =>
-      Effect.gen(function* () {
+    yield* database.transaction(
+      Effect.fnUntraced(function* (db) {
         yield* markUnpaid(db, id, outcome, now)
         // the failure of a replaced card says nothing about the new card
         const saved = (yield* findCustomer(db, processor.name, account_id))?.card ?? payment.card
@@ -115,8 +114,8 @@ export const makeBook = (needs: BillingNeeds) => {
     const reversed = { ...retrieved, cents: isRecorded ? retrieved.cents : yield* deduct(payment, retrieved) }
     if (reversed.state === "returned") yield* returnCredits(payment, reversed)
     const now = yield* nowText
-    yield* database.transaction((db) =>
-      Effect.gen(function* () {
+    yield* database.transaction(
+      Effect.fnUntraced(function* (db) {
         const isNew = yield* saveReversal(db, payment, reversed, now)
         // the cardholder claims that the charge was made without consent: do not charge again
         if (isNew && reversed.kind === "dispute" && reversed.state === "taken") {

@@ -1,9 +1,8 @@
 /**
  * In-doubt payments: the answer was lost, the server was killed, the customer is still on the processor's page, or an
- * event never arrived. Billing retrieves such a payment before it charges again, always under the same id.
- *
- * Open payments are reconciled each minute, older ones less often. Settled payments that can still be refunded or
- * disputed are reconciled in turn, some each hour. Requests to forget a card are retried like open payments.
+ * event never arrived. Billing retrieves such a payment before it charges again, always under the same id. Open
+ * payments are reconciled each minute, older ones less often; settled ones that can still change in turn, some each
+ * hour.
  */
 import { Clock, Duration, Effect } from "effect"
 import type { BillingNeeds } from "./book.ts"
@@ -27,7 +26,7 @@ export const makeResolve = (
   { administration, database, mark, processor }: BillingNeeds,
   { charge, reconcile }: Reconcile
 ) => {
-  /** Whether it is the running recharge, with auto-recharge on, balance below the trigger, same card and same amount. */
+  /** Whether it is still the running recharge, with auto-recharge on, a low balance, the same card and amount. */
   const isStillDue = Effect.fnUntraced(function* ({ account_id, card, cents, id }: PaymentRow) {
     const recharge = yield* findRecharge(database, account_id)
     if (recharge?.running !== id || !recharge.is_on || recharge.cents !== cents) return false
@@ -45,8 +44,8 @@ export const makeResolve = (
     // billing never repeats a person's payment on its own
     if (kind === "auto_recharge" && isRecent && (yield* isStillDue(payment))) return yield* charge(payment)
     const before = new Date(now - maxRequestMs).toISOString()
-    yield* database.transaction((db) =>
-      Effect.gen(function* () {
+    yield* database.transaction(
+      Effect.fnUntraced(function* (db) {
         if (!(yield* expireOpen(db, id, before, notReceived, new Date(now).toISOString()))) return
         yield* endRecharge(db, account_id, id)
       })
@@ -72,16 +71,12 @@ const undecidedMs = Duration.toMillis("365 days")
 /** Within this period it becomes known that an abandoned payment was paid. */
 const lateMs = Duration.toMillis("3 days")
 
-/** Work that is repeated until it is done. */
 interface Pending {
   readonly id: string
   readonly created_at: string
 }
 
-/**
- * Works through the items in order, and logs each failure with `idName`. Returns the tried items: the first ones if it
- * stopped early.
- */
+/** Tries the items in order and logs failures. Returns the tried items: the first ones if it stopped early. */
 const tryEach = <P extends Pending, A, E extends Error>(
   items: ReadonlyArray<P>,
   work: (item: P) => Effect.Effect<A, E>,
@@ -110,7 +105,6 @@ const tryPayments = <A, E extends Error>(
   work: (payment: PaymentRow) => Effect.Effect<A, E>
 ) => tryEach(payments, work, "a payment could not be reconciled and is retried later", "payment_id")
 
-/** Remembers when each item was last tried. */
 const makeRetries = () => {
   const triedAt = new Map<string, number>()
   return {

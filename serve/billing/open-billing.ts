@@ -1,4 +1,4 @@
-/** `Billing` over a card processor. Background work ends with the scope; the next server finishes what a killed one began. */
+/** `Billing` over a card processor. Background work ends with the scope; the next server finishes what is left. */
 import { Effect, Struct } from "effect"
 import { Administration } from "../ledger/index.ts"
 import { ConsoleDatabase } from "../persistence/index.ts"
@@ -24,7 +24,6 @@ import { makeReconcile } from "./reconcile.ts"
 import { findCustomer, forgetNow, removeCard, toSavedCard } from "./saved-card.ts"
 import { checkAmount, makeTopUp } from "./top-up.ts"
 
-/** Proposed until a person has chosen. */
 const proposedChoice: RechargeChoice = { is_on: false, cents: 100_00, trigger_credits: 10_000 }
 
 const unavailableText =
@@ -52,7 +51,6 @@ const checkTrigger = (credits: number) =>
         problem: `The balance that starts a recharge must be from ${formatCents(creditsToCents(minTrigger))} to ${formatCents(creditsToCents(maxTrigger))}.`
       })
 
-/** The saved card and the settings of auto-recharge. */
 const makeSettings = (needs: BillingNeeds) => {
   const { database, processor } = needs
   const settings = Effect.fnUntraced(function* (account_id: string) {
@@ -74,8 +72,8 @@ const makeSettings = (needs: BillingNeeds) => {
       yield* checkAmount(choice.cents)
       yield* checkTrigger(choice.trigger_credits)
       const now = yield* nowText
-      yield* database.transaction((db) =>
-        Effect.gen(function* () {
+      yield* database.transaction(
+        Effect.fnUntraced(function* (db) {
           const card = toSavedCard(yield* findCustomer(db, processor.name, account_id))
           if (choice.is_on && card === null) return yield* new NoSavedCard()
           yield* saveRecharge(db, account_id, choice, now)

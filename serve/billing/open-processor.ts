@@ -1,22 +1,11 @@
-/**
- * Chooses the card processor: Stripe if its key is set, otherwise the built-in simulator, which adds credits without
- * taking money. If customers have already paid through Stripe, a missing key is an error.
- */
+/** Chooses the card processor: Stripe if its key is set, otherwise the simulator, which takes no money. */
 import { Config, Context, Effect, Layer, Schema } from "effect"
 import { ConsoleDatabase } from "../persistence/index.ts"
-import type { CardProcessor } from "./processor.ts"
 import { Simulator } from "./simulator/simulator.ts"
 import { stripeSettings } from "./stripe/settings.ts"
 
 /** What a payment moves: nothing, only Stripe's test money, or real money. */
 type Mode = "simulated" | "test" | "live"
-
-interface Payments {
-  readonly mode: Mode
-  readonly processor: CardProcessor
-  /** Undefined if Stripe is the processor. */
-  readonly simulator: Simulator["Service"] | undefined
-}
 
 class StripeKeyMissing extends Schema.TaggedError<StripeKeyMissing>()("StripeKeyMissing", {}) {
   override get message() {
@@ -55,10 +44,10 @@ export const openPayments = Effect.fn("Payments.open")(function* (consoleUrl: ()
     // a fifth of the code that the server loads, and unused by operators who do not sell
     const { makeStripeProcessor } = yield* Effect.promise(() => import("./stripe/stripe-processor.ts"))
     if (stripe.webhookSecret === undefined) yield* Effect.logWarning(noWebhookSecret)
-    const mode = stripe.isTest ? "test" : "live"
-    return { mode, processor: makeStripeProcessor(stripe), simulator: undefined } satisfies Payments
+    const mode: Mode = stripe.isTest ? "test" : "live"
+    return { mode, processor: makeStripeProcessor(stripe), simulator: undefined }
   }
   if (!(yield* simulateSetting) && (yield* hasStripePayments)) return yield* new StripeKeyMissing()
   const simulator = Context.get(yield* Layer.build(Simulator.layer(consoleUrl)), Simulator)
-  return { mode: "simulated", processor: simulator.processor, simulator } satisfies Payments
+  return { mode: "simulated" as Mode, processor: simulator.processor, simulator }
 })

@@ -1,5 +1,5 @@
 /** Payments as the customer sees them: one, all of an account page by page, and the receipt. */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import type { Statements } from "../persistence/index.ts"
 import { centsToCredits } from "./amounts.ts"
 import { type Payment, UnknownPayment } from "./billing.ts"
@@ -10,7 +10,6 @@ import type { Reconcile } from "./reconcile.ts"
 /** Sorts after every timestamp. */
 const endOfTime = "9999"
 
-/** Newest first, starting after `last`. */
 const listPayments = (db: Statements, account_id: string, last: PaymentRow | undefined, limit: number) =>
   db.all(
     PaymentRow,
@@ -25,26 +24,20 @@ const listPayments = (db: Statements, account_id: string, last: PaymentRow | und
 /** Whether the processor of this name moves no real money. */
 export const isSimulated = (processor: string): boolean => processor === "simulator"
 
-/** Payments as the customer sees them. */
 const toShown = (db: Statements, payments: ReadonlyArray<PaymentRow>) =>
   Effect.map(findReversals(db, payments), (reversals) =>
-    payments.map(
-      ({ card_brand, card_last4, cents, created_at, id, kind, problem, processor, settled_at, state }): Payment => ({
-        id,
-        kind,
-        cents,
-        credits: centsToCredits(cents),
-        state,
-        problem,
-        card: card_brand === null || card_last4 === null ? null : { brand: card_brand, last4: card_last4 },
-        created_at,
-        settled_at,
-        is_simulated: isSimulated(processor),
+    payments.map((payment): Payment => {
+      const { card_brand: brand, card_last4: last4 } = payment
+      return {
+        ...Struct.pick(payment, ["id", "kind", "cents", "state", "problem", "created_at", "settled_at"]),
+        credits: centsToCredits(payment.cents),
+        card: brand === null || last4 === null ? null : { brand, last4 },
+        is_simulated: isSimulated(payment.processor),
         reversals: reversals
-          .filter((reversal) => reversal.payment_id === id)
+          .filter((reversal) => reversal.payment_id === payment.id)
           .map(({ payment_id: _, ...reversal }) => reversal)
-      })
-    )
+      }
+    })
   )
 
 /** Address of the person who paid, even after that person was removed. */

@@ -1,7 +1,4 @@
-/**
- * Handles the processor's events: the processor verifies an event (Stripe in `stripe/webhook.ts`), its payments are
- * reconciled, and the outcome is counted. The route is in `serve/console/app.ts`.
- */
+/** Reconciles what events name. The route is in `serve/console/app.ts`, Stripe's part in `stripe/webhook.ts`. */
 import { Clock, Duration, Effect } from "effect"
 import type { EventCounts } from "./billing.ts"
 import type { BillingNeeds } from "./book.ts"

@@ -1,20 +1,15 @@
 /**
  * The interface to a card processor, which Stripe and the simulator implement. The processor is the authority on the
  * state of a payment: Larder retrieves the payment and books its state, in whatever order reports arrive. An event only
- * triggers a retrieval; it is never taken as fact.
- *
- * Larder assigns `payment_id` (`pay_…`) and records it before the first request. Every request carries it, so a repeated
- * request is one payment.
+ * triggers a retrieval; it is never taken as fact. Larder assigns `payment_id` (`pay_…`) and records it before the
+ * first request. Every request carries it, so a repeated request is one payment.
  */
 import { type Effect, Schema } from "effect"
 
 export const Card = Schema.Struct({
-  /** The processor's id of the card. */
   id: Schema.String,
-  /** Such as `visa`. */
   brand: Schema.String,
   last4: Schema.String,
-  /** `MM/YYYY` */
   expires: Schema.String
 })
 export type Card = typeof Card.Type
@@ -32,7 +27,6 @@ export class ProcessorUnavailable extends Schema.TaggedError<ProcessorUnavailabl
 
 /** The processor created nothing, and a repeated request would get the same answer. Its own message is in the log. */
 export class PaymentRefused extends Schema.TaggedError<PaymentRefused>()("PaymentRefused", {
-  /** For the customer. */
   problem: Schema.String
 }) {
   override get message() {
@@ -100,11 +94,8 @@ export interface PaymentQuery extends PaymentRequest {
   readonly card: string | null
 }
 
-/** A payment that an event names: Larder's id, and the processor's id if the event contains it. */
-export interface EventPayment {
-  readonly payment_id: string
-  readonly reference: string | null
-}
+/** A payment that an event names. `reference` is null if the event does not contain it. */
+export type EventPayment = Pick<PaymentQuery, "payment_id" | "reference">
 
 export interface CheckoutRequest extends PaymentRequest {
   readonly email: string
@@ -132,7 +123,6 @@ export interface CardProcessor {
   >
   /** Charges a saved card off-session. A card that is declined or requires authentication is an answer (`failed`). */
   readonly charge: (request: ChargeRequest) => ProcessorAnswer<RetrievedPayment>
-  /** Retrieves the payment; undefined if the processor does not know it. */
   readonly retrieve: (query: PaymentQuery) => ProcessorAnswer<RetrievedPayment | undefined>
   /** Closes the payment page that the customer left, so that it can no longer be paid. Does not undo a payment. */
   readonly closePage: (query: PaymentQuery) => ProcessorAnswer<RetrievedPayment | undefined>

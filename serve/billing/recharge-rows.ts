@@ -7,7 +7,9 @@ import { firstRow } from "./payment-rows.ts"
 const RechargeRow = Schema.Struct({
   account_id: Schema.String,
   is_on: Schema.Boolean,
+  /** The amount of each recharge, in US cents. */
   cents: Schema.Int,
+  /** A balance strictly below this starts a recharge. */
   trigger_credits: Schema.Int,
   off_reason: Schema.NullOr(Schema.String),
   running: Schema.NullOr(Schema.String)
@@ -46,10 +48,7 @@ export const saveRecharge = (db: Statements, account_id: string, choice: Recharg
     [account_id, choice.is_on, choice.cents, choice.trigger_credits, now]
   )
 
-/**
- * Allows one running recharge per account, across all servers. Undefined if auto-recharge is off or a recharge is
- * running.
- */
+/** Undefined if auto-recharge is off or a recharge is running: each account has one at a time, across all servers. */
 export const claimRecharge = (db: Statements, account_id: string, payment_id: string) =>
   db
     .all(

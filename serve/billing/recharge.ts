@@ -1,8 +1,7 @@
 /**
  * Auto-recharge. Charged calls mark their account, and marked accounts are evaluated four times a second; all accounts
- * with auto-recharge are evaluated at the start and once a day. A payment or a refund alone never starts a recharge.
- *
- * A balance strictly below the trigger starts a payment. The payment and the claim that it is the account's only running
+ * with auto-recharge are evaluated at the start and once a day. A payment or a refund alone never starts a recharge. A
+ * balance strictly below the trigger starts a payment. The payment and the claim that it is the account's only running
  * recharge are committed in one transaction before the card is charged. An account that is marked while its recharge is
  * running is evaluated again afterwards.
  */
@@ -29,7 +28,6 @@ const maxConcurrentCharges = 8
 /** The other marked accounts follow in the next rounds. */
 const maxAccountsPerRound = 1_000
 
-/** Runs until the scope ends. */
 export const startRecharges = Effect.fnUntraced(function* (
   needs: BillingNeeds,
   marked: Set<string>,
@@ -43,12 +41,11 @@ export const startRecharges = Effect.fnUntraced(function* (
   const isBelow = (account_id: string, trigger_credits: number) =>
     Effect.map(administration.account({ account_id }), ({ balance_credits }) => balance_credits < trigger_credits)
 
-  /** Writes the claim and the payment in one transaction. */
   const claim = Effect.fnUntraced(function* (account_id: string) {
     const id = `pay_${randomText(20)}` // 119 random bits
     const now = yield* nowText
-    return yield* database.transaction((db) =>
-      Effect.gen(function* () {
+    return yield* database.transaction(
+      Effect.fnUntraced(function* (db) {
         const customer = yield* findCustomer(db, processor.name, account_id)
         if (customer === undefined || customer.card === null) {
           yield* switchOff(db, account_id, "There is no longer a saved card.", now)
@@ -66,9 +63,9 @@ export const startRecharges = Effect.fnUntraced(function* (
   })
 
   const undoClaim = ({ account_id, id }: PaymentRow) =>
-    database.transaction((db) =>
-      Effect.gen(function* () {
-        if ((yield* deleteUnrequested(db, id)) > 0) yield* endRecharge(db, account_id, id)
+    database.transaction(
+      Effect.fnUntraced(function* (db) {
+        if (yield* deleteUnrequested(db, id)) yield* endRecharge(db, account_id, id)
       })
     )
 

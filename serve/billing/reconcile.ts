@@ -1,7 +1,4 @@
-/**
- * Reconciles a payment: retrieves its state from the card processor and books it. A charge, an event, a customer who
- * returns and the checks of `in-doubt.ts` all end here.
- */
+/** Retrieves a payment and books it: after a charge or event, when a customer returns, or when it is in doubt. */
 import { Effect } from "effect"
 import { type BillingNeeds, makeBook, nowText } from "./book.ts"
 import { markRequested, type PaymentRow, toQuery } from "./payment-rows.ts"
@@ -14,7 +11,7 @@ export const makeReconcile = (needs: BillingNeeds) => {
   const bookRetrieved = (payment: PaymentRow, retrieved: RetrievedPayment | undefined) =>
     retrieved === undefined ? Effect.succeed(false) : Effect.as(book(payment, retrieved), true)
 
-  /** Returns the same. `reference` is the processor's id from an event, in case the answer that contained it was lost. */
+  /** Returns the same. `reference` is the processor's id from an event, in case the answer with it was lost. */
   const reconcile = Effect.fn("Billing.reconcile")(function* (payment: PaymentRow, reference: string | null = null) {
     const query = { ...toQuery(payment), reference: payment.reference ?? reference }
     return yield* bookRetrieved(payment, yield* processor.retrieve(query))
@@ -38,7 +35,6 @@ export const makeReconcile = (needs: BillingNeeds) => {
         )
       yield* bookRetrieved(payment, charged)
     }),
-    /** For a customer who has left the payment page. */
     leave: Effect.fn("Billing.leave")(function* (payment: PaymentRow) {
       if (payment.card !== null) return yield* reconcile(payment)
       return yield* bookRetrieved(payment, yield* processor.closePage(toQuery(payment)))

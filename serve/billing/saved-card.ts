@@ -17,10 +17,8 @@ const brandNames: Readonly<Record<string, string>> = {
   visa: "Visa"
 }
 
-/** `Visa ending in 4242`, on pages and in the ledger. */
 export const formatCard = ({ brand, last4 }: ShownCard): string => `${brandNames[brand] ?? brand} ending in ${last4}`
 
-/** Shown wherever a person enters a card. */
 export const whyCardsAreSaved =
   "The card is saved for your next payment. Larder charges it automatically only while auto-recharge is on."
 

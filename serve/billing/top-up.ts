@@ -1,7 +1,4 @@
-/**
- * A payment by a person: on the processor's page with a new card, which is then saved, or directly with the saved card.
- * The payment is recorded as `open` before it is requested from the processor.
- */
+/** A payment by a person, with a new card on the processor's page or with the saved card. It is recorded first. */
 import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import { formatCents, isValidPayment, maxPayment, minPayment } from "./amounts.ts"

@@ -1,5 +1,5 @@
 /** `larder-serve accounts create|list|credit` */
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type AccountSummary, Administration, Line, usdOf } from "../ledger/index.ts"
 import {
@@ -7,8 +7,9 @@ import {
   amountFlag,
   creditsExpiryFlag,
   formatTable,
-  jsonFlag,
+  jsonOutputFlag,
   nameFlag,
+  orNull,
   print,
   withLedger
 } from "./flags.ts"
@@ -21,7 +22,7 @@ const describeBalance = ({ balance_credits, expiring }: AccountSummary) => {
 
 const create = Command.make(
   "create",
-  { name: nameFlag.pipe(Flag.withDescription("Name of the account, for people")), json: jsonFlag },
+  { name: nameFlag.pipe(Flag.withDescription("Name of the account, for people")), json: jsonOutputFlag },
   Effect.fn(function* ({ json, name }) {
     const account = yield* Administration.use((ledger) => ledger.createAccount({ name }))
     yield* print(json, account, [
@@ -33,7 +34,7 @@ const create = Command.make(
 
 const list = Command.make(
   "list",
-  { json: jsonFlag },
+  { json: jsonOutputFlag },
   Effect.fn(function* ({ json }) {
     const accounts = yield* Administration.use((ledger) => ledger.listAccounts({}))
     const rows = accounts.map((account) => [account.id, account.name, describeBalance(account), account.created_at])
@@ -53,13 +54,11 @@ const credit = Command.make(
       Flag.withDescription("Reason, as the ledger will show it"),
       Flag.withSchema(Line)
     ),
-    expires_at: creditsExpiryFlag.pipe(Flag.optional),
-    json: jsonFlag
+    expires_at: orNull(creditsExpiryFlag),
+    json: jsonOutputFlag
   },
-  Effect.fn(function* ({ expires_at, json, ...credit }) {
-    const account = yield* Administration.use((ledger) =>
-      ledger.creditAccount({ ...credit, expires_at: Option.getOrNull(expires_at) })
-    )
+  Effect.fn(function* ({ json, ...credit }) {
+    const account = yield* Administration.use((ledger) => ledger.creditAccount(credit))
     yield* print(json, account, [`Account ${account.id} (${account.name}) now has ${describeBalance(account)}.`])
   }, withLedger)
 ).pipe(Command.withDescription("Add credits to an account, as an adjustment"))

@@ -7,7 +7,7 @@ import { creditsOf, Line, momentTyped, Scopes } from "../ledger/index.ts"
 import { homeSetting } from "../settings.ts"
 import { layerAdministration } from "./control/reach.ts"
 
-export const jsonFlag = Flag.Boolean("json").pipe(
+export const jsonOutputFlag = Flag.Boolean("json").pipe(
   Flag.withDescription("Print JSON on stdout, for machines"),
   Flag.withDefault(false)
 )
@@ -37,7 +37,7 @@ interface Parsing<A> {
   readonly parse: (text: string) => A | undefined
   readonly expected: string
 }
-const parsedFlag = <A>(flag: string, description: string, { expected, metavar, parse }: Parsing<A>) =>
+export const parsedFlag = <A>(flag: string, description: string, { expected, metavar, parse }: Parsing<A>) =>
   Flag.String(flag).pipe(
     Flag.withMetavar(metavar),
     Flag.withDescription(description),
@@ -46,6 +46,8 @@ const parsedFlag = <A>(flag: string, description: string, { expected, metavar, p
       () => expected
     )
   )
+/** A flag that may be missing, which gives null. */
+export const orNull = <A>(flag: Flag.Flag<A>) => flag.pipe(Flag.optional, Flag.map(Option.getOrNull))
 /** For an edit: this word gives null, which removes the value. */
 const orNone = <A>({ expected, metavar, parse }: Parsing<A>, word: string): Parsing<A | null> => ({
   metavar,
@@ -66,7 +68,7 @@ export const budgetFlag = parsedFlag(
 const shorterBudget = (flag: string, period: string) => {
   const about = `US dollars that the key may spend ${period}`
   return {
-    forNewKey: parsedFlag(flag, `${about}, in addition to its monthly budget`, usd),
+    forNewKey: orNull(parsedFlag(flag, `${about}, in addition to its monthly budget`, usd)),
     forEdit: parsedFlag(flag, `${about}; "none" removes this budget`, orNone(usd, "none"))
   }
 }
@@ -86,7 +88,7 @@ const moment: Parsing<string> = {
 }
 const expiryFlag = <A>(description: string, parsing: Parsing<A>) => parsedFlag("expires-at", description, parsing)
 export const keyExpiry = {
-  forNewKey: expiryFlag(`When the key expires: ${moment.expected}; it is refused from then on`, moment),
+  forNewKey: orNull(expiryFlag(`When the key expires: ${moment.expected}; it is refused from then on`, moment)),
   forEdit: expiryFlag(`When the key expires: ${moment.expected}; "never" removes the expiry`, orNone(moment, "never"))
 }
 export const creditsExpiryFlag = expiryFlag(
@@ -98,11 +100,9 @@ export const creditsExpiryFlag = expiryFlag(
 export const withLedger = <A, E, R>(command: Effect.Effect<A, E, R>) =>
   Effect.flatMap(homeSetting, (home) => Effect.provide(command, layerAdministration(home)))
 
-/** One JSON value for machines, or lines for people. */
 export const print = (asJson: boolean, value: unknown, lines: ReadonlyArray<string>) =>
   Console.log(asJson ? JSON.stringify(value) : lines.join("\n"))
 
-/** Columns as wide as their widest cell. */
 export const formatTable = (cells: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   const rows = cells.map((row) => row.map(visibleInLine))
   const widths: Array<number> = []

@@ -8,7 +8,7 @@ import {
   budgetFlag,
   dailyBudget,
   formatTable,
-  jsonFlag,
+  jsonOutputFlag,
   keyExpiry,
   keyFlag,
   nameFlag,
@@ -56,27 +56,20 @@ const create = Command.make(
     name: keyNameFlag,
     scopes: scopesFlag,
     budget_credits: budgetFlag,
-    daily_budget_credits: dailyBudget.forNewKey.pipe(Flag.optional),
-    weekly_budget_credits: weeklyBudget.forNewKey.pipe(Flag.optional),
-    expires_at: keyExpiry.forNewKey.pipe(Flag.optional),
-    json: jsonFlag
+    daily_budget_credits: dailyBudget.forNewKey,
+    weekly_budget_credits: weeklyBudget.forNewKey,
+    expires_at: keyExpiry.forNewKey,
+    json: jsonOutputFlag
   },
-  Effect.fn(function* ({ daily_budget_credits, expires_at, json, weekly_budget_credits, ...required }) {
-    const created = yield* Administration.use((ledger) =>
-      ledger.createKey({
-        ...required,
-        daily_budget_credits: Option.getOrNull(daily_budget_credits),
-        weekly_budget_credits: Option.getOrNull(weekly_budget_credits),
-        expires_at: Option.getOrNull(expires_at)
-      })
-    )
+  Effect.fn(function* ({ json, ...newKey }) {
+    const created = yield* Administration.use((ledger) => ledger.createKey(newKey))
     yield* print(json, created, [created.key, "", shownOnce("the key"), describeKey(created)])
   }, withLedger)
 ).pipe(Command.withDescription("Create a key and print it; it is shown only this once"))
 
 const list = Command.make(
   "list",
-  { account: accountFlag, json: jsonFlag },
+  { account: accountFlag, json: jsonOutputFlag },
   Effect.fn(function* ({ account, json }) {
     const keys = yield* Administration.use((ledger) => ledger.listKeys({ account_id: account }))
     const now = yield* Clock.currentTimeMillis
@@ -99,7 +92,7 @@ const edit = Command.make(
     daily_budget_credits: dailyBudget.forEdit.pipe(Flag.optional),
     weekly_budget_credits: weeklyBudget.forEdit.pipe(Flag.optional),
     expires_at: keyExpiry.forEdit.pipe(Flag.optional),
-    json: jsonFlag
+    json: jsonOutputFlag
   },
   Effect.fn(function* ({ json, key_id, ...changes }) {
     const { budget_credits, daily_budget_credits, expires_at, name, scopes, weekly_budget_credits } = changes
@@ -139,7 +132,7 @@ const rotate = Command.make(
       Flag.withDescription("Hours for which the former key is still accepted; 0 ends it immediately"),
       Flag.withSchema(OverlapHours)
     ),
-    json: jsonFlag
+    json: jsonOutputFlag
   },
   Effect.fn(function* ({ json, ...rotation }) {
     const rotated = yield* Administration.use((ledger) => ledger.rotateKey(rotation))
@@ -162,7 +155,7 @@ const rotate = Command.make(
 
 const revoke = Command.make(
   "revoke",
-  { key_id: keyFlag, json: jsonFlag },
+  { key_id: keyFlag, json: jsonOutputFlag },
   Effect.fn(function* ({ json, key_id }) {
     const revoked = yield* Administration.use((ledger) => ledger.revokeKey({ key_id }))
     yield* print(json, revoked, [

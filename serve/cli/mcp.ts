@@ -4,6 +4,7 @@ import { Config, Effect, Option, Redacted, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { tokenOf } from "../ledger/index.ts"
 import { apiUrlSetting } from "../settings.ts"
+import { parsedFlag } from "./flags.ts"
 
 class NoApiKey extends Schema.TaggedError<NoApiKey>()("NoApiKey", { problem: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 2
@@ -29,17 +30,14 @@ const apiKey = Effect.gen(function* () {
 const parseAddress = (text: string) => {
   const url = URL.parse(text)
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.search + url.hash === ""
-  return isPlain ? Option.some(url.href.replace(/\/*(\/mcp)?\/*$/, "")) : Option.none()
+  return isPlain ? url.href.replace(/\/*(\/mcp)?\/*$/, "") : undefined
 }
 
-const urlFlag = Flag.String("url").pipe(
-  Flag.withMetavar("ADDRESS"),
-  Flag.withDescription(
-    "Address of the API; by default LARDER_API_URL, or the address at which larder-serve start listens"
-  ),
-  Flag.filterMap(parseAddress, () => "an address such as http://127.0.0.1:8080"),
-  Flag.optional
-)
+const urlFlag = parsedFlag(
+  "url",
+  "Address of the API; by default LARDER_API_URL, or the address at which larder-serve start listens",
+  { metavar: "ADDRESS", parse: parseAddress, expected: "an address such as http://127.0.0.1:8080" }
+).pipe(Flag.optional)
 
 export const mcpCommand = Command.make(
   "mcp",

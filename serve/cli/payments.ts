@@ -1,9 +1,9 @@
 /** `larder-serve payments check` */
 import { Effect, Option, Runtime, Schema } from "effect"
 import { Command } from "effect/cli"
-import type { CheckResult } from "../billing/stripe/index.ts"
+import type { PaymentsCheck } from "../billing/stripe/index.ts"
 import { consoleUrlSetting, publicConsoleUrlSetting } from "../settings.ts"
-import { formatTable, jsonFlag, print } from "./flags.ts"
+import { formatTable, jsonOutputFlag, print } from "./flags.ts"
 
 class PaymentsIncomplete extends Schema.TaggedError<PaymentsIncomplete>()("PaymentsIncomplete", {
   state: Schema.Literals(["warning", "failed"]),
@@ -19,7 +19,7 @@ class PaymentsIncomplete extends Schema.TaggedError<PaymentsIncomplete>()("Payme
 /** Loaded by this command only: Stripe's library is large. */
 const loadStripe = Effect.promise(() => import("../billing/stripe/index.ts"))
 
-const failed = (check: string, text: string): ReadonlyArray<CheckResult> => [{ check, state: "failed", text }]
+const failed = (check: string, text: string): ReadonlyArray<PaymentsCheck> => [{ check, state: "failed", text }]
 const simulated =
   "LARDER_STRIPE_KEY is not set: payments are simulated, and anyone who signs in can add credits without paying."
 
@@ -39,7 +39,7 @@ const checkPayments = Effect.gen(function* () {
 
 const check = Command.make(
   "check",
-  { json: jsonFlag },
+  { json: jsonOutputFlag },
   Effect.fn(function* ({ json }) {
     const { checks, ...about } = yield* checkPayments
     const state =

@@ -1,10 +1,10 @@
 /** `larder-serve people invite|withdraw|list|reset|remove` */
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { type OpenInvitation, PeopleAdministration, type Person } from "../people/index.ts"
 import { homeSetting } from "../settings.ts"
 import { layerPeopleAdministration } from "./control/reach.ts"
-import { accountFlag, formatTable, jsonFlag, print } from "./flags.ts"
+import { accountFlag, formatTable, jsonOutputFlag, orNull, print } from "./flags.ts"
 
 /** Runs a command against the people of `LARDER_HOME`, in this process or in the server that holds them. */
 const withPeople = <A, E, R>(command: Effect.Effect<A, E, R>) =>
@@ -21,7 +21,7 @@ const invite = Command.make(
     email: Flag.String("email").pipe(
       Flag.withMetavar("ADDRESS"),
       Flag.withDescription("E-mail address that the person will sign in with; by default the person chooses one"),
-      Flag.optional
+      orNull
     ),
     is_operator: Flag.Boolean("operator").pipe(
       Flag.withDescription(
@@ -29,12 +29,10 @@ const invite = Command.make(
       ),
       Flag.withDefault(false)
     ),
-    json: jsonFlag
+    json: jsonOutputFlag
   },
-  Effect.fn(function* ({ email, json, ...invited }) {
-    const invitation = yield* PeopleAdministration.use((people) =>
-      people.invitePerson({ ...invited, email: Option.getOrNull(email) })
-    )
+  Effect.fn(function* ({ json, ...invited }) {
+    const invitation = yield* PeopleAdministration.use((people) => people.invitePerson(invited))
     yield* print(json, invitation, [
       invitation.link,
       "",
@@ -50,7 +48,7 @@ const withdraw = Command.make(
       Flag.withMetavar("ID"),
       Flag.withDescription("Id of the invitation, inv_…, from people list")
     ),
-    json: jsonFlag
+    json: jsonOutputFlag
   },
   Effect.fn(function* ({ invitation_id, json }) {
     const withdrawn = yield* PeopleAdministration.use((people) => people.withdrawInvitation({ invitation_id }))
@@ -86,7 +84,7 @@ const formatInvitations = (invitations: ReadonlyArray<OpenInvitation>) =>
 
 const list = Command.make(
   "list",
-  { account_id: accountFlag, json: jsonFlag },
+  { account_id: accountFlag, json: jsonOutputFlag },
   Effect.fn(function* ({ account_id, json }) {
     const listed = yield* PeopleAdministration.use((people) => people.listPeople({ account_id }))
     yield* print(json, listed, [...formatPeople(account_id, listed.people), ...formatInvitations(listed.invitations)])
@@ -95,7 +93,7 @@ const list = Command.make(
 
 const reset = Command.make(
   "reset",
-  { person_id: personFlag, json: jsonFlag },
+  { person_id: personFlag, json: jsonOutputFlag },
   Effect.fn(function* ({ json, person_id }) {
     const invitation = yield* PeopleAdministration.use((people) => people.resetPerson({ person_id }))
     yield* print(json, invitation, [
@@ -111,7 +109,7 @@ const reset = Command.make(
 
 const remove = Command.make(
   "remove",
-  { person_id: personFlag, json: jsonFlag },
+  { person_id: personFlag, json: jsonOutputFlag },
   Effect.fn(function* ({ json, person_id }) {
     const removed = yield* PeopleAdministration.use((people) => people.removePerson({ person_id }))
     yield* print(json, removed, [`${removed.email} (${removed.id}) can no longer sign in.`])

@@ -1,7 +1,4 @@
-/**
- * `larder-serve`: serves the warehouse, also to assistants, and administers accounts, keys and the ledger. The
- * administrative commands work with or without a running server, and through it if it holds the ledger.
- */
+/** `larder-serve`. Administrative commands work without a server, or through the one that holds the ledger. */
 import { version } from "@larder/schemas"
 import { programOf } from "@larder/warehouse/cli"
 import { Effect } from "effect"

@@ -8,13 +8,11 @@ interface Started {
   /** The console listens on every address, and its address for other machines is not configured. */
   readonly isOnEveryAddress: boolean
   readonly generation: string
-  /** Whether each data set is served. */
   readonly data_sets: Readonly<Record<string, boolean>>
   readonly payments: "simulated" | "test" | "live"
 }
 
 interface Demo {
-  /** Undefined if it could not be created. */
   readonly key: string | undefined
   readonly balance_credits: number
   /** Undefined if a person can already sign in. */

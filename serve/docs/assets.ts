@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { type SharedBody, makeSharedBody } from "../api/index.ts"
+import { makeSharedBody, type SharedBody } from "../api/index.ts"
 
 export interface DocsAsset {
   readonly path: string

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto"
 import { noSuchEndpoint } from "@larder/schemas"
 import type { H3, H3Event } from "h3"
-import { type Answer, type Listener, type SharedBody, sampleLine, makeSharedBody } from "../api/index.ts"
+import { type Answer, type Listener, makeSharedBody, type SharedBody, sampleLine } from "../api/index.ts"
 import { type DocsAsset, docsAssets } from "./assets.ts"
 import { filled } from "./facts.ts"
 import { guideAt, guidePaths } from "./guides.ts"

@@ -15,7 +15,7 @@ import {
   templateOf,
   weeklySpendCapReached
 } from "@larder/schemas"
-import { minPayment, maxPayment, maxTrigger, minTrigger, presets } from "../billing/index.ts"
+import { maxPayment, maxTrigger, minPayment, minTrigger, presets } from "../billing/index.ts"
 import { usdOf } from "../ledger/index.ts"
 
 const count = (value: number) => value.toLocaleString("en-US")

@@ -4,7 +4,7 @@
  * parts of Fastify that it uses, and its route is called once. Nothing is loaded before a reader opens the reference.
  */
 import { hash } from "node:crypto"
-import { type SharedBody, makeSharedBody } from "../api/index.ts"
+import { makeSharedBody, type SharedBody } from "../api/index.ts"
 
 export interface ScalarScript {
   /** Name that changes with the content. */

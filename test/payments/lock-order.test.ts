@@ -1,6 +1,6 @@
 /** Servers that share a database book the same recharge, or two payments of an account, at the same moment. */
 import { assert, describe, it } from "@effect/vitest"
-import { endRecharge, findPayment, expireOpen, makeBook, toQuery } from "@larder/serve/billing"
+import { endRecharge, expireOpen, findPayment, makeBook, toQuery } from "@larder/serve/billing"
 import { postgresConsole } from "@larder/serve/ledger"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted, References, Schema } from "effect"

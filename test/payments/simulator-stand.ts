@@ -2,9 +2,9 @@
 import {
   cardRecords,
   formatEvent,
-  remainingCentsAt,
   newEventId,
   referenceOf,
+  remainingCentsAt,
   Simulator,
   sign,
   signatureHeader,

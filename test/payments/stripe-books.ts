@@ -3,7 +3,7 @@
  * documentation names and its test cards. Kept in memory.
  */
 import { randomBytes } from "node:crypto"
-import { type TestCard, type TestCardName, findTestCard, testCards } from "@larder/serve/billing"
+import { findTestCard, type TestCard, type TestCardName, testCards } from "@larder/serve/billing"
 import type { Params } from "./stripe-form.ts"
 import {
   type Dispute,

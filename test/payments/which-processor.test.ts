@@ -1,6 +1,6 @@
 /** Which card processor a server takes, and when it refuses to take any. */
 import { assert, describe, it } from "@effect/vitest"
-import { warnOfFreeCredits, openPayments } from "@larder/serve/billing"
+import { openPayments, warnOfFreeCredits } from "@larder/serve/billing"
 import { ConsoleDatabase } from "@larder/serve/persistence"
 import { ConfigProvider, Effect, Exit } from "effect"
 import { places } from "./shop.ts"

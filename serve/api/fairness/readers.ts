@@ -1,8 +1,4 @@
-/**
- * Resets connections that read their answers too slowly, with or without a key: those that read nothing in 30 seconds or
- * less than 16 KiB in 60, and the slowest ones while too many have unread bytes. A call without unread bytes is never
- * reset.
- */
+/** Resets connections that read nothing in 30 s or less than 16 KiB in 60 s, and the slowest while too many wait. */
 import type { Socket } from "node:net"
 import { readUnacknowledged } from "./unacknowledged.ts"
 
@@ -17,17 +13,14 @@ interface Mark {
 }
 
 interface Reader {
-  /** When bytes started to wait. */
   readonly first: Mark
-  /** Start of the current window of 30 seconds. */
   window: Mark
   newest: Mark
 }
 
-/** In bytes per millisecond. */
 const speedOf = ({ first, newest }: Reader) => (newest.bytesRead - first.bytesRead) / (newest.at - first.at)
 
-interface Watch {
+interface ReaderOptions {
   readonly sockets: () => Iterable<Socket>
   /** Whether unread answers have reached their memory limit. */
   readonly isFull: () => boolean
@@ -36,7 +29,7 @@ interface Watch {
   readonly maxWaiting?: number
 }
 
-export const makeReaders = ({ isFull, maxWaiting = 1_024, now, sockets }: Watch) => {
+export const makeReaders = ({ isFull, maxWaiting = 1_024, now, sockets }: ReaderOptions) => {
   const readers = new Map<Socket, Reader>()
 
   const reset = (socket: Socket) => {

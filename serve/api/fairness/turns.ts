@@ -1,15 +1,13 @@
 /**
- * Fair sharing between callers. Each key and each account has quotas for calls and bytes in flight: from before the hold
- * until the last byte of the answer is sent. Calls above a quota wait up to five seconds, keys round robin; the number of
- * waiting calls is also limited. Large work is split into steps, so that other calls run in between.
+ * Fair sharing between callers. Each key and each account has quotas for calls and bytes in flight: from before the
+ * hold until the last byte of the answer is sent. Calls above a quota wait up to five seconds, keys round robin; the
+ * number of waiting calls is also limited. Large work is split into steps, so that other calls run in between.
  */
 import { makeRoundRobin } from "./round-robin.ts"
 import { makeSlots } from "./slots.ts"
 
-/** One call in flight, or one request with several calls. */
 export interface Turn {
   readonly account: string
-  /** Replaces the expected size with the real one, in bytes. */
   readonly setBytes: (bytes: number) => void
   /** Call this when the answer is sent or abandoned. Idempotent. */
   readonly end: () => void
@@ -17,7 +15,6 @@ export interface Turn {
 
 /** The turn of a request that answers several calls, with the byte budget that they share. */
 export interface SharedTurn extends Turn {
-  /** Takes bytes for an answer from the budget; false if too few are left. */
   readonly take: (bytes: number) => boolean
 }
 
@@ -31,8 +28,8 @@ interface Quota {
 
 const mebibyte = 2 ** 20
 /**
- * A caller with 1,000 connections and small answers never waits. The largest answers, prices, have 5 MB: two of them can
- * be in flight per key, which saturates a fast connection.
+ * A caller with 1,000 connections and small answers never waits. The largest answers, prices, have 5 MB: two of them
+ * can be in flight per key, which saturates a fast connection.
  */
 const keyQuota: Quota = { calls: 1024, bytes: 8 * mebibyte }
 const accountQuota: Quota = { calls: 2048, bytes: 16 * mebibyte }
@@ -47,7 +44,6 @@ const timeoutMs = 5_000
 
 /** Answers of this size or more are read in their own step, and sent with one step per this many bytes: 0.1 ms each. */
 export const largeBytes = 128 * 1024
-/** Largest single write to a socket. */
 export const chunkBytes = 16 * 1024
 
 interface Caller {
@@ -58,6 +54,8 @@ interface Caller {
 interface Share {
   calls: number
   bytes: number
+  /** Calls that wait. */
+  waiting: number
 }
 
 interface Waiting {
@@ -72,7 +70,6 @@ const hasRoom = (share: Share | undefined, { bytes, calls }: Quota) =>
 export const makeTurns = () => {
   const shares = new Map<string, Share>()
   const waiting = makeRoundRobin<Waiting>()
-  const waitingCounts = new Map<string, number>()
   let waitingTotal = 0
   const loop = makeSlots(1)
   let totalBytes = 0
@@ -82,13 +79,15 @@ export const makeTurns = () => {
     hasRoom(shares.get(caller.id), keyQuota) &&
     hasRoom(shares.get(caller.account_id), accountQuota)
 
-  const add = ({ account_id, id }: Caller, calls: number, bytes: number) => {
+  const add = ({ account_id, id }: Caller, { bytes = 0, calls = 0, waiting = 0 }: Partial<Share>) => {
     totalBytes += bytes
+    waitingTotal += waiting
     for (const name of [id, account_id]) {
-      const share = shares.get(name) ?? { calls: 0, bytes: 0 }
+      const share = shares.get(name) ?? { calls: 0, bytes: 0, waiting: 0 }
       share.calls += calls
       share.bytes += bytes
-      if (share.calls === 0) shares.delete(name)
+      share.waiting += waiting
+      if (share.calls === 0 && share.waiting === 0) shares.delete(name)
       else shares.set(name, share)
     }
   }
@@ -98,37 +97,28 @@ export const makeTurns = () => {
     for (let next = waiting.take(canStart); next !== undefined; next = waiting.take(canStart)) next.start()
   }
 
-  const countWaiting = ({ account_id, id }: Caller, change: 1 | -1) => {
-    for (const name of [id, account_id]) {
-      const count = (waitingCounts.get(name) ?? 0) + change
-      if (count === 0) waitingCounts.delete(name)
-      else waitingCounts.set(name, count)
-    }
-    waitingTotal += change
-  }
-
   const mayWait = ({ account_id, id }: Caller) =>
-    (waitingCounts.get(id) ?? 0) < maxWaiting.perKey &&
-    (waitingCounts.get(account_id) ?? 0) < maxWaiting.perAccount &&
+    (shares.get(id)?.waiting ?? 0) < maxWaiting.perKey &&
+    (shares.get(account_id)?.waiting ?? 0) < maxWaiting.perAccount &&
     waitingTotal < maxWaiting.overall
 
   const begin = (caller: Caller, expected: number): Turn => {
     let size = expected
     let hasEnded = false
-    add(caller, 1, size)
+    add(caller, { calls: 1, bytes: size })
     return {
       account: caller.account_id,
       setBytes: (bytes) => {
         if (hasEnded) return
         const change = bytes - size
         size = bytes
-        add(caller, 0, change)
+        add(caller, { bytes: change })
         if (change < 0) startWaiting()
       },
       end: () => {
         if (hasEnded) return
         hasEnded = true
-        add(caller, -1, -size)
+        add(caller, { calls: -1, bytes: -size })
         startWaiting()
       }
     }
@@ -145,12 +135,12 @@ export const makeTurns = () => {
       const settle = (outcome: Entered) => {
         clearTimeout(timer)
         signal.removeEventListener("abort", leave)
-        countWaiting(caller, -1)
+        add(caller, { waiting: -1 })
         resolve(outcome)
       }
       const waiter = { caller, expected, start: () => settle(begin(caller, expected)) }
       waiting.add(caller.id, waiter)
-      countWaiting(caller, 1)
+      add(caller, { waiting: 1 })
       signal.addEventListener("abort", leave)
     })
 

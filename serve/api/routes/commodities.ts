@@ -68,7 +68,6 @@ const formatMetric = (name: string, metric: MetricModel, from: string | undefine
   return `${JSON.stringify(head).slice(0, -1)},"points":${points}}`
 }
 
-/** Bytes of a name, its unit and its range, without the points. */
 const headBytes = 120
 
 /** Names are checked before the credits are held, so a missing name is a fault and not an empty answer. */

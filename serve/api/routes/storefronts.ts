@@ -1,4 +1,4 @@
-/** Reads of the storefront endpoints: stores from memory, products and collections from the generation's sorted tables. */
+/** Reads of the storefront endpoints: stores from memory, products and collections from sorted tables. */
 import {
   foreignCursor,
   getProduct,

@@ -1,12 +1,10 @@
 /** The customer's actions on the payment page and on the page of the card's bank. */
-import { Effect } from "effect"
 import { declined, explainDecline } from "../stripe/declines.ts"
-import { type CardProblems, checkCard, type EnteredCard, isPageExpired, settle } from "./payment-state.ts"
+import { type CardProblems, checkCard, completePayment, type EnteredCard, isPageExpired } from "./payment-state.ts"
 import type { SimulatedPayment } from "./records.ts"
 import { listOutcomeEvents, newSimulatedId, type PaymentStep, type Refusable, type SimulatorState } from "./state.ts"
 import { findTestCard, type TestCard } from "./test-cards.ts"
 
-/** What the page shows next. */
 export type CheckoutResult =
   | { readonly kind: "paid"; readonly url: string }
   | { readonly kind: "requires_authentication" }
@@ -24,7 +22,6 @@ const reportPaid = (payment: SimulatedPayment): CheckoutStep => ({
   answer: { kind: "paid", url: payment.success_url ?? "/" }
 })
 
-/** The step of a payment that can no longer be made. */
 const findEnd = (payment: SimulatedPayment, now: string): CheckoutStep | undefined => {
   if (payment.state === "succeeded") return reportPaid(payment)
   return payment.state === "failed" || isPageExpired(payment, now) ? { answer: { kind: "over" } } : undefined
@@ -40,7 +37,7 @@ const pay = (
   const id = newSimulatedId("card")
   const customer = payment.customer ?? newSimulatedId("cus")
   const card = { id, brand: testCard.brand, last4: testCard.number.slice(-4), expires }
-  const settled = settle(payment, { customer, card, plays }, newSimulatedId("dp"), now)
+  const settled = completePayment(payment, { customer, card, plays }, newSimulatedId("dp"), now)
   return {
     payment: settled,
     events: listOutcomeEvents(settled),
@@ -73,17 +70,16 @@ const answerBank = (payment: SimulatedPayment, isConfirmed: boolean, now: string
 
 export const makeCheckout = ({ change }: SimulatorState) => {
   const step = (reference: string, decide: (payment: SimulatedPayment, now: string) => CheckoutStep) =>
-    change(reference, (payment, now) => Effect.sync(() => findEnd(payment, now) ?? decide(payment, now)))
+    change(reference, (payment, now) => findEnd(payment, now) ?? decide(payment, now))
   return {
     /** The current step of the payment; undefined if the customer has to enter a card. */
     currentStep: (reference: string): Refusable<CheckoutResult | undefined> =>
       change<CheckoutResult | undefined>(reference, (payment, now) => {
         const answer = payment.asked_owner === null ? undefined : ({ kind: "requires_authentication" } as const)
-        return Effect.sync(() => findEnd(payment, now) ?? { answer })
+        return findEnd(payment, now) ?? { answer }
       }),
     pay: (reference: string, entered: EnteredCard): Refusable<CheckoutResult> =>
       step(reference, (payment, now) => payWith(payment, entered, now)),
-    /** The cardholder's answer on the bank's page. */
     answerBank: (reference: string, isConfirmed: boolean): Refusable<CheckoutResult> =>
       step(reference, (payment, now) => answerBank(payment, isConfirmed, now))
   }

@@ -58,13 +58,7 @@ export const sign = (secret: string, body: string, now: number): string => {
   return `t=${seconds},v1=${computeHmac(secret, seconds, body).toString("hex")}`
 }
 
-/** The problem with a signature; undefined if it is valid. */
-export const checkSignature = (
-  secret: string,
-  body: string,
-  header: string | null,
-  now: number
-): string | undefined => {
+export const checkSignature = (secret: string, body: string, header: string | null, now: number) => {
   const [, seconds, given] = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/.exec(header ?? "") ?? []
   if (seconds === undefined || given === undefined) return "The event has no signature."
   if (!timingSafeEqual(computeHmac(secret, seconds, body), Buffer.from(given, "hex")))
@@ -83,12 +77,10 @@ const decodeEvent = Schema.decodeUnknownOption(
 )
 
 export const parseEvent = (body: string): ReadonlyArray<EventPayment> =>
-  Option.match(decodeEvent(body), {
-    onNone: () => [],
-    onSome: ({ data }) => [{ payment_id: data.object.metadata.payment_id, reference: data.object.id }]
+  Option.toArray(decodeEvent(body)).map(({ data: { object } }) => {
+    return { payment_id: object.metadata.payment_id, reference: object.id }
   })
 
-/** Returns the status of the answer, or why there is no answer. */
 const post = (url: string, secret: string, body: string, now: number) =>
   Effect.promise(async (stopped) => {
     try {

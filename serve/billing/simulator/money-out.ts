@@ -1,8 +1,7 @@
 /** Refunds and disputes, and their outcomes. */
-import { Effect } from "effect"
 import { newDispute, refundFailureDelayMs, remainingCentsAt, toIso } from "./payment-state.ts"
 import type { SimulatedPayment, SimulatedReversal } from "./records.ts"
-import { newSimulatedId, type PaymentStep, type Refusable, reject, type SimulatorState } from "./state.ts"
+import { newSimulatedId, type Refusable, reject, type SimulatorState } from "./state.ts"
 import { findTestCard } from "./test-cards.ts"
 
 const addReversal = (payment: SimulatedPayment, reversal: SimulatedReversal): SimulatedPayment => ({
@@ -23,8 +22,7 @@ export const makeMoneyOut = ({ change }: SimulatorState) => {
       const after = before === undefined ? "There is no such refund or dispute." : edit(before, now)
       if (typeof after === "string") return reject(after)
       const reversed = payment.reversed.map((reversal) => (reversal.id === id ? after : reversal))
-      const step: PaymentStep<void> = { payment: { ...payment, reversed }, events: [{ type }], answer: undefined }
-      return Effect.succeed(step)
+      return { payment: { ...payment, reversed }, events: [{ type }], answer: undefined }
     })
   return {
     /** Refunds the rest of the payment if `cents` is null. Returns the refund's id. */
@@ -39,7 +37,7 @@ export const makeMoneyOut = ({ change }: SimulatorState) => {
         const willFail = findTestCard(payment.plays)?.afterwards === "refunds_fail"
         const fails_at = willFail ? toIso(Date.parse(now) + refundFailureDelayMs) : null
         const id = newSimulatedId("re")
-        return Effect.succeed({
+        return {
           payment: addReversal(payment, {
             id,
             kind: "refund",
@@ -53,7 +51,7 @@ export const makeMoneyOut = ({ change }: SimulatorState) => {
             ...(fails_at === null ? [] : [{ type: "refund.failed", due_at: fails_at }])
           ],
           answer: id
-        })
+        }
       }),
     failRefund: (reference: string, refund: string) =>
       changeReversal(reference, refund, "refund.failed", (reversal, now) =>
@@ -67,11 +65,11 @@ export const makeMoneyOut = ({ change }: SimulatorState) => {
         const remaining = remainingCentsAt(payment, now)
         if (remaining <= 0) return reject("Nothing of this payment can be disputed.")
         const dispute = newDispute(newSimulatedId("dp"), remaining, now)
-        return Effect.succeed({
+        return {
           payment: addReversal(payment, dispute),
           events: [{ type: "charge.dispute.created" }],
           answer: dispute.id
-        })
+        }
       }),
     close: (reference: string, dispute: string, outcome: "won" | "lost") =>
       changeReversal(reference, dispute, "charge.dispute.closed", (reversal) =>

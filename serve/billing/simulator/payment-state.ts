@@ -36,14 +36,13 @@ export const toRetrieved = (payment: SimulatedPayment, now: string): RetrievedPa
   }))
 })
 
-/** Cents of a payment that are neither refunded nor disputed. */
 export const remainingCents = ({ cents, reversed }: RetrievedPayment): number =>
   reversed.reduce((left, { cents, state }) => (state === "taken" ? left - cents : left), cents)
 export const remainingCentsAt = (payment: SimulatedPayment, now: string): number =>
   remainingCents(toRetrieved(payment, now))
 
 /** The payment succeeds. Some test cards are then disputed automatically. */
-export const settle = (
+export const completePayment = (
   payment: SimulatedPayment,
   paidWith: SimulatedCard,
   dispute: string,
@@ -79,7 +78,7 @@ export const chargeSaved = (
   const { card, plays } = saved
   const later = findTestCard(plays)?.later ?? "pays"
   return later === "pays"
-    ? settle(payment, saved, dispute, now)
+    ? completePayment(payment, saved, dispute, now)
     : { ...payment, card, plays, state: "failed", problem: explainDecline(later.decline) }
 }
 
@@ -102,7 +101,6 @@ type CheckedCard =
   | { readonly name: string; readonly expires: string; readonly card: TestCard }
   | { readonly declined: string }
 
-/** The test card that was entered, or the problems with the input. */
 export const checkCard = ({ cvc, expires, number }: EnteredCard, now: string): CheckedCard => {
   const digits = number.replace(/[\s-]/g, "")
   const expiry = parseExpiry(expires)

@@ -1,7 +1,4 @@
-/**
- * The simulator's records. Each is one row of `console.simulated`, as JSON, without card numbers. An update applies only
- * if the record is unchanged since it was read, so two servers or two browser tabs never overwrite each other.
- */
+/** Rows of `console.simulated`, as JSON. An update applies only if the record is unchanged since it was read. */
 import { Effect, Schema } from "effect"
 import type { Statements } from "../../persistence/index.ts"
 import { Card } from "../processor.ts"
@@ -19,7 +16,6 @@ export const SimulatedReversal = Schema.Struct({
 export type SimulatedReversal = typeof SimulatedReversal.Type
 
 export const SimulatedPayment = Schema.Struct({
-  /** Larder's id of the payment. */
   payment_id: Schema.String,
   account_id: Schema.String,
   cents: Schema.Int,
@@ -36,7 +32,6 @@ export const SimulatedPayment = Schema.Struct({
   asked_owner: Schema.NullOr(Schema.Struct({ plays: Schema.String, expires: Schema.String })),
   success_url: Schema.NullOr(Schema.String),
   cancel_url: Schema.NullOr(Schema.String),
-  /** When the payment page expires. */
   expires_at: Schema.NullOr(Schema.String),
   reversed: Schema.Array(SimulatedReversal)
 })
@@ -45,7 +40,6 @@ export type SimulatedPayment = typeof SimulatedPayment.Type
 export const SimulatedCard = Schema.Struct({ customer: Schema.String, card: Card, plays: Schema.String })
 export type SimulatedCard = typeof SimulatedCard.Type
 
-/** An event, sent or waiting to be sent. */
 export const SimulatedEvent = Schema.Struct({
   type: Schema.String,
   payment_id: Schema.String,
@@ -78,7 +72,6 @@ const Row = Schema.Struct({ id: Schema.String, body: Schema.String })
 export interface Found<A> {
   readonly id: string
   readonly value: A
-  /** The stored text. */
   readonly body: string
 }
 
@@ -87,7 +80,6 @@ export const makeRecords = <A>(kind: string, schema: Schema.Codec<A, unknown>) =
   const decode = Schema.decodeUnknownSync(json)
   const encode = Schema.encodeSync(json)
   const decodeRow = ({ body, id }: typeof Row.Type): Found<A> => ({ id, body, value: decode(body) })
-  /** Whether the statement changed a row. */
   const change = (db: Statements, sql: string, params: ReadonlyArray<string>) =>
     Effect.map(db.run(`${sql} returning id`, params), (rows) => rows === 1)
   return {

@@ -78,51 +78,50 @@ export const makeSimulatedProcessor = (state: SimulatorState): CardProcessor => 
     const found = yield* paymentRecords.find(db, reference ?? referenceOf(payment_id))
     return found?.value.payment_id === payment_id ? found : undefined
   })
+  const retrieve = Effect.fnUntraced(function* (query: PaymentQuery) {
+    const found = yield* find(query)
+    return found && toRetrieved(found.value, toIso(yield* Clock.currentTimeMillis))
+  })
 
   return {
     name: "simulator",
-    checkout: (request) =>
-      Effect.gen(function* () {
-        const { customer, payment_id } = yield* add(newOpenPayment(request, yield* Clock.currentTimeMillis))
-        const reference = referenceOf(payment_id)
-        // the page is part of the console: keep the host name by which the customer reached the console
-        const { href } = new URL(`/simulator/checkout/${encodeURIComponent(reference)}`, request.success_url)
-        return { url: href, reference, customer }
-      }).pipe(answerPayment),
-    charge: (request) =>
-      Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        const saved = yield* cardRecords.find(db, request.card)
-        const newPayment = chargeSaved(newOpenPayment(request, now), saved?.value, newSimulatedId("dp"), toIso(now))
-        return toRetrieved(yield* add(newPayment), toIso(now))
-      }).pipe(answerPayment),
-    retrieve: (query) =>
-      Effect.gen(function* () {
-        const now = toIso(yield* Clock.currentTimeMillis)
-        const found = yield* find(query)
-        return found && toRetrieved(found.value, now)
-      }).pipe((work) => answer(work)),
-    closePage: (query) =>
-      Effect.gen(function* () {
+    checkout: Effect.fnUntraced(function* (request) {
+      const { customer, payment_id } = yield* add(newOpenPayment(request, yield* Clock.currentTimeMillis))
+      const reference = referenceOf(payment_id)
+      // the page is part of the console: keep the host name by which the customer reached the console
+      const { href } = new URL(`/simulator/checkout/${encodeURIComponent(reference)}`, request.success_url)
+      return { url: href, reference, customer }
+    }, answerPayment),
+    charge: Effect.fnUntraced(function* (request) {
+      const now = yield* Clock.currentTimeMillis
+      const saved = yield* cardRecords.find(db, request.card)
+      const newPayment = chargeSaved(newOpenPayment(request, now), saved?.value, newSimulatedId("dp"), toIso(now))
+      return toRetrieved(yield* add(newPayment), toIso(now))
+    }, answerPayment),
+    retrieve: (query) => answer(retrieve(query)),
+    closePage: Effect.fnUntraced(
+      function* (query) {
         const now = toIso(yield* Clock.currentTimeMillis)
         const open = yield* find(query)
         if (open?.value.state === "open" && !isPageExpired(open.value, now)) {
           // has no effect if the payment is made at this moment
           yield* paymentRecords.change(db, open, { ...open.value, expires_at: now })
         }
-        const found = yield* find(query)
-        return found && toRetrieved(found.value, now)
-      }).pipe((work) => answer(work)),
-    forget: (card) =>
-      Effect.gen(function* () {
+        return yield* retrieve(query)
+      },
+      (work) => answer(work)
+    ),
+    forget: Effect.fnUntraced(
+      function* (card) {
         const found = yield* cardRecords.find(db, card)
         if (found !== undefined) yield* cardRecords.remove(db, found)
-      }).pipe((work) => answer(work)),
-    readEvent: (body, header) =>
-      Effect.gen(function* () {
-        const { webhook_secret } = yield* settings
-        const problem = checkSignature(webhook_secret, body, header(signatureHeader), yield* Clock.currentTimeMillis)
-        return problem === undefined ? parseEvent(body) : yield* new ForgedEvent({ problem })
-      }).pipe(asProcessorError)
+      },
+      (work) => answer(work)
+    ),
+    readEvent: Effect.fnUntraced(function* (body, header) {
+      const { webhook_secret } = yield* settings
+      const problem = checkSignature(webhook_secret, body, header(signatureHeader), yield* Clock.currentTimeMillis)
+      return problem === undefined ? parseEvent(body) : yield* new ForgedEvent({ problem })
+    }, asProcessorError)
   }
 }

@@ -1,7 +1,4 @@
-/**
- * A built-in card processor that moves no money, for servers without a real one. Its state is durable in
- * `console.simulated`. It behaves like Stripe with Stripe's test cards, and simulates faults on request.
- */
+/** A card processor that moves no money, behaves like Stripe with its test cards, and simulates faults on request. */
 import { Clock, Context, Effect, Layer, Queue } from "effect"
 import type { RetrievedPayment } from "../processor.ts"
 import { makeCheckout } from "./checkout.ts"

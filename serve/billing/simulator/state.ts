@@ -32,7 +32,6 @@ interface NewEvent {
   readonly due_at?: string
 }
 
-/** The changes of a step, committed together, and its answer. */
 export interface PaymentStep<A> {
   readonly payment?: SimulatedPayment
   readonly events?: ReadonlyArray<NewEvent>
@@ -40,7 +39,6 @@ export interface PaymentStep<A> {
   readonly answer: A
 }
 
-/** The events of a decided payment. */
 export const listOutcomeEvents = ({ made_by, reversed, state }: SimulatedPayment): ReadonlyArray<NewEvent> => {
   const paid = made_by === "checkout" ? "checkout.session.completed" : "payment_intent.succeeded"
   return [
@@ -64,16 +62,15 @@ const insertEffects = Effect.fnUntraced(function* (
 
 export const openState = Effect.gen(function* () {
   const db = yield* ConsoleDatabase
-  /** Signals that there is an event to send. */
   const wakeUps = yield* Queue.sliding<void>(1)
   const webhook_secret = randomBytes(24).toString("hex")
   yield* settingsRecords.add(db, settingsId, { ...noFaults, webhook_secret })
 
-  const settings = Effect.flatMap(settingsRecords.find(db, settingsId), (found) =>
+  const findSettings = Effect.flatMap(settingsRecords.find(db, settingsId), (found) =>
     found === undefined ? Effect.die(new Error("The simulator's settings are missing")) : Effect.succeed(found)
   )
   const setFaults = (faults: Partial<Faults>): Effect.Effect<void, ConsoleUnavailable> =>
-    settings.pipe(
+    findSettings.pipe(
       Effect.flatMap((found) => settingsRecords.change(db, found, { ...found.value, ...faults })),
       Effect.flatMap((isDone) => (isDone ? Effect.void : setFaults(faults)))
     )
@@ -81,14 +78,15 @@ export const openState = Effect.gen(function* () {
   /** One step of a payment, in one transaction. Decides again if another request changed the payment first. */
   const change = <A>(
     reference: string,
-    decide: (payment: SimulatedPayment, now: string) => Effect.Effect<PaymentStep<A>, SimulatorRefuses>
+    decide: (payment: SimulatedPayment, now: string) => PaymentStep<A> | SimulatorRefuses
   ): Refusable<A> =>
     db
       .transaction((tx) =>
         Effect.gen(function* () {
           const found = yield* paymentRecords.find(tx, reference)
           if (found === undefined) return yield* reject("There is no such payment.")
-          const step = yield* decide(found.value, toIso(yield* Clock.currentTimeMillis))
+          const step = decide(found.value, toIso(yield* Clock.currentTimeMillis))
+          if (step instanceof SimulatorRefuses) return yield* step
           const { payment = found.value } = step
           if (!(yield* paymentRecords.change(tx, found, payment))) return undefined
           yield* insertEffects(tx, step, payment)
@@ -115,20 +113,13 @@ export const openState = Effect.gen(function* () {
       .pipe(Effect.tap(Queue.offer(wakeUps, undefined)))
 
   /** Whether to lose the next answer; true only once. */
-  const takeLostAnswer = Effect.flatMap(settings, (found) =>
+  const takeLostAnswer = Effect.flatMap(findSettings, (found) =>
     found.value.lose_next_answer
       ? settingsRecords.change(db, found, { ...found.value, lose_next_answer: false })
       : Effect.succeed(false)
   )
 
-  return {
-    db,
-    wakeUps,
-    settings: Effect.map(settings, ({ value }) => value),
-    setFaults,
-    change,
-    addOnce,
-    takeLostAnswer
-  }
+  const settings = Effect.map(findSettings, ({ value }) => value)
+  return { db, wakeUps, settings, setFaults, change, addOnce, takeLostAnswer }
 })
 export type SimulatorState = Effect.Success<typeof openState>

@@ -6,9 +6,7 @@ export interface TestCard {
   readonly about: string
   /** On the payment page: `requires_authentication` shows the bank's page first. `decline`: a code of `declines.ts`. */
   readonly at_checkout: "pays" | "requires_authentication" | { readonly decline: string }
-  /** The result of a later off-session charge. */
   readonly later: "pays" | { readonly decline: string }
-  /** What happens automatically after a charge or a refund. */
   readonly afterwards?: "disputed" | "refunds_fail"
 }
 

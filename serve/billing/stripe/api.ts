@@ -1,7 +1,7 @@
 /**
  * Stripe's API as Larder uses it: the client with a pinned version, its failures as messages that are safe to log (they
- * contain no key and no request data), and the parts of Stripe's objects that Larder reads. Answers are decoded, because
- * the client does not check its types at run time.
+ * contain no key and no request data), and the parts of Stripe's objects that Larder reads. Answers are decoded,
+ * because the client does not check its types at run time.
  */
 import { Effect, Redacted, Schema } from "effect"
 import Stripe from "stripe"
@@ -12,9 +12,9 @@ import type { StripeSettings } from "./settings.ts"
 export const apiVersion = "2026-10-28.endive"
 
 /**
- * By default the client waits 80 seconds and retries; here the caller decides about retries. One retry cannot be switched
- * off: if a connection closes without an answer, the client repeats the request immediately, with the same idempotency
- * key.
+ * By default the client waits 80 seconds and retries; here the caller decides about retries. One retry cannot be
+ * switched off: if a connection closes without an answer, the client repeats the request immediately, with the same
+ * idempotency key.
  */
 const answerTimeoutMs = 10_000
 
@@ -77,14 +77,19 @@ export const asUnavailable = (cause: unknown): ProcessorUnavailable => {
   return stripeUnavailable(cause instanceof Error ? new Error(`${cause.name}: ${cause.message}`) : cause)
 }
 
-/** For a caller that shows the failure. */
 export const describeFailure = (cause: unknown): string => {
   const { cause: reason } = asUnavailable(cause)
   return reason instanceof Error ? reason.message : String(reason)
 }
 
-export const isMissing = (cause: unknown): boolean =>
-  cause instanceof Stripe.errors.StripeInvalidRequestError && cause.statusCode === 404
+/** Replaces the failure if Stripe has no such object; any other failure becomes `ProcessorUnavailable`. */
+export const orIfMissing =
+  <B>(missing: B) =>
+  <A>(answer: Effect.Effect<A, StripeFailed>): ProcessorAnswer<A | B> =>
+    Effect.catchTag(answer, "StripeFailed", ({ cause }): ProcessorAnswer<B> => {
+      const isMissing = cause instanceof Stripe.errors.StripeInvalidRequestError && cause.statusCode === 404
+      return isMissing ? Effect.succeed(missing) : Effect.fail(asUnavailable(cause))
+    })
 
 /** The request is invalid, and nothing was done. */
 export const isInvalid = (cause: unknown): cause is InstanceType<typeof Stripe.errors.StripeInvalidRequestError> =>
@@ -94,7 +99,6 @@ export const isInvalid = (cause: unknown): cause is InstanceType<typeof Stripe.e
 export const isForbidden = (cause: unknown): cause is ClientError =>
   cause instanceof Stripe.errors.StripeError && (cause.statusCode === 401 || cause.statusCode === 403)
 
-/** The bank declined the card. */
 export const isDeclined = (cause: unknown): boolean => cause instanceof Stripe.errors.StripeCardError
 
 const Code = Schema.optionalKey(Schema.NullOr(Schema.String))
@@ -120,11 +124,8 @@ export type PaymentMethod = typeof PaymentMethod.Type
 export const PaymentIntent = Schema.Struct({
   id: Schema.String,
   object: Schema.Literal("payment_intent"),
-  /** May have values that are not known here. */
   status: Schema.String,
-  /** Why it was cancelled. */
   cancellation_reason: Schema.NullOr(Schema.String),
-  /** Unix seconds. */
   created: Schema.Int,
   amount_received: Schema.Int,
   currency: Schema.String,

@@ -1,7 +1,7 @@
 /**
- * Checks whether payments will work with the configured account: only reads, and opens a payment page for 10 dollars that
- * it expires immediately. It cannot check whether the webhook secret belongs to the endpoint, or whether a saved card can
- * be charged, because that would take money.
+ * Checks whether payments will work with the configured account: only reads, and opens a payment page for 10 dollars
+ * that it expires immediately. It cannot check whether the webhook secret belongs to the endpoint, or whether a saved
+ * card can be charged, because that would take money.
  */
 import { Clock, Effect, Redacted, Result, Schema } from "effect"
 import type Stripe from "stripe"
@@ -20,7 +20,7 @@ import {
 import type { StripeSettings } from "./settings.ts"
 import { buildSession } from "./stripe-processor.ts"
 
-export interface CheckResult {
+export interface PaymentsCheck {
   readonly check: string
   /** `failed`: no payment can be made. `warning`: payments work, but something is missing or could not be checked. */
   readonly state: "ok" | "warning" | "failed"
@@ -62,52 +62,49 @@ const Page = Schema.Struct({
   amount_total: Schema.NullOr(Schema.Int),
   payment_method_types: Schema.Array(Schema.String)
 })
-const ExpiredPage = Schema.Struct({ id: Schema.String })
 
-const result = (check: string, state: CheckResult["state"], text: string): CheckResult => ({ check, state, text })
+type Outcome = Omit<PaymentsCheck, "check">
+const ok = (text: string): Outcome => ({ state: "ok", text })
+const warning = (text: string): Outcome => ({ state: "warning", text })
+const failed = (text: string): Outcome => ({ state: "failed", text })
 
-/** Whether a restricted key lacks a permission. */
 const lacksPermission = (cause: unknown) => isForbidden(cause) && cause.statusCode === 403
 const headersOf = (cause: unknown): Readonly<Record<string, string>> => (isForbidden(cause) ? cause.headers : {}) ?? {}
 
 /** A failed read is a result, too: payments may work even if the key may not read this. */
-const reportFailure = <R>(check: string, what: string, work: Effect.Effect<CheckResult, StripeFailed, R>) =>
+const reportFailure = <R>(what: string, work: Effect.Effect<Outcome, StripeFailed, R>) =>
   Effect.catchTag(work, "StripeFailed", ({ cause }) =>
     Effect.succeed(
       lacksPermission(cause)
-        ? result(check, "warning", `The key does not have permission to read ${what}, so this was not checked.`)
-        : result(check, "failed", describeFailure(cause))
+        ? warning(`The key does not have permission to read ${what}, so this was not checked.`)
+        : failed(describeFailure(cause))
     )
   )
 
-const checkKey = ({ isTest }: StripeSettings): CheckResult =>
+const checkKey = ({ isTest }: StripeSettings): Outcome =>
   isTest
-    ? result("key", "warning", "LARDER_STRIPE_KEY is a test key: only test cards are accepted, and no money is taken.")
-    : result("key", "ok", "LARDER_STRIPE_KEY is a live key: cards are charged.")
+    ? warning("LARDER_STRIPE_KEY is a test key: only test cards are accepted, and no money is taken.")
+    : ok("LARDER_STRIPE_KEY is a live key: cards are charged.")
 
-const checkAccount = ({ isTest }: StripeSettings, account: typeof Account.Type): CheckResult => {
+const checkAccount = ({ isTest }: StripeSettings, account: typeof Account.Type): Outcome => {
   const { capabilities, charges_enabled, country, id } = account
   const cards = capabilities?.card_payments ?? "active"
   // with a test key, an account that is not activated yet still accepts test cards
-  if (isTest || (charges_enabled && cards === "active"))
-    return result("account", "ok", `${id}, ${country ?? "no country"}.`)
+  if (isTest || (charges_enabled && cards === "active")) return ok(`${id}, ${country ?? "no country"}.`)
   const why = charges_enabled ? `its card payments are ${cards}` : "charges are not enabled"
-  return result("account", "failed", `${id} cannot take payments: ${why}. Finish its activation in Stripe's dashboard.`)
+  return failed(`${id} cannot take payments: ${why}. Finish its activation in Stripe's dashboard.`)
 }
 
-const checkVersion = (version: string | undefined): CheckResult =>
+const checkVersion = (version: string | undefined): Outcome =>
   version === undefined || version === apiVersion
-    ? result("api_version", "ok", apiVersion)
-    : result("api_version", "failed", `Stripe answers in version ${version}; Larder expects ${apiVersion}.`)
+    ? ok(apiVersion)
+    : failed(`Stripe answers in version ${version}; Larder expects ${apiVersion}.`)
 
-const checkClock = (date: string | undefined, now: number): CheckResult => {
+const checkClock = (date: string | undefined, now: number): Outcome => {
   const ahead = Math.round((now - Date.parse(date ?? "")) / 1000)
-  if (!(Math.abs(ahead) > signatureTolerance))
-    return result("clock", "ok", "This machine's clock agrees with Stripe's.")
+  if (!(Math.abs(ahead) > signatureTolerance)) return ok("This machine's clock agrees with Stripe's.")
   const difference = `${Math.abs(ahead)} seconds ${ahead > 0 ? "ahead of" : "behind"} Stripe's`
-  return result(
-    "clock",
-    "warning",
+  return warning(
     `This machine's clock is ${difference}: events are rejected if it is off by more than ${signatureTolerance}.`
   )
 }
@@ -135,24 +132,19 @@ const checkPermissions = Effect.fnUntraced(function* (stripe: Stripe) {
   )
   const names = missing.flat().join(", ")
   return names === ""
-    ? result("permissions", "ok", "The key has the permissions to read what payments need.")
-    : result(
-        "permissions",
-        "failed",
-        `The key lacks permission to read: ${names}. Grant these permissions in Stripe's dashboard.`
-      )
+    ? ok("The key has the permissions to read what payments need.")
+    : failed(`The key lacks permission to read: ${names}. Grant these permissions in Stripe's dashboard.`)
 })
 
 const checkCurrency = Effect.fnUntraced(function* (stripe: Stripe, { country, default_currency }: typeof Account.Type) {
-  if (country == null)
-    return result("currency", "warning", "The account has no country, so its currencies are unknown.")
+  if (country == null) return warning("The account has no country, so its currencies are unknown.")
   const { supported_payment_currencies } = yield* request(() => stripe.countrySpecs.retrieve(country), Country)
   if (!supported_payment_currencies.includes("usd")) {
-    return result("currency", "failed", `Customers of an account in ${country} cannot pay in US dollars.`)
+    return failed(`Customers of an account in ${country} cannot pay in US dollars.`)
   }
   const converted = `, which Stripe converts to the ${default_currency?.toUpperCase()} of the account`
   const isConverted = default_currency != null && default_currency !== "usd"
-  return result("currency", "ok", `Customers pay in US dollars${isConverted ? converted : ""}.`)
+  return ok(`Customers pay in US dollars${isConverted ? converted : ""}.`)
 })
 
 /** Like a customer's page, but without Larder's payment id in the metadata, so events of the page are ignored. */
@@ -168,41 +160,33 @@ const checkCheckout = Effect.fnUntraced(
     const session = yield* send(() =>
       stripe.checkout.sessions.create(buildSession(page, "payments-check", { made_by: "larder-serve payments check" }))
     )
-    const expired = yield* Effect.result(request(() => stripe.checkout.sessions.expire(session.id), ExpiredPage))
-    const { amount_total, currency, payment_method_types } = yield* request<typeof Page.Type>(
-      () => Promise.resolve(session),
-      Page
-    )
+    const expired = yield* Effect.result(send(() => stripe.checkout.sessions.expire(session.id)))
+    const answer = yield* request<typeof Page.Type>(() => Promise.resolve(session), Page)
+    const { amount_total, currency, payment_method_types } = answer
     if (currency !== "usd" || amount_total !== page.cents) {
-      return result("checkout", "failed", `A payment page for 10 US dollars asks for ${amount_total} in ${currency}.`)
+      return failed(`A payment page for 10 US dollars asks for ${amount_total} in ${currency}.`)
     }
     if (!payment_method_types.includes("card")) {
-      return result("checkout", "failed", "The payment page does not accept cards: enable them in Stripe's dashboard.")
+      return failed("The payment page does not accept cards: enable them in Stripe's dashboard.")
     }
     if (Result.isFailure(expired)) {
       const left = `${session.id} could not be expired; it expires automatically within a day: ${describeFailure(expired.failure.cause)}`
-      return result("checkout", "warning", `A payment page was created. ${left}`)
+      return warning(`A payment page was created. ${left}`)
     }
-    return result(
-      "checkout",
-      "ok",
-      `A payment page for 10 US dollars was created and expired immediately (${session.id}).`
-    )
+    return ok(`A payment page for 10 US dollars was created and expired immediately (${session.id}).`)
   },
   Effect.uninterruptible,
-  Effect.catchTag("StripeFailed", ({ cause }) => Effect.succeed(result("checkout", "failed", describeFailure(cause))))
+  Effect.catchTag("StripeFailed", ({ cause }) => Effect.succeed(failed(describeFailure(cause))))
 )
 
-const checkSecret = (secret: string | undefined): CheckResult => {
+const checkSecret = (secret: string | undefined): Outcome => {
   if (secret === undefined) {
     const consequence = "events are rejected, and payments, refunds and disputes are found late"
-    return result("webhook_secret", "warning", `LARDER_STRIPE_WEBHOOK_SECRET is not set: ${consequence}.`)
+    return warning(`LARDER_STRIPE_WEBHOOK_SECRET is not set: ${consequence}.`)
   }
   return /^whsec_\S+$/.test(secret)
-    ? result("webhook_secret", "ok", "LARDER_STRIPE_WEBHOOK_SECRET is set.")
-    : result(
-        "webhook_secret",
-        "warning",
+    ? ok("LARDER_STRIPE_WEBHOOK_SECRET is set.")
+    : warning(
         "LARDER_STRIPE_WEBHOOK_SECRET is not a signing secret. Signing secrets begin with whsec_ and contain no spaces."
       )
 }
@@ -221,45 +205,42 @@ const checkEndpoint = Effect.fnUntraced(function* (stripe: Stripe, { isPublic, u
       neededEvents.filter((event) => !enabled_events.includes(event) && !enabled_events.includes("*"))
     )
     .toSorted((a, b) => a.length - b.length)
-  if (missing?.length === 0) return result("webhook_endpoint", "ok", `Events are sent to ${enabled[0]?.url}.`)
+  if (missing?.length === 0) return ok(`Events are sent to ${enabled[0]?.url}.`)
   if (missing !== undefined) {
-    return result("webhook_endpoint", "warning", `The endpoint ${wanted} lacks these events: ${missing.join(", ")}.`)
+    return warning(`The endpoint ${wanted} lacks these events: ${missing.join(", ")}.`)
   }
   const state = matching.length > 0 ? "is disabled: enable it" : "does not exist: create it"
   const events = `for ${neededEvents.join(", ")}`
-  return result("webhook_endpoint", "warning", `The endpoint ${wanted} ${state} in Stripe's dashboard, ${events}.`)
+  return warning(`The endpoint ${wanted} ${state} in Stripe's dashboard, ${events}.`)
 })
+
+const toResults = (outcomes: Readonly<Record<string, Outcome>>): ReadonlyArray<PaymentsCheck> =>
+  Object.entries(outcomes).map(([check, outcome]) => ({ check, ...outcome }))
 
 export const checkStripe = Effect.fn("Stripe.check")(function* (settings: StripeSettings, console: ConsoleAddress) {
   const stripe = openStripe(settings)
   const key = checkKey(settings)
-  const secret = checkSecret(settings.webhookSecret && Redacted.value(settings.webhookSecret))
+  const webhook_secret = checkSecret(settings.webhookSecret && Redacted.value(settings.webhookSecret))
   const current = yield* Effect.result(send(() => stripe.accounts.retrieveCurrent()))
   if (Result.isFailure(current) && !lacksPermission(current.failure.cause)) {
     // every further request would be refused too
-    return [key, result("account", "failed", describeFailure(current.failure.cause)), secret]
+    return toResults({ key, account: failed(describeFailure(current.failure.cause)), webhook_secret })
   }
   const headers = Result.isSuccess(current) ? current.success.lastResponse.headers : headersOf(current.failure.cause)
   const account = Effect.flatMap(Effect.fromResult(current), (answer) =>
     request(() => Promise.resolve(answer), Account)
   )
-  return [
+  const accountOutcome = Effect.map(account, (account) => checkAccount(settings, account))
+  const currencyOutcome = Effect.flatMap(account, (account) => checkCurrency(stripe, account))
+  return toResults({
     key,
-    yield* reportFailure(
-      "account",
-      "the account",
-      Effect.map(account, (account) => checkAccount(settings, account))
-    ),
-    checkVersion(headers["stripe-version"]),
-    checkClock(headers.date, yield* Clock.currentTimeMillis),
-    yield* reportFailure("permissions", "payments", checkPermissions(stripe)),
-    yield* reportFailure(
-      "currency",
-      "the account",
-      Effect.flatMap(account, (account) => checkCurrency(stripe, account))
-    ),
-    yield* checkCheckout(stripe, console),
-    secret,
-    yield* reportFailure("webhook_endpoint", "webhook endpoints", checkEndpoint(stripe, console))
-  ]
+    account: yield* reportFailure("the account", accountOutcome),
+    api_version: checkVersion(headers["stripe-version"]),
+    clock: checkClock(headers.date, yield* Clock.currentTimeMillis),
+    permissions: yield* reportFailure("payments", checkPermissions(stripe)),
+    currency: yield* reportFailure("the account", currencyOutcome),
+    checkout: yield* checkCheckout(stripe, console),
+    webhook_secret,
+    webhook_endpoint: yield* reportFailure("webhook endpoints", checkEndpoint(stripe, console))
+  })
 })

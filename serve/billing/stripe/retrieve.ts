@@ -3,10 +3,9 @@ import { Clock, Effect, Schema } from "effect"
 import type Stripe from "stripe"
 import type { PaymentQuery, ProcessorAnswer, RetrievedPayment } from "../processor.ts"
 import {
-  asUnavailable,
   CheckoutSession,
   Dispute,
-  isMissing,
+  orIfMissing,
   PaymentIntent,
   Refund,
   request,
@@ -16,37 +15,34 @@ import {
 import { abandoned, isAbandoned, toRetrievedCharge, toRetrievedCheckout, toReversals } from "./payment-state.ts"
 
 /**
- * Seconds by which this server's clock may be ahead of Stripe's; otherwise an existing payment is not found and counts as
- * never made. Charges are listed per customer, so a day is cheap, and covers a clock in the wrong time zone. Sessions are
- * listed for all customers, so their margin is smaller.
+ * Seconds by which this server's clock may be ahead of Stripe's; otherwise an existing payment is not found and counts
+ * as never made. Charges are listed per customer, so a day is cheap, and covers a clock in the wrong time zone.
+ * Sessions are listed for all customers, so their margin is smaller.
  */
 const maxClockLead = { charges: 86_400, sessions: 3_600 }
 /** Seconds for which billing requests a recorded payment that was never answered. */
 const maxRequestAge = 86_400
 /** More sessions than one server creates in a day. */
 const maxListed = 2000
-/** Of refunds and of disputes, per payment. */
 const maxReversals = 1000
-
-const sessionExpansions = ["payment_intent.payment_method"]
-
-/** Undefined if Stripe has no object with this id. */
-const find = <A>(work: () => Promise<unknown>, answer: Schema.Codec<A, unknown>): ProcessorAnswer<A | undefined> =>
-  request(work, answer).pipe(
-    Effect.catchTag("StripeFailed", ({ cause }) =>
-      isMissing(cause) ? Effect.succeed(undefined) : Effect.fail(asUnavailable(cause))
-    )
-  )
 
 const toSeconds = (created_at: string) => Math.floor(Date.parse(created_at) / 1000)
 
-/** Fails if the list was cut off: a payment missing from it may still exist and must not be requested again. */
-const checkComplete = <A>(listed: ReadonlyArray<A>): ProcessorAnswer<ReadonlyArray<A>> =>
-  listed.length < maxListed
-    ? Effect.succeed(listed)
-    : Effect.fail(
-        stripeUnavailable(new Error(`more than ${maxListed} payments in a day: this one cannot be found among them`))
-      )
+interface PaymentList {
+  readonly autoPagingToArray: (options: { readonly limit: number }) => Promise<ReadonlyArray<unknown>>
+}
+
+/** Fails if the list is cut off: a payment missing from it may still exist and must not be requested again. */
+const findInList = Effect.fnUntraced(function* <A extends CheckoutSession | PaymentIntent>(
+  list: () => PaymentList,
+  object: Schema.Codec<A, unknown>,
+  payment_id: string
+) {
+  const listed = yield* requestOrFail(() => list().autoPagingToArray({ limit: maxListed }), Schema.Array(object))
+  if (listed.length < maxListed) return listed.find(({ metadata }) => metadata?.payment_id === payment_id)
+  const problem = `more than ${maxListed} payments in a day: this one cannot be found among them`
+  return yield* stripeUnavailable(new Error(problem))
+})
 
 export const makeRetrieve = (stripe: Stripe) => {
   const listReversals = Effect.fnUntraced(function* (intent: PaymentIntent | undefined) {
@@ -94,33 +90,29 @@ export const makeRetrieve = (stripe: Stripe) => {
   })
 
   const findIntent = (id: string) =>
-    find(() => stripe.paymentIntents.retrieve(id, { expand: ["payment_method"] }), PaymentIntent)
+    request(() => stripe.paymentIntents.retrieve(id, { expand: ["payment_method"] }), PaymentIntent).pipe(
+      orIfMissing(undefined)
+    )
   const findSession = (id: string) =>
-    find(() => stripe.checkout.sessions.retrieve(id, { expand: sessionExpansions }), CheckoutSession)
+    request(
+      () => stripe.checkout.sessions.retrieve(id, { expand: ["payment_intent.payment_method"] }),
+      CheckoutSession
+    ).pipe(orIfMissing(undefined))
 
   const findCharge = Effect.fnUntraced(function* (query: PaymentQuery) {
     const { created_at, customer, payment_id } = query
     if (customer === null) return undefined
     const created = { gte: toSeconds(created_at) - maxClockLead.charges }
-    const listed = yield* requestOrFail(
-      () =>
-        stripe.paymentIntents
-          .list({ customer, created, limit: 100, expand: ["data.payment_method"] })
-          .autoPagingToArray({ limit: maxListed }),
-      Schema.Array(PaymentIntent)
-    )
-    const intent = (yield* checkComplete(listed)).find(({ metadata }) => metadata.payment_id === payment_id)
+    const list = () => stripe.paymentIntents.list({ customer, created, limit: 100, expand: ["data.payment_method"] })
+    const intent = yield* findInList(list, PaymentIntent, payment_id)
     return intent === undefined ? undefined : yield* retrieveOrCancelCharge(intent, query)
   })
   const findCheckout = Effect.fnUntraced(function* ({ created_at, payment_id }: PaymentQuery) {
     const seconds = toSeconds(created_at)
     const created = { gte: seconds - maxClockLead.sessions, lte: seconds + maxRequestAge }
     // not by customer: Stripe creates a first-time customer, whose id is unknown here
-    const listed = yield* requestOrFail(
-      () => stripe.checkout.sessions.list({ created, limit: 100 }).autoPagingToArray({ limit: maxListed }),
-      Schema.Array(CheckoutSession)
-    )
-    const session = (yield* checkComplete(listed)).find(({ metadata }) => metadata?.payment_id === payment_id)
+    const list = () => stripe.checkout.sessions.list({ created, limit: 100 })
+    const session = yield* findInList(list, CheckoutSession, payment_id)
     return session === undefined ? undefined : yield* retrieveCheckout(session)
   })
   /** For an event that names a page's PaymentIntent: the session decides, as a failed charge does not end a page. */

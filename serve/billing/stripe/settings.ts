@@ -1,16 +1,6 @@
 /** Settings for payments through Stripe. Without a key, the built-in simulator is used. */
 import { Config, Effect, Option, Redacted, Schema } from "effect"
 
-export interface StripeSettings {
-  readonly key: Redacted.Redacted
-  /** If undefined, events are rejected, and changes are found by polling. */
-  readonly webhookSecret: Redacted.Redacted | undefined
-  /** A test key accepts only test cards and moves no money. */
-  readonly isTest: boolean
-  /** Address of Stripe's API if it is not the default. */
-  readonly api: URL | undefined
-}
-
 class StripeSettingsInvalid extends Schema.TaggedError<StripeSettingsInvalid>()("StripeSettingsInvalid", {
   problem: Schema.String
 }) {
@@ -47,7 +37,6 @@ const readMode = (key: Redacted.Redacted) => {
   return mode === undefined ? Effect.fail(new StripeSettingsInvalid({ problem })) : Effect.succeed(mode)
 }
 
-/** Undefined if no key is set. */
 export const stripeSettings = Effect.gen(function* () {
   const { api, key, webhookSecret } = yield* settings
   if (Option.isNone(key) && Option.isNone(webhookSecret)) return undefined
@@ -59,8 +48,12 @@ export const stripeSettings = Effect.gen(function* () {
   }
   return {
     key: key.value,
+    /** If undefined, events are rejected, and changes are found by polling. */
     webhookSecret: Option.getOrUndefined(webhookSecret),
+    /** A test key accepts only test cards and moves no money. */
     isTest: (yield* readMode(key.value)) === "test",
+    /** Address of Stripe's API if it is not the default. */
     api: api === "" ? undefined : yield* parseApi(api)
-  } satisfies StripeSettings
+  }
 })
+export type StripeSettings = NonNullable<Effect.Success<typeof stripeSettings>>

@@ -2,8 +2,8 @@
  * Stripe behind the `CardProcessor` interface: Checkout for the first payment, which saves the card, and PaymentIntents
  * for charges of a saved card. Only cards, because a saved payment method must be chargeable later, and only dollars,
  * because credits are counted from cents. Larder's payment id is the idempotency key, and is in the metadata of every
- * object of the payment. Stripe forgets idempotency keys after a day, but billing retrieves a payment before it repeats a
- * charge.
+ * object of the payment. Stripe forgets idempotency keys after a day, but billing retrieves a payment before it repeats
+ * a charge.
  */
 import { Effect, Schema } from "effect"
 import type Stripe from "stripe"
@@ -21,8 +21,8 @@ import {
   isDeclined,
   isForbidden,
   isInvalid,
-  isMissing,
   openStripe,
+  orIfMissing,
   PaymentIntent,
   PaymentMethod,
   referenceId,
@@ -66,7 +66,7 @@ export const buildSession = (
   cancel_url: page.cancel_url
 })
 
-/** `allowed_payment_method_types` excludes `automatic_payment_methods`. Cards never redirect: no `return_url` is needed. */
+/** `allowed_payment_method_types` excludes `automatic_payment_methods`. Cards need no `return_url`. */
 const buildIntent = (
   { card, cents, customer }: ChargeRequest,
   metadata: Metadata
@@ -83,19 +83,14 @@ const buildIntent = (
   expand: ["payment_method"]
 })
 
-/** Identifies a payment in lists and in events. */
 const buildMetadata = ({ account_id, payment_id }: PaymentRequest) => ({ payment_id, account_id })
 
 const DeletedCustomer = Schema.Struct({ deleted: Schema.optionalKey(Schema.Boolean) })
 const DeclinedError = Schema.Struct({ payment_intent: Schema.Struct({ id: Schema.String }) })
 
-const logRefused = (
-  { account_id, payment_id }: PaymentRequest,
-  cause: Parameters<typeof describeError>[0],
-  consequence = ""
-) =>
+const logRefused = (payment: PaymentRequest, cause: Parameters<typeof describeError>[0], consequence = "") =>
   Effect.logError(
-    `Stripe refuses payment ${payment_id} of account ${account_id}; nothing was charged: ${describeError(cause)}.${consequence}`
+    `Stripe refuses payment ${payment.payment_id} of account ${payment.account_id}; nothing was charged: ${describeError(cause)}.${consequence}`
   )
 
 export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => {
@@ -115,13 +110,10 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
         ? createSession({ ...page, email: null }, `${key}-no-email`)
         : Effect.fail(failure)
     )
-  /** Whether the customer was deleted at Stripe. */
   const isDeleted = (customer: string) =>
     request(() => stripe.customers.retrieve(customer), DeletedCustomer).pipe(
       Effect.map(({ deleted = false }) => deleted),
-      Effect.catchTag("StripeFailed", ({ cause }) =>
-        isMissing(cause) ? Effect.succeed(true) : Effect.fail(asUnavailable(cause))
-      )
+      orIfMissing(true)
     )
   /** Whether a saved card can still be charged for its customer. */
   const isSaved = (card: string, customer: string | null) =>
@@ -130,9 +122,7 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
         const owner = referenceId(method.customer)
         return owner !== null && (customer === null || owner === customer)
       }),
-      Effect.catchTag("StripeFailed", ({ cause }) =>
-        isMissing(cause) ? Effect.succeed(false) : Effect.fail(asUnavailable(cause))
-      )
+      orIfMissing(false)
     )
 
   /** A decline arrives as an error that names the PaymentIntent, which is retrieved for its state. */
@@ -179,11 +169,7 @@ export const makeStripeProcessor = (settings: StripeSettings): CardProcessor => 
             if (isDeclined(cause)) return yield* retrieveDeclined(cause)
             if (!isInvalid(cause)) return yield* asUnavailable(cause)
             if (!(yield* isSaved(charge.card, charge.customer))) return cardGone
-            yield* logRefused(
-              charge,
-              cause,
-              " It is not repeated; if it was a recharge, auto-recharge is switched off."
-            )
+            yield* logRefused(charge, cause, " It is not repeated; for a recharge, auto-recharge is switched off.")
             return paymentRefused
           })
         )

@@ -1,7 +1,4 @@
-/**
- * The events that Stripe sends to `POST /webhooks/stripe`: verifies their signature on the raw body, and reads which
- * payments they name. The rest of an event is ignored.
- */
+/** Stripe's events to `POST /webhooks/stripe`: verifies the signature on the raw body, and reads the named payments. */
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import type Stripe from "stripe"
 import { type CardProcessor, checkTime, ForgedEvent } from "../processor.ts"

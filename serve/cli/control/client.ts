@@ -24,7 +24,6 @@ const otherVersion = new ServerUnreachable({
   problem: "The running server has another version than this command. Restart it."
 })
 
-/** Sends one request with the token of the running server. */
 type Send = (
   method: "GET" | "POST",
   path: string,
@@ -83,10 +82,7 @@ const callRemotely = <L extends Readonly<Record<string, Operation<unknown>>>, E>
     ])
   ) as Remote<L, E> // the schemas of each operation check its types at run time
 
-/**
- * The server that holds the ledger in this folder, or none if no server answers: it has not written control.json yet,
- * or it was killed and left the file behind.
- */
+/** None if no server answers: it has not written control.json yet, or it was killed and left the file behind. */
 export const runningServer = Effect.fn("Control.runningServer")(function* (ledgerDirectory: string) {
   const client = yield* HttpClient.HttpClient
   const file = yield* Effect.try(() => readFileSync(controlFileIn(ledgerDirectory), "utf8")).pipe(
@@ -116,5 +112,4 @@ export const runningServer = Effect.fn("Control.runningServer")(function* (ledge
   }))
 }, Effect.provide(FetchHttpClient.layer))
 
-/** The services that a running server offers to commands. */
 export type Server = Option.Option.Value<Effect.Success<ReturnType<typeof runningServer>>>

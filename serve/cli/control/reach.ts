@@ -26,7 +26,6 @@ export const ledgerDirectoryIn = (home: string) => path.resolve(home, "ledger")
 /** Half a minute: a server with 100,000 keys starts in about three seconds, and ten commands may be waiting in line. */
 const retries = { schedule: Schedule.spaced("200 millis"), times: 150 }
 
-/** The ledger for one command, and how it was reached. */
 type Reached = { readonly administration: Administration["Service"] } & (
   | { readonly at: "server"; readonly server: Server }
   | { readonly at: "file"; readonly file: LedgerFile["Service"] }

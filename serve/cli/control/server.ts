@@ -13,7 +13,6 @@ import { type Administration, LedgerUnavailable, operations } from "../../ledger
 import { type PeopleAdministration, type PeopleError, peopleOperations } from "../../people/index.ts"
 import { AnswerLine, ControlFile, controlFileIn, host, statement } from "./wire.ts"
 
-/** Lines of an answer, as bytes. */
 type Answer = Stream.Stream<Uint8Array, PeopleError | Schema.SchemaError>
 type Handler = (body: string) => Answer
 
@@ -34,7 +33,6 @@ const makeHandler = <I, O>(
     )
 }
 
-/** One handler per operation of the ledger and of people. */
 const makeHandlers = (
   { entriesOf, ...administration }: Administration["Service"],
   people: PeopleAdministration["Service"]
@@ -51,7 +49,6 @@ const makeHandlers = (
   return new Map([...single, ["entriesOf", makeHandler(statement, ({ account_id }) => entriesOf(account_id))]])
 }
 
-/** An error is a line of the answer, too. */
 const streamBody = (answer: Answer): AsyncIterable<Uint8Array> =>
   answer.pipe(
     Stream.concat(Stream.succeed(encodeLines({ end: true }))),

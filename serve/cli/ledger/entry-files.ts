@@ -1,7 +1,4 @@
-/**
- * Writes entries as CSV or Parquet to stdout, or into a DuckDB file, with little memory. DuckDB writes the Parquet from
- * a temporary DuckDB file.
- */
+/** Writes entries with little memory: as CSV or Parquet to stdout, or into a DuckDB file. */
 import { createReadStream, existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import path from "node:path"

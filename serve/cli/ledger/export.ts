@@ -3,7 +3,7 @@ import path from "node:path"
 import { Console, Effect, Option, Stream } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import { Administration, type Entry } from "../../ledger/index.ts"
-import { accountFlag, jsonFlag, withLedger } from "../flags.ts"
+import { accountFlag, jsonOutputFlag, withLedger } from "../flags.ts"
 
 const formatEntry = (entry: Entry) =>
   [
@@ -43,7 +43,7 @@ export const exportEntries = Command.make(
   "export",
   {
     account: Flag.optional(accountFlag),
-    json: jsonFlag,
+    json: jsonOutputFlag,
     csv: csvFlag,
     parquet: parquetFlag,
     duckdb: duckdbFlag

@@ -13,7 +13,7 @@ import {
 } from "../../ledger/index.ts"
 import { homeSetting, ledgerAnchorSetting, ledgerUrlSetting } from "../../settings.ts"
 import { ledgerDirectoryIn } from "../control/reach.ts"
-import { accountFlag, formatTable, jsonFlag, print, withLedger } from "../flags.ts"
+import { accountFlag, formatTable, jsonOutputFlag, parsedFlag, print, withLedger } from "../flags.ts"
 import { exportEntries } from "./export.ts"
 
 const dayFlag = (name: string, description: string) =>
@@ -30,7 +30,7 @@ const usage = Command.make(
     account: accountFlag,
     from: dayFlag("from", "First day in UTC; by default a year before the last day"),
     to: dayFlag("to", "Last day in UTC; by default today"),
-    json: jsonFlag
+    json: jsonOutputFlag
   },
   Effect.fn(function* ({ account, from, json, to }) {
     const today = new Date(yield* Clock.currentTimeMillis).toISOString().slice(0, 10)
@@ -60,20 +60,18 @@ class NoAnchor extends Schema.TaggedError<NoAnchor>()("NoAnchor", { place: Schem
   }
 }
 
-const anchorFlag = Flag.String("anchor").pipe(
-  Flag.withMetavar("PLACE"),
-  Flag.withDescription(
-    "Compare the ledger with the anchor in this file or at this address; by default with LARDER_LEDGER_ANCHOR"
-  ),
-  Flag.filterMap(
-    (text) => {
+const anchorFlag = parsedFlag(
+  "anchor",
+  "Compare the ledger with the anchor in this file or at this address; by default with LARDER_LEDGER_ANCHOR",
+  {
+    metavar: "PLACE",
+    parse: (text) => {
       const place = /^https?:\/\//.test(text) ? text : path.resolve(text)
-      return placeProblem(place) === undefined ? Option.some(Redacted.make(place)) : Option.none()
+      return placeProblem(place) === undefined ? Redacted.make(place) : undefined
     },
-    () => "a file, or https://…"
-  ),
-  Flag.optional
-)
+    expected: "a file, or https://…"
+  }
+).pipe(Flag.optional)
 
 const readAnchor = Effect.fnUntraced(function* (flag: Option.Option<Redacted.Redacted>) {
   const text = Option.isSome(flag) ? flag : yield* ledgerAnchorSetting
@@ -88,7 +86,7 @@ const describe = ({ accounts, balance_credits, entries, keys }: Omit<Verificatio
 
 const verify = Command.make(
   "verify",
-  { json: jsonFlag, anchor: anchorFlag },
+  { json: jsonOutputFlag, anchor: anchorFlag },
   Effect.fn(function* ({ anchor: flag, json }) {
     const anchor = yield* readAnchor(flag)
     const result = yield* Administration.use((ledger) => ledger.verify(anchor === undefined ? {} : { anchor }))
@@ -112,7 +110,7 @@ const backup = Command.make(
   "backup",
   {
     to: Flag.String("to").pipe(Flag.withMetavar("FILE"), Flag.withDescription("File to write; it must not exist yet")),
-    json: jsonFlag
+    json: jsonOutputFlag
   },
   Effect.fn(function* ({ json, to }) {
     const written = yield* Administration.use((ledger) => ledger.backup({ file: path.resolve(to) }))
@@ -136,7 +134,7 @@ class NoTarget extends Schema.TaggedError<NoTarget>()("NoTarget", {}) {
 
 const migrate = Command.make(
   "migrate",
-  { json: jsonFlag },
+  { json: jsonOutputFlag },
   Effect.fn(function* ({ json }) {
     const url = yield* ledgerUrlSetting
     if (Option.isNone(url)) return yield* new NoTarget()

@@ -6,10 +6,10 @@ import { Effect } from "effect"
 import {
   Billing,
   type BillingSettings,
-  formatCard,
   centsToCredits,
-  maxTrigger,
+  formatCard,
   isValidTrigger,
+  maxTrigger,
   minTrigger,
   type RechargeChoice,
   type SavedCard,

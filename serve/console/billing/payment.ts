@@ -2,7 +2,7 @@
  * Payments: the list, one payment with its outcome (the page that the processor's page returns to), and its receipt.
  */
 import { Effect } from "effect"
-import { Billing, formatCard, centsToCredits, type Payment, type Receipt, type Reversal } from "../../billing/index.ts"
+import { Billing, centsToCredits, formatCard, type Payment, type Receipt, type Reversal } from "../../billing/index.ts"
 import {
   count,
   day,

@@ -6,11 +6,11 @@ import { Effect } from "effect"
 import {
   Billing,
   type BillingSettings,
-  formatCard,
-  minPayment,
   centsToCredits,
-  maxPayment,
+  formatCard,
   isValidPayment,
+  maxPayment,
+  minPayment,
   type Payment,
   type ShownCard,
   whyCardsAreSaved

@@ -4,12 +4,12 @@
  */
 import { Effect } from "effect"
 import {
-  centsToCredits,
   type CheckoutResult,
+  centsToCredits,
+  type EnteredCard,
   type Refusable,
   type SimulatedPayment,
   type Simulator,
-  type EnteredCard,
   testCards,
   whyCardsAreSaved
 } from "../../billing/index.ts"

@@ -2,9 +2,9 @@
 import { Effect } from "effect"
 import {
   formatCard,
-  remainingCents,
   type RetrievedPayment,
   referenceOf,
+  remainingCents,
   type SeenPayment,
   type SimulatedPayment,
   type Simulator,

@@ -1,8 +1,8 @@
 /** The console's security headers, the check that a form comes from the console, and limits on request bodies. */
 import type { BlockList } from "node:net"
 import { getRequestIP, type H3Event } from "h3"
-import { validHost, isLoopback } from "../../addresses.ts"
-import { callerOf, isOneOf, loopback } from "../../trusted-proxies.ts"
+import { isLoopback, validHost } from "../../addresses.ts"
+import { findCaller, isOneOf, loopback } from "../../trusted-proxies.ts"
 import { type Form, formOf } from "./form.ts"
 
 export const securityHeaders = (settings: { readonly secure: boolean }) => ({
@@ -45,7 +45,7 @@ export const isFromHere = (event: H3Event, origin: string): boolean => {
 
 /** The client's network address, as far as it can be trusted; failed sign-ins are counted per address. */
 export const addressOf = (event: H3Event, trustedProxies: BlockList): string =>
-  callerOf(trustedProxies, getRequestIP(event) ?? "", event.req.headers.get("x-forwarded-for"))
+  findCaller(trustedProxies, getRequestIP(event) ?? "", event.req.headers.get("x-forwarded-for"))
 
 const mostFormBytes = 65_536
 
