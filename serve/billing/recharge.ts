@@ -5,7 +5,7 @@
  * recharge are committed in one transaction before the card is charged. An account that is marked while its recharge is
  * running is evaluated again afterwards.
  */
-import { Effect, Semaphore } from "effect"
+import { type Cause, Effect, Semaphore } from "effect"
 import { randomText } from "../ledger/index.ts"
 import { type BillingNeeds, nowText } from "./book.ts"
 import { deleteUnrequested, insertPayment, newPayment, type PaymentRow } from "./payment-rows.ts"
@@ -22,11 +22,13 @@ import { findCustomer } from "./saved-card.ts"
 
 const roundInterval = "250 millis"
 const allAccountsInterval = "1 day"
-/** The wait after a failure, when the ledger, the tables or the processor are unavailable. */
-const retryDelay = "5 seconds"
 const maxConcurrentCharges = 8
 /** The other marked accounts follow in the next rounds. */
 const maxAccountsPerRound = 1_000
+
+/** After a failure, when the ledger, the tables or the processor are unavailable. */
+const logAndWait = (message: string, cause: Cause.Cause<unknown>) =>
+  Effect.andThen(Effect.logError(message, cause), Effect.sleep("5 seconds"))
 
 export const startRecharges = Effect.fnUntraced(function* (
   needs: BillingNeeds,
@@ -87,9 +89,8 @@ export const startRecharges = Effect.fnUntraced(function* (
         Effect.logWarning(`${error.message}. The recharge is reconciled later.`, { account_id })
       ),
       Effect.catchCause((cause) =>
-        Effect.logError("a recharge could not be evaluated and is retried", cause).pipe(
+        logAndWait("a recharge could not be evaluated and is retried", cause).pipe(
           Effect.annotateLogs({ account_id }),
-          Effect.andThen(Effect.sleep(retryDelay)),
           Effect.andThen(Effect.sync(() => marked.add(account_id)))
         )
       ),
@@ -115,19 +116,15 @@ export const startRecharges = Effect.fnUntraced(function* (
       if (recharge.running === null && !busy.has(account_id)) yield* evaluateInBackground(recharge)
       else marked.add(account_id)
     }
-  }).pipe(
-    Effect.catchCause((cause) =>
-      Effect.andThen(Effect.logError("recharges cannot be evaluated", cause), Effect.sleep(retryDelay))
-    )
-  )
+  }).pipe(Effect.catchCause((cause) => logAndWait("recharges cannot be evaluated", cause)))
 
   const markAll: Effect.Effect<void> = Effect.gen(function* () {
     for (const account_id of yield* findRechargingAccounts(database)) marked.add(account_id)
   }).pipe(
     Effect.catchCause((cause) =>
-      Effect.logError("the daily evaluation of all recharges failed and is retried", cause).pipe(
-        Effect.andThen(Effect.sleep(retryDelay)),
-        Effect.andThen(Effect.suspend(() => markAll))
+      Effect.andThen(
+        logAndWait("the daily evaluation of all recharges failed and is retried", cause),
+        Effect.suspend(() => markAll)
       )
     )
   )

@@ -23,24 +23,24 @@ export const whyCardsAreSaved =
   "The card is saved for your next payment. Larder charges it automatically only while auto-recharge is on."
 
 const CustomerRow = Schema.Struct({
+  processor: Schema.String,
   customer: Schema.String,
   card: Schema.NullOr(Schema.String),
   card_brand: Schema.NullOr(Schema.String),
   card_last4: Schema.NullOr(Schema.String),
-  card_expires: Schema.NullOr(Schema.String)
+  card_expires: Schema.NullOr(Schema.String),
+  card_since: Schema.NullOr(Schema.String)
 })
 type CustomerRow = typeof CustomerRow.Type
+const columns = Object.keys(CustomerRow.fields).join(", ")
 
 /** The account's customer at this processor. A customer at another processor counts as missing. */
 export const findCustomer = (db: Statements, processor: string, account_id: string) =>
   db
-    .all(
-      CustomerRow,
-      `select customer, card, card_brand, card_last4, card_expires
-       from console.customer
-       where account_id = $1 and processor = $2`,
-      [account_id, processor]
-    )
+    .all(CustomerRow, `select ${columns} from console.customer where account_id = $1 and processor = $2`, [
+      account_id,
+      processor
+    ])
     .pipe(firstRow)
 
 export const toSavedCard = (row: CustomerRow | undefined): SavedCard | null =>
@@ -53,21 +53,15 @@ export const toSavedCard = (row: CustomerRow | undefined): SavedCard | null =>
         mark: createHash("sha256").update(row.card).digest("hex").slice(0, 16)
       }
 
-const LatestCardRow = Schema.Struct({
-  processor: Schema.String,
-  card: Schema.NullOr(Schema.String),
-  card_since: Schema.NullOr(Schema.String)
-})
-
 /** Creates the row if it is missing. Locks it: other transactions wait until this one ends. */
 const lockCustomer = (db: Statements, processor: string, account_id: string, customer: string) =>
   Effect.flatMap(
     db.all(
-      LatestCardRow,
+      CustomerRow,
       `insert into console.customer (account_id, processor, customer)
        values ($1, $2, $3)
        on conflict (account_id) do update set processor = customer.processor
-       returning processor, card, card_since`,
+       returning ${columns}`,
       [account_id, processor, customer]
     ),
     ([row]) => (row === undefined ? Effect.die(new Error("the insert returned no customer row")) : Effect.succeed(row))

@@ -79,7 +79,7 @@ export const makeTurns = () => {
     hasRoom(shares.get(caller.id), keyQuota) &&
     hasRoom(shares.get(caller.account_id), accountQuota)
 
-  const add = ({ account_id, id }: Caller, { bytes = 0, calls = 0, waiting = 0 }: Partial<Share>) => {
+  const add = ({ account_id, id }: Caller, calls: number, bytes: number, waiting = 0) => {
     totalBytes += bytes
     waitingTotal += waiting
     for (const name of [id, account_id]) {
@@ -105,20 +105,20 @@ export const makeTurns = () => {
   const begin = (caller: Caller, expected: number): Turn => {
     let size = expected
     let hasEnded = false
-    add(caller, { calls: 1, bytes: size })
+    add(caller, 1, size)
     return {
       account: caller.account_id,
       setBytes: (bytes) => {
         if (hasEnded) return
         const change = bytes - size
         size = bytes
-        add(caller, { bytes: change })
+        add(caller, 0, change)
         if (change < 0) startWaiting()
       },
       end: () => {
         if (hasEnded) return
         hasEnded = true
-        add(caller, { calls: -1, bytes: -size })
+        add(caller, -1, -size)
         startWaiting()
       }
     }
@@ -135,12 +135,12 @@ export const makeTurns = () => {
       const settle = (outcome: Entered) => {
         clearTimeout(timer)
         signal.removeEventListener("abort", leave)
-        add(caller, { waiting: -1 })
+        add(caller, 0, 0, -1)
         resolve(outcome)
       }
       const waiter = { caller, expected, start: () => settle(begin(caller, expected)) }
       waiting.add(caller.id, waiter)
-      add(caller, { waiting: 1 })
+      add(caller, 0, 0, 1)
       signal.addEventListener("abort", leave)
     })
 
